@@ -1,0 +1,48 @@
+# The list of commands. Each sets up what it needs; nothing but Python 3.10+, make and pip must be present.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help setup demo test lint format bench docs clean
+
+help:
+	@echo "make demo    set up and run the main job; writes to out/demo"
+	@echo "make test    set up and run the tests"
+	@echo "make lint    check style and types"
+	@echo "make format  apply the style"
+	@echo "make bench   run the benchmarks; writes to out/bench"
+	@echo "make docs    build the documentation into site"
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable ".[draw,bench,docs,dev]"
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/python -m nrm demo --out out/demo
+
+test: $(READY)
+	$(BIN)/python -m pytest --numprocesses 2
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)
+	mkdir -p out/bench
+	$(BIN)/python benchmarks/translate.py --out out/bench
+
+docs: $(READY)
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf $(VENV) out site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,32 @@
+"""The words of the domain, as types."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Symbol: TypeAlias = str
+"""The name of something that can hold at a step: a symbol or a proposition."""
+
+State: TypeAlias = int
+"""A state of a machine; states are numbered from 0."""
+
+Letter: TypeAlias = int
+"""The index of one letter of an alphabet: what is read at one step."""
+
+Step: TypeAlias = Symbol | Collection[Symbol]
+"""What holds at one step: one symbol, or the collection of the propositions that are true."""
+
+Trace: TypeAlias = Sequence[Step]
+"""A finite sequence of steps."""
+
+SymbolMap: TypeAlias = Mapping[Symbol, Symbol]
+"""A renaming alpha: P -> P of symbols (the paper's "reasoning shortcut" candidates)."""
+
+IntArray: TypeAlias = NDArray[np.int32]
+BoolArray: TypeAlias = NDArray[np.bool_]
+FloatArray: TypeAlias = NDArray[np.float64]
+Json: TypeAlias = dict[str, Any]

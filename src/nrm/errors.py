@@ -1,0 +1,101 @@
+"""The one family of exceptions that `nrm` raises on purpose.
+
+Catch `NrmError` to catch them all. Every message names the offending value, its place, and the way out; the command
+line prints the message and exits with status 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class NrmError(Exception):
+    """Base class of every error that this library raises on purpose."""
+
+
+class FormulaError(NrmError):
+    """A formula that cannot be read, or that means nothing here."""
+
+
+class FormulaSyntaxError(FormulaError):
+    """Text that is no formula. The message shows the text with a caret under the place."""
+
+    def __init__(self, message: str, text: str, position: int) -> None:
+        super().__init__(f"{message}\n{_caret(text, position)}")
+        self.text = text
+        self.position = position
+
+
+class UnknownSymbolError(NrmError):
+    """A symbol outside the alphabet at hand."""
+
+
+class AlphabetError(NrmError):
+    """A list of symbols or propositions that makes no alphabet."""
+
+
+class TraceError(NrmError):
+    """A trace that the formula or the machine cannot read."""
+
+
+class MachineError(NrmError):
+    """A machine that is incomplete, non-deterministic or otherwise malformed."""
+
+
+class RewardError(NrmError):
+    """A reward scheme that is unknown or does not fit the machine."""
+
+
+class FileError(NrmError):
+    """A file that cannot be read or written."""
+
+
+class TaskFileError(FileError):
+    """A task file that is malformed: which key, which line."""
+
+
+class LimitError(NrmError):
+    """Work stopped at a limit, instead of filling the memory or running for ever."""
+
+
+class MissingExtraError(NrmError):
+    """An optional dependency is not installed; the message says which extra brings it."""
+
+
+def suggestion(unknown: str, known: Iterable[str]) -> str:
+    """`"; did you mean 'lava'?"`, or nothing when no known name is near."""
+    names = list(known)
+    close = get_close_matches(unknown, names, n=1, cutoff=0.6)
+    if not close:
+        lowered = {name.lower(): name for name in names}
+        close = [lowered[unknown.lower()]] if unknown.lower() in lowered else []
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def shorten(text: str, width: int = 60) -> str:
+    """`text`, cut in the middle when it is too long for a message."""
+    if len(text) <= width:
+        return text
+    half = (width - 1) // 2
+    return f"{text[:half]}…{text[len(text) - half :]}"
+
+
+def listing(names: Iterable[str], most: int = 12) -> str:
+    """`a, b, c`, cut after `most` names with a count of the rest."""
+    items = list(names)
+    shown = ", ".join(items[:most])
+    return shown if len(items) <= most else f"{shown}, … ({len(items)} in all)"
+
+
+def _caret(text: str, position: int, width: int = 72) -> str:
+    """The line of `text` around `position`, and a line with a caret under it."""
+    start = text.rfind("\n", 0, position) + 1
+    stop = text.find("\n", position)
+    line = text[start : stop if stop >= 0 else len(text)].replace("\t", " ")
+    column = position - start
+    left = max(0, min(column - width // 2, len(line) - width))
+    window = line[left : left + width]
+    head = "…" if left > 0 else ""
+    tail = "…" if left + width < len(line) else ""
+    return f"  {head}{window}{tail}\n  {' ' * (len(head) + column - left)}^"

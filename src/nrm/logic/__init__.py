@@ -1,0 +1,29 @@
+"""LTLf: syntax, meaning on traces, named patterns, and translation to minimal automata."""
+
+from nrm.logic.dfa import Dfa, Limits
+from nrm.logic.formula import Formula, Op
+from nrm.logic.grammar import WORDS as RESERVED_WORDS
+from nrm.logic.paper import PAPER_SYMBOLS, PAPER_TASKS, PaperTask, paper_task
+from nrm.logic.parser import check_symbols, parse
+from nrm.logic.patterns import PATTERNS, Pattern
+from nrm.logic.semantics import holds
+from nrm.logic.translate import DEFAULT_LIMITS, translate
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "PAPER_SYMBOLS",
+    "PAPER_TASKS",
+    "PATTERNS",
+    "RESERVED_WORDS",
+    "Dfa",
+    "Formula",
+    "Limits",
+    "Op",
+    "PaperTask",
+    "Pattern",
+    "check_symbols",
+    "holds",
+    "paper_task",
+    "parse",
+    "translate",
+]

@@ -1,0 +1,71 @@
+"""The eight tasks of the paper's experiments (its appendix, table "Complete analysis")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nrm.errors import FormulaError, listing, suggestion
+from nrm.logic.formula import Formula
+from nrm.logic.parser import parse
+
+PAPER_SYMBOLS = ("a", "b", "c", "d", "e")
+"""The five symbols of the paper's alphabet; the last one means "nothing here"."""
+
+
+@dataclass(frozen=True)
+class PaperTask:
+    """One task of the paper."""
+
+    number: int
+    name: str
+    task_class: int
+    """1: visits only. 2: with symbols to avoid."""
+    pattern: str
+    """The task in the language of patterns, over a, b, c, d."""
+    shortcuts: int
+    """The number of unremovable reasoning shortcuts that the paper reports for five symbols (#RS*)."""
+
+    def formula(self, symbols: Sequence[str] = PAPER_SYMBOLS) -> Formula:
+        """The task with the paper's a, b, c, d read as the first of `symbols`."""
+        needed = parse(self.pattern).atoms()
+        if len(symbols) < len(needed):
+            raise FormulaError(
+                f"paper task {self.number} ({self.pattern}) needs at least {len(needed)} symbols, "
+                f"but got {len(symbols)}: {listing(symbols)}"
+            )
+        names = dict(zip(PAPER_SYMBOLS, symbols, strict=False))
+        return renamed(parse(self.pattern), names)
+
+
+PAPER_TASKS = (
+    PaperTask(1, "visit-2", 1, "visit(a, b)", 54),
+    PaperTask(2, "visit-3", 1, "visit(a, b, c)", 24),
+    PaperTask(3, "sequence-2", 1, "sequenced_visit(a, b)", 27),
+    PaperTask(4, "sequence-2-visit-1", 1, "sequenced_visit(a, b) & visit(c)", 4),
+    PaperTask(5, "visit-2-avoid-1", 2, "visit(a, b) & global_avoidance(c)", 8),
+    PaperTask(6, "visit-2-avoid-2", 2, "visit(a, b) & global_avoidance(c, d)", 8),
+    PaperTask(7, "sequence-2-avoid-1", 2, "sequenced_visit(a, b) & global_avoidance(c)", 4),
+    PaperTask(8, "sequence-2-avoid-2", 2, "sequenced_visit(a, b) & global_avoidance(c, d)", 4),
+)
+
+
+def paper_task(number_or_name: int | str) -> PaperTask:
+    """One of the eight tasks, by number (1 to 8) or by name (`nrm tasks` lists them)."""
+    key = str(number_or_name).strip().lower().replace("_", "-")
+    for task in PAPER_TASKS:
+        if key in (str(task.number), task.name):
+            return task
+    names = [task.name for task in PAPER_TASKS]
+    raise FormulaError(
+        f"unknown paper task '{number_or_name}'{suggestion(key, names)} (tasks are 1 to 8, or {listing(names)})"
+    )
+
+
+def renamed(formula: Formula, names: dict[str, str]) -> Formula:
+    """The formula with its atoms renamed."""
+    done: dict[Formula, Formula] = {}
+    for node in formula.postorder():
+        name = names.get(node.name, node.name)
+        done[node] = Formula(node.op, tuple(done[arg] for arg in node.args), name)
+    return done[formula]

@@ -1,0 +1,146 @@
+"""What can be read at one step: exactly one of several symbols, or any subset of several propositions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from nrm.aliases import IntArray, Letter, Step, Symbol, Trace
+from nrm.errors import AlphabetError, TraceError, UnknownSymbolError, listing, suggestion
+from nrm.logic import RESERVED_WORDS, Dfa
+
+Kind = Literal["exclusive", "propositional"]
+
+MAX_PROPOSITIONS = 20
+"""Most propositions of a propositional alphabet: 2^20 letters."""
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """The letters of a machine, by the names of what can hold.
+
+    `exclusive`: exactly one of `symbols` holds at each step (the paper's setting), and letter i is symbol i.
+    `propositional`: any subset holds, and bit i of a letter's number says whether proposition i is true.
+    """
+
+    symbols: tuple[Symbol, ...]
+    kind: Kind = "exclusive"
+
+    def __post_init__(self) -> None:
+        given: object = self.symbols
+        if isinstance(given, str):
+            raise AlphabetError(f"symbols must be a list of names, not the text '{given}'")
+        object.__setattr__(self, "symbols", tuple(self.symbols))
+        what = "symbol" if self.kind == "exclusive" else "proposition"
+        if self.kind not in ("exclusive", "propositional"):
+            raise AlphabetError(f"an alphabet is 'exclusive' or 'propositional', not '{self.kind}'")
+        if not self.symbols:
+            raise AlphabetError(f"the alphabet is empty; name at least one {what}")
+        for name in self.symbols:
+            check_name(name, what)
+        if len(set(self.symbols)) < len(self.symbols):
+            twice = next(name for name in self.symbols if self.symbols.count(name) > 1)
+            raise AlphabetError(f"{what} '{twice}' is listed {self.symbols.count(twice)} times; list it once")
+        if self.kind == "propositional" and len(self.symbols) > MAX_PROPOSITIONS:
+            raise AlphabetError(
+                f"{len(self.symbols)} propositions would mean 2^{len(self.symbols)} letters (the limit is "
+                f"{MAX_PROPOSITIONS}); if only one of them holds at a time, use an exclusive alphabet"
+            )
+
+    @classmethod
+    def exclusive(cls, symbols: Iterable[Symbol]) -> Alphabet:
+        """Exactly one of `symbols` holds at each step."""
+        return cls(tuple(symbols), "exclusive")
+
+    @classmethod
+    def propositional(cls, propositions: Iterable[Symbol]) -> Alphabet:
+        """Any subset of `propositions` holds at each step."""
+        return cls(tuple(propositions), "propositional")
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether exactly one symbol holds at each step."""
+        return self.kind == "exclusive"
+
+    @property
+    def size(self) -> int:
+        """How many letters there are."""
+        return len(self.symbols) if self.is_exclusive else 1 << len(self.symbols)
+
+    def letter(self, step: Step, place: str = "") -> Letter:
+        """The letter of one step: a symbol's name, or the collection of true propositions.
+
+        `place` (such as "step 3") goes into the error message when the step makes no letter.
+        """
+        names = (step,) if isinstance(step, str) else tuple(step)
+        where = f" at {place}" if place else ""
+        for name in names:
+            if name not in self.symbols:
+                raise UnknownSymbolError(
+                    f"unknown symbol '{name}'{where} (symbols: {listing(self.symbols)}){suggestion(name, self.symbols)}"
+                )
+        if not self.is_exclusive:
+            return sum(1 << self.symbols.index(name) for name in set(names))
+        if len(names) != 1:
+            raise TraceError(
+                f"{len(names)} symbols{where}: {{{', '.join(sorted(names))}}}; in an exclusive alphabet exactly "
+                "one holds at each step (use a propositional alphabet to let several hold)"
+            )
+        return self.symbols.index(names[0])
+
+    def encode(self, trace: Trace) -> list[Letter]:
+        """The letters of a trace."""
+        if isinstance(trace, str):
+            raise TraceError(f"a trace is a list of steps, not the text '{trace}'; try {trace.split(',')!r}")
+        return [self.letter(step, f"step {index + 1}") for index, step in enumerate(trace)]
+
+    def true_symbols(self, letter: Letter) -> tuple[Symbol, ...]:
+        """What holds at a letter."""
+        if self.is_exclusive:
+            return (self.symbols[letter],)
+        return tuple(name for bit, name in enumerate(self.symbols) if letter >> bit & 1)
+
+    def decode(self, letters: Sequence[Letter]) -> list[Step]:
+        """The trace of some letters: names for an exclusive alphabet, tuples of names otherwise."""
+        if self.is_exclusive:
+            return [self.symbols[letter] for letter in letters]
+        return [self.true_symbols(letter) for letter in letters]
+
+    def letter_name(self, letter: Letter) -> str:
+        """A letter as text: `a`, or `a&b`, or `-` when nothing holds. `read_step` reads it back."""
+        return "&".join(self.true_symbols(letter)) or "-"
+
+    def read_step(self, text: str) -> Step:
+        """The step that `letter_name` wrote, or a person typed (`a&b`, `a+b`, `{}`)."""
+        if self.is_exclusive:
+            return text.strip()
+        names = text.strip().strip("{}").replace("+", "&").split("&")
+        return tuple(name.strip() for name in names if name.strip() not in ("", "-"))
+
+    def lift(self, dfa: Dfa) -> IntArray:
+        """For each letter its class in an automaton over some of the symbols."""
+        lifted = dfa.lifted(self.symbols)
+        return lifted[:-1] if self.is_exclusive else lifted
+
+    def letter_masks(self) -> IntArray:
+        """(letters, symbols) 1 where the symbol holds at the letter, else 0."""
+        if self.is_exclusive:
+            return np.eye(self.size, dtype=np.int32)
+        letters = np.arange(self.size, dtype=np.int32)[:, None]
+        return letters >> np.arange(len(self.symbols), dtype=np.int32) & 1
+
+
+def check_name(name: object, what: str = "symbol") -> None:
+    """Raise `AlphabetError` unless `name` can name a symbol."""
+    if not isinstance(name, str):
+        raise AlphabetError(f"a {what} is named by text, not by {type(name).__name__} {name!r}")
+    if not name or name != name.strip() or any(mark in name for mark in '",&+{}\n'):
+        raise AlphabetError(
+            f"{name!r} cannot name a {what}: a name is not empty and has no space at its ends and none of "
+            ", & + {{ }} or quotes inside"
+        )
+    if name in RESERVED_WORDS or name == "-":
+        raise AlphabetError(f"'{name}' cannot name a {what}: it is an operator of the language; choose another name")

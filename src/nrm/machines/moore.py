@@ -1,0 +1,220 @@
+"""Moore machines: a task as states, moves and rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nrm.aliases import BoolArray, FloatArray, IntArray, Letter, State, Step, Trace
+from nrm.errors import MachineError
+from nrm.logic import tables
+from nrm.machines.alphabet import Alphabet
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a machine did on a trace."""
+
+    states: tuple[State, ...]
+    """One more than there are steps: the initial state first."""
+    outputs: tuple[float, ...]
+    """The level of each of `states`: the potential, the paper's delta_o."""
+    accepted: bool
+    """Whether the trace satisfies the task when it ends here."""
+
+    @property
+    def rewards(self) -> tuple[float, ...]:
+        """What an environment pays at each step: the difference of levels."""
+        return tuple(after - before for before, after in zip(self.outputs, self.outputs[1:], strict=False))
+
+
+@dataclass(frozen=True, eq=False)
+class MooreMachine:
+    """A complete deterministic Moore machine (P, Q, O, q0, delta_t, delta_o) with acceptance (paper, "Moore Machines").
+
+    Letters that move every state alike share a column, so size depends on the task and not on the alphabet. Arrays
+    are read-only, and validated once here. Stepping is a pure function: the machine has no current state.
+    """
+
+    alphabet: Alphabet
+    letter_class: IntArray
+    """(letters,) the class (column) of each letter."""
+    columns: IntArray
+    """(states, classes) the next state."""
+    accepting: BoolArray
+    """(states,) whether a trace that ends here satisfies the task."""
+    outputs: FloatArray
+    """(states,) the level (potential) of each state."""
+    initial: State = 0
+
+    def __post_init__(self) -> None:
+        fields: tuple[tuple[str, type[np.generic], int], ...] = (
+            ("letter_class", np.int32, 1),
+            ("columns", np.int32, 2),
+            ("accepting", np.bool_, 1),
+            ("outputs", np.float64, 1),
+        )
+        for field, kind, dimensions in fields:
+            object.__setattr__(self, field, _frozen(field, getattr(self, field), kind, dimensions))
+        _validate(self)
+
+    @classmethod
+    def from_table(
+        cls,
+        alphabet: Alphabet,
+        transitions: ArrayLike,
+        accepting: ArrayLike,
+        outputs: ArrayLike,
+        initial: State = 0,
+    ) -> MooreMachine:
+        """A machine from its full table: `transitions[state][letter]`, letters in the order of the alphabet."""
+        table = _frozen("transitions", transitions, np.int32, 2).astype(np.int32)
+        if table.shape[1] != alphabet.size:
+            raise MachineError(
+                f"the transition table has {table.shape[1]} columns, but the alphabet has {alphabet.size} letters"
+            )
+        columns, letter_class = tables.merge_columns(table, np.arange(alphabet.size, dtype=np.int32))
+        return cls(alphabet, letter_class, columns, np.asarray(accepting), np.asarray(outputs), initial)
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return len(self.columns)
+
+    @property
+    def classes(self) -> int:
+        """How many letter classes there are."""
+        return int(self.columns.shape[1])
+
+    @cached_property
+    def transitions(self) -> IntArray:
+        """(states, letters) the full table; large when the alphabet is."""
+        table = self.columns[:, self.letter_class]
+        table.flags.writeable = False
+        return table
+
+    @cached_property
+    def levels(self) -> FloatArray:
+        """The distinct outputs, ascending: the paper's set R of reward values."""
+        return np.unique(self.outputs)
+
+    @cached_property
+    def level_of_state(self) -> IntArray:
+        """(states,) the index in `levels` of each state's output."""
+        return np.searchsorted(self.levels, self.outputs).astype(np.int32)
+
+    @cached_property
+    def absorbing(self) -> BoolArray:
+        """(states,) the states that no letter leaves."""
+        return tables.absorbing_states(self.columns)
+
+    @cached_property
+    def distance_to_acceptance(self) -> IntArray:
+        """(states,) the least number of steps to an accepting state; -1 where none can be reached."""
+        return tables.distances(self.columns, self.accepting)
+
+    @property
+    def dead(self) -> BoolArray:
+        """(states,) the failures: no accepting state can be reached any more."""
+        return self.distance_to_acceptance < 0
+
+    def next_state(self, state: State, letter: Letter) -> State:
+        """delta_t on numbers."""
+        return int(self.columns[state, self.letter_class[letter]])
+
+    def step(self, state: State, step: Step) -> State:
+        """delta_t on names: the state after `step` is read in `state`."""
+        if not 0 <= state < self.states:
+            raise MachineError(f"no state {state}; the machine has states 0 to {self.states - 1}")
+        return self.next_state(state, self.alphabet.letter(step))
+
+    def run(self, trace: Trace) -> Run:
+        """Read a trace from the initial state (delta_t^* and delta_o^**)."""
+        states = [self.initial]
+        for letter in self.alphabet.encode(trace):
+            states.append(self.next_state(states[-1], letter))
+        return Run(tuple(states), tuple(self.outputs[states].tolist()), bool(self.accepting[states[-1]]))
+
+    def accepts(self, trace: Trace) -> bool:
+        """Whether the trace satisfies the task. The empty trace counts as the initial state does."""
+        return self.run(trace).accepted
+
+    def with_outputs(self, outputs: ArrayLike) -> MooreMachine:
+        """The same machine with other levels."""
+        return MooreMachine(
+            self.alphabet, self.letter_class, self.columns, self.accepting, np.asarray(outputs), self.initial
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Equal tables, numbering included; for equal behaviour see `equivalent`."""
+        if not isinstance(other, MooreMachine):
+            return NotImplemented
+        return self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        arrays = (self.letter_class, self.columns, self.accepting, self.outputs)
+        return (self.alphabet, self.initial, self.columns.shape, *(array.tobytes() for array in arrays))
+
+    def __repr__(self) -> str:
+        return (
+            f"MooreMachine({self.states} states, {self.alphabet.size} {self.alphabet.kind} letters "
+            f"in {self.classes} classes, levels {_short(self.levels.tolist())})"
+        )
+
+
+def _short(levels: Sequence[float]) -> str:
+    text = [f"{level:g}" for level in levels]
+    return ", ".join(text if len(text) <= 6 else [*text[:3], "…", *text[-2:]])
+
+
+def _frozen(field: str, values: ArrayLike, kind: type[np.generic], dimensions: int) -> NDArray[np.generic]:
+    """A read-only copy of the right type, or a clear error."""
+    try:
+        given = np.asarray(values)
+    except ValueError:
+        raise MachineError(f"'{field}' has rows of different lengths") from None
+    if given.ndim != dimensions:
+        raise MachineError(f"'{field}' must have {dimensions} dimension(s), not {given.ndim}")
+    whole_numbers = np.issubdtype(kind, np.integer)
+    if given.dtype.kind not in ("iu" if whole_numbers else "biuf") and given.size:
+        raise MachineError(f"'{field}' must hold {'whole ' if whole_numbers else ''}numbers, not {given.flat[0]!r}")
+    array = given.astype(kind)
+    array.flags.writeable = False
+    return array
+
+
+def _validate(machine: MooreMachine) -> None:
+    states, classes = machine.columns.shape
+    if not states or not classes:
+        raise MachineError("a machine needs at least one state and one letter")
+    for field in ("accepting", "outputs"):
+        length = len(getattr(machine, field))
+        if length != states:
+            raise MachineError(f"'{field}' has {length} entries for {states} states")
+    if len(machine.letter_class) != machine.alphabet.size:
+        raise MachineError(
+            f"'letter_class' has {len(machine.letter_class)} entries for {machine.alphabet.size} letters"
+        )
+    if machine.letter_class.min() < 0 or machine.letter_class.max() >= classes:
+        raise MachineError(f"'letter_class' names a class outside 0 to {classes - 1}")
+    wrong = np.argwhere((machine.columns < 0) | (machine.columns >= states))
+    if len(wrong):
+        state, number = (int(value) for value in wrong[0])
+        letter = int(np.flatnonzero(machine.letter_class == number)[0])
+        raise MachineError(
+            f"state {state} has no valid transition for '{machine.alphabet.letter_name(letter)}': "
+            f"{int(machine.columns[state, number])} is not a state (0 to {states - 1})"
+        )
+    if not 0 <= machine.initial < states:
+        raise MachineError(f"the initial state {machine.initial} is not a state (0 to {states - 1})")
+    if not np.isfinite(machine.outputs).all():
+        state = int(np.flatnonzero(~np.isfinite(machine.outputs))[0])
+        raise MachineError(f"the output of state {state} is {machine.outputs[state]}; outputs must be finite numbers")

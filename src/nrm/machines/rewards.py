@@ -1,0 +1,119 @@
+"""Reward schemes: from states to levels.
+
+A *level* is the potential Phi(q) of a state, the machine's output. What an environment *pays* at a step is the
+difference of two levels (`Run.rewards`), so the sum of the rewards so far tells the level, and being differences of a
+potential they leave the optimal policies as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from nrm.aliases import FloatArray, IntArray, State
+from nrm.errors import RewardError, listing, suggestion
+from nrm.machines.moore import MooreMachine
+
+BEST = 100.0
+"""The level of an accepting state, and the best sum of rewards of an episode."""
+WORST = -100.0
+"""The level of a failure: a state from which no accepting state can be reached."""
+
+SchemeFunction: TypeAlias = Callable[[MooreMachine], FloatArray]
+"""From a machine (whose present outputs it ignores) to a level per state."""
+
+RewardScheme: TypeAlias = str | SchemeFunction | Sequence[float] | Mapping[State, float]
+"""A scheme by name, as a function, or as custom levels per state."""
+
+
+def distance(machine: MooreMachine) -> FloatArray:
+    """The paper's potential: the nearer an accepting state, the higher ("Reward Values as Supervision").
+
+    Accepting states get 100 and failures -100. The initial state gets 0, so that the rewards of a successful episode
+    sum to 100, and each step of distance in between counts the same; states farther than the initial one lie between
+    0 and -100. Where the task holds from the start (`G !a`) it can only be lost: the levels then fall from 100 towards
+    0 with the distance, and the best sum is 0.
+    """
+    steps = machine.distance_to_acceptance
+    return np.where(steps < 0, WORST, _graded(steps.astype(np.float64), float(steps[machine.initial])))
+
+
+def three_value(machine: MooreMachine) -> FloatArray:
+    """100 when accepting, -100 when failed, 0 otherwise. No hint on the way."""
+    return np.where(machine.accepting, BEST, np.where(machine.dead, WORST, 0.0))
+
+
+def acceptance(machine: MooreMachine) -> FloatArray:
+    """1 when accepting, 0 otherwise: the plain DFA."""
+    return machine.accepting.astype(np.float64)
+
+
+def distinct(machine: MooreMachine) -> FloatArray:
+    """The distance potential with ties broken: states at equal distance get slightly different levels.
+
+    Accepting states and failures keep 100 and -100, so successes and failures are worth what they were; but two states
+    on the way that a symmetry of the task would swap no longer look alike, and rewards can tell them apart.
+    """
+    steps = machine.distance_to_acceptance.astype(np.float64)
+    shifts = np.zeros(machine.states)
+    for step in np.unique(steps[steps > 0]):
+        tied = np.flatnonzero(steps == step)
+        # The initial state keeps its place, and with it the best sum of 100.
+        tied = np.concatenate([tied[tied == machine.initial], tied[tied != machine.initial]])
+        shifts[tied] = np.arange(len(tied)) / (2.0 * len(tied))
+    graded = _graded(steps + shifts, float(steps[machine.initial]))
+    return np.where(steps < 0, WORST, np.where(machine.accepting, BEST, graded))
+
+
+SCHEMES: dict[str, SchemeFunction] = {
+    "distance": distance,
+    "three_value": three_value,
+    "acceptance": acceptance,
+    "distinct": distinct,
+}
+"""The schemes that can be asked for by name."""
+
+
+def with_rewards(machine: MooreMachine, scheme: RewardScheme) -> MooreMachine:
+    """The machine with the levels of a scheme."""
+    return machine.with_outputs(levels(machine, scheme))
+
+
+def levels(machine: MooreMachine, scheme: RewardScheme) -> FloatArray:
+    """The level of each state under a scheme."""
+    if isinstance(scheme, str):
+        return scheme_named(scheme)(machine)
+    if callable(scheme):
+        return np.asarray(scheme(machine), dtype=np.float64)
+    if isinstance(scheme, Mapping):
+        missing = [state for state in range(machine.states) if state not in scheme]
+        if missing or len(scheme) != machine.states:
+            raise RewardError(
+                f"custom levels must name each of the states 0 to {machine.states - 1} once; "
+                f"got {listing(str(state) for state in scheme)}"
+            )
+        scheme = [scheme[state] for state in range(machine.states)]
+    values = np.asarray(scheme, dtype=np.float64)
+    if values.shape != (machine.states,):
+        raise RewardError(f"{values.size} custom levels for {machine.states} states; give one per state, in order")
+    return values
+
+
+def scheme_named(name: str) -> SchemeFunction:
+    """The scheme of that name, or an error that suggests the nearest one."""
+    key = name.strip().lower().replace("-", "_")
+    if key not in SCHEMES:
+        raise RewardError(f"unknown reward scheme '{name}'{suggestion(key, SCHEMES)} (schemes: {listing(SCHEMES)})")
+    return SCHEMES[key]
+
+
+def _graded(steps: FloatArray | IntArray, start: float) -> FloatArray:
+    """Levels that fall strictly with the (possibly fractional) distance to acceptance, above `WORST`."""
+    farthest = max(float(steps.max()), start)
+    if start == 0:
+        return BEST * (1 - steps / (farthest + 1))
+    near = BEST * (1 - steps / start)
+    far = WORST * (steps - start) / (farthest - start + 1)
+    return np.where(steps <= start, near, far)
