@@ -23,7 +23,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(READY)
-	$(BIN)/python -m nrm demo --out out/demo
+	$(BIN)/python examples/paper_tasks.py --out out/demo
 
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses 2
@@ -38,8 +38,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 bench: $(READY)
-	mkdir -p out/bench
-	$(BIN)/python benchmarks/translate.py --out out/bench
+	$(BIN)/python -m benchmarks.translate --out out/bench
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict

@@ -99,12 +99,14 @@ class Dfa:
 
     def trimmed(self, initial: int = 0) -> Dfa:
         """What is reachable from `initial`, with equal columns merged, numbered in breadth-first order."""
-        order = tables.bfs_order(self.columns, initial)
-        columns, letter_class = tables.merge_columns(tables.renumber(self.columns, order), self.letter_class)
+        columns, accepting = self.columns, self.accepting
+        order = tables.bfs_order(columns, initial)
+        if len(order) < len(columns):
+            columns, accepting, initial = tables.renumber(columns, order), accepting[order], 0
+        columns, letter_class = tables.merge_columns(columns, self.letter_class)
         # Merging sorts the columns by their first letter, which fixes the canonical order of states.
-        canonical = tables.bfs_order(columns, 0)
-        columns = tables.renumber(columns, canonical)
-        return Dfa(self.atoms, self.exclusive, letter_class, columns, self.accepting[order][canonical])
+        order = tables.bfs_order(columns, initial)
+        return Dfa(self.atoms, self.exclusive, letter_class, tables.renumber(columns, order), accepting[order])
 
 
 Combine = Callable[[BoolArray, BoolArray], BoolArray]
@@ -117,17 +119,17 @@ def product(left: Dfa, right: Dfa, combine: Combine, limits: Limits) -> Dfa:
     pairs, letter_class = np.unique(classes, return_inverse=True)
     left_class, right_class = np.divmod(pairs, right.columns.shape[1])
     width = right.states
-    limits.check(1, len(pairs))
     numbers = _Numbers(left.states * width)
-    frontier = numbers.add(np.zeros(1, dtype=np.int64))
+    frontier, _ = numbers.of(np.zeros((1, 1), dtype=np.int64))
     codes, rows = [frontier], []
     while frontier.size:
-        a, b = np.divmod(frontier, width)
-        targets = left.columns[a][:, left_class].astype(np.int64) * width + right.columns[b][:, right_class]
-        frontier = numbers.add(targets.ravel())
-        codes.append(frontier)
-        rows.append(numbers.of(targets))
         limits.check(numbers.count, len(pairs))
+        a, b = np.divmod(frontier, width)
+        targets = left.columns[a].astype(np.int64)[:, left_class] * width
+        targets += right.columns[b][:, right_class]
+        frontier, row = numbers.of(targets)
+        codes.append(frontier)
+        rows.append(row)
     a, b = np.divmod(np.concatenate(codes), width)
     accepting = combine(left.accepting[a], right.accepting[b])
     return Dfa(atoms, left.exclusive, letter_class.astype(np.int32), np.concatenate(rows), accepting)
@@ -144,9 +146,13 @@ class _Numbers:
         self._sorted = np.zeros(0, dtype=np.int64)
         self._ranks = np.zeros(0, dtype=np.int32)
 
-    def add(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number the codes that have none, and return them."""
-        fresh = np.unique(codes[self.of(codes) < 0])
+    def of(self, codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], IntArray]:
+        """The codes that are new, ascending, and the numbers of all (new ones get the next numbers)."""
+        known = self._look_up(codes)
+        missing = known < 0
+        fresh = np.unique(codes[missing])
+        if not len(fresh):
+            return fresh, known
         numbers = np.arange(self.count, self.count + len(fresh), dtype=np.int32)
         if self._place is not None:
             self._place[fresh] = numbers
@@ -155,10 +161,10 @@ class _Numbers:
             order = np.argsort(merged, kind="stable")
             self._sorted, self._ranks = merged[order], np.concatenate([self._ranks, numbers])[order]
         self.count += len(fresh)
-        return fresh
+        known[missing] = self._look_up(codes[missing])
+        return fresh, known
 
-    def of(self, codes: NDArray[np.int64]) -> IntArray:
-        """The numbers of codes, -1 where there is none."""
+    def _look_up(self, codes: NDArray[np.int64]) -> IntArray:
         if self._place is not None:
             return self._place[codes]
         if not len(self._sorted):
