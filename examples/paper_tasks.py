@@ -49,7 +49,7 @@ def main(config: Config) -> None:
         sections.append(section(task, machine, picture))
         print(f"task {task.number}  {task.formula()!s:<28} {machine.states} states")
     page = config.out / "index.html"
-    intro = "<h1>The paper's eight tasks as reward machines</h1><p>Blue is success, orange failure; a double ring accepts.</p>"
+    intro = "<h1>The paper's eight tasks</h1><p>Blue is success, orange failure; a double ring accepts.</p>"
     page.write_text(
         f"<!doctype html><meta charset='utf-8'><title>Tasks</title><style>{STYLE}</style>{intro}{''.join(sections)}",
         encoding="utf-8",
