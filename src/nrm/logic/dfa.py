@@ -109,6 +109,9 @@ class Dfa:
         return Dfa(self.atoms, self.exclusive, letter_class, tables.renumber(columns, order), accepting[order])
 
 
+_SLICE = 1 << 20
+"""Table entries that a product computes at a time."""
+
 Combine = Callable[[BoolArray, BoolArray], BoolArray]
 
 
@@ -116,23 +119,35 @@ def product(left: Dfa, right: Dfa, combine: Combine, limits: Limits) -> Dfa:
     """The reachable product, accepting where `combine` of the two acceptances says so."""
     atoms = left.atoms + tuple(name for name in right.atoms if name not in left.atoms)
     classes = left.lifted(atoms).astype(np.int64) * right.columns.shape[1] + right.lifted(atoms)
-    pairs, letter_class = np.unique(classes, return_inverse=True)
+    letter_class, pairs = _by_first_occurrence(classes)
     left_class, right_class = np.divmod(pairs, right.columns.shape[1])
     width = right.states
     numbers = _Numbers(left.states * width)
-    frontier, _ = numbers.of(np.zeros((1, 1), dtype=np.int64))
-    codes, rows = [frontier], []
-    while frontier.size:
+    numbers.of(np.zeros(1, dtype=np.int64))
+    codes, rows = [np.zeros(1, dtype=np.int64)], []
+    for frontier in codes:
         limits.check(numbers.count, len(pairs))
-        a, b = np.divmod(frontier, width)
-        targets = left.columns[a].astype(np.int64)[:, left_class] * width
-        targets += right.columns[b][:, right_class]
-        frontier, row = numbers.of(targets)
-        codes.append(frontier)
-        rows.append(row)
+        # In slices, so that no temporary array grows large.
+        for start in range(0, len(frontier), max(1, _SLICE // len(pairs))):
+            a, b = np.divmod(frontier[start : start + max(1, _SLICE // len(pairs))], width)
+            targets = np.take(left.columns[a].astype(np.int64), left_class, axis=1) * width
+            targets += np.take(right.columns[b], right_class, axis=1)
+            fresh, row = numbers.of(targets.ravel())
+            rows.append(row.reshape(targets.shape))
+            if fresh.size:
+                codes.append(fresh)
     a, b = np.divmod(np.concatenate(codes), width)
     accepting = combine(left.accepting[a], right.accepting[b])
     return Dfa(atoms, left.exclusive, letter_class.astype(np.int32), np.concatenate(rows), accepting)
+
+
+def _by_first_occurrence(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each value its number, and the distinct values, both in order of first occurrence."""
+    distinct, first, ranks = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return place[ranks], distinct[order]
 
 
 class _Numbers:
@@ -147,12 +162,10 @@ class _Numbers:
         self._ranks = np.zeros(0, dtype=np.int32)
 
     def of(self, codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], IntArray]:
-        """The codes that are new, ascending, and the numbers of all (new ones get the next numbers)."""
+        """The codes that are new, in order of first occurrence, and the numbers of all; new ones get the next ones."""
         known = self._look_up(codes)
         missing = known < 0
-        fresh = np.unique(codes[missing])
-        if not len(fresh):
-            return fresh, known
+        ranks, fresh = _by_first_occurrence(codes[missing])
         numbers = np.arange(self.count, self.count + len(fresh), dtype=np.int32)
         if self._place is not None:
             self._place[fresh] = numbers
@@ -160,8 +173,8 @@ class _Numbers:
             merged = np.concatenate([self._sorted, fresh])
             order = np.argsort(merged, kind="stable")
             self._sorted, self._ranks = merged[order], np.concatenate([self._ranks, numbers])[order]
+        known[missing] = self.count + ranks
         self.count += len(fresh)
-        known[missing] = self._look_up(codes[missing])
         return fresh, known
 
     def _look_up(self, codes: NDArray[np.int64]) -> IntArray:
