@@ -1,0 +1,31 @@
+"""Advantages and returns of a window of steps, with episodes that end inside it."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def advantages(
+    rewards: Tensor,
+    values: Tensor,
+    following: Tensor,
+    terminated: Tensor,
+    truncated: Tensor,
+    discount: float,
+    gae: float = 1.0,
+) -> Tensor:
+    """(time, envs) generalised advantage estimates; `gae=1` gives n-step returns minus values.
+
+    `values`: V of the observation that each action was taken at. `following`: V of what each action led to, before any
+    reset. A terminated episode is worth nothing more; a truncated one goes on unseen, and is bootstrapped with
+    `following`. In both cases nothing flows back from the next episode. All inputs are (time, envs) without gradient.
+    """
+    delta = rewards + discount * following * ~terminated - values
+    carried = discount * gae * ~(terminated | truncated)
+    result = torch.empty_like(delta)
+    running = torch.zeros_like(delta[0])
+    for step in range(len(delta) - 1, -1, -1):
+        running = delta[step] + carried[step] * running
+        result[step] = running
+    return result
