@@ -4,6 +4,7 @@ The names below are the public interface; the modules behind them may move.
 """
 
 from nrm.errors import NrmError
+from nrm.groundability import Shortcuts, shortcuts
 from nrm.logic import PAPER_SYMBOLS, PAPER_TASKS, Formula, holds, paper_task, parse
 from nrm.machines import Alphabet, MooreMachine, difference, equivalent, minimise, product
 from nrm.machines import compile_formula as compile  # noqa: A004 - reads as nrm.compile(...)
@@ -17,6 +18,7 @@ __all__ = [
     "Formula",
     "MooreMachine",
     "NrmError",
+    "Shortcuts",
     "__version__",
     "compile",
     "difference",
@@ -26,4 +28,5 @@ __all__ = [
     "paper_task",
     "parse",
     "product",
+    "shortcuts",
 ]
