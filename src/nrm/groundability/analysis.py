@@ -14,6 +14,7 @@ from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, 
 from nrm.groundability.bounded import DataShortcuts
 from nrm.groundability.counting import DEFAULT_TERMS, digits, sum_over
 from nrm.groundability.group import SymmetryGroup, symmetry_group
+from nrm.groundability.labels import labels_needed
 from nrm.groundability.letters import map_letters, name_map
 from nrm.groundability.reduction import joint, reduced, unrolled
 from nrm.groundability.renaming import Renamings, renamings
@@ -183,14 +184,19 @@ class Shortcuts:
             )
         return renamings(self.machine, self.group, self._search())
 
+    @cached_property
+    def labels_needed(self) -> tuple[Symbol, ...]:
+        """A smallest set of symbols to label so that only the identity is left."""
+        return labels_needed(self)
+
     def groundings(self, observations: Mapping[str, int] | Sequence[int]) -> int:
         """How many groundings of *observations* no reward can tell from the true one.
 
         `observations`: how many different observations each letter has, by name or in the order of the letters.
         """
         amounts = _amounts(self.alphabet, observations)
-        exponents = np.bincount(self.machine.letter_class, weights=amounts, minlength=self.machine.classes)
-        return sum_over(self.group, self.class_sizes, exponents.astype(int).tolist(), self.terms)
+        exponents = [sum(amounts[letter] for letter in letters) for letters in self.members]
+        return sum_over(self.group, self.class_sizes, exponents, self.terms)
 
     def within(self, horizon: int) -> Shortcuts:
         """The maps that change no reward on strings up to length `horizon` (Theorem 1): at least as many."""

@@ -202,8 +202,8 @@ class _Counting:
 
     def _limit(self) -> LimitError:
         return LimitError(
-            f"the maps that {len(self.prefixes.parents) - 1:,} prefixes of data leave are too many and too entangled to "
-            f"count within {self.visits:,} visits; give more data, which leaves fewer, or test maps one by one"
+            f"the maps that {len(self.prefixes.parents) - 1:,} prefixes of data leave are too many and too entangled "
+            f"to count within {self.visits:,} visits; give more data, which leaves fewer, or test maps one by one"
         )
 
 

@@ -1,4 +1,4 @@
-"""Exact sums over a group of symmetries (theory of the closed form: #URS = sum over h of prod over j of m_h(j)**k_j)."""
+"""Exact sums over a group of symmetries: #URS = sum over h of prod over classes j of m_h(j) ** k_j."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ DEFAULT_TERMS = 500_000
 """Most different terms of a sum over a group."""
 
 
-def sum_over(
-    group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[int], terms: int = DEFAULT_TERMS
-) -> int:
+def sum_over(group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[int], terms: int = DEFAULT_TERMS) -> int:
     """Sum over h in the group of prod over points j of sizes[h(j)] ** exponents[j].
 
     Where sizes are constant on orbits all terms are equal. Otherwise the group is a direct product of factors on

@@ -1,9 +1,9 @@
 """Shortcuts of a propositional alphabet that come from renaming propositions.
 
 A renaming sigma reads proposition p as sigma(p): the formula that says `p` is told the truth of sigma(p), so the letter
-X becomes {p : sigma(p) in X}. A proposition is *essential* when its truth ever matters. A renaming that changes no reward
-must permute the essential propositions, since a machine that depends on them all cannot be served by fewer; the others
-may be read as anything.
+X becomes {p : sigma(p) in X}. A proposition is *essential* when its truth ever matters. A renaming that changes no
+reward must permute the essential propositions, since a machine that depends on them all cannot be served by fewer; the
+others may be read as anything.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+
+import numpy as np
 
 from nrm.aliases import Symbol, SymbolMap
 from nrm.errors import UnknownSymbolError, listing, suggestion
@@ -98,7 +100,10 @@ def renamings(machine: MooreMachine, symmetries: SymmetryGroup, search: Symmetry
     """The renamings of propositions that change no reward, for a minimal machine over a propositional alphabet."""
     names = machine.alphabet.symbols
     numbers = machine.letter_class.tolist()
-    bits = [1 << bit for bit in range(len(names)) if any(c != numbers[x ^ 1 << bit] for x, c in enumerate(numbers))]
+    flips = np.arange(machine.alphabet.size)
+    bits = [
+        1 << bit for bit in range(len(names)) if (machine.letter_class != machine.letter_class[flips ^ 1 << bit]).any()
+    ]
     finder = _RenamingSearch(numbers, bits, symmetries, search)
     levels = [(place, [other for other in range(len(bits)) if other != place]) for place in range(len(bits))]
     essential = tuple(name for bit, name in enumerate(names) if 1 << bit in bits)

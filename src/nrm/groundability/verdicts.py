@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from nrm.aliases import Letter, Symbol
 
 if TYPE_CHECKING:
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
 class SymbolVerdict:
     """Whether rewards can teach the meaning of a symbol, and what it may be confused with otherwise.
 
-    A proposition (of a propositional alphabet) is groundable when no shortcut changes its truth in any letter. It may be
-    ungroundable and confusable with no other proposition: then its truth depends on what else holds.
+    A proposition (of a propositional alphabet) is groundable when no shortcut changes its truth in any letter. It may
+    be ungroundable and confusable with no other proposition: what is confused then are combinations of propositions.
     """
 
     symbol: Symbol
@@ -47,10 +49,11 @@ def proposition_verdict(found: Shortcuts, proposition: Symbol) -> SymbolVerdict:
     """The verdict on a proposition, by the surviving renamings and by its truth in letters that are confused."""
     bit = found.alphabet.symbols.index(proposition)
     renamings = found.renamings
-    groundable = all(
-        len({letter >> bit & 1 for number in orbit for letter in found.members[number]}) == 1
-        for orbit in found.group.orbits
-    )
+    orbit_of_class = np.array([orbit[0] for orbit in found.group.orbit_of])
+    orbits = orbit_of_class[found.machine.letter_class]
+    true = np.bincount(orbits, weights=np.arange(len(orbits)) >> bit & 1)
+    # In each set of letters that are confused with each other, the proposition must be always or never true.
+    groundable = bool(((true == 0) | (true == np.bincount(orbits))).all())
     return SymbolVerdict(
         proposition, groundable, renamings.within_class(proposition), renamings.by_symmetry(proposition)
     )
