@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from nrm.errors import LimitError
 from nrm.logic.dfa import Dfa, Limits, after_one_step, product, product_of_all
 from nrm.logic.formula import FUTURE, PAST, Formula, Op, prefix
 from nrm.logic.parser import parse
 from nrm.logic.progression import progress
 
 DEFAULT_LIMITS = Limits()
+FIRST_TRY = Limits(states=1_000, nodes=3_000)
+"""What progression of a whole formula may use before its arguments are translated one by one."""
 
 
 def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:
@@ -34,7 +37,10 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
             continue
         parts = _parts(node, past) if node in temporal else ()
         if ready or not parts:
-            done[node] = _combined(node, [done[part] for part in parts], exclusive, limits)
+            if parts:
+                done[node] = _combined(node, [done[part] for part in parts], limits)
+            else:
+                done[node] = _progressed(node, temporal, node in past, exclusive, limits)
         else:
             pending.append((node, True))
             pending.extend((part, False) for part in parts)
@@ -56,9 +62,23 @@ def _parts(node: Formula, past: set[Formula]) -> tuple[Formula, ...]:
             return ()
 
 
-def _combined(node: Formula, parts: list[Dfa], exclusive: bool, limits: Limits) -> Dfa:
-    if not parts:
+def _progressed(node: Formula, temporal: set[Formula], past: bool, exclusive: bool, limits: Limits) -> Dfa:
+    """Progression of the whole formula if that stays small, else over the automata of the operator's arguments.
+
+    Taking everything apart at once is fastest on what people write. On large nested formulas the intermediate
+    functions can explode; minimal automata for the arguments keep them small, at the price of more automata.
+    """
+    inner = [arg for arg in node.args if arg in temporal]
+    if past or not inner:
         return progress(node, exclusive, limits).minimal()
+    try:
+        return progress(node, exclusive, FIRST_TRY).minimal()
+    except LimitError:
+        known = {arg: translate(arg, exclusive, limits) for arg in inner}
+        return progress(node, exclusive, limits, known).minimal()
+
+
+def _combined(node: Formula, parts: list[Dfa], limits: Limits) -> Dfa:
     match node.op:
         case Op.NOT:
             return parts[0].complement().minimal()
