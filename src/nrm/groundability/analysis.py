@@ -192,10 +192,16 @@ class Shortcuts:
     def groundings(self, observations: Mapping[str, int] | Sequence[int]) -> int:
         """How many groundings of *observations* no reward can tell from the true one.
 
-        `observations`: how many different observations each letter has, by name or in the order of the letters.
+        `observations`: how many different observations each letter has, by name or in the order of the letters. Each
+        class needs one at least.
         """
         amounts = _amounts(self.alphabet, observations)
         exponents = [sum(amounts[letter] for letter in letters) for letters in self.members]
+        if 0 in exponents:
+            raise NrmError(
+                f"no observation of {listing(self.classes[exponents.index(0)])}: rewards teach less than the task "
+                "could where a class of letters never occurs; count with left_by(traces) instead"
+            )
         return sum_over(self.group, self.class_sizes, exponents, self.terms)
 
     def within(self, horizon: int) -> Shortcuts:

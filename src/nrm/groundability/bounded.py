@@ -124,7 +124,8 @@ class _Counting:
     def total(self) -> int:
         seen = set(self.prefixes.letters[1:])
         domains: Domains = {letter: dict(enumerate(self.sizes)) for letter in sorted(seen)}
-        return self._count(domains, frozenset(seen), 0) * int(self.letters) ** (self.letters - len(seen))
+        unseen: int = self.letters ** (self.letters - len(seen))
+        return self._count(domains, frozenset(seen), 0) * unseen
 
     def _count(self, domains: Domains, scope: frozenset[Letter], depth: int) -> int:
         """The number of maps of the letters in `scope` within `domains`."""

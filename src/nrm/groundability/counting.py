@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 
 from nrm.errors import LimitError
@@ -20,7 +20,7 @@ def sum_over(group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[int
     disjoint points, and the sum is the product of the factors' sums. Raises `LimitError` past `terms` terms.
     """
     if all(sizes[orbit[0]] == sizes[point] for orbit in group.orbits if len(orbit) > 1 for point in orbit):
-        return group.order * prod(map(pow, sizes, exponents))
+        return group.order * _term(sizes, exponents)
     total = 1
     unmoved = set(range(group.degree))
     for factor in group.factors:
@@ -33,7 +33,8 @@ def sum_over(group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[int
             total *= _permanent(*part, terms)
         else:
             total *= _orbit_sum(factor, sizes, exponents, terms)
-    return total * prod(sizes[point] ** exponents[point] for point in unmoved)
+    rest = sorted(unmoved)
+    return total * _term([sizes[point] for point in rest], [exponents[point] for point in rest])
 
 
 def _orbit_sum(group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[int], terms: int) -> int:
@@ -51,7 +52,7 @@ def _orbit_sum(group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[i
     seen = {start}
     total = 0
     for arrangement in (pending := [start]):
-        total += prod(map(pow, arrangement, powers))
+        total += _term(arrangement, powers)
         for move in moves:
             following = tuple([arrangement[image] for image in move])
             if following not in seen:
@@ -86,6 +87,11 @@ def _permanent(sizes: Sequence[int], exponents: Sequence[int], terms: int) -> in
                     following[rest] = following.get(rest, 0) + amount * count * powers[index]
         sums = following
     return sums[(0,) * len(values)]
+
+
+def _term(sizes: Sequence[int], exponents: Sequence[int]) -> int:
+    powers: Iterable[int] = map(pow, sizes, exponents)
+    return prod(powers)
 
 
 def _short(sizes: Sequence[int]) -> str:

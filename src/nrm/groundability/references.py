@@ -56,7 +56,7 @@ def algorithm_1(machine: MooreMachine, strings: int = DEFAULT_STRINGS) -> Candid
                         yield longer
 
     candidates = [dict(zip(names, images, strict=True)) for images in product(names, repeat=len(names))]
-    data = [[(p,) for p in names] for _ in candidates]
+    data: list[list[tuple[str, ...]]] = [[(p,) for p in names] for _ in candidates]
     seen = 0
     while any(data):
         kept = []

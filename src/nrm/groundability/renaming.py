@@ -37,7 +37,8 @@ class Renamings:
     @cached_property
     def count(self) -> int:
         """How many renamings change no reward, the identity included; they need not be one to one."""
-        return self.group.order * len(self.propositions) ** (len(self.propositions) - len(self.essential))
+        anything: int = len(self.propositions) ** (len(self.propositions) - len(self.essential))
+        return self.group.order * anything
 
     def maps(self) -> Iterator[dict[Symbol, Symbol]]:
         """Every such renaming, the identity first, as they are asked for."""

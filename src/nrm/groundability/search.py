@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from nrm.errors import LimitError
+from nrm.groundability.colours import refined_colours
 from nrm.machines import MooreMachine
 
 Permutation = tuple[int, ...]
@@ -90,12 +89,14 @@ class SymmetrySearch:
         groups = matching.groups()
         while groups:
             if any(len(left) != len(right) for left, right in groups):
-                return self._refute(matching, mark)
+                self._refute(matching, mark)
+                return None
             forced = [(left[0], right[0]) for left, right in groups if len(left) == 1]
             if not forced:
                 break
             if not matching.assign(forced):
-                return self._refute(matching, mark)
+                self._refute(matching, mark)
+                return None
             groups = matching.groups()
         if not groups:
             return tuple(matching.images)
@@ -107,7 +108,8 @@ class SymmetrySearch:
                 if found is not None:
                     return found
             matching.undo(before)
-        return self._refute(matching, mark)
+        self._refute(matching, mark)
+        return None
 
     def _refute(self, matching: _Matching, mark: tuple[int, int]) -> None:
         matching.undo(mark)
@@ -207,46 +209,3 @@ class _Matching:
         for number, sign in right.items():
             groups.setdefault(tuple(sign), ([], []))[1].append(number)
         return list(groups.values())
-
-
-def refined_colours(
-    columns: np.ndarray[tuple[int, ...], np.dtype[np.int32]], states: Sequence[int], classes: Sequence[int]
-) -> tuple[list[int], list[int]]:
-    """Colours of states and classes that every symmetry keeps, refined by their surroundings until nothing changes.
-
-    Surroundings are compared by a 64-bit fingerprint. Two that differ may by bad luck look alike, which costs time and
-    never correctness: a symmetry keeps fingerprints in any case.
-    """
-    state_colours, class_colours = np.asarray(states, dtype=np.uint64), np.asarray(classes, dtype=np.uint64)
-    kinds = (len(set(states)), len(set(classes)))
-    while True:
-        targets = _mixed(state_colours)[columns]
-        by_class = _mixed(class_colours + np.uint64(1))
-        of_states = _mixed(targets * by_class).sum(axis=1, dtype=np.uint64)
-        of_classes = _mixed(targets + _mixed(state_colours * np.uint64(3))[:, None]).sum(axis=0, dtype=np.uint64)
-        state_colours = _ranks(state_colours, of_states)
-        class_colours = _ranks(class_colours, of_classes)
-        now = (int(state_colours.max()) + 1, int(class_colours.max()) + 1)
-        if now == kinds:
-            return state_colours.astype(int).tolist(), class_colours.astype(int).tolist()
-        kinds = now
-
-
-def _ranks(
-    colours: np.ndarray[tuple[int, ...], np.dtype[np.uint64]], prints: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]
-) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
-    """Colours split by fingerprints, numbered from 0."""
-    _, narrow = np.unique(prints, return_inverse=True)
-    _, ranks = np.unique(colours * np.uint64(len(prints)) + narrow.astype(np.uint64), return_inverse=True)
-    return ranks.astype(np.uint64)
-
-
-def _mixed(
-    values: np.ndarray[tuple[int, ...], np.dtype[np.uint64]],
-) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
-    """Integers spread over 64 bits (multiply and shift, wrapping)."""
-    mixed = (values + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(31)
-    mixed *= np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(29)
-    return mixed
