@@ -50,10 +50,10 @@ def copies(draw: st.DrawFn, letters: int) -> tuple[np.ndarray, np.ndarray]:
 def cycle(letters: int) -> tuple[np.ndarray, np.ndarray]:
     """The first letter must be followed by the next one of a circle: the symmetries are the rotations."""
     won, lost = letters + 1, letters + 2
-    rows = [[1 + letter for letter in range(letters)]]
-    for first in range(letters):
-        rows.append([won if letter == (first + 1) % letters else lost for letter in range(letters)])
-    rows += [[won] * letters, [lost] * letters]
+    seconds = [
+        [won if letter == (first + 1) % letters else lost for letter in range(letters)] for first in range(letters)
+    ]
+    rows = [[1 + letter for letter in range(letters)], *seconds, [won] * letters, [lost] * letters]
     return np.array(rows), np.array([0] * (letters + 1) + [1, -1])
 
 

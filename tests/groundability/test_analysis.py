@@ -27,7 +27,7 @@ def visits(many: int, symbols: int) -> MooreMachine:
 
 
 @pytest.mark.parametrize("task", nrm.PAPER_TASKS, ids=lambda task: task.name)
-def test_the_papers_counts(task: "nrm.logic.paper.PaperTask") -> None:
+def test_the_papers_counts(task: nrm.PaperTask) -> None:
     found = shortcuts(nrm.compile(task.formula(), nrm.PAPER_SYMBOLS))
     assert found.count == task.shortcuts
 

@@ -23,8 +23,8 @@ FIRST_TRY = Limits(states=1_000, nodes=3_000)
 def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """The minimal DFA of a formula over the atoms that it names (the paper's section on groundability, "DFAs").
 
-    `exclusive` says whether exactly one symbol, or any subset of the atoms, holds at each step. Equivalent formulas
-    over the same atoms in the same order give identical automata. Raises `LimitError` instead of filling the memory.
+    `exclusive` says whether exactly one symbol, or any subset of the atoms, holds at each step. The atoms come in no
+    particular order; compiling over an alphabet fixes it. Raises `LimitError` instead of filling the memory.
     """
     root = parse(formula)
     temporal = _with(root, FUTURE | PAST)
@@ -71,8 +71,9 @@ def _progressed(node: Formula, temporal: set[Formula], past: bool, exclusive: bo
     inner = [arg for arg in node.args if arg in temporal]
     if past or not inner:
         return progress(node, exclusive, limits).minimal()
+    first_try = Limits(min(limits.states, FIRST_TRY.states), limits.cells, min(limits.nodes, FIRST_TRY.nodes))
     try:
-        return progress(node, exclusive, FIRST_TRY).minimal()
+        return progress(node, exclusive, first_try).minimal()
     except LimitError:
         known = {arg: translate(arg, exclusive, limits) for arg in inner}
         return progress(node, exclusive, limits, known).minimal()

@@ -60,7 +60,8 @@ def from_dot(text: str) -> MooreMachine:
         graph: Any = graphviz().AGraph(string=text)
     except (ValueError, OSError, graphviz().DotError) as error:
         raise FileError(f"this is not DOT text: {str(error).strip().splitlines()[0]}") from None
-    kind, symbols = graph.graph_attr["nrm_kind"], graph.graph_attr["nrm_symbols"]
+    attributes = dict(graph.graph_attr)
+    kind, symbols = attributes.get("nrm_kind"), attributes.get("nrm_symbols")
     if not kind or not symbols:
         raise MachineError("the DOT text lacks nrm_kind and nrm_symbols; only DOT written by nrm can be read back")
     alphabet = Alphabet(tuple(symbols.split(",")), kind)

@@ -55,15 +55,17 @@ def load_task(path: Path | str) -> Task:
     TOML keys: `formula` (patterns may be called in it) or `task` (a paper task); `symbols` or `propositions`;
     optionally `name`, `reward` (a scheme) or `levels` (a number per state).
     """
-    text = read_text(path)
+    return task_from_toml(read_text(path), str(path))
+
+
+def task_from_toml(text: str, source: str = "task file") -> Task:
+    """Read the text of a task file; `source` names it in errors."""
     try:
-        data = tomllib.loads(text)
+        return _task(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise TaskFileError(f"{path} is not TOML: {error}") from None
-    try:
-        return _task(data)
+        raise TaskFileError(f"{source} is not TOML: {error}") from None
     except _KeyError as error:
-        raise TaskFileError(f"{path}{_line_of(text, error.key)}: {error}") from None
+        raise TaskFileError(f"{source}{_line_of(text, error.key)}: {error}") from None
 
 
 def save_task(task: Task, path: Path | str) -> None:
@@ -162,4 +164,4 @@ def _line_of(text: str, key: str) -> str:
 def _toml(text: str) -> str:
     """A TOML basic string."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04X}" for c in escaped) + '"'
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in escaped) + '"'
