@@ -109,13 +109,18 @@ def amount(number: int) -> str:
     return f"{text[0]}.{text[1:4]} × 10^{len(text) - 1:,} ({len(text):,} digits)"
 
 
+def _many(number: int, what: str, ending: str = "s") -> str:
+    return f"{amount(number)} {what}{'' if number == 1 else ending}"
+
+
 def _head(report: Report) -> list[str]:
     found = report.found
     exclusive = found.alphabet.is_exclusive
     lines = [f"{'task' if number == 0 else 'and':<10} {name}" for number, name in enumerate(report.names)]
     kind = "exactly one holds at each step" if exclusive else f"any may hold at a step: {found.alphabet.size:,} letters"
     lines.append(f"{'symbols' if exclusive else 'props':<10} {listing(found.alphabet.symbols)}  ({kind})")
-    lines.append(f"{'machine':<10} {found.machine.states:,} states, {found.machine.classes:,} letter classes")
+    machine = found.machine
+    lines.append(f"{'machine':<10} {_many(machine.states, 'state')}, {_many(machine.classes, 'letter class', 'es')}")
     if report.horizon is not None:
         lines.append(f"{'horizon':<10} strings up to length {report.horizon}")
     size = found.alphabet.size
@@ -128,7 +133,8 @@ def _head(report: Report) -> list[str]:
     if found.groundable:
         lines.append(f"{'':<10} only the identity: rewards can teach the meaning of every letter")
         return lines
-    lines.append(f"{'':<10} {amount(found.class_internal)} within letter classes: harmless for this task")
+    harmless = "(the identity) keeps" if found.class_internal == 1 else "keep"
+    lines.append(f"{'':<10} {amount(found.class_internal)} {harmless} letters in their classes: harmless for this task")
     if found.symmetries > 1:
         cycles = [_cycles(found, images) for images in found.group.generators]
         lines.append(
@@ -184,13 +190,14 @@ def _repair(report: Report) -> list[str]:
     if labels is None:
         lines.append("  label      finding a smallest set of symbols takes too long here")
     else:
-        lines.append(f"  label      {listing(labels)}  ({len(labels):,} of {many:,} symbols; no smaller set does)")
+        names = ", ".join(labels[:12]) + (", …" if len(labels) > 12 else "")
+        lines.append(f"  label      {names}  ({len(labels):,} of {_many(many, 'symbol')}; no smaller set does)")
     if report.horizon is None:
         lines.append("  or add     a further task over the same symbols: try --and FORMULA")
     if report.potential is not None:
         left = report.potential.left
         rest = "every symmetry is gone" if left.symmetries == 1 else f"{amount(left.symmetries)} symmetries stay"
-        lines.append(f"  rewards    --reward {report.potential.scheme} leaves {amount(left.count)} maps: {rest}")
+        lines.append(f"  rewards    --reward {report.potential.scheme} leaves {_many(left.count, 'map')}: {rest}")
     return lines
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nrm.aliases import Symbol
 from nrm.groundability.group import SymmetryGroup, symmetry_group
+from nrm.groundability.renaming import Renamings
 from nrm.groundability.search import SymmetrySearch
 
 if TYPE_CHECKING:
@@ -69,10 +70,21 @@ def _propositions_needed(found: Shortcuts) -> tuple[Symbol, ...]:
     always = [name for name in names if name not in essential]
     for size in range(len(essential) + 1):
         for chosen in combinations(essential, size):
+            if not _stops_renamings(found.renamings, chosen):
+                continue
             labelled = [name for name in names if name in always or name in chosen]
             if _settled_by(found, [names.index(name) for name in labelled]):
                 return tuple(labelled)
     raise AssertionError("labels of all propositions leave only the identity")
+
+
+def _stops_renamings(renamings: Renamings, chosen: Sequence[Symbol]) -> bool:
+    """Whether labels of these propositions stop at least the renamings: quickly told where all orders are possible."""
+    return all(
+        sum(renamings.essential[point] not in chosen for point in factor.moved) <= 1
+        for factor in renamings.group.factors
+        if factor.is_symmetric
+    )
 
 
 def _settled_by(found: Shortcuts, bits: Sequence[int]) -> bool:
