@@ -48,7 +48,11 @@ def copies(draw: st.DrawFn, letters: int) -> tuple[np.ndarray, np.ndarray]:
         ]
         for state in states
     ]
-    return np.array(rows), np.array([sum(4 ** int(outputs[part]) for part in state) for state in states])
+    levels = np.array([sum(4 ** int(outputs[part]) for part in state) for state in states])
+    if draw(st.integers(0, 3)) == 0:
+        # Moves with symmetries that the outputs do not have.
+        levels[draw(st.integers(0, len(states) - 1))] += 1
+    return np.array(rows), levels
 
 
 def cycle(letters: int) -> tuple[np.ndarray, np.ndarray]:

@@ -98,6 +98,11 @@ def test_several_tasks_leave_the_intersection(one: MooreMachine, other: MooreMac
     assert shortcuts(tasks).count == len(list(brute_force(tasks)))
 
 
+def test_tasks_are_told_apart_and_not_added_up() -> None:
+    # Either task alone, and the sum of both rewards, would let a and b be swapped or confused.
+    assert shortcuts([nrm.compile("F a", "a,b"), nrm.compile("F b", "a,b")]).count == 1
+
+
 @settings(max_examples=60, deadline=None)
 @given(planted(), st.integers(0, 6))
 def test_the_horizon(machine: MooreMachine, horizon: int) -> None:

@@ -62,6 +62,12 @@ def test_algorithm_1_returns_and_is_right_when_it_finishes(machine: MooreMachine
         assert len(result.maps) >= shortcuts(machine).count
 
 
+def test_algorithm_1_goes_on_while_one_of_two_strings_is_not_absorbed() -> None:
+    # After a all is over, after b not yet: only the second step tells a map of a to b.
+    machine = machine_of([[1, 2], [1, 1], [3, 3], [3, 3]], [0, 1, 1, 2])
+    assert algorithm_1(machine).maps == tuple(brute_force(machine)) == ({"a": "a", "b": "b"},)
+
+
 def test_algorithm_1_does_not_end_on_a_cycle_of_two() -> None:
     machine = machine_of([[1, 0], [0, 1]], [0, 1])
     assert not algorithm_1(machine, strings=200).finished

@@ -50,12 +50,23 @@ def check_renamings(machine: MooreMachine) -> None:
     listed = list(found.renamings)
     assert listed[0] == {name: name for name in names}
     assert sorted(tuple(r.items()) for r in listed) == sorted(tuple(r.items()) for r in expected)
+    classes = found.machine.letter_class
+    within = [r for r in expected if (classes[renamed_letters(machine, r)] == classes).all()]
     for verdict in found.verdicts:
         assert set(verdict.confusable_with) == {r[verdict.symbol] for r in expected} - {verdict.symbol}
+        assert set(verdict.within_class) == {r[verdict.symbol] for r in within} - {verdict.symbol}
 
 
 @pytest.mark.parametrize(
-    "formula", [*FORMULAS, "F(a & b & X c)", "F a & F b & F c", "F(a & b) & F c", "F(a & (b | c))"]
+    "formula",
+    [
+        *FORMULAS,
+        "F(a & b & X c)",
+        "F a & F b & F c",
+        "F(a & b) & F c",
+        "F(a & (b | c))",
+        "F(a & X b) | F(b & X c) | F(c & X a)",
+    ],
 )
 def test_renamings(formula: str) -> None:
     check_renamings(nrm.compile(formula, propositions="a,b,c"))
