@@ -82,12 +82,12 @@ def test_propositional_translation_on_longer_traces(formula: Formula) -> None:
 @settings(max_examples=60)
 def test_translating_part_by_part_gives_the_same_automaton(formula: Formula, exclusive: bool) -> None:
     whole = compiled(formula, exclusive)
-    before = translation_module.FIRST_TRY
-    try:
-        translation_module.FIRST_TRY = Limits(states=2, nodes=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(translation_module, "SMALL", Limits(states=2, nodes=2))
+        by_structure = compiled(formula, exclusive)
+        patch.setattr(translation_module, "FIRST_TRY", Limits(states=2, nodes=2))
         by_parts = compiled(formula, exclusive)
-    finally:
-        translation_module.FIRST_TRY = before
+    assert whole == by_structure
     assert whole == by_parts
 
 

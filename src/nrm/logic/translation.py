@@ -1,8 +1,9 @@
 """LTLf to a minimal DFA.
 
-Boolean structure at the top of the formula, and next operators there, are built from the automata of the parts by
-product and minimisation; what lies below is translated by progression. This keeps long conjunctions of small tasks
-small on the way, and avoids one huge determinisation.
+Small formulas are translated by progression in one go. Otherwise Boolean structure at the top of the formula, and next
+operators there, are built from the automata of the parts by product and minimisation, and what lies below is
+translated by progression. This keeps long conjunctions of small tasks small on the way, and avoids one huge
+determinisation.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from nrm.logic.parser import parse
 from nrm.logic.progression import progress
 
 DEFAULT_LIMITS = Limits()
+SMALL = Limits(states=20, nodes=200)
+"""What progression of a whole formula may use before its Boolean structure is taken apart."""
 FIRST_TRY = Limits(states=1_000, nodes=3_000)
-"""What progression of a whole formula may use before its arguments are translated one by one."""
+"""What progression below that structure may use before the arguments are translated one by one."""
 
 
 def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:
@@ -27,6 +30,8 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
     particular order; compiling over an alphabet fixes it. Raises `LimitError` instead of filling the memory.
     """
     root = parse(formula)
+    if (small := _attempt(root, exclusive, limits, SMALL)) is not None:
+        return small
     temporal = _with(root, FUTURE | PAST)
     past = _with(root, PAST)
     done: dict[Formula, Dfa] = {}
@@ -71,12 +76,19 @@ def _progressed(node: Formula, temporal: set[Formula], past: bool, exclusive: bo
     inner = [arg for arg in node.args if arg in temporal]
     if past or not inner:
         return progress(node, exclusive, limits).minimal()
-    first_try = Limits(min(limits.states, FIRST_TRY.states), limits.cells, min(limits.nodes, FIRST_TRY.nodes))
+    if (whole := _attempt(node, exclusive, limits, FIRST_TRY)) is not None:
+        return whole
+    known = {arg: translate(arg, exclusive, limits) for arg in inner}
+    return progress(node, exclusive, limits, known).minimal()
+
+
+def _attempt(node: Formula, exclusive: bool, limits: Limits, budget: Limits) -> Dfa | None:
+    """The automaton by progression of the whole formula, unless that takes more than the budget."""
+    modest = Limits(min(limits.states, budget.states), limits.cells, min(limits.nodes, budget.nodes))
     try:
-        return progress(node, exclusive, first_try).minimal()
+        return progress(node, exclusive, modest).minimal()
     except LimitError:
-        known = {arg: translate(arg, exclusive, limits) for arg in inner}
-        return progress(node, exclusive, limits, known).minimal()
+        return None
 
 
 def _combined(node: Formula, parts: list[Dfa], limits: Limits) -> Dfa:

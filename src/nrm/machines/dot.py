@@ -115,7 +115,7 @@ def _quote(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _wrapped(text: str, width: int = 28) -> str:
+def _wrapped(text: str, width: int = 18) -> str:
     """Break a long guard at its operators."""
     lines, line = [], ""
     for word in text.replace(" & ", " &\0").replace(" | ", " |\0").split("\0"):
