@@ -84,7 +84,7 @@ def test_a_thousand_symbols_stay_readable(nrm_command: Nrm) -> None:
 
 
 def test_many_classes_stay_readable(nrm_command: Nrm) -> None:
-    names = [f"s{number}" for number in range(60)]
+    names = [f"s{number}" for number in range(45)]
     outcome = nrm_command(
         "shortcuts", " | ".join(f"({'X ' * i}{n})" for i, n in enumerate(names)), "--symbols", ",".join(names)
     )
