@@ -151,6 +151,24 @@ def test_large_groups_are_counted_without_listing(many: int, symbols: int) -> No
     assert len(found.labels_needed) == many - 1 + 2
 
 
+def test_many_interchangeable_classes() -> None:
+    # Come back to where you started: a class, a state and a symmetry for every symbol.
+    letters = 40
+    rows = [[1 + letter for letter in range(letters)]]
+    rows += [[letters + 1 if letter == first else 1 + first for letter in range(letters)] for first in range(letters)]
+    rows.append([letters + 1] * letters)
+    names = [f"s{number}" for number in range(letters)]
+    machine = MooreMachine.from_table(
+        nrm.Alphabet.exclusive(names), rows, [False] * len(rows), [0] * (letters + 1) + [1]
+    )
+    found = shortcuts(machine)
+    assert found.count == found.symmetries == factorial(letters)
+    assert len(found.labels_needed) == letters - 1
+    assert len({tuple(mapping.values()) for mapping in islice(found.maps(), 100)}) == 100
+    assert found == shortcuts(machine)
+    assert hash(found) == hash(shortcuts(machine))
+
+
 def test_a_thousand_symbols() -> None:
     found = shortcuts(visits(2, 1000))
     assert found.count == 2 * 998**998

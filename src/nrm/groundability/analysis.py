@@ -51,8 +51,8 @@ class Shortcuts:
     """The minimal machine of all tasks together; its outputs number combinations of levels when there are several."""
     group: SymmetryGroup = field(repr=False)
     """The symmetries, as permutations of the letter classes."""
-    work: int = field(default=DEFAULT_WORK, repr=False)
-    terms: int = field(default=DEFAULT_TERMS, repr=False)
+    work: int = field(default=DEFAULT_WORK, repr=False, compare=False)
+    terms: int = field(default=DEFAULT_TERMS, repr=False, compare=False)
 
     @property
     def alphabet(self) -> Alphabet:

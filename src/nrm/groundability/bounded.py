@@ -20,7 +20,7 @@ from nrm.machines import MooreMachine
 
 DEFAULT_VISITS = 20_000_000
 """Most visits of prefixes of the data before a count is given up."""
-MAX_DEPTH = 300
+MAX_DEPTH = 200
 """Most letters that are tried one inside the other."""
 
 Domains = dict[Letter, dict[int, int]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import factorial, prod
 
@@ -30,7 +30,7 @@ class SymmetryGroup:
 
     degree: int
     generators: tuple[Permutation, ...]
-    chain: tuple[Level, ...]
+    chain: tuple[Level, ...] = field(repr=False, compare=False)
 
     @cached_property
     def order(self) -> int:

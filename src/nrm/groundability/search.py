@@ -7,7 +7,7 @@ followed through the machine and mostly refuted, or completed, without another o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from nrm.errors import LimitError
 from nrm.groundability.colours import refined_colours
@@ -16,7 +16,10 @@ from nrm.machines import MooreMachine
 Permutation = tuple[int, ...]
 """The image of each class (or state)."""
 
-DEFAULT_WORK = 200_000_000
+Mark = tuple[int, int]
+"""How many states were matched and how many classes assigned."""
+
+DEFAULT_WORK = 1_000_000_000
 """Most transitions that one analysis looks at: about a minute."""
 PATIENCE = 16
 """Refuted choices after which states are coloured by more than their outputs."""
@@ -85,34 +88,47 @@ class SymmetrySearch:
 
     def _extend(self, matching: _Matching) -> Permutation | None:
         """Choose images for the remaining classes, fewest possibilities first, and go back where that fails."""
-        mark = matching.mark()
-        groups = matching.groups()
-        while groups:
+        open_choices: list[tuple[Mark, int, Iterator[int]]] = []
+        while True:
+            groups = self._settled(matching)
+            if groups is not None and not groups:
+                return tuple(matching.images)
+            if groups:
+                left, right = min(groups, key=lambda pair: len(pair[0]))
+                open_choices.append((matching.mark(), left[0], iter(right)))
+            else:
+                self._refute()
+            while open_choices:
+                mark, number, images = open_choices[-1]
+                matching.undo(mark)
+                if self._assign_one(matching, mark, number, images):
+                    break
+                open_choices.pop()
+                self._refute()
+            else:
+                return None
+
+    def _assign_one(self, matching: _Matching, mark: Mark, number: int, images: Iterator[int]) -> bool:
+        """Map a class to the next of its possible images that does not contradict at once."""
+        for image in images:
+            if matching.assign([(number, image)]):
+                return True
+            matching.undo(mark)
+        return False
+
+    def _settled(self, matching: _Matching) -> list[tuple[list[int], list[int]]] | None:
+        """Make every choice that is forced; the groups that remain open, or None at a contradiction."""
+        while True:
+            groups = matching.groups()
             if any(len(left) != len(right) for left, right in groups):
-                self._refute(matching, mark)
                 return None
             forced = [(left[0], right[0]) for left, right in groups if len(left) == 1]
             if not forced:
-                break
+                return groups
             if not matching.assign(forced):
-                self._refute(matching, mark)
                 return None
-            groups = matching.groups()
-        if not groups:
-            return tuple(matching.images)
-        left, right = min(groups, key=lambda pair: len(pair[0]))
-        before = matching.mark()
-        for image in right:
-            if matching.assign([(left[0], image)]):
-                found = self._extend(matching)
-                if found is not None:
-                    return found
-            matching.undo(before)
-        self._refute(matching, mark)
-        return None
 
-    def _refute(self, matching: _Matching, mark: tuple[int, int]) -> None:
-        matching.undo(mark)
+    def _refute(self) -> None:
         self._refuted += 1
         if self._refuted == PATIENCE:
             self.state_colours, self.class_colours = refined_colours(
@@ -133,10 +149,10 @@ class _Matching:
         self.assigned: list[tuple[int, int]] = []
         self.taken = [False] * search.classes
 
-    def mark(self) -> tuple[int, int]:
+    def mark(self) -> Mark:
         return len(self.matched), len(self.assigned)
 
-    def undo(self, mark: tuple[int, int]) -> None:
+    def undo(self, mark: Mark) -> None:
         """Forget what was matched and assigned since `mark`."""
         states, classes = mark
         for state in self.matched[states:]:
