@@ -187,6 +187,19 @@ def test_numbers_longer_than_python_prints() -> None:
     assert "e" in str(found)
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**20), st.integers(1, 900), st.integers(0, 10**20))
+def test_digits(base: int, power: int, rest: int) -> None:
+    number = base**power + rest
+    text = digits(number)
+    value = 0
+    for start in range(0, len(text), 1000):
+        part = text[start : start + 1000]
+        value = value * 10 ** len(part) + int(part)
+    assert value == number
+    assert text == "0" or text[0] != "0"
+
+
 def test_unequal_class_sizes_in_one_orbit() -> None:
     # {a, b} and {c} are swapped by a symmetry: the identity has 2^2 * 1^1 maps, the swap 1^2 * 2^1.
     assert shortcuts(nrm.compile("F (a | b) & F c", list("abc"))).count == 4 + 2

@@ -103,9 +103,9 @@ def print_report(report: Report) -> None:
 
 def amount(number: int) -> str:
     """A whole number for people: with commas, or by its magnitude when it is long."""
-    text = digits(number)
-    if len(text) <= 18:
+    if number < 10**18:
         return f"{number:,}"
+    text = digits(number)
     return f"{text[0]}.{text[1:4]} × 10^{len(text) - 1:,} ({len(text):,} digits)"
 
 
@@ -242,8 +242,7 @@ def _verdict_json(verdict: SymbolVerdict) -> str:
 
 def _number(value: int) -> int | str:
     """The number, or its digits where a JSON reader would refuse the number."""
-    text = digits(value)
-    return value if len(text) <= MOST_DIGITS else text
+    return value if value < 10**MOST_DIGITS else digits(value)
 
 
 def _yes(value: bool) -> str:

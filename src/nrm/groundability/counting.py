@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from decimal import MAX_EMAX, Decimal, Inexact, localcontext
 from math import prod
 
 from nrm.errors import LimitError
@@ -11,6 +12,8 @@ from nrm.groundability.group import SymmetryGroup
 
 DEFAULT_TERMS = 500_000
 """Most different terms of a sum over a group."""
+_PLAIN_BITS = 8192
+"""Numbers that Python writes by itself, and fast."""
 
 
 def sum_over(group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[int], terms: int = DEFAULT_TERMS) -> int:
@@ -100,12 +103,25 @@ def _short(sizes: Sequence[int]) -> str:
 
 
 def digits(number: int) -> str:
-    """A whole number of any length in decimal (Python itself refuses past 4,300 digits)."""
-    if number < 0:
-        return "-" + digits(-number)
-    chunk = 4000
-    parts: list[str] = []
-    while number >= 10**chunk:
-        number, rest = divmod(number, 10**chunk)
-        parts.append(f"{rest:0{chunk}d}")
-    return "".join([str(number), *reversed(parts)])
+    """A whole number in decimal, of any length.
+
+    Python refuses to write integers past 4,300 digits, and takes time that grows with the square of their length;
+    decimal numbers are exact too, and multiply faster.
+    """
+    if number.bit_length() <= _PLAIN_BITS:
+        return str(number)
+    with localcontext() as context:
+        context.prec = number.bit_length() // 3 + 10
+        context.Emax, context.traps[Inexact] = MAX_EMAX, True
+        return format(_decimal(number, number.bit_length(), {}), "f")
+
+
+def _decimal(number: int, bits: int, powers: dict[int, Decimal]) -> Decimal:
+    """The number as a decimal, halves first."""
+    if bits <= _PLAIN_BITS:
+        return Decimal(number)
+    half = bits // 2
+    if half not in powers:
+        powers[half] = Decimal(2) ** half
+    high, low = number >> half, number & ((1 << half) - 1)
+    return _decimal(high, bits - half, powers) * powers[half] + _decimal(low, half, powers)
