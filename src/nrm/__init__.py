@@ -4,6 +4,7 @@ The names below are the public interface; the modules behind them may move.
 """
 
 from nrm.errors import NrmError
+from nrm.groundability import Shortcuts, shortcuts
 from nrm.logic import PAPER_SYMBOLS, PAPER_TASKS, Formula, PaperTask, holds, paper_task, parse
 from nrm.machines import (
     Alphabet,
@@ -31,6 +32,7 @@ __all__ = [
     "MooreMachine",
     "NrmError",
     "PaperTask",
+    "Shortcuts",
     "Task",
     "__version__",
     "compile",
@@ -46,4 +48,5 @@ __all__ = [
     "product",
     "save_machine",
     "save_task",
+    "shortcuts",
 ]
