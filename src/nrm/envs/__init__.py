@@ -1,0 +1,21 @@
+"""Worlds with tasks: the Minecraft-like grid, a task on any Gymnasium environment, and batches of either."""
+
+from nrm.envs.batch import BatchedWorld, StepBatch, Truth
+from nrm.envs.batched import BatchedMinecraft
+from nrm.envs.config import MINECRAFT_SYMBOLS, PAPER_ITEMS, MinecraftConfig
+from nrm.envs.draws import environment_seeds
+from nrm.envs.ends import End
+from nrm.envs.grid import ACTIONS
+
+__all__ = [
+    "ACTIONS",
+    "MINECRAFT_SYMBOLS",
+    "PAPER_ITEMS",
+    "BatchedMinecraft",
+    "BatchedWorld",
+    "End",
+    "MinecraftConfig",
+    "StepBatch",
+    "Truth",
+    "environment_seeds",
+]
