@@ -34,11 +34,14 @@ class FitConfig:
     """Adam's step size; it falls to a tenth along a cosine."""
     batch_size: int | None = None
     """Episodes in a mini-batch; all of them when absent."""
-    restarts: int = 8
+    restarts: int = 32
     """Most attempts from fresh parameters. Attempts end early at one that explains the episodes (see `target`)."""
+    scatter: int = 20
+    """Steps towards random symbols with which a fresh grounder of a restart begins. Fresh networks call everything
+    about equally probable, and then all fall into the same local optimum."""
     held_out: float = 0.15
     """Share of the episodes that choose among the restarts, and are not learned from."""
-    patience: int = 150
+    patience: int = 80
     """Epochs without a better loss after which an attempt ends."""
     target: float = 0.002
     """Loss, in nats a step, at which episodes count as explained: the attempt ends, and no further one is needed."""

@@ -15,7 +15,7 @@ from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.checks import check_possible
 from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, what_to_learn
 from nrm.neural.model import NeuralRewardMachine
-from nrm.neural.training import Labelled, Task, attempt
+from nrm.neural.training import Labelled, Task, attempt, scatter
 
 Value = TypeVar("Value")
 Progress = Callable[[Attempt], None]
@@ -52,10 +52,13 @@ def fit(
     best: _Kept | None = None
     for number in range(settings.restarts):
         seed = settings.seed + 7919 * number
-        # Networks as they were given are the first attempt: a user may have prepared them.
-        if number:
-            _draw(nets, parts, seed)
-        done = attempt(tasks, parts, settings, number, torch.Generator().manual_seed(seed), few)
+        # Fresh parameters and dropout draw from torch's global generator; its state is the caller's, and put back.
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            # Networks as they were given are the first attempt: a user may have prepared them.
+            if number:
+                _draw(tasks, parts, seed, settings)
+            done = attempt(tasks, parts, settings, number, torch.Generator().manual_seed(seed), few)
         attempts.append(done)
         if progress:
             progress(done)
@@ -138,18 +141,17 @@ def _check_request(
         raise LearningError("this grounder has no parameters to learn; is it the true labelling?")
 
 
-def _draw(nets: Sequence[NeuralRewardMachine], parts: tuple[Learnable, ...], seed: int) -> None:
-    """Fresh parameters for what is learned, without touching the global random state."""
-    if "grounding" in parts:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            for module in nets[0].grounder.modules():
-                reset = getattr(module, "reset_parameters", None)
-                if callable(reset):
-                    reset()
+def _draw(tasks: Sequence[Task], parts: tuple[Learnable, ...], seed: int, settings: FitConfig) -> None:
+    """Fresh parameters for what is learned."""
     generator = torch.Generator().manual_seed(seed)
-    for net in nets:
-        net.machine.reset([part for part in parts if part != "grounding"], generator)
+    if "grounding" in parts:
+        for module in tasks[0].model.grounder.modules():
+            reset = getattr(module, "reset_parameters", None)
+            if callable(reset):
+                reset()
+        scatter(tasks[0].model, tasks[0].train.observations, settings, generator)
+    for task in tasks:
+        task.model.machine.reset([part for part in parts if part != "grounding"], generator)
 
 
 def _labelled(net: NeuralRewardMachine, labelled: tuple[Tensor, Tensor] | None) -> Labelled | None:

@@ -23,6 +23,9 @@ COOLING = 0.7
 _SLIGHT = 1e-3
 """Relative improvement of the loss that does not count as one."""
 
+_SCATTERED = 256
+"""Most observations that a fresh grounder is given random letters for."""
+
 
 class Labelled(NamedTuple):
     """Observations (n, …) whose letters (n,) are known."""
@@ -91,6 +94,19 @@ def attempt(
     train = likelihood_loss(tasks, [task.train for task in tasks])
     held = [task.held_out if task.held_out is not None else task.everything for task in tasks]
     return Attempt(number, tuple(losses), train, likelihood_loss(tasks, held), stopped, time.perf_counter() - started)
+
+
+def scatter(model: NeuralRewardMachine, observations: Tensor, config: FitConfig, generator: torch.Generator) -> None:
+    """Move a fresh grounder some steps towards random letters for the observations (n, …)."""
+    order = torch.randperm(len(observations), generator=generator)[:_SCATTERED]
+    size = model.machine.alphabet.size
+    letters = torch.randint(size, (len(order),), generator=generator).to(observations.device)
+    chosen = Labelled(observations[order.to(observations.device)], letters)
+    optimizer = torch.optim.Adam(_prepare([model], ("grounding",)), lr=config.learning_rate)
+    for _ in range(config.scatter):
+        optimizer.zero_grad(set_to_none=True)
+        _labelled_loss(model, chosen, config).backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
 
 
 def likelihood_loss(tasks: Sequence[Task], batches: Sequence[EpisodeBatch]) -> float:
