@@ -7,9 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from nrm.errors import MachineError
+from nrm.errors import LearningError, MachineError
 from nrm.machines import Difference, MooreMachine, difference, minimise
+from nrm.neural.buffer import EpisodeBuffer
+from nrm.neural.merging import evidence, merge_unseen
+from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
 
 
@@ -25,11 +29,20 @@ class Comparison:
         return "equivalent" if self.equivalent else f"not equivalent: {self.difference}"
 
 
-def extract(machine: ProbabilisticMoore, minimal: bool = True, accepting_level: float | None = None) -> MooreMachine:
+def extract(
+    model: ProbabilisticMoore | NeuralRewardMachine,
+    episodes: EpisodeBuffer | None = None,
+    *,
+    minimal: bool = True,
+    accepting_level: float | None = None,
+) -> MooreMachine:
     """The machine of the most probable transitions and levels; minimised by its outputs.
 
-    Rewards do not show acceptance: states of `accepting_level` (by default the highest level) count as accepting.
+    With `episodes` (and then a whole model, whose grounder reads them), transitions that none of them ever took are
+    not trusted: states that the episodes do not tell apart are merged. Rewards do not show acceptance: states of
+    `accepting_level` (by default the highest level) count as accepting.
     """
+    machine = model.machine if isinstance(model, NeuralRewardMachine) else model
     with torch.no_grad():
         columns = machine.transition_probs().argmax(-1).cpu().numpy().T
         level = machine.reward_probs().argmax(-1).cpu().numpy()
@@ -44,7 +57,20 @@ def extract(machine: ProbabilisticMoore, minimal: bool = True, accepting_level: 
         outputs,
         machine.initial,
     )
+    if episodes is not None:
+        if not isinstance(model, NeuralRewardMachine):
+            raise LearningError("to extract with episodes, give the whole model: its grounder reads them")
+        crisp = merge_unseen(crisp, evidence(crisp, grounded_traces(model, episodes)), episodes.initial)
     return minimise(crisp, by="outputs") if minimal else crisp
+
+
+def grounded_traces(model: NeuralRewardMachine, episodes: EpisodeBuffer) -> list[NDArray[np.int64]]:
+    """The most probable letter of each step of each episode."""
+    batch = episodes.batch().to(model.machine.levels.device)
+    with torch.no_grad():
+        letters = model.letter_probs(model.ground(batch.observations)).argmax(-1)
+    rows = letters[batch.index].cpu().numpy()
+    return [row[:length] for row, length in zip(rows, batch.lengths.tolist(), strict=True)]
 
 
 def sharpness(machine: ProbabilisticMoore) -> float:
