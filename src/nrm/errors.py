@@ -55,6 +55,35 @@ class TaskFileError(FileError):
     """A task file that is malformed: which key, which line."""
 
 
+class ProbabilityError(NrmError):
+    """Numbers that should be probabilities and are not, or observations that are no numbers."""
+
+
+class EpisodeError(NrmError):
+    """Episodes that cannot be used: empty, ragged, or with labels that the machine never outputs."""
+
+
+class ContradictionError(EpisodeError):
+    """Episodes that are impossible in the machine: the message names the first episode and step."""
+
+    def __init__(self, message: str, episode: int, step: int) -> None:
+        super().__init__(message)
+        self.episode = episode
+        self.step = step
+
+
+class LearningError(NrmError):
+    """Learning that was asked for something it cannot do."""
+
+
+class EpisodeFileError(FileError):
+    """A file of recorded episodes that is malformed: which array, which shape."""
+
+
+class ModelFileError(FileError):
+    """A saved model that is truncated, of another kind, or newer than this library."""
+
+
 class LimitError(NrmError):
     """Work stopped at a limit, instead of filling the memory or running for ever."""
 

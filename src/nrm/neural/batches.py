@@ -1,0 +1,67 @@
+"""Episodes as tensors: distinct observations once, and which of them was seen when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from nrm.errors import EpisodeError
+
+
+class EpisodeBatch(NamedTuple):
+    """Episodes side by side. Padding exists only in `index` and `levels`, and is never grounded."""
+
+    observations: Tensor
+    """(n, …) the observations that occur, each to be grounded once."""
+    index: Tensor
+    """(batch, time) which observation was made; 0 at padding."""
+    levels: Tensor
+    """(batch, time) index of the level after the step; 0 at padding."""
+    lengths: Tensor
+    """(batch,) steps of each episode."""
+
+    @property
+    def mask(self) -> Tensor:
+        """(batch, time) true where a step is real."""
+        return step_mask(self.lengths, self.index.shape[1])
+
+    @property
+    def steps(self) -> int:
+        """How many real steps there are."""
+        return int(self.lengths.sum())
+
+    def to(self, device: torch.device | str) -> EpisodeBatch:
+        """The batch on another device."""
+        return EpisodeBatch(*(field.to(device) for field in self))
+
+
+def step_mask(lengths: Tensor, time: int) -> Tensor:
+    """(batch, time) true at the first `lengths` steps."""
+    return torch.arange(time, device=lengths.device) < lengths[:, None]
+
+
+def pack(observations: Tensor, lengths: Tensor | Sequence[int] | None, levels: Tensor | None = None) -> EpisodeBatch:
+    """A batch from padded observations (batch, time, …); padding may hold anything, even NaN."""
+    if observations.dim() < 2:
+        raise EpisodeError(f"observations have shape {tuple(observations.shape)}; (batch, time, …) is needed")
+    batch, time = observations.shape[:2]
+    counts = (
+        torch.full((batch,), time, device=observations.device)
+        if lengths is None
+        else torch.as_tensor(lengths, dtype=torch.int64, device=observations.device)
+    )
+    if counts.shape != (batch,) or bool(((counts < 0) | (counts > time)).any()):
+        raise EpisodeError(f"lengths must be {batch} numbers from 0 to {time}, not {counts.tolist()}")
+    mask = step_mask(counts, time)
+    index = torch.zeros(batch, time, dtype=torch.int64, device=observations.device)
+    index[mask] = torch.arange(int(mask.sum()), device=observations.device)
+    if levels is None:
+        labels = torch.zeros_like(index)
+    elif levels.shape != (batch, time):
+        raise EpisodeError(f"levels have shape {tuple(levels.shape)}, observations {batch} episodes of {time} steps")
+    else:
+        labels = torch.where(mask, levels.long(), 0)
+    return EpisodeBatch(observations[mask], index, labels, counts)

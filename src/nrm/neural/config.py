@@ -1,0 +1,131 @@
+"""What learning is asked to do, and the record of what it did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nrm.errors import LearningError, listing, suggestion
+from nrm.neural.objectives import OBJECTIVES, Objective
+
+Learnable = Literal["grounding", "transitions", "rewards"]
+Reason = Literal["target reached", "no more improvement", "all epochs done"]
+
+LEARN: dict[str, tuple[Learnable, ...]] = {
+    "grounding": ("grounding",),
+    "transitions": ("transitions",),
+    "rewards": ("rewards",),
+    "machine": ("transitions", "rewards"),
+    "both": ("grounding", "transitions", "rewards"),
+    "all": ("grounding", "transitions", "rewards"),
+}
+"""What can be unknown, by name; `both` and `all` are one."""
+
+
+@dataclass(frozen=True)
+class FitConfig:
+    """How to learn. The defaults suit grounding with a known machine."""
+
+    objective: Objective = "sequence"
+    """`sequence`: the likelihood of whole reward sequences. `marginal`: the paper's cross-entropy of each step."""
+    epochs: int = 400
+    """Most passes over the episodes, in each restart."""
+    learning_rate: float = 0.01
+    """Adam's step size; it falls to a tenth along a cosine."""
+    batch_size: int | None = None
+    """Episodes in a mini-batch; all of them when absent."""
+    restarts: int = 32
+    """Most attempts from fresh parameters. Attempts end early at one that explains the episodes (see `target`)."""
+    scatter: int = 20
+    """Steps towards random symbols with which a fresh grounder of a restart begins. Fresh networks call everything
+    about equally probable, and then all fall into the same local optimum."""
+    held_out: float = 0.15
+    """Share of the episodes that choose among the restarts, and are not learned from."""
+    patience: int = 80
+    """Epochs without a better loss after which an attempt ends."""
+    target: float = 0.002
+    """Loss, in nats a step, at which episodes count as explained: the attempt ends, and no further one is needed."""
+    temperature: tuple[float, float] = (1.0, 0.1)
+    """First and last temperature of learned machine parts; it falls geometrically over the first 70 % of epochs."""
+    smoothing: float = 1e-6
+    """Ignorance mixed into symbol probabilities, so that the likelihood of possible rewards is never 0."""
+    labelled_weight: float = 1.0
+    """Weight of the cross-entropy of labelled observations, if there are any."""
+    distinct: bool | None = None
+    """Whether equal observations are grounded once; by default where that is exact (no batch normalisation)."""
+    seed: int = 0
+    """Of the split, the fresh parameters and the mini-batches."""
+
+    def __post_init__(self) -> None:
+        if self.objective not in OBJECTIVES:
+            raise LearningError(
+                f"unknown objective '{self.objective}'{suggestion(str(self.objective), OBJECTIVES)} "
+                f"(objectives: {listing(OBJECTIVES)})"
+            )
+        positive = ("epochs", "learning_rate", "restarts", "patience")
+        for name in positive:
+            if not getattr(self, name) > 0:
+                raise LearningError(f"{name} must be positive, not {getattr(self, name)}")
+        if self.batch_size is not None and self.batch_size < 1:
+            raise LearningError(f"batch_size must be positive, not {self.batch_size}")
+        if not 0 <= self.held_out < 1:
+            raise LearningError(f"held_out is a share of the episodes from 0 up to 1, not {self.held_out}")
+        if not 0 <= self.smoothing < 1:
+            raise LearningError(f"smoothing lies from 0 up to 1, not {self.smoothing}")
+        if not all(0 < value for value in self.temperature):
+            raise LearningError(f"temperatures must be positive, not {self.temperature}")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One restart."""
+
+    number: int
+    losses: tuple[float, ...] = field(repr=False)
+    """The loss of each epoch, in nats a step."""
+    train: float
+    """Minus the log-likelihood a step of the episodes learned from, with the parameters that were kept."""
+    held_out: float
+    """The same for the episodes held out; of all episodes when none are."""
+    stopped: Reason
+    """Why it ended."""
+    seconds: float
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs were done."""
+        return len(self.losses)
+
+
+@dataclass(frozen=True)
+class FitRecord:
+    """What happened. The model holds the parameters of the best attempt."""
+
+    learned: tuple[Learnable, ...]
+    objective: Objective
+    attempts: tuple[Attempt, ...]
+    best: Attempt
+    explained: bool
+    """Whether the best attempt explains all episodes up to the target."""
+    episodes: int
+    distinct_observations: int
+
+    @property
+    def seconds(self) -> float:
+        """Time of all attempts together."""
+        return sum(attempt.seconds for attempt in self.attempts)
+
+
+def what_to_learn(learn: str | tuple[str, ...]) -> tuple[Learnable, ...]:
+    """The parts that a request names."""
+    names = (learn,) if isinstance(learn, str) else tuple(learn)
+    parts: list[Learnable] = []
+    for name in names:
+        if name not in LEARN:
+            raise LearningError(
+                f"cannot learn '{name}'{suggestion(name, LEARN)} (what can be learned: {listing(LEARN)})"
+            )
+        parts += [part for part in LEARN[name] if part not in parts]
+    if not parts:
+        raise LearningError(f"nothing to learn; name at least one of {listing(LEARN)}")
+    return tuple(parts)

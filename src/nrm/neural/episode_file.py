@@ -1,0 +1,187 @@
+"""Recorded episodes in a file: a documented `.npz` layout that any tool can write.
+
+Arrays of the file (`numpy.savez` writes it; nothing in it is pickled):
+
+- `observations` (steps, …): what was observed at each step, the steps of all episodes one after the other. Or, to save
+  space, (distinct, …): the distinct observations, with
+- `index` (steps,), optional: which of `observations` was made at each step.
+- `lengths` (episodes,): how many steps each episode has.
+- `rewards` (steps,): what was paid at each step; the sum so far plus the initial level is a level of the machine.
+- `symbols` (steps,), optional: the true letter of each step, as a number. For evaluation only.
+- `symbol_names` (letters,), optional: names of the symbols, in the order of those numbers.
+- `metadata`, optional: a JSON text about the recording.
+
+Row t is what was seen when reward t was paid: the observation of a reset is not part of an episode.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nrm.aliases import Json
+from nrm.errors import EpisodeFileError, listing
+from nrm.machines import MooreMachine
+from nrm.neural.buffer import EpisodeBuffer, observed_levels
+
+_ARRAYS = ("observations", "index", "lengths", "rewards", "symbols", "symbol_names", "metadata")
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedEpisodes:
+    """Episodes as they are in a file."""
+
+    observations: NDArray[np.generic]
+    """(steps, …), or (distinct, …) when there is an `index`."""
+    lengths: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+    index: NDArray[np.int64] | None = None
+    symbols: NDArray[np.int64] | None = None
+    symbol_names: tuple[str, ...] | None = None
+    metadata: Json = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _validate(self)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one observation."""
+        return tuple(self.observations.shape[1:])
+
+    def episode_rewards(self) -> list[NDArray[np.float64]]:
+        """The rewards of each episode."""
+        return np.split(self.rewards, np.cumsum(self.lengths)[:-1])
+
+    def buffer(self, machine: MooreMachine | None = None) -> EpisodeBuffer:
+        """The episodes for a machine; without one, for a machine to be learned that starts at level 0."""
+        if machine is not None:
+            buffer = EpisodeBuffer.for_machine(machine)
+        else:
+            buffer = EpisodeBuffer(observed_levels(self.episode_rewards()), 0.0)
+        stops = np.cumsum(self.lengths)
+        for start, stop in zip(stops - self.lengths, stops, strict=True):
+            part = slice(int(start), int(stop))
+            rows = self.observations[part] if self.index is None else self.observations[self.index[part]]
+            true = None if self.symbols is None else self.symbols[part]
+            buffer.add(rows, rewards=self.rewards[part], symbols=true)
+        return buffer
+
+
+def record_episodes(
+    observations: Sequence[NDArray[np.generic]],
+    rewards: Sequence[NDArray[np.generic]],
+    symbols: Sequence[NDArray[np.generic]] | None = None,
+    symbol_names: Sequence[str] | None = None,
+    metadata: Json | None = None,
+) -> RecordedEpisodes:
+    """Episodes from lists: observations (time, …) and rewards (time,) of each. Equal observations are stored once."""
+    if not observations:
+        raise EpisodeFileError("there are no episodes to record")
+    rows = np.concatenate([np.asarray(part) for part in observations])
+    flat = np.ascontiguousarray(rows).reshape(len(rows), -1)
+    _, first, index = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+    few = len(first) < 0.5 * len(rows)
+    return RecordedEpisodes(
+        observations=rows[first] if few else rows,
+        lengths=np.array([len(part) for part in rewards], dtype=np.int64),
+        rewards=np.concatenate([np.asarray(part, dtype=np.float64) for part in rewards]),
+        index=index.reshape(-1).astype(np.int64) if few else None,
+        symbols=None if symbols is None else np.concatenate([np.asarray(part) for part in symbols]).astype(np.int64),
+        symbol_names=None if symbol_names is None else tuple(symbol_names),
+        metadata=metadata or {},
+    )
+
+
+def save_episodes(path: str | Path, episodes: RecordedEpisodes) -> Path:
+    """Write an episode file; `.npz` is added to a name without it."""
+    target = Path(path) if str(path).endswith(".npz") else Path(f"{path}.npz")
+    arrays: dict[str, NDArray[np.generic]] = {
+        "observations": episodes.observations,
+        "lengths": episodes.lengths,
+        "rewards": episodes.rewards,
+        "metadata": np.array(json.dumps(episodes.metadata)),
+    }
+    optional = {"index": episodes.index, "symbols": episodes.symbols}
+    arrays |= {name: values for name, values in optional.items() if values is not None}
+    if episodes.symbol_names is not None:
+        arrays["symbol_names"] = np.array(episodes.symbol_names)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Typed stubs of savez_compressed take `allow_pickle` for one of the arrays.
+        np.savez_compressed(target, **arrays)  # type: ignore[arg-type]
+    except OSError as error:
+        raise EpisodeFileError(f"cannot write {target}: {error.strerror or error}") from None
+    return target
+
+
+def load_episodes(path: str | Path) -> RecordedEpisodes:
+    """Read an episode file, or say which array is missing or malformed."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise EpisodeFileError(f"{path} holds a single array; an episode file is an .npz of named arrays")
+            arrays = {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise EpisodeFileError(f"there is no file {path}") from None
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise EpisodeFileError(f"{path} is no episode file (.npz), or it is damaged: {error}") from None
+    missing = [name for name in ("observations", "lengths", "rewards") if name not in arrays]
+    if missing:
+        raise EpisodeFileError(
+            f"{path} lacks {listing(missing)}; it has {listing(arrays) or 'no arrays'} (an episode file has "
+            f"{listing(_ARRAYS)}; the last four and index are optional)"
+        )
+    try:
+        metadata = json.loads(str(arrays["metadata"])) if "metadata" in arrays else {}
+    except json.JSONDecodeError as error:
+        raise EpisodeFileError(f"{path}: 'metadata' is no JSON text: {error}") from None
+    try:
+        return RecordedEpisodes(
+            arrays["observations"],
+            _whole(arrays["lengths"], "lengths"),
+            arrays["rewards"].astype(np.float64),
+            _whole(arrays["index"], "index") if "index" in arrays else None,
+            _whole(arrays["symbols"], "symbols") if "symbols" in arrays else None,
+            tuple(str(name) for name in arrays["symbol_names"]) if "symbol_names" in arrays else None,
+            metadata,
+        )
+    except (EpisodeFileError, ValueError, TypeError) as error:
+        raise EpisodeFileError(f"{path}: {error}") from None
+
+
+def _whole(values: NDArray[np.generic], name: str) -> NDArray[np.int64]:
+    if values.dtype.kind not in "iu":
+        raise EpisodeFileError(f"'{name}' must hold whole numbers, not {values.dtype}")
+    return values.astype(np.int64)
+
+
+def _validate(episodes: RecordedEpisodes) -> None:
+    steps = int(episodes.lengths.sum()) if episodes.lengths.ndim == 1 else -1
+    if steps < 1 or bool((episodes.lengths < 1).any()):
+        raise EpisodeFileError(f"'lengths' must be a list of positive step counts, not {episodes.lengths.tolist()}")
+    rows = {"observations": len(episodes.observations)} if episodes.index is None else {"index": len(episodes.index)}
+    rows["rewards"] = len(episodes.rewards)
+    if episodes.symbols is not None:
+        rows["symbols"] = len(episodes.symbols)
+    for name, count in rows.items():
+        if count != steps:
+            raise EpisodeFileError(f"'{name}' has {count} rows, but 'lengths' sum to {steps} steps")
+    if episodes.observations.dtype.kind not in "biuf":
+        raise EpisodeFileError(f"'observations' must hold numbers, not {episodes.observations.dtype}")
+    if not np.isfinite(episodes.rewards).all():
+        raise EpisodeFileError(f"'rewards' holds NaN or infinity at step {int(np.argmin(np.isfinite(episodes.rewards)))}")
+    if episodes.index is not None and (
+        episodes.index.min() < 0 or episodes.index.max() >= len(episodes.observations)
+    ):
+        raise EpisodeFileError(f"'index' names an observation outside 0 to {len(episodes.observations) - 1}")
+    if episodes.symbols is not None and episodes.symbols.min() < 0:
+        raise EpisodeFileError("'symbols' holds a negative number; letters are numbered from 0")

@@ -1,0 +1,176 @@
+"""Learning whatever is unknown from rewards: one entry point (paper, "Reasoning and Learning with NRM")."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from nrm.errors import AlphabetError, EpisodeError, LearningError, listing
+from nrm.neural.batches import EpisodeBatch
+from nrm.neural.buffer import EpisodeBuffer
+from nrm.neural.checks import check_possible
+from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, what_to_learn
+from nrm.neural.model import NeuralRewardMachine
+from nrm.neural.training import Labelled, Task, attempt, scatter
+
+Value = TypeVar("Value")
+Progress = Callable[[Attempt], None]
+
+
+def fit(
+    models: NeuralRewardMachine | Sequence[NeuralRewardMachine],
+    episodes: EpisodeBuffer | Sequence[EpisodeBuffer],
+    learn: str | tuple[str, ...] = "grounding",
+    config: FitConfig | None = None,
+    *,
+    labelled: tuple[Tensor, Tensor] | None = None,
+    progress: Progress | None = None,
+) -> FitRecord:
+    """Learn the unknown parts of a neural reward machine from episodes; the model is changed in place.
+
+    `learn`: `grounding`, `machine` (its transitions and rewards), `transitions`, `rewards`, or `both`/`all`.
+    Several models that share one grounder, with a buffer each, are learned together. `labelled`: observations (n, …)
+    and their true letters (n,). Restarts differ in their fresh parameters; the one with the best likelihood on
+    held-out episodes wins. Equal seeds give equal results.
+    """
+    settings = config or FitConfig()
+    parts = what_to_learn(learn)
+    nets, buffers = _listed(models, NeuralRewardMachine), _listed(episodes, EpisodeBuffer)
+    _check_request(nets, buffers, parts)
+    generator = torch.Generator().manual_seed(settings.seed)
+    distinct = _grounds_alike(nets[0].grounder) if settings.distinct is None else settings.distinct
+    tasks = [_task(*pair, settings, generator, distinct) for pair in zip(nets, buffers, strict=True)]
+    for number, task in enumerate(tasks):
+        check_possible(task.model.machine, task.everything, f"task {number}, " if len(tasks) > 1 else "")
+    few = _labelled(nets[0], labelled)
+
+    attempts: list[Attempt] = []
+    best: _Kept | None = None
+    for number in range(settings.restarts):
+        seed = settings.seed + 7919 * number
+        # Fresh parameters and dropout draw from torch's global generator; its state is the caller's, and put back.
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            # Networks as they were given are the first attempt: a user may have prepared them.
+            if number:
+                _draw(tasks, parts, seed, settings)
+            done = attempt(tasks, parts, settings, number, torch.Generator().manual_seed(seed), few)
+        attempts.append(done)
+        if progress:
+            progress(done)
+        if best is None or done.held_out < best.attempt.held_out:
+            best = _Kept(done, [copy.deepcopy(net.state_dict()) for net in nets], [n.machine.temperature for n in nets])
+        if _explains(done, settings):
+            break
+    assert best is not None
+    for net, weights, temperature in zip(nets, best.weights, best.temperatures, strict=True):
+        net.load_state_dict(weights)
+        net.machine.temperature = temperature
+        net.eval()
+    return FitRecord(
+        learned=parts,
+        objective=settings.objective,
+        attempts=tuple(attempts),
+        best=best.attempt,
+        explained=_explains(best.attempt, settings),
+        episodes=sum(len(buffer) for buffer in buffers),
+        distinct_observations=sum(buffer.distinct for buffer in buffers),
+    )
+
+
+class _Kept(NamedTuple):
+    """The best attempt so far, with copies of its parameters."""
+
+    attempt: Attempt
+    weights: list[dict[str, Tensor]]
+    temperatures: list[float]
+
+
+def _explains(done: Attempt, settings: FitConfig) -> bool:
+    return max(done.train, done.held_out) <= settings.target
+
+
+def _task(
+    model: NeuralRewardMachine, buffer: EpisodeBuffer, settings: FitConfig, generator: torch.Generator, distinct: bool
+) -> Task:
+    learned_from, held_out = buffer.split(settings.held_out, generator)
+    device = model.machine.levels.device
+    everything = buffer.batch(distinct=distinct).to(device)
+    held = buffer.batch(held_out, distinct).to(device) if held_out else None
+
+    def batches(pass_generator: torch.Generator) -> list[EpisodeBatch]:
+        size = settings.batch_size
+        assert size is not None
+        order = [learned_from[i] for i in torch.randperm(len(learned_from), generator=pass_generator).tolist()]
+        return [buffer.batch(order[i : i + size], distinct).to(device) for i in range(0, len(order), size)]
+
+    full = buffer.batch(learned_from, distinct).to(device)
+    mini = settings.batch_size is not None and settings.batch_size < len(learned_from)
+    return Task(model, full, held, everything, batches if mini else None)
+
+
+def _check_request(
+    nets: Sequence[NeuralRewardMachine], buffers: Sequence[EpisodeBuffer], parts: tuple[Learnable, ...]
+) -> None:
+    if len(nets) != len(buffers) or not nets:
+        raise LearningError(f"{len(nets)} models but {len(buffers)} buffers of episodes; give one buffer per model")
+    for net, buffer in zip(nets, buffers, strict=True):
+        if not len(buffer):
+            raise EpisodeError("the buffer is empty; add episodes first")
+        levels = net.machine.levels.tolist()
+        if levels != buffer.levels.tolist():
+            raise EpisodeError(
+                f"the episodes are labelled with the levels {listing(f'{v:g}' for v in buffer.levels)}, but the machine "
+                f"outputs {listing(f'{v:g}' for v in levels)}; build the buffer for this machine"
+            )
+        if net.grounder is not nets[0].grounder:
+            raise LearningError("several models are learned together only when they share one grounder module")
+        if net.machine.alphabet != nets[0].machine.alphabet:
+            raise AlphabetError("models that share a grounder must share their alphabet")
+        known = [part for part in parts if part != "grounding" and part not in net.machine.learned]
+        if known:
+            raise LearningError(
+                f"the {' and '.join(known)} of this machine are known and cannot be learned; build it with "
+                f"ProbabilisticMoore.unknown(…), or from_machine(…, unknown={tuple(known)!r}) or trainable=…"
+            )
+    if parts == ("grounding",) and not any(True for _ in nets[0].grounder.parameters()):
+        raise LearningError("this grounder has no parameters to learn; is it the true labelling?")
+
+
+def _draw(tasks: Sequence[Task], parts: tuple[Learnable, ...], seed: int, settings: FitConfig) -> None:
+    """Fresh parameters for what is learned."""
+    generator = torch.Generator().manual_seed(seed)
+    if "grounding" in parts:
+        for module in tasks[0].model.grounder.modules():
+            reset = getattr(module, "reset_parameters", None)
+            if callable(reset):
+                reset()
+        scatter(tasks[0].model, tasks[0].train.observations, settings, generator)
+    for task in tasks:
+        task.model.machine.reset([part for part in parts if part != "grounding"], generator)
+
+
+def _labelled(net: NeuralRewardMachine, labelled: tuple[Tensor, Tensor] | None) -> Labelled | None:
+    if labelled is None:
+        return None
+    observations, letters = labelled
+    size = net.machine.alphabet.size
+    if len(observations) != len(letters) or not len(letters):
+        raise EpisodeError(f"{len(observations)} labelled observations but {len(letters)} letters; give one each")
+    if bool(((letters < 0) | (letters >= size)).any()):
+        raise AlphabetError(f"labelled letters lie from 0 to {size - 1}; got {sorted(set(letters.tolist()))}")
+    device = net.machine.levels.device
+    return Labelled(observations.to(device), letters.to(device).long())
+
+
+def _grounds_alike(grounder: nn.Module) -> bool:
+    """Whether an observation is grounded alike however often it occurs: not so with batch statistics."""
+    return not any(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in grounder.modules())
+
+
+def _listed(values: Value | Sequence[Value], kind: type[Value]) -> list[Value]:
+    return [values] if isinstance(values, kind) else list(values)  # type: ignore[arg-type]

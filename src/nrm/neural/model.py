@@ -1,0 +1,259 @@
+"""The neural reward machine: a grounder and a probabilistic Moore machine (paper, "Neural Reward Machines")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from nrm.errors import AlphabetError, ContradictionError, EpisodeError, listing
+from nrm.machines import MooreMachine
+from nrm.neural import recursion
+from nrm.neural.batches import EpisodeBatch, pack
+from nrm.neural.moore import ProbabilisticMoore
+from nrm.neural.probabilities import (
+    check_distribution,
+    check_finite,
+    check_unit_interval,
+    letters_from_propositions,
+)
+from nrm.neural.recursion import Method
+
+Emission = Literal["categorical", "independent"]
+
+
+class Beliefs(NamedTuple):
+    """What a neural reward machine makes of some episodes. All zero at padding."""
+
+    symbols: Tensor
+    """(batch, time, symbols) what the grounder says: x_pp. Propositions, when these are independent."""
+    states: Tensor
+    """(batch, time, states) x_qp."""
+    rewards: Tensor
+    """(batch, time, levels) x_rp."""
+
+
+class Filtered(NamedTuple):
+    """Beliefs that know the rewards received so far. All zero at padding."""
+
+    states: Tensor
+    """(batch, time, states) the belief after the level of the step was seen."""
+    likelihoods: Tensor
+    """(batch, time) the probability of that level given all before."""
+
+
+class Crisp(NamedTuple):
+    """The most probable symbol, state and level of each step, each by itself; -1 at padding."""
+
+    letters: Tensor
+    states: Tensor
+    levels: Tensor
+
+
+class Step(NamedTuple):
+    """One step of acting."""
+
+    symbols: Tensor
+    """(batch, symbols)"""
+    belief: Tensor
+    """(batch, states)"""
+    rewards: Tensor
+    """(batch, levels) before the level of this step was seen."""
+
+
+class NeuralRewardMachine(nn.Module):
+    """A grounder and a machine; either may be known or learned.
+
+    `grounder` is any module from observations (n, …) to probabilities: over the letters of the alphabet (`emission=
+    "categorical"`; for propositions that is the joint distribution over their 2^n combinations), or of each
+    proposition by itself (`"independent"`).
+    """
+
+    def __init__(
+        self, grounder: nn.Module, machine: ProbabilisticMoore | MooreMachine, emission: Emission = "categorical"
+    ) -> None:
+        super().__init__()
+        self.grounder = grounder
+        self.machine = ProbabilisticMoore.from_machine(machine) if isinstance(machine, MooreMachine) else machine
+        self.emission: Emission = emission
+        if emission not in ("categorical", "independent"):
+            raise AlphabetError(f"an emission is 'categorical' or 'independent', not '{emission}'")
+        if emission == "independent" and self.machine.alphabet.is_exclusive:
+            raise AlphabetError(
+                "independent propositions need a propositional alphabet, but exactly one of "
+                f"{listing(self.machine.alphabet.symbols)} holds at a step; use emission='categorical'"
+            )
+
+    def ground(self, observations: Tensor, check: bool = True) -> Tensor:
+        """(n, symbols) what the grounder says about observations (n, …)."""
+        if check:
+            check_finite(observations)
+        symbols: Tensor = self.grounder(observations)
+        expected = self.outputs
+        if symbols.shape != (len(observations), expected):
+            raise AlphabetError(
+                f"the grounder turned observations of shape {tuple(observations.shape)} into "
+                f"{tuple(symbols.shape)}; the alphabet ({listing(self.machine.alphabet.symbols)}) needs "
+                f"({len(observations)}, {expected})"
+            )
+        if check and self.emission == "independent":
+            check_unit_interval(symbols, "the grounder's proposition probabilities")
+        elif check:
+            check_distribution(symbols, "the grounder's symbol probabilities")
+        return symbols
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers the grounder must give per observation."""
+        alphabet = self.machine.alphabet
+        return len(alphabet.symbols) if self.emission == "independent" else alphabet.size
+
+    def letter_probs(self, symbols: Tensor) -> Tensor:
+        """(…, letters) from what the grounder says (…, symbols)."""
+        letters = letters_from_propositions(symbols) if self.emission == "independent" else symbols
+        return letters.to(self.machine.dtype)
+
+    def forward(
+        self, observations: Tensor, lengths: Tensor | Sequence[int] | None = None, method: Method = "auto"
+    ) -> Beliefs:
+        """Symbol, state and reward probabilities for each step of padded observations (batch, time, …).
+
+        Open loop (equation "VRM_net"): the rewards that were received play no part.
+        """
+        batch = pack(observations, lengths)
+        symbols = self.ground(batch.observations)
+        states = recursion.propagate(self.matrices(batch, symbols), self._start(batch), method).transpose(0, 1)
+        mask = batch.mask.unsqueeze(-1)
+        states = states * mask
+        return Beliefs(_gathered(symbols, batch.index) * mask, states, states @ self.machine.reward_probs())
+
+    def filter(
+        self,
+        observations: Tensor,
+        levels: Tensor,
+        lengths: Tensor | Sequence[int] | None = None,
+        method: Method = "auto",
+    ) -> Filtered:
+        """Beliefs conditioned on the levels (batch, time) seen so far; levels are indices into `machine.levels`."""
+        batch = pack(observations, lengths, levels)
+        self._check_levels(batch)
+        symbols = self.ground(batch.observations)
+        states, steps = recursion.filtered(self.matrices(batch, symbols, observed=True), self._start(batch), method)
+        return Filtered(states.transpose(0, 1) * batch.mask.unsqueeze(-1), steps.t() * batch.mask)
+
+    def log_likelihood(
+        self,
+        observations: Tensor,
+        levels: Tensor,
+        lengths: Tensor | Sequence[int] | None = None,
+        method: Method = "auto",
+    ) -> Tensor:
+        """(batch,) the logarithm of the probability of each whole sequence of levels, given the observations.
+
+        An impossible sequence is an error that names the episode and step.
+        """
+        batch = pack(observations, lengths, levels)
+        self._check_levels(batch)
+        total, steps = self.batch_log_likelihood(batch, self.ground(batch.observations), method)
+        impossible = (steps.t() <= 0) & batch.mask
+        if bool(impossible.any()):
+            episode, step = (int(number) for number in impossible.nonzero()[0])
+            level = float(self.machine.levels[batch.levels[episode, step]])
+            raise ContradictionError(
+                f"episode {episode}, step {step} (counting from 0): level {level:g} has probability 0 under this "
+                "machine and grounder; is it the task that these episodes were recorded with?",
+                episode,
+                step,
+            )
+        return total
+
+    def batch_log_likelihood(
+        self, batch: EpisodeBatch, symbols: Tensor, method: Method = "auto"
+    ) -> tuple[Tensor, Tensor]:
+        """(batch,) log-likelihoods and (time, batch) likelihoods of steps, from symbols (n, symbols)."""
+        matrices = self.matrices(batch, symbols, observed=True)
+        return recursion.log_likelihood(matrices, self._start(batch), method)
+
+    def batch_rewards(self, batch: EpisodeBatch, symbols: Tensor, method: Method = "auto") -> Tensor:
+        """(batch, time, levels) open-loop reward probabilities, from symbols (n, symbols)."""
+        states = recursion.propagate(self.matrices(batch, symbols), self._start(batch), method)
+        return states.transpose(0, 1) @ self.machine.reward_probs()
+
+    def crisp(self, observations: Tensor, lengths: Tensor | Sequence[int] | None = None) -> Crisp:
+        """Symbolic sequences by arg-max (paper, end of "Definition and Notations"); -1 at padding."""
+        batch = pack(observations, lengths)
+        with torch.no_grad():
+            beliefs = self.forward(observations, lengths)
+            letters = self.letter_probs(beliefs.symbols)
+        chosen = (values.argmax(-1) for values in (letters, beliefs.states, beliefs.rewards))
+        return Crisp(*(torch.where(batch.mask, values, -1) for values in chosen))
+
+    def initial_belief(self, batch: int = 1) -> Tensor:
+        """(batch, states) certain of the initial state."""
+        return self.machine.start.expand(batch, -1)
+
+    def step(self, observation: Tensor, belief: Tensor | None = None, level: Tensor | None = None) -> Step:
+        """Read one observation (batch, …) from a belief (batch, states); the initial one when none is given.
+
+        With `level` (batch,), the index of the level that came with the observation, the new belief is conditioned
+        on it; without, it is the open-loop belief.
+        """
+        before = self.initial_belief(len(observation)) if belief is None else belief
+        symbols = self.ground(observation)
+        matrices = self.machine.step_matrices(self.letter_probs(symbols))
+        after = torch.bmm(before.unsqueeze(1), matrices).squeeze(1)
+        emission = self.machine.reward_probs()
+        rewards = after @ emission
+        if level is not None:
+            weighed = after * emission.t()[level]
+            likelihood = weighed.sum(-1, keepdim=True)
+            if bool((likelihood <= 0).any()):
+                row = int((likelihood[:, 0] <= 0).nonzero()[0])
+                value = float(self.machine.levels[level[row]])
+                raise ContradictionError(
+                    f"row {row}: level {value:g} has probability 0 after this observation and belief", row, 0
+                )
+            after = weighed / likelihood
+        return Step(symbols, after, rewards)
+
+    def matrices(self, batch: EpisodeBatch, symbols: Tensor, observed: bool = False) -> Tensor:
+        """(time, batch, states, states) one matrix a step: the identity at padding.
+
+        With `observed`, the next states are weighed by the probability of the level that was seen.
+        """
+        moves = self.machine.step_matrices(self.letter_probs(symbols))
+        index, levels = batch.index.t(), batch.levels.t()
+        if observed:
+            # One matrix for each pair of an observation and a level that can occur, then a gather.
+            weighed = moves.unsqueeze(1) * self.machine.reward_probs().t()[None, :, None, :]
+            count = weighed.shape[1]
+            if len(weighed) * count <= index.numel():
+                matrices = _gathered(weighed.flatten(0, 1), index * count + levels)
+            else:
+                matrices = _gathered(moves, index) * self.machine.reward_probs().t()[levels].unsqueeze(-2)
+        else:
+            matrices = _gathered(moves, index)
+        if bool((batch.lengths < batch.index.shape[1]).any()):
+            identity = torch.eye(self.machine.states, dtype=matrices.dtype, device=matrices.device)
+            matrices = torch.where(batch.mask.t()[..., None, None], matrices, identity)
+        return matrices
+
+    def _start(self, batch: EpisodeBatch) -> Tensor:
+        return self.initial_belief(len(batch.lengths)).contiguous()
+
+    def _check_levels(self, batch: EpisodeBatch) -> None:
+        count = len(self.machine.levels)
+        wrong = (batch.levels < 0) | (batch.levels >= count)
+        if bool(wrong.any()):
+            episode, step = (int(number) for number in wrong.nonzero()[0])
+            raise EpisodeError(
+                f"episode {episode}, step {step} (counting from 0): level index {int(batch.levels[episode, step])}; "
+                f"the machine has levels 0 to {count - 1}: {listing(f'{level:g}' for level in self.machine.levels)}"
+            )
+
+
+def _gathered(values: Tensor, index: Tensor) -> Tensor:
+    """`values[index]`; its gradient is much faster this way."""
+    return values.index_select(0, index.flatten()).view(*index.shape, *values.shape[1:])

@@ -1,0 +1,117 @@
+"""A neural reward machine in one file: weights and machine, read back without running any code from the file."""
+
+from __future__ import annotations
+
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from nrm.errors import ModelFileError, NrmError, listing
+from nrm.machines import Alphabet
+from nrm.neural.grounders import GROUNDERS, Grounder
+from nrm.neural.model import NeuralRewardMachine
+from nrm.neural.moore import ProbabilisticMoore
+
+FORMAT = "nrm-model"
+VERSION = 1
+_DTYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64)}
+
+
+def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
+    """Write a model: plain numbers, names and tensors only."""
+    target = Path(path)
+    machine = model.machine
+    names = {kind: name for name, kind in GROUNDERS.items()}
+    grounder = model.grounder
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "emission": model.emission,
+        "grounder": {
+            "kind": names.get(type(grounder), "custom"),  # type: ignore[arg-type]
+            "config": grounder.config if isinstance(grounder, Grounder) else {},
+        },
+        "machine": {
+            "symbols": list(machine.alphabet.symbols),
+            "kind": machine.alphabet.kind,
+            "states": machine.states,
+            "classes": machine.classes,
+            "initial": machine.initial,
+            "temperature": machine.temperature,
+            "learned": list(machine.learned),
+            "dtype": str(machine.dtype),
+        },
+        "weights": {name: value.detach().cpu() for name, value in model.state_dict().items()},
+    }
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        torch.save(content, target)
+    except (OSError, RuntimeError) as error:
+        raise ModelFileError(f"cannot write {target}: {error}") from None
+    return target
+
+
+def load_model(path: str | Path, grounder: nn.Module | None = None) -> NeuralRewardMachine:
+    """Read a model back. A grounder of your own class must be given, built as it was; its weights come from the file."""
+    content = _read(path)
+    try:
+        model = _rebuild(content, grounder, path)
+        model.load_state_dict(content["weights"])
+    except NrmError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelFileError(f"{path} does not fit: {reason}") from None
+    return model.eval()
+
+
+def _read(path: str | Path) -> dict[str, Any]:
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise ModelFileError(f"there is no file {path}") from None
+    except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
+        reason = str(error).strip().splitlines()[0][:120] if str(error).strip() else type(error).__name__
+        raise ModelFileError(f"{path} is no saved model, or it is damaged: {reason}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ModelFileError(f"{path} is a torch file, but no saved neural reward machine")
+    version = content.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise ModelFileError(
+            f"{path} has version {version} of the format, this library reads up to {VERSION}; update nrm to read it"
+        )
+    return content
+
+
+def _rebuild(content: dict[str, Any], grounder: nn.Module | None, path: str | Path) -> NeuralRewardMachine:
+    kind, config = content["grounder"]["kind"], content["grounder"]["config"]
+    if grounder is None:
+        if kind not in GROUNDERS:
+            raise ModelFileError(
+                f"the grounder is of kind '{kind}' (this library has {listing(GROUNDERS)}); "
+                "give it: load_model(path, grounder=YourModule(…))"
+            )
+        grounder = GROUNDERS[kind](**config)
+    about, weights = content["machine"], content["weights"]
+    alphabet = Alphabet(tuple(about["symbols"]), about["kind"])
+    dtype = _DTYPES[about["dtype"]]
+    parts = {}
+    for part, shape in (
+        ("transitions", (about["classes"], about["states"], about["states"])),
+        ("rewards", (about["states"], len(weights["machine.levels"]))),
+    ):
+        values = torch.zeros(shape, dtype=dtype)
+        parts[part] = nn.Parameter(values) if part in about["learned"] else values
+    machine = ProbabilisticMoore(
+        alphabet,
+        weights["machine.letter_class"].numpy(),
+        weights["machine.levels"].numpy(),
+        **parts,
+        initial=about["initial"],
+        temperature=about["temperature"],
+    )
+    return NeuralRewardMachine(grounder, machine, content["emission"])

@@ -1,0 +1,199 @@
+"""The probabilistic Moore machine as a module: known exactly, or parameters to be learned (paper, "Implementation")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor, nn
+
+from nrm.errors import AlphabetError, LearningError, MachineError, listing
+from nrm.machines import Alphabet, MooreMachine
+
+Part = Literal["transitions", "rewards"]
+
+SHARPNESS = 6.0
+"""Logit of a known entry over the others when a known part is made trainable: e^6 to 1."""
+
+NOISE = 1.0
+"""Spread of the logits with which an unknown part starts."""
+
+
+class ProbabilisticMoore(nn.Module):
+    """M_t, M_r and the initial state of a neural reward machine, each part known or learned.
+
+    A known part is an exact one-hot buffer: no temperature, no gradient. A learned part is a real `nn.Parameter` of
+    logits behind softmax(logits / temperature). Letters that move every state alike share a class, and only classes
+    have matrices: `transition_probs` is (classes, states, states).
+    """
+
+    letter_class: Tensor
+    levels: Tensor
+    start: Tensor
+
+    def __init__(
+        self,
+        alphabet: Alphabet,
+        letter_class: ArrayLike,
+        levels: ArrayLike,
+        transitions: Tensor | nn.Parameter,
+        rewards: Tensor | nn.Parameter,
+        initial: int = 0,
+        temperature: float = 1.0,
+    ) -> None:
+        """Use `from_machine` or `unknown`. `nn.Parameter`s are logits; plain tensors are probabilities."""
+        super().__init__()
+        self.alphabet = alphabet
+        self.states = int(transitions.shape[-1])
+        self.initial = initial
+        self.temperature = temperature
+        self.register_buffer("letter_class", torch.as_tensor(np.array(letter_class), dtype=torch.int64))
+        self.register_buffer("levels", torch.as_tensor(np.array(levels), dtype=torch.float64))
+        self.register_buffer("start", nn.functional.one_hot(torch.tensor(initial), self.states).to(rewards.dtype))
+        self._learned: dict[Part, bool] = {}
+        for part, values in (("transitions", transitions), ("rewards", rewards)):
+            self._set(part, values)  # type: ignore[arg-type]
+
+    @classmethod
+    def from_machine(
+        cls,
+        machine: MooreMachine,
+        *,
+        unknown: Iterable[Part] = (),
+        trainable: Iterable[Part] = (),
+        seed: int = 0,
+        dtype: torch.dtype = torch.float32,
+    ) -> ProbabilisticMoore:
+        """The machine, exactly. `unknown` parts start at random instead; `trainable` ones near the known values."""
+        unknown, trainable = _parts(unknown), _parts(trainable)
+        alphabet, columns = machine.alphabet, machine.columns
+        letter_class = machine.letter_class
+        if "transitions" in (*unknown, *trainable):
+            # Classes are knowledge about transitions: whoever learns those learns each letter for itself.
+            letter_class, columns = np.arange(alphabet.size), machine.transitions
+        transitions = nn.functional.one_hot(torch.tensor(columns.T, dtype=torch.int64), machine.states).to(dtype)
+        rewards = nn.functional.one_hot(
+            torch.tensor(machine.level_of_state, dtype=torch.int64), len(machine.levels)
+        ).to(dtype)
+        values: dict[Part, Tensor] = {"transitions": transitions, "rewards": rewards}
+        for part in trainable:
+            values[part] = nn.Parameter(values[part] * SHARPNESS)
+        for part in unknown:
+            values[part] = nn.Parameter(torch.zeros_like(values[part]))
+        module = cls(alphabet, letter_class, machine.levels, **values, initial=machine.initial)
+        module.reset(unknown, torch.Generator().manual_seed(seed))
+        return module
+
+    @classmethod
+    def unknown(
+        cls,
+        alphabet: Alphabet | Sequence[str],
+        states: int,
+        levels: ArrayLike,
+        *,
+        seed: int = 0,
+        dtype: torch.dtype = torch.float32,
+    ) -> ProbabilisticMoore:
+        """A machine to be learned: give at least as many states as the task needs, and the levels it can output."""
+        letters = alphabet if isinstance(alphabet, Alphabet) else Alphabet.exclusive(alphabet)
+        given = np.unique(np.asarray(levels, dtype=np.float64))
+        if states < 1 or not given.size or not np.isfinite(given).all():
+            raise MachineError(f"a machine needs a state and finite levels; got {states} states, levels {given.tolist()}")
+        module = cls(
+            letters,
+            np.arange(letters.size),
+            given,
+            nn.Parameter(torch.zeros(letters.size, states, states, dtype=dtype)),
+            nn.Parameter(torch.zeros(states, len(given), dtype=dtype)),
+        )
+        module.reset(("transitions", "rewards"), torch.Generator().manual_seed(seed))
+        return module
+
+    @property
+    def learned(self) -> tuple[Part, ...]:
+        """The parts that are parameters."""
+        return tuple(part for part, learned in self._learned.items() if learned)
+
+    @property
+    def classes(self) -> int:
+        """How many letter classes there are."""
+        return int(self._values("transitions").shape[0])
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of its numbers."""
+        return self._values("transitions").dtype
+
+    def transition_probs(self) -> Tensor:
+        """(classes, states, states) M_t: the probability of each next state."""
+        return self._probs("transitions")
+
+    def reward_probs(self) -> Tensor:
+        """(states, levels) M_r: the probability of each level."""
+        return self._probs("rewards")
+
+    def class_probs(self, letters: Tensor) -> Tensor:
+        """(…, classes) from letter probabilities (…, letters): letters of one class add up."""
+        if letters.shape[-1] != len(self.letter_class):
+            raise AlphabetError(
+                f"the grounder gives {letters.shape[-1]} letter probabilities, but the machine's alphabet has "
+                f"{len(self.letter_class)} letters ({listing(self.alphabet.symbols)})"
+            )
+        if self.classes == len(self.letter_class) and self._identity_classes:
+            return letters
+        member = nn.functional.one_hot(self.letter_class, self.classes).to(letters.dtype)
+        return letters @ member
+
+    def step_matrices(self, letters: Tensor) -> Tensor:
+        """(…, states, states) the mean of M_t under letter probabilities (…, letters)."""
+        mixed = self.class_probs(letters) @ self.transition_probs().flatten(1)
+        return mixed.view(*letters.shape[:-1], self.states, self.states)
+
+    def reset(self, parts: Iterable[Part], generator: torch.Generator) -> None:
+        """Draw the logits of some learned parts anew.
+
+        Transitions start with a slight pull towards staying: most letters do nothing in most states.
+        """
+        for part in parts:
+            if not self._learned[part]:
+                raise LearningError(f"the {part} of this machine are known; only unknown or trainable parts are drawn")
+            logits = self._values(part)
+            with torch.no_grad():
+                drawn = torch.randn(logits.shape, generator=generator, dtype=logits.dtype) * NOISE
+                logits.copy_(drawn.to(logits.device))
+
+    def _set(self, part: Part, values: Tensor) -> None:
+        self._learned[part] = isinstance(values, nn.Parameter)
+        if isinstance(values, nn.Parameter):
+            self.register_parameter(part, values)
+        else:
+            self.register_buffer(part, values)
+
+    def _values(self, part: Part) -> Tensor:
+        values = getattr(self, part)
+        assert isinstance(values, Tensor)
+        return values
+
+    def _probs(self, part: Part) -> Tensor:
+        values = self._values(part)
+        return torch.softmax(values / self.temperature, -1) if self._learned[part] else values
+
+    @property
+    def _identity_classes(self) -> bool:
+        return bool((self.letter_class == torch.arange(len(self.letter_class), device=self.letter_class.device)).all())
+
+    def extra_repr(self) -> str:
+        """What `print(module)` shows."""
+        known = [f"{part} {'learned' if learned else 'known'}" for part, learned in self._learned.items()]
+        return f"{self.states} states, {self.classes} classes, {len(self.levels)} levels, {', '.join(known)}"
+
+
+def _parts(parts: Iterable[Part]) -> tuple[Part, ...]:
+    given = (parts,) if isinstance(parts, str) else tuple(parts)
+    for part in given:
+        if part not in ("transitions", "rewards"):
+            raise LearningError(f"a machine has the parts 'transitions' and 'rewards', not '{part}'")
+    return given  # type: ignore[return-value]

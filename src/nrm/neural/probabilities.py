@@ -1,0 +1,70 @@
+"""Checks on probabilities and observations, and letters from independent propositions."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from nrm.errors import ProbabilityError
+
+TOLERANCE = 1e-3
+"""How far from 1 probabilities may sum before they are refused: wide enough for half precision."""
+
+
+def check_distribution(probs: Tensor, what: str) -> None:
+    """Raise `ProbabilityError` unless the rows of `probs` (…, n) are distributions."""
+    _check_unit(probs, what)
+    sums = probs.sum(-1)
+    wrong = (sums - 1).abs() > TOLERANCE
+    if bool(wrong.any()):
+        place = _first(wrong)
+        raise ProbabilityError(
+            f"{what} sum to {float(sums[place]):.4g} instead of 1 in row {_row(place)}; "
+            "end the grounder with a softmax over its last axis"
+        )
+
+
+def check_unit_interval(probs: Tensor, what: str) -> None:
+    """Raise `ProbabilityError` unless every number lies between 0 and 1."""
+    _check_unit(probs, what)
+
+
+def check_finite(observations: Tensor, what: str = "observation") -> None:
+    """Raise `ProbabilityError` when an observation (first axis) holds NaN or infinity."""
+    if not observations.is_floating_point():
+        return
+    wrong = ~torch.isfinite(observations)
+    if bool(wrong.any()):
+        place = _first(wrong)
+        raise ProbabilityError(
+            f"{what} {place[0]} holds {float(observations[place])} at {_row(place[1:])}; "
+            "observations must be finite numbers (counting starts at 0)"
+        )
+
+
+def letters_from_propositions(probs: Tensor) -> Tensor:
+    """(…, 2^n) letter probabilities from those of n independent propositions (…, n); bit i of a letter is i's truth."""
+    letters = torch.ones_like(probs[..., :1])
+    for proposition in probs.unbind(-1):
+        true = proposition.unsqueeze(-1)
+        # A later proposition is a higher bit: all letters without it come first.
+        letters = torch.cat([letters * (1 - true), letters * true], -1)
+    return letters
+
+
+def _check_unit(probs: Tensor, what: str) -> None:
+    wrong = ~((probs >= -TOLERANCE) & (probs <= 1 + TOLERANCE))
+    if bool(wrong.any()):
+        place = _first(wrong)
+        raise ProbabilityError(
+            f"{what} hold {float(probs[place]):.4g} at {_row(place)}, which is no probability; "
+            "are these logits? End the grounder with a softmax (or a sigmoid for independent propositions)"
+        )
+
+
+def _first(mask: Tensor) -> tuple[int, ...]:
+    return tuple(int(number) for number in mask.nonzero()[0])
+
+
+def _row(place: tuple[int, ...]) -> str:
+    return str(place[0]) if len(place) == 1 else str(place)

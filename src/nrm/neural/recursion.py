@@ -1,0 +1,240 @@
+"""The recursion of the neural reward machine: chains of small matrices, one step at a time or as a parallel scan.
+
+Everything here is time-major: `matrices` is (time, batch, states, states), row = state before, column = state after.
+A step that must do nothing (padding) is the identity. Three questions are asked of a chain:
+
+- `propagate`: the open-loop beliefs q_t = q_{t-1} A_t (paper, equation "VRM_def");
+- `filtered`: beliefs normalised at each step, and the likelihood of each step, when A_t also weighs the states by the
+  level that was observed;
+- `log_likelihood`: the sum of the logarithms of those likelihoods, with the exact gradient by forward and backward
+  messages.
+
+A product of matrices is associative, so a long chain is cut into blocks that are worked on side by side: first what
+each block does to any state, then the belief that enters each block, then the steps inside all blocks at once. Rows of
+products carry their own logarithmic scale, so neither form under- or overflows at any length.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+Method = Literal["auto", "loop", "scan"]
+
+_SCAN_FROM = 256
+"""Length from which a scan can pay."""
+
+_SCAN_WORK = 8_192
+"""Most multiply-adds (batch * states^3) a step for which a scan beats the loop on a processor core."""
+
+
+def uses_scan(method: Method, time: int, batch: int, states: int) -> bool:
+    """Whether a chain is solved by a scan; `auto` decides by its size."""
+    if method not in ("auto", "loop", "scan"):
+        raise ValueError(f"method must be 'auto', 'loop' or 'scan', not {method!r}")
+    if method == "auto":
+        return time >= _SCAN_FROM and batch * states**3 <= _SCAN_WORK
+    return method == "scan"
+
+
+def propagate(matrices: Tensor, start: Tensor, method: Method = "auto") -> Tensor:
+    """(time, batch, states) beliefs q_t = q_{t-1} A_t from `start` (batch, states)."""
+    result: Tensor = _Propagation.apply(matrices, start, _choice(method, matrices))  # type: ignore[no-untyped-call]
+    return result
+
+
+def filtered(matrices: Tensor, start: Tensor, method: Method = "auto") -> tuple[Tensor, Tensor]:
+    """Beliefs (time, batch, states) normalised at each step, and the likelihood (time, batch) of each step.
+
+    From a step of likelihood 0 on, beliefs and likelihoods are 0.
+    """
+    beliefs = _directions(matrices, start, _choice(method, matrices))
+    return beliefs, _step_likelihoods(matrices, start, beliefs)
+
+
+def log_likelihood(matrices: Tensor, start: Tensor, method: Method = "auto") -> tuple[Tensor, Tensor]:
+    """The log-likelihood of each chain (batch,), and the likelihood of each step (time, batch), without gradient.
+
+    Likelihoods below the smallest normal number count as that number, so that values and gradients stay finite.
+    """
+    result = _LogLikelihood.apply(matrices, start, _choice(method, matrices))  # type: ignore[no-untyped-call]
+    total: Tensor = result[0]
+    steps: Tensor = result[1]
+    return total, steps
+
+
+def _choice(method: Method, matrices: Tensor) -> bool:
+    time, batch, states = matrices.shape[:3]
+    return uses_scan(method, time, batch, states)
+
+
+def _tiny(values: Tensor) -> float:
+    return float(torch.finfo(values.dtype).tiny)
+
+
+class _Propagation(torch.autograd.Function):
+    """Open-loop beliefs. Their gradient obeys the same recursion, backwards in time."""
+
+    @staticmethod
+    def forward(ctx: Any, matrices: Tensor, start: Tensor, scan: bool) -> Tensor:
+        beliefs = _affine(matrices, None, start, scan)
+        ctx.save_for_backward(matrices, start, beliefs)
+        ctx.scan = scan
+        return beliefs
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
+        matrices, start, beliefs = ctx.saved_tensors
+        # g_{t-1} = A_t g_t + (what flows in at t-1), from the last step to the first.
+        flipped = matrices[1:].flip(0).transpose(-1, -2)
+        later = _affine(flipped, gradient[:-1].flip(0), gradient[-1], ctx.scan)
+        messages = torch.cat([later.flip(0), gradient[-1:]])
+        before = torch.cat([start[None], beliefs[:-1]])
+        return (
+            before.unsqueeze(-1) * messages.unsqueeze(-2),
+            (matrices[0] @ messages[0].unsqueeze(-1)).squeeze(-1),
+            None,
+        )
+
+
+class _LogLikelihood(torch.autograd.Function):
+    """Log-likelihood by forward messages; gradient by backward messages, both normalised at every step."""
+
+    @staticmethod
+    def forward(ctx: Any, matrices: Tensor, start: Tensor, scan: bool) -> tuple[Tensor, Tensor]:
+        beliefs = _directions(matrices, start, scan)
+        steps = _step_likelihoods(matrices, start, beliefs)
+        ctx.save_for_backward(matrices, start, beliefs)
+        ctx.scan = scan
+        ctx.mark_non_differentiable(steps)
+        return steps.clamp_min(_tiny(steps)).log().sum(0), steps
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, gradient: Tensor, _steps: Tensor) -> tuple[Tensor, Tensor, None]:
+        matrices, start, beliefs = ctx.saved_tensors
+        last = torch.ones_like(start)
+        flipped = matrices[1:].flip(0).transpose(-1, -2)
+        backward = _directions(flipped, last, ctx.scan)
+        messages = torch.cat([backward.flip(0), last[None]])
+        before = torch.cat([start[None], beliefs[:-1]])
+        # before A after = the likelihood of the whole chain, up to the scales of the two messages: dividing by it
+        # removes both scales.
+        after = torch.matmul(matrices, messages.unsqueeze(-1)).squeeze(-1)
+        whole = (before * after).sum(-1)
+        weight = torch.where(whole > 0, gradient / whole.clamp_min(_tiny(whole)), 0.0)
+        gradient_matrices = (before * weight.unsqueeze(-1)).unsqueeze(-1) * messages.unsqueeze(-2)
+        return gradient_matrices, after[0] * weight[0].unsqueeze(-1), None
+
+
+def _step_likelihoods(matrices: Tensor, start: Tensor, beliefs: Tensor) -> Tensor:
+    before = torch.cat([start[None], beliefs[:-1]])
+    return (before * matrices.sum(-1)).sum(-1)
+
+
+def _affine(matrices: Tensor, inputs: Tensor | None, start: Tensor, scan: bool) -> Tensor:
+    """(time, batch, states) x_t = x_{t-1} A_t + b_t."""
+    if not len(matrices):
+        return start.new_empty(0, *start.shape)
+    if not scan:
+        return _affine_loop(matrices, inputs, start)
+    blocks = _blocked(matrices)
+    block_inputs = None if inputs is None else _blocked(inputs)
+    # What each block does to any row that enters it: a matrix, and below it the row that comes out for zero.
+    states = start.shape[-1]
+    effect = torch.eye(states + 1, states, dtype=start.dtype, device=start.device)
+    effect = effect.expand(blocks.shape[1], states + 1, states)
+    for place, matrix in enumerate(blocks.unbind(0)):
+        effect = torch.bmm(effect, matrix)
+        if block_inputs is not None:
+            effect[:, -1] += block_inputs[place]
+    effect = effect.view(-1, *start.shape[:1], states + 1, states)
+    entering = _affine_loop(effect[:-1, :, :-1], effect[:-1, :, -1], start)
+    entering = torch.cat([start[None], entering]).flatten(0, 1)
+    return _unblocked(_affine_loop(blocks, block_inputs, entering), matrices.shape[:2])
+
+
+def _affine_loop(matrices: Tensor, inputs: Tensor | None, start: Tensor) -> Tensor:
+    if not len(matrices):
+        return start.new_empty(0, *start.shape)
+    row = start.unsqueeze(1)
+    rows = []
+    if inputs is None:
+        for matrix in matrices.unbind(0):
+            row = torch.bmm(row, matrix)
+            rows.append(row)
+    else:
+        for matrix, extra in zip(matrices.unbind(0), inputs.unsqueeze(2).unbind(0), strict=True):
+            row = torch.baddbmm(extra, row, matrix)
+            rows.append(row)
+    return torch.stack(rows).squeeze(2)
+
+
+def _directions(matrices: Tensor, start: Tensor, scan: bool) -> Tensor:
+    """Forward messages, each normalised to sum 1 (or 0 once the chain has become impossible)."""
+    if not scan or not len(matrices):
+        return _directions_loop(matrices, start)
+    blocks = _blocked(matrices)
+    states = start.shape[-1]
+    tiny = _tiny(matrices)
+    effect = torch.eye(states, dtype=start.dtype, device=start.device).expand(blocks.shape[1], states, states)
+    scales = effect.new_zeros(blocks.shape[1], states)
+    for matrix in blocks.unbind(0):
+        effect = torch.bmm(effect, matrix)
+        sums = effect.sum(-1)
+        effect = effect / sums.unsqueeze(-1).clamp_min(tiny)
+        # Each row keeps its own scale: no starting state vanishes beside another, however long the block.
+        scales = scales + sums.log()
+    effect = effect.view(-1, start.shape[0], states, states)
+    scales = scales.view(-1, start.shape[0], states)
+    row = start
+    entering = [row]
+    for matrix, scale in zip(effect[:-1].unbind(0), scales[:-1].unbind(0), strict=True):
+        weights = row.log() + scale
+        largest = weights.amax(-1, keepdim=True)
+        weights = (weights - torch.where(largest.isinf(), 0.0, largest)).exp()
+        row = torch.bmm(weights.unsqueeze(1), matrix).squeeze(1)
+        row = row / row.sum(-1, keepdim=True).clamp_min(tiny)
+        entering.append(row)
+    return _unblocked(_directions_loop(blocks, torch.cat(entering)), matrices.shape[:2])
+
+
+def _directions_loop(matrices: Tensor, start: Tensor) -> Tensor:
+    if not len(matrices):
+        return start.new_empty(0, *start.shape)
+    tiny = _tiny(matrices)
+    row = start.unsqueeze(1)
+    rows = []
+    for matrix in matrices.unbind(0):
+        row = torch.bmm(row, matrix)
+        row = row / row.sum(-1, keepdim=True).clamp_min(tiny)
+        rows.append(row)
+    return torch.stack(rows).squeeze(2)
+
+
+def _blocked(values: Tensor) -> Tensor:
+    """(length, blocks * batch, …) the time axis cut into about sqrt(time) blocks; the last is filled up harmlessly."""
+    time, batch = values.shape[:2]
+    length = math.isqrt(time - 1) + 1
+    blocks = -(-time // length)
+    missing = blocks * length - time
+    if missing:
+        # Identities for matrices, zeros for rows: what follows the end is cut off again.
+        fill = values.new_zeros(missing, *values.shape[1:])
+        if values.dim() == 4:
+            fill.diagonal(dim1=-2, dim2=-1).fill_(1.0)
+        values = torch.cat([values, fill])
+    cut = values.view(blocks, length, batch, *values.shape[2:]).transpose(0, 1)
+    return cut.reshape(length, blocks * batch, *values.shape[2:])
+
+
+def _unblocked(values: Tensor, shape: torch.Size) -> Tensor:
+    """The inverse of `_blocked` for a chain of `shape` (time, batch)."""
+    time, batch = shape
+    cut = values.view(len(values), -1, batch, values.shape[-1]).transpose(0, 1)
+    return cut.reshape(-1, batch, values.shape[-1])[:time]

@@ -1,0 +1,174 @@
+"""One attempt at learning: gradient descent from given parameters."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from nrm.errors import LearningError
+from nrm.neural.batches import EpisodeBatch
+from nrm.neural.config import Attempt, FitConfig, Learnable, Reason
+from nrm.neural.model import NeuralRewardMachine
+from nrm.neural.objectives import OBJECTIVES, sequence, smoothed
+
+COOLING = 0.7
+"""Share of the epochs after which the last temperature is reached."""
+
+_SLIGHT = 1e-3
+"""Relative improvement of the loss that does not count as one."""
+
+_SCATTERED = 256
+"""Most observations that a fresh grounder is given random letters for."""
+
+
+class Labelled(NamedTuple):
+    """Observations (n, …) whose letters (n,) are known."""
+
+    observations: Tensor
+    letters: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One model with its episodes."""
+
+    model: NeuralRewardMachine
+    train: EpisodeBatch
+    held_out: EpisodeBatch | None
+    everything: EpisodeBatch
+    mini_batches: Callable[[torch.Generator], list[EpisodeBatch]] | None
+    """A pass over the episodes to learn from in mini-batches; absent when each pass is one batch."""
+
+
+def attempt(
+    tasks: Sequence[Task],
+    parts: tuple[Learnable, ...],
+    config: FitConfig,
+    number: int,
+    generator: torch.Generator,
+    labelled: Labelled | None,
+) -> Attempt:
+    """Descend from the models' present parameters, and leave them where the descent ends."""
+    started = time.perf_counter()
+    models = [task.model for task in tasks]
+    parameters = _prepare(models, parts)
+    optimizer = torch.optim.Adam(parameters, lr=config.learning_rate)
+    cools = any(part != "grounding" for part in parts)
+    losses: list[float] = []
+    best, since = math.inf, 0
+    stopped: Reason = "all epochs done"
+    for epoch in range(config.epochs):
+        done = epoch / config.epochs
+        for group in optimizer.param_groups:
+            group["lr"] = config.learning_rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done)))
+        if cools:
+            for model in models:
+                model.machine.temperature = temperature_at(config, done)
+        loss = _epoch(tasks, optimizer, config, generator, labelled)
+        if not math.isfinite(loss):
+            raise LearningError(
+                f"the loss became {loss} in epoch {epoch} of attempt {number}; lower the learning rate "
+                f"(it is {config.learning_rate:g})"
+            )
+        losses.append(loss)
+        if cools and done < COOLING:
+            continue
+        if loss < best * (1 - _SLIGHT):
+            best, since = loss, 0
+        else:
+            since += 1
+        if loss <= config.target / 2:
+            stopped = "target reached"
+            break
+        if since >= config.patience:
+            stopped = "no more improvement"
+            break
+    for model in models:
+        model.eval()
+    train = likelihood_loss(tasks, [task.train for task in tasks])
+    held = [task.held_out if task.held_out is not None else task.everything for task in tasks]
+    return Attempt(number, tuple(losses), train, likelihood_loss(tasks, held), stopped, time.perf_counter() - started)
+
+
+def scatter(model: NeuralRewardMachine, observations: Tensor, config: FitConfig, generator: torch.Generator) -> None:
+    """Move a fresh grounder some steps towards random letters for the observations (n, …)."""
+    order = torch.randperm(len(observations), generator=generator)[:_SCATTERED]
+    size = model.machine.alphabet.size
+    letters = torch.randint(size, (len(order),), generator=generator).to(observations.device)
+    chosen = Labelled(observations[order.to(observations.device)], letters)
+    optimizer = torch.optim.Adam(_prepare([model], ("grounding",)), lr=config.learning_rate)
+    for _ in range(config.scatter):
+        optimizer.zero_grad(set_to_none=True)
+        _labelled_loss(model, chosen, config).backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+
+
+def likelihood_loss(tasks: Sequence[Task], batches: Sequence[EpisodeBatch]) -> float:
+    """Minus the log-likelihood a step, of one batch per task."""
+    total = 0.0
+    with torch.no_grad():
+        for task, batch in zip(tasks, batches, strict=True):
+            symbols = task.model.ground(batch.observations, check=False)
+            total += float(sequence(task.model, batch, symbols))
+    return total / len(tasks)
+
+
+def temperature_at(config: FitConfig, done: float) -> float:
+    """The temperature when a share `done` of the epochs is over: geometric from first to last."""
+    first, last = config.temperature
+    return float(first * (last / first) ** min(done / COOLING, 1.0))
+
+
+def _prepare(models: Sequence[NeuralRewardMachine], parts: tuple[Learnable, ...]) -> list[nn.Parameter]:
+    """The parameters to learn. Grounders that are learned train (dropout is on); all else is as when acting."""
+    parameters: list[nn.Parameter] = []
+    models[0].grounder.train("grounding" in parts)
+    if "grounding" in parts:
+        parameters += [parameter for parameter in models[0].grounder.parameters() if parameter.requires_grad]
+    for model in models:
+        for part in ("transitions", "rewards"):
+            if part in parts:
+                parameters.append(getattr(model.machine, part))
+    return parameters
+
+
+def _epoch(
+    tasks: Sequence[Task],
+    optimizer: torch.optim.Optimizer,
+    config: FitConfig,
+    generator: torch.Generator,
+    labelled: Labelled | None,
+) -> float:
+    """One pass over the episodes; the mean loss of its steps."""
+    passes = [[task.train] if task.mini_batches is None else task.mini_batches(generator) for task in tasks]
+    losses = []
+    for place in range(max(len(batches) for batches in passes)):
+        optimizer.zero_grad(set_to_none=True)
+        loss = torch.zeros((), device=tasks[0].model.machine.levels.device)
+        for task, batches in zip(tasks, passes, strict=True):
+            loss = loss + _loss(task.model, batches[place % len(batches)], config) / len(tasks)
+        if labelled is not None:
+            loss = loss + config.labelled_weight * _labelled_loss(tasks[0].model, labelled, config)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        losses.append(float(loss.detach()))
+    return sum(losses) / len(losses)
+
+
+def _loss(model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig) -> Tensor:
+    symbols = model.ground(batch.observations, check=False)
+    symbols = smoothed(symbols, config.smoothing, model.emission == "independent")
+    return OBJECTIVES[config.objective](model, batch, symbols)
+
+
+def _labelled_loss(model: NeuralRewardMachine, labelled: Labelled, config: FitConfig) -> Tensor:
+    symbols = model.ground(labelled.observations, check=False)
+    symbols = smoothed(symbols, max(config.smoothing, 1e-6), model.emission == "independent")
+    true = model.letter_probs(symbols).gather(1, labelled.letters[:, None])
+    return -true.log().mean()
