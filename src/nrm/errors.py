@@ -92,6 +92,14 @@ class WorldError(NrmError):
     """An environment that cannot be built, stepped or read as asked."""
 
 
+class ConfigError(NrmError):
+    """A setting that is unknown or out of range."""
+
+
+class TrainingError(NrmError):
+    """Training that cannot go on."""
+
+
 class MissingExtraError(NrmError):
     """An optional dependency is not installed; the message says which extra brings it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -14,9 +14,16 @@ from nrm.agents.config import AgentConfig
 from nrm.agents.episodes import Finished
 from nrm.agents.memories import BeliefMemory
 from nrm.envs import BatchedWorld
-from nrm.neural import EpisodeBuffer, FitRecord, NeuralRewardMachine, fit, grounder_for
-from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder
+from nrm.neural.buffer import EpisodeBuffer
+from nrm.neural.config import FitRecord
+from nrm.neural.learning import fit
+from nrm.neural.model import NeuralRewardMachine
+from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder, grounder_for
 from nrm.neural.objectives import sequence
+
+
+Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64]]
+"""The observations (or their row numbers) and the rewards of an episode."""
 
 
 def new_grounder(world: BatchedWorld, config: AgentConfig) -> Grounder:
@@ -38,8 +45,8 @@ class Grounding:
         self._memory = memory
         self._config = config
         self._seed = seed
-        self._recent: list[tuple[NDArray[Any], NDArray[np.float64]]] = []
-        self._fresh = 0
+        self._kept: list[Recorded] = []
+        self._fresh: list[Recorded] = []
         self.bursts = 0
         """How many bursts have learned something."""
 
@@ -48,24 +55,29 @@ class Grounding:
         for episode in episodes:
             assert episode.observations is not None
             assert episode.rewards is not None
-            self._recent.append((episode.observations, episode.rewards))
-            self._fresh += 1
-        if self._fresh < self._config.grounding_every:
+            self._fresh.append((episode.observations, episode.rewards))
+        if len(self._fresh) < self._config.grounding_every:
             return None
-        record = self._burst()
-        self._fresh = 0
-        del self._recent[: -self._config.grounding_memory]
-        return record
-
-    def _burst(self) -> FitRecord | None:
+        fresh, self._fresh = self._fresh, []
         settings = self._config.fit_config(self._seed + 1000 * self.bursts)
-        new = self._buffer(self._recent[-self._fresh :])
-        if self.loss(new) <= settings.target:
-            return None  # nothing left to learn: the grounder explains what it has never seen
+        if self.loss(self._buffer(fresh)) <= settings.target:
+            return None  # nothing to learn: the grounder explains episodes that it has never seen
         self.bursts += 1
-        record = fit(self._model, self._buffer(self._recent), "grounding", settings)
+        self._kept = self._most_telling([*self._kept, *fresh])
+        record = fit(self._model, self._buffer(self._kept), "grounding", settings)
         self._memory.refresh()
         return record
+
+    def _most_telling(self, episodes: list[Recorded]) -> list[Recorded]:
+        """The episodes that are kept: a good policy does the same again and again, so rare rewards go first.
+
+        Episodes of bursts with nothing to learn never get here, so what taught something once is not washed out.
+        """
+        surplus = len(episodes) - self._config.grounding_memory
+        if surplus <= 0:
+            return episodes
+        dropped = set(np.argsort(self._buffer(episodes).rarity(), kind="stable")[:surplus].tolist())
+        return [episode for number, episode in enumerate(episodes) if number not in dropped]
 
     def loss(self, buffer: EpisodeBuffer) -> float:
         """Minus the log-likelihood a step of some episodes."""
@@ -73,7 +85,7 @@ class Grounding:
         with torch.no_grad():
             return float(sequence(self._model, batch, self._model.ground(batch.observations, check=False)))
 
-    def _buffer(self, episodes: Sequence[tuple[NDArray[Any], NDArray[np.float64]]]) -> EpisodeBuffer:
+    def _buffer(self, episodes: Sequence[Recorded]) -> EpisodeBuffer:
         buffer = EpisodeBuffer.for_machine(self._world.machine)
         frames = None if self._world.frames is None else self._world.frames.numpy()
         for observations, rewards in episodes:
@@ -84,17 +96,23 @@ class Grounding:
         """Everything that learning goes on from."""
         return {
             "model": self._model.state_dict(),
-            "observations": [torch.from_numpy(observations) for observations, _ in self._recent],
-            "rewards": [torch.from_numpy(rewards) for _, rewards in self._recent],
-            "fresh": self._fresh,
+            "kept": _as_tensors(self._kept),
+            "fresh": _as_tensors(self._fresh),
             "bursts": self.bursts,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
         self._model.load_state_dict(state["model"])
-        pairs: zip[tuple[Tensor, Tensor]] = zip(state["observations"], state["rewards"], strict=True)
-        self._recent = [(observations.numpy(), rewards.numpy()) for observations, rewards in pairs]
-        self._fresh, self.bursts = state["fresh"], state["bursts"]
+        self._kept, self._fresh = _from_tensors(state["kept"]), _from_tensors(state["fresh"])
+        self.bursts = state["bursts"]
         self._model.eval()
         self._memory.refresh()
+
+
+def _as_tensors(episodes: Sequence[Recorded]) -> list[list[Tensor]]:
+    return [[torch.from_numpy(observations), torch.from_numpy(rewards)] for observations, rewards in episodes]
+
+
+def _from_tensors(episodes: list[list[Tensor]]) -> list[Recorded]:
+    return [(observations.numpy(), rewards.numpy()) for observations, rewards in episodes]

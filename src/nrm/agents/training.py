@@ -17,7 +17,8 @@ from nrm.agents.memories import BeliefMemory, MachineMemory, Memory, RecurrentMe
 from nrm.agents.networks import features_for
 from nrm.envs import BatchedWorld
 from nrm.errors import ConfigError, listing, suggestion
-from nrm.neural import NeuralRewardMachine, ProbabilisticMoore
+from nrm.neural.model import NeuralRewardMachine
+from nrm.neural.moore import ProbabilisticMoore
 
 
 @dataclass
@@ -67,7 +68,7 @@ class Trainer:
                     width, world.actions, config.recurrent_size, config.recurrent_layers, config.recurrent_reads_rewards
                 )
             grounder = new_grounder(world, config)
-        self.model = NeuralRewardMachine(ProbabilisticMoore.from_machine(world.machine), grounder).eval()
+        self.model = NeuralRewardMachine(grounder, ProbabilisticMoore.from_machine(world.machine)).eval()
         memory = BeliefMemory(self.model, world.frames, config.belief == "conditioned")
         self.grounding = Grounding(world, self.model, memory, config, seed)
         return memory

@@ -1,0 +1,145 @@
+"""Run folders: one run, resumable at any moment, with all that its figures need."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import nrm
+from nrm.agents import Trainer
+from nrm.errors import FileError, NrmError
+from nrm.files import read_text, write_bytes, write_text
+from nrm.lab.config import RunConfig
+
+FORMAT = "nrm-checkpoint"
+VERSION = 1
+
+
+class RunFolder:
+    """The files of one run: config.json, versions.json, checkpoint.pt, metrics.csv, grounding.csv."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+
+    @property
+    def exists(self) -> bool:
+        """Whether a run has been begun here."""
+        return (self.path / "config.json").exists()
+
+    def begin(self, config: RunConfig) -> None:
+        """Make the folder for a new run. Anything else that lives there is left alone, and is an error."""
+        if self.exists:
+            same = self.config() == config
+            what = "this very run" if same else "another run"
+            raise FileError(f"{self.path} holds {what} already; go on with 'nrm train --resume {self.path}', or choose another --out")
+        if self.path.exists() and any(self.path.iterdir()):
+            raise FileError(f"{self.path} is not empty and holds no run; choose another --out")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"cannot make the folder {self.path}: {error.strerror}") from None
+        versions = {"nrm": nrm.__version__, "torch": torch.__version__, "python": platform.python_version()}
+        write_text(self.path / "versions.json", json.dumps(versions, indent=2) + "\n")
+        write_text(self.path / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
+
+    def config(self) -> RunConfig:
+        """What the run is."""
+        path = self.path / "config.json"
+        if not path.exists():
+            raise FileError(f"{self.path} holds no run (there is no config.json); begin one with 'nrm train --out {self.path}'")
+        try:
+            return RunConfig.from_json(json.loads(read_text(path)))
+        except json.JSONDecodeError as error:
+            raise FileError(f"{path} is not JSON: {error.msg} at line {error.lineno}") from None
+
+    def save(self, trainer: Trainer) -> None:
+        """Write the checkpoint and the metrics; each file is the old one or the new one, never half of one."""
+        buffer = io.BytesIO()
+        torch.save({"format": FORMAT, "version": VERSION, "trainer": trainer.state_dict()}, buffer)
+        write_bytes(self.path / "checkpoint.pt", buffer.getvalue())
+        history = trainer.history
+        rows = zip(history.steps, history.returns, history.lengths, history.successes, strict=True)
+        head = ("episode", "steps", "return", "length", "success")
+        _write_csv(self.path / "metrics.csv", head, ((n, *row) for n, row in enumerate(rows, 1)))
+        if history.accuracy:
+            columns = ("episode", "accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
+            _write_csv(self.path / "grounding.csv", columns, iter(history.accuracy))
+
+    def load(self) -> Trainer:
+        """The trainer as it was at the last checkpoint, or at the beginning when there is none."""
+        config = self.config()
+        trainer = new_trainer(config)
+        path = self.path / "checkpoint.pt"
+        if path.exists():
+            trainer.load_state_dict(_checkpoint(path))
+        return trainer
+
+    def metrics(self) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+        """The columns of metrics.csv."""
+        path = self.path / "metrics.csv"
+        rows = list(csv.reader(read_text(path).splitlines()))
+        if len(rows) < 1:
+            raise FileError(f"{path} is empty")
+        values = np.array(rows[1:], dtype=np.float64).reshape(-1, len(rows[0]))
+        return {name: values[:, place] for place, name in enumerate(rows[0])}
+
+
+def new_trainer(config: RunConfig) -> Trainer:
+    """A run at its beginning."""
+    return Trainer(config.build_world(), config.method, config.agent, config.seed)  # type: ignore[arg-type]
+
+
+def train(
+    folder: RunFolder,
+    trainer: Trainer,
+    every: int = 1000,
+    progress: Callable[[Trainer], None] | None = None,
+) -> None:
+    """Train to the end, with a checkpoint every so many episodes and one when interrupted."""
+    saved = len(trainer.history.returns)
+    if not (folder.path / "checkpoint.pt").exists():
+        folder.save(trainer)
+    try:
+        while not trainer.done:
+            trainer.update()
+            if len(trainer.history.returns) - saved >= every:
+                folder.save(trainer)
+                saved = len(trainer.history.returns)
+            if progress is not None:
+                progress(trainer)
+    except KeyboardInterrupt:
+        # The update under way may be half done; what is saved is the last whole one, which costs a few seconds.
+        raise
+    folder.save(trainer)
+
+
+def _checkpoint(path: Path) -> dict[str, Any]:
+    try:
+        data = torch.load(path, weights_only=True)
+    except Exception as error:
+        raise FileError(f"{path} is not a checkpoint, or it is damaged ({type(error).__name__})") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise FileError(f"{path} is no checkpoint of this program")
+    if data.get("version") != VERSION:
+        raise FileError(f"{path} is of version {data.get('version')}; this release reads version {VERSION}")
+    state = data["trainer"]
+    if not isinstance(state, dict):
+        raise NrmError(f"{path} is malformed")
+    return state
+
+
+def _write_csv(path: Path, head: tuple[str, ...], rows: Any) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    for row in rows:
+        writer.writerow([int(value) if isinstance(value, bool) else value for value in row])
+    write_text(path, text.getvalue())
