@@ -122,7 +122,7 @@ class A2C:
         """One gradient step from a window; `start` is the carry at its beginning, for memories that learn."""
         config = self.config
         features = self.encode(window.observation)
-        memory = self._remembered(window, start, features) if self.memory.learns else window.memory
+        memory = self._remembered(window, start) if self.memory.learns else window.memory
         values = self.net.value(features, memory)
         log_probs = torch.log_softmax(self.net.logits(features, memory), -1)
         fixed = values.detach()
@@ -158,7 +158,7 @@ class A2C:
             following[cut] = self.net.value(self.features(window.final_observation[cut]), window.final_memory[cut])
         return following
 
-    def _remembered(self, window: Window, start: Tensor, features: Tensor) -> Tensor:
+    def _remembered(self, window: Window, start: Tensor) -> Tensor:
         """(time, envs, size) the memory's features with gradient, read again from the carry at the window's start."""
         carry = start
         final_features = self.encode(window.final_observation)

@@ -16,7 +16,7 @@ Preset = Literal["default", "paper"]
 
 @dataclass(frozen=True)
 class AgentConfig:
-    """A2C, its networks, and for NRM the learning of the grounding in between. The defaults are the preset `default`."""
+    """A2C, its networks, and for NRM the learning of the grounding in between. The defaults are one of the presets."""
 
     episodes: int = 10_000
     """How many episodes to train for."""

@@ -36,6 +36,7 @@ class EpisodeCutter:
         """`keep`: whether episodes carry their observations and rewards."""
         self._keep = keep
         self._start = float(machine.outputs[machine.initial])
+        self._levels = machine.levels
         self._good = np.unique(machine.outputs[machine.accepting])
         self.totals = torch.zeros(count, dtype=torch.float64)
         self.lengths = torch.zeros(count, dtype=torch.int64)
@@ -58,9 +59,10 @@ class EpisodeCutter:
         return [self._finish(index) for index in done.nonzero().flatten().tolist()]
 
     def _finish(self, index: int) -> Finished:
-        total, length = float(self.totals[index]), int(self.lengths[index])
+        # Rewards are differences of levels in single precision; their sum is a level, and which one is clear.
+        level = float(self._levels[np.abs(self._levels - self._start - float(self.totals[index])).argmin()])
+        total, length, success = level - self._start, int(self.lengths[index]), level in self._good
         self.totals[index], self.lengths[index] = 0.0, 0
-        success = bool((np.abs(self._good - (self._start + total)) < 1e-3).any())
         if not self._keep:
             return Finished(total, length, success, None, None)
         rows, paid = self._rows[index], self._paid[index]

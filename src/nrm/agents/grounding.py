@@ -16,11 +16,10 @@ from nrm.agents.memories import BeliefMemory
 from nrm.envs import BatchedWorld
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import FitRecord
+from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder, grounder_for
 from nrm.neural.learning import fit
 from nrm.neural.model import NeuralRewardMachine
-from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder, grounder_for
 from nrm.neural.objectives import sequence
-
 
 Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64]]
 """The observations (or their row numbers) and the rewards of an episode."""
@@ -39,7 +38,9 @@ def new_grounder(world: BatchedWorld, config: AgentConfig) -> Grounder:
 class Grounding:
     """The episodes that the grounder learns from, and when it does."""
 
-    def __init__(self, world: BatchedWorld, model: NeuralRewardMachine, memory: BeliefMemory, config: AgentConfig, seed: int) -> None:
+    def __init__(
+        self, world: BatchedWorld, model: NeuralRewardMachine, memory: BeliefMemory, config: AgentConfig, seed: int
+    ) -> None:
         self._world = world
         self._model = model
         self._memory = memory

@@ -144,7 +144,7 @@ class BeliefMemory:
 
 
 class RecurrentMemory(nn.Module):
-    """RNN: the hidden state of an LSTM that reads features, actions and rewards. The carry is (envs, 2, layers, size)."""
+    """RNN: the hidden state of an LSTM that reads features, actions, rewards. The carry is (envs, 2, layers, size)."""
 
     sees_truth = False
     learns = True

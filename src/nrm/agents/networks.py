@@ -61,7 +61,7 @@ class ImageFeatures(nn.Module):
 
 
 def features_for(shape: Sequence[int], frames: Tensor | None, normalise: bool) -> FlatFeatures | ImageFeatures:
-    """A feature extractor for observations of a shape; with `normalise`, flat ones are centred over the known frames."""
+    """A feature extractor for observations of a shape; with `normalise`, flat ones are centred over all frames."""
     if len(shape) == 3:
         return ImageFeatures(shape)
     if not normalise or frames is None:

@@ -39,7 +39,10 @@ class RunFolder:
         if self.exists:
             same = self.config() == config
             what = "this very run" if same else "another run"
-            raise FileError(f"{self.path} holds {what} already; go on with 'nrm train --resume {self.path}', or choose another --out")
+            raise FileError(
+                f"{self.path} holds {what} already; go on with 'nrm train --resume {self.path}', or choose "
+                "another --out"
+            )
         if self.path.exists() and any(self.path.iterdir()):
             raise FileError(f"{self.path} is not empty and holds no run; choose another --out")
         try:
@@ -54,7 +57,9 @@ class RunFolder:
         """What the run is."""
         path = self.path / "config.json"
         if not path.exists():
-            raise FileError(f"{self.path} holds no run (there is no config.json); begin one with 'nrm train --out {self.path}'")
+            raise FileError(
+                f"{self.path} holds no run (there is no config.json); begin one with 'nrm train --out {self.path}'"
+            )
         try:
             return RunConfig.from_json(json.loads(read_text(path)))
         except json.JSONDecodeError as error:
@@ -102,23 +107,23 @@ def train(
     trainer: Trainer,
     every: int = 1000,
     progress: Callable[[Trainer], None] | None = None,
-) -> None:
-    """Train to the end, with a checkpoint every so many episodes and one when interrupted."""
+    interrupted: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Train with a checkpoint every so many episodes, to the end or until `interrupted`; whether it is the end.
+
+    Between updates everything is consistent, so a run that is stopped or killed and resumed ends with exactly the
+    metrics of an uninterrupted one. An error leaves the last checkpoint as it was.
+    """
     saved = len(trainer.history.returns)
-    if not (folder.path / "checkpoint.pt").exists():
-        folder.save(trainer)
-    try:
-        while not trainer.done:
-            trainer.update()
-            if len(trainer.history.returns) - saved >= every:
-                folder.save(trainer)
-                saved = len(trainer.history.returns)
-            if progress is not None:
-                progress(trainer)
-    except KeyboardInterrupt:
-        # The update under way may be half done; what is saved is the last whole one, which costs a few seconds.
-        raise
+    while not trainer.done and not interrupted():
+        trainer.update()
+        if progress is not None:
+            progress(trainer)
+        if len(trainer.history.returns) - saved >= every:
+            folder.save(trainer)
+            saved = len(trainer.history.returns)
     folder.save(trainer)
+    return trainer.done
 
 
 def _checkpoint(path: Path) -> dict[str, Any]:

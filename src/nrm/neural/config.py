@@ -72,7 +72,7 @@ class FitConfig:
             raise LearningError(f"held_out is a share of the episodes from 0 up to 1, not {self.held_out}")
         if not 0 <= self.smoothing < 1:
             raise LearningError(f"smoothing lies from 0 up to 1, not {self.smoothing}")
-        if not all(0 < value for value in self.temperature):
+        if not all(value > 0 for value in self.temperature):
             raise LearningError(f"temperatures must be positive, not {self.temperature}")
 
 

@@ -101,7 +101,9 @@ class ProbabilisticMoore(nn.Module):
         letters = alphabet if isinstance(alphabet, Alphabet) else Alphabet.exclusive(alphabet)
         given = np.unique(np.asarray(levels, dtype=np.float64))
         if states < 1 or not given.size or not np.isfinite(given).all():
-            raise MachineError(f"a machine needs a state and finite levels; got {states} states, levels {given.tolist()}")
+            raise MachineError(
+                f"a machine needs a state and finite levels; got {states} states, levels {given.tolist()}"
+            )
         module = cls(
             letters,
             np.arange(letters.size),
