@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 from rich.box import SIMPLE_HEAD
@@ -34,7 +35,7 @@ class Report:
     listed: int
     """How many maps to list."""
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...] | None:
         """The symbols to label; None when finding a smallest set takes too long."""
         try:
@@ -42,7 +43,7 @@ class Report:
         except LimitError:
             return None
 
-    @property
+    @cached_property
     def maps(self) -> list[dict[str, str]]:
         """The maps to list."""
         return list(islice(self.found.maps(), self.listed))

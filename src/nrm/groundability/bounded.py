@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from nrm.aliases import Letter, Trace
-from nrm.errors import LimitError, TraceError
+from nrm.errors import LimitError, TraceError, UnknownSymbolError
 from nrm.groundability.letters import map_letters
 from nrm.machines import MooreMachine
 
@@ -47,8 +47,8 @@ class Prefixes:
         for number, trace in enumerate(traces, start=1):
             try:
                 steps = machine.alphabet.encode(trace)
-            except TraceError as error:
-                raise TraceError(f"trace {number}: {error}") from None
+            except (TraceError, UnknownSymbolError) as error:
+                raise type(error)(f"trace {number}: {error}") from None
             node = 0
             for letter in steps:
                 child = children.setdefault((node, letter), len(parents))

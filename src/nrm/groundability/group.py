@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from math import factorial, prod
 
 from nrm.groundability.search import Permutation, SymmetrySearch
+from nrm.groundability.twins import swap, twin_sets
+
+TWINS_FROM = 2048
+"""Entries of a transition table from which twins are looked for first: in smaller ones the search is as fast."""
 
 
 def compose(outer: Sequence[int], inner: Sequence[int]) -> Permutation:
@@ -40,10 +45,11 @@ class SymmetryGroup:
     @cached_property
     def orbits(self) -> tuple[tuple[int, ...], ...]:
         """The points in groups that the symmetries mix, in order of their first points."""
+        generators = _Generators(self.degree, self.generators)
         done: dict[int, tuple[int, ...]] = {}
         for point in range(self.degree):
             if point not in done:
-                orbit = tuple(sorted(_tree(point, self.generators)))
+                orbit = tuple(sorted(generators.tree(point)))
                 done.update(dict.fromkeys(orbit, orbit))
         return tuple(dict.fromkeys(done[point] for point in range(self.degree)))
 
@@ -60,16 +66,21 @@ class SymmetryGroup:
 
     def elements(self) -> Iterator[Permutation]:
         """Every element once, the identity first, as they are asked for."""
-        return self._elements(0)
-
-    def _elements(self, depth: int) -> Iterator[Permutation]:
-        if depth == len(self.chain):
-            yield self.identity
-            return
-        for point in self.chain[depth].tree:
-            representative = self.representative(depth, point)
-            for inner in self._elements(depth + 1):
-                yield compose(representative, inner)
+        points = [tuple(level.tree) for level in self.chain]
+        chosen = [0] * len(points)
+        # Entry d composes the representatives chosen on the first d levels; the first point of each has the identity.
+        products = [self.identity] * (len(points) + 1)
+        while True:
+            yield products[-1]
+            depth = len(points) - 1
+            while depth >= 0 and chosen[depth] == len(points[depth]) - 1:
+                chosen[depth] = 0
+                depth -= 1
+            if depth < 0:
+                return
+            chosen[depth] += 1
+            element = compose(products[depth], self.representative(depth, points[depth][chosen[depth]]))
+            products[depth + 1 :] = [element] * (len(points) - depth)
 
     def representative(self, depth: int, point: int) -> Permutation:
         """An element that fixes the base points before `depth` and sends the one at `depth` to `point`."""
@@ -121,52 +132,75 @@ class SymmetryGroup:
 def symmetry_group(search: SymmetrySearch, fixed: Iterable[int] = ()) -> SymmetryGroup:
     """The symmetries of a machine that leave the classes in `fixed` in their places."""
     kept = [(number, number) for number in fixed]
+    stay = [number for number, _ in kept]
+    large = search.states * search.classes >= TWINS_FROM
+    twins = twin_sets(search, stay) if large else []
+    known = {one: swap(search.classes, one, other) for members in twins for one, other in pairwise(members)}
 
     def complete(choices: list[tuple[int, int]]) -> Permutation | None:
         return search.complete([*kept, *choices])
 
-    return group_of(search.classes, search.levels(number for number, _ in kept), complete)
+    return group_of(search.classes, search.levels(stay, twins), complete, known)
 
 
 def group_of(
     degree: int,
     levels: Sequence[tuple[int, Sequence[int]]],
     complete: Callable[[list[tuple[int, int]]], Permutation | None],
+    known: Mapping[int, Permutation] | None = None,
 ) -> SymmetryGroup:
     """The group whose elements `complete` finds, one for given images of some points, if there is one.
 
     `levels` names a base, each point with its possible images. From the end of the base to its beginning: what is known
     of the stabiliser so far says which images of a base point need not be tried, because a known element leads to
     them, or leads from them to one that was refuted. All permutations of ten points so need nine completions.
+    `known`: for some base points, an element that moves it and keeps all earlier ones.
     """
-    generators: list[Permutation] = []
+    generators = _Generators(degree)
     chain: list[Level] = []
     for depth in range(len(levels) - 1, -1, -1):
         base, candidates = levels[depth]
         stay = [(earlier, earlier) for earlier, _ in levels[:depth]]
-        tree = _tree(base, generators)
+        if known and base in known:
+            generators.add(known[base])
+        tree = generators.tree(base)
         refuted: set[int] = set()
         for candidate in candidates:
             if candidate in tree or candidate in refuted:
                 continue
             found = complete([*stay, (base, candidate)])
             if found is None:
-                refuted.update(_tree(candidate, generators))
+                refuted.update(generators.tree(candidate))
             else:
-                generators.append(found)
-                tree = _tree(base, generators)
+                generators.add(found)
+                tree = generators.tree(base)
         if len(tree) > 1:
             chain.append(Level(base, tree))
-    return SymmetryGroup(degree, tuple(generators), tuple(reversed(chain)))
+    return SymmetryGroup(degree, tuple(generators.elements), tuple(reversed(chain)))
 
 
-def _tree(start: int, generators: Sequence[Permutation]) -> dict[int, tuple[int, int] | None]:
-    """The orbit of a point, each new point with the generator and the point that led to it."""
-    tree: dict[int, tuple[int, int] | None] = {start: None}
-    for point in (pending := [start]):
-        for number, generator in enumerate(generators):
-            image = generator[point]
-            if image not in tree:
-                tree[image] = (number, point)
-                pending.append(image)
-    return tree
+class _Generators:
+    """Generators, and for each point those that move it."""
+
+    def __init__(self, degree: int, elements: Iterable[Permutation] = ()) -> None:
+        self.elements: list[Permutation] = []
+        self.movers: list[list[int]] = [[] for _ in range(degree)]
+        for element in elements:
+            self.add(element)
+
+    def add(self, element: Permutation) -> None:
+        for point, image in enumerate(element):
+            if point != image:
+                self.movers[point].append(len(self.elements))
+        self.elements.append(element)
+
+    def tree(self, start: int) -> dict[int, tuple[int, int] | None]:
+        """The orbit of a point, each new point with the generator and the point that led to it."""
+        tree: dict[int, tuple[int, int] | None] = {start: None}
+        for point in (pending := [start]):
+            for number in self.movers[point]:
+                image = self.elements[number][point]
+                if image not in tree:
+                    tree[image] = (number, point)
+                    pending.append(image)
+        return tree

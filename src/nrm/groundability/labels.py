@@ -27,7 +27,8 @@ def labels_needed(found: Shortcuts) -> tuple[Symbol, ...]:
     search = SymmetrySearch(found.machine, work=found.work)
     several = [number for number, size in enumerate(found.class_sizes) if size > 1]
     labelled = {letter for number in several for letter in found.members[number]}
-    for factor in symmetry_group(search, several).factors:
+    group = symmetry_group(search, several) if several else found.group
+    for factor in group.factors:
         labelled.update(found.members[point][0] for point in _smallest_base(search, factor))
     return tuple(found.alphabet.symbols[letter] for letter in sorted(labelled))
 

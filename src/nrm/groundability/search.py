@@ -39,7 +39,7 @@ class SymmetrySearch:
         codes: dict[float, int] = {}
         self.state_colours = [codes.setdefault(level, len(codes)) for level in machine.outputs.tolist()]
         self.class_colours = list(class_colours) or [0] * self.classes
-        self._columns = machine.columns
+        self.columns = machine.columns
         self._budget = work
         self._work = work
         self._refuted = 0
@@ -61,11 +61,14 @@ class SymmetrySearch:
             raise ValueError(f"{tuple(permutation)} is no symmetry")
         return tuple(matching.forward)
 
-    def levels(self, fixed: Iterable[int] = ()) -> list[tuple[int, list[int]]]:
+    def levels(self, fixed: Iterable[int] = (), twins: Iterable[Sequence[int]] = ()) -> list[tuple[int, list[int]]]:
         """A base: classes that, kept in their places one after the other, leave the identity only.
 
-        Each comes with the classes that it might be mapped to while `fixed` and the ones before it stay.
+        Each comes with the classes that it might be mapped to while `fixed` and the ones before it stay. `twins` are
+        sets of classes any two of which a symmetry swaps, known before: of another set one class is enough to try,
+        and once one of a set stays, the others can only go to each other.
         """
+        set_of = {number: tuple(members) for members in twins for number in members}
         matching = _Matching(self)
         matching.assign([(number, number) for number in fixed])
         found: list[tuple[int, list[int]]] = []
@@ -74,8 +77,11 @@ class SymmetrySearch:
             if not alike:
                 return found
             base = min(alike)
-            found.append((base, [number for number in alike[base] if number != base]))
-            matching.assign([(base, base)])
+            own = set_of.get(base, (base,))
+            first = dict.fromkeys(set_of.get(number, (number,))[0] for number in alike[base] if number not in own)
+            found.append((base, list(first)))
+            found.extend((number, []) for number in own[1:-1])
+            matching.assign([(number, number) for number in own])
 
     def spend(self, amount: int) -> None:
         """Count work; raise `LimitError` when the budget is used up."""
@@ -132,7 +138,7 @@ class SymmetrySearch:
         self._refuted += 1
         if self._refuted == PATIENCE:
             self.state_colours, self.class_colours = refined_colours(
-                self._columns, self.state_colours, self.class_colours
+                self.columns, self.state_colours, self.class_colours
             )
 
 
