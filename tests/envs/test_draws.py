@@ -21,7 +21,9 @@ def mixed(word: int) -> int:
 def test_draws_equal_the_same_arithmetic_on_whole_numbers() -> None:
     keys = [0, 1, 2**63, WORD, 12345678901234567890]
     counters = [0, 1, 7, 2**32]
-    expected = [[mixed((mixed(key) + (counter + 1) * 0x9E3779B97F4A7C15) & WORD) for counter in counters] for key in keys]
+    expected = [
+        [mixed((mixed(key) + (counter + 1) * 0x9E3779B97F4A7C15) & WORD) for counter in counters] for key in keys
+    ]
     found = draws(np.array(keys, dtype=np.uint64)[:, None], counters)
     assert found.tolist() == expected
 
@@ -58,7 +60,9 @@ def test_slips_happen_as_often_as_asked() -> None:
     moves = slipped(config, keys, steps, np.full(20000, 2))
     shares = np.bincount(moves, minlength=4) / 20000
     assert shares == pytest.approx([0.1, 0.1, 0.7, 0.1], abs=0.015)
-    assert (slipped(MinecraftConfig(slip=1.0), keys, steps, np.full(20000, 2)) != 2).mean() == pytest.approx(0.75, abs=0.02)
+    assert (slipped(MinecraftConfig(slip=1.0), keys, steps, np.full(20000, 2)) != 2).mean() == pytest.approx(
+        0.75, abs=0.02
+    )
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "3", True])

@@ -47,7 +47,14 @@ def test_painting_leaves_its_input_alone() -> None:
 
 @pytest.mark.parametrize("side", [16, 12, 8, 5, 32])
 def test_cells_look_different_with_and_without_the_agent(side: int) -> None:
-    names = [(None, 0), ("pickaxe", 0), ("gem", 0), ("door", 0), ("lava", 0), *((name, i) for i, name in enumerate(OTHERS))]
+    names = [
+        (None, 0),
+        ("pickaxe", 0),
+        ("gem", 0),
+        ("door", 0),
+        ("lava", 0),
+        *((name, i) for i, name in enumerate(OTHERS)),
+    ]
     pictures = [scaled(tile(name, i, agent), side).astype(int) for name, i in names for agent in (False, True)]
     for index, one in enumerate(pictures):
         for other in pictures[:index]:

@@ -115,6 +115,8 @@ class BatchedMinecraft:
     @property
     def truth(self) -> Truth:
         """The letters and states behind what is seen."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) first")
         before = self._content < 0
         label = self._content_letter.take(self._content.clamp(min=0)).masked_fill(before, -1)
         return Truth(label, self._state, self._final_state)

@@ -21,7 +21,7 @@ RENDER_PIXELS = 512
 """The side of what `render` shows."""
 
 
-class MinecraftEnv(gymnasium.Env[NDArray[Any], np.int64]):
+class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
     """A grid with items: the paper's Minecraft-like world ("Example: Image-Based Minecraft-Like Environment").
 
     ## Description

@@ -136,12 +136,13 @@ class VectorWorld:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from where `state_dict` was called: every present episode is replayed from its seed."""
-        if not self._own_resets or state.get("version") != STATE_VERSION or len(state["seeds"]) != self.count:
+        seeds = state.get("seeds", ())
+        if not self._own_resets or state.get("version") != STATE_VERSION or len(seeds) != self.count:
             raise WorldError(
-                f"the saved state is of another world: it has {len(state.get('seeds', ()))} environments, this one "
-                f"{self.count} (and both must reset in mode DISABLED)"
+                f"the saved state is of another world: it has {len(seeds)} environments, this one {self.count} "
+                "(and both must reset in mode DISABLED)"
             )
-        self._seeds = [int(seed) for seed in state["seeds"]]
+        self._seeds = [int(seed) for seed in seeds]
         self._episode = state["episode"].numpy().copy()
         self._taken = [history.tolist() for history in state["actions"]]
         self._replay()
