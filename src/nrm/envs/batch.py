@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor
 
@@ -35,7 +35,6 @@ class Truth(NamedTuple):
     """(N,) int64 the state that the last step reached, before any reset."""
 
 
-@runtime_checkable
 class BatchedWorld(Protocol):
     """N environments that step together, with a task that pays.
 

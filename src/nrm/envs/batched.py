@@ -92,6 +92,7 @@ class BatchedMinecraft:
         """Move all agents by one cell, let the machines read what lies there, and pay. actions: (N,) int64."""
         if not self._seeds:
             raise WorldError("call reset(seed) before the first step")
+        self._check(actions)
         if self.config.slip:
             actions = self._slipped(actions)
         cell = self._moves.take(torch.add(actions, self._cell, alpha=4))
@@ -114,6 +115,8 @@ class BatchedMinecraft:
     @property
     def truth(self) -> Truth:
         """The letters and states behind what is seen."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) first")
         before = self._content < 0
         label = self._content_letter.take(self._content.clamp(min=0)).masked_fill(before, -1)
         return Truth(label, self._state, self._final_state)
@@ -169,6 +172,19 @@ class BatchedMinecraft:
             contents = self._contents.view(self.count, -1).clone()
             contents[done] = torch.from_numpy(drawn.contents)
             self._contents = contents.flatten()
+
+    def _check(self, actions: Tensor) -> None:
+        if actions.shape != (self.count,) or actions.is_floating_point():
+            raise WorldError(
+                f"give {self.count} whole numbers, one action for each environment, not {actions.dtype} of shape "
+                f"{tuple(actions.shape)}"
+            )
+        least, most = torch.aminmax(actions)
+        if least < 0 or most >= self.actions:
+            wrong = int(((actions < 0) | (actions >= self.actions)).nonzero()[0])
+            raise WorldError(
+                f"action {int(actions[wrong])} in environment {wrong}; actions are 0 to {self.actions - 1}"
+            )
 
     def _slipped(self, actions: Tensor) -> Tensor:
         return torch.from_numpy(slipped(self.config, self._keys, self._time.numpy(), actions.numpy()))

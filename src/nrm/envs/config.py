@@ -72,7 +72,8 @@ class MinecraftConfig:
         if self.items is not None:
             set_field(self, "items", _placements(self.items))
         self._check_items()
-        if not 0.0 <= self.slip <= 1.0:
+        slip: object = self.slip
+        if not isinstance(slip, (int, float)) or not 0.0 <= slip <= 1.0:
             raise WorldError(f"slip is a probability between 0 and 1, not {self.slip!r}")
         if not _whole(self.steps) or self.steps < 1:
             raise WorldError(f"an episode has at least one step; steps is {self.steps!r}")

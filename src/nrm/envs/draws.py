@@ -23,7 +23,9 @@ _WORD = (1 << 64) - 1
 
 def draws(keys: Words, counters: ArrayLike) -> Words:
     """Independent 64-bit words, one for each pair of a key and a counter (broadcast together)."""
-    return _mix(_mix(keys) + (np.asarray(counters, dtype=np.uint64) + np.uint64(1)) * _STRIDE)
+    # Arrays wrap around as intended; a single number would warn that it does.
+    numbers = np.atleast_1d(np.asarray(counters, dtype=np.uint64))
+    return _mix(_mix(keys) + (numbers + np.uint64(1)) * _STRIDE)
 
 
 def environment_seeds(seed: int, count: int) -> list[int]:

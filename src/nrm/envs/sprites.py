@@ -148,8 +148,12 @@ def has_picture(name: str) -> bool:
 
 def scaled(pixels: Pixels, side: int) -> Pixels:
     """A tile with another side: each new pixel is the mean of the area under it."""
-    fine = pixels.repeat(side, axis=0).repeat(side, axis=1).astype(np.float64)
-    means: NDArray[np.float64] = fine.reshape(side, SIDE, side, SIDE, 3).mean(axis=(1, 3))
+    # How much of each old row lies under each new one, as shares that sum to 1.
+    edges = np.arange(side + 1) * SIDE / side
+    old = np.arange(SIDE)
+    overlap = np.minimum(edges[1:, None], old + 1) - np.maximum(edges[:-1, None], old)
+    shares = np.clip(overlap, 0, None) * side / SIDE
+    means: NDArray[np.float64] = np.einsum("ri,cj,ijk->rck", shares, shares, pixels, optimize=True)
     return np.rint(means).astype(np.uint8)
 
 
