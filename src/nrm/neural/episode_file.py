@@ -178,10 +178,10 @@ def _validate(episodes: RecordedEpisodes) -> None:
     if episodes.observations.dtype.kind not in "biuf":
         raise EpisodeFileError(f"'observations' must hold numbers, not {episodes.observations.dtype}")
     if not np.isfinite(episodes.rewards).all():
-        raise EpisodeFileError(f"'rewards' holds NaN or infinity at step {int(np.argmin(np.isfinite(episodes.rewards)))}")
-    if episodes.index is not None and (
-        episodes.index.min() < 0 or episodes.index.max() >= len(episodes.observations)
-    ):
+        raise EpisodeFileError(
+            f"'rewards' holds NaN or infinity at step {int(np.argmin(np.isfinite(episodes.rewards)))}"
+        )
+    if episodes.index is not None and (episodes.index.min() < 0 or episodes.index.max() >= len(episodes.observations)):
         raise EpisodeFileError(f"'index' names an observation outside 0 to {len(episodes.observations) - 1}")
     if episodes.symbols is not None and episodes.symbols.min() < 0:
         raise EpisodeFileError("'symbols' holds a negative number; letters are numbered from 0")

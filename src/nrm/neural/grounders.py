@@ -171,7 +171,9 @@ class TrueLabels(Grounder):
             )
         whole = letters[:, 0].long()
         if bool(((whole < 0) | (whole >= self.symbols)).any()):
-            raise EpisodeError(f"a true label lies outside 0 to {self.symbols - 1}: {int(whole.min())}, {int(whole.max())}")
+            raise EpisodeError(
+                f"a true label lies outside 0 to {self.symbols - 1}: {int(whole.min())}, {int(whole.max())}"
+            )
         return nn.functional.one_hot(whole, self.symbols).to(self.anchor.dtype)
 
 

@@ -21,6 +21,9 @@ SHARPNESS = 6.0
 NOISE = 1.0
 """Spread of the logits with which an unknown part starts."""
 
+STAYING = 4.0
+"""How much the logit of staying in a state is raised when transitions start: most letters do nothing in most states."""
+
 
 class ProbabilisticMoore(nn.Module):
     """M_t, M_r and the initial state of a neural reward machine, each part known or learned.
@@ -54,6 +57,7 @@ class ProbabilisticMoore(nn.Module):
         self.register_buffer("levels", torch.as_tensor(np.array(levels), dtype=torch.float64))
         self.register_buffer("start", nn.functional.one_hot(torch.tensor(initial), self.states).to(rewards.dtype))
         self._learned: dict[Part, bool] = {}
+        self._letters_are_classes = np.array_equal(letter_class, np.arange(transitions.shape[0]))
         for part, values in (("transitions", transitions), ("rewards", rewards)):
             self._set(part, values)  # type: ignore[arg-type]
 
@@ -101,7 +105,9 @@ class ProbabilisticMoore(nn.Module):
         letters = alphabet if isinstance(alphabet, Alphabet) else Alphabet.exclusive(alphabet)
         given = np.unique(np.asarray(levels, dtype=np.float64))
         if states < 1 or not given.size or not np.isfinite(given).all():
-            raise MachineError(f"a machine needs a state and finite levels; got {states} states, levels {given.tolist()}")
+            raise MachineError(
+                f"a machine needs a state and finite levels; got {states} states, levels {given.tolist()}"
+            )
         module = cls(
             letters,
             np.arange(letters.size),
@@ -142,7 +148,7 @@ class ProbabilisticMoore(nn.Module):
                 f"the grounder gives {letters.shape[-1]} letter probabilities, but the machine's alphabet has "
                 f"{len(self.letter_class)} letters ({listing(self.alphabet.symbols)})"
             )
-        if self.classes == len(self.letter_class) and self._identity_classes:
+        if self._letters_are_classes:
             return letters
         member = nn.functional.one_hot(self.letter_class, self.classes).to(letters.dtype)
         return letters @ member
@@ -155,7 +161,7 @@ class ProbabilisticMoore(nn.Module):
     def reset(self, parts: Iterable[Part], generator: torch.Generator) -> None:
         """Draw the logits of some learned parts anew.
 
-        Transitions start with a slight pull towards staying: most letters do nothing in most states.
+        Transitions start with a pull towards staying: most letters do nothing in most states.
         """
         for part in parts:
             if not self._learned[part]:
@@ -163,6 +169,8 @@ class ProbabilisticMoore(nn.Module):
             logits = self._values(part)
             with torch.no_grad():
                 drawn = torch.randn(logits.shape, generator=generator, dtype=logits.dtype) * NOISE
+                if part == "transitions":
+                    drawn = drawn + STAYING * torch.eye(self.states, dtype=logits.dtype)
                 logits.copy_(drawn.to(logits.device))
 
     def _set(self, part: Part, values: Tensor) -> None:
@@ -180,10 +188,6 @@ class ProbabilisticMoore(nn.Module):
     def _probs(self, part: Part) -> Tensor:
         values = self._values(part)
         return torch.softmax(values / self.temperature, -1) if self._learned[part] else values
-
-    @property
-    def _identity_classes(self) -> bool:
-        return bool((self.letter_class == torch.arange(len(self.letter_class), device=self.letter_class.device)).all())
 
     def extra_repr(self) -> str:
         """What `print(module)` shows."""
