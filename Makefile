@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test lint format bench docs clean
+.PHONY: help setup demo test lint format bench pictures docs clean
 
 help:
 	@echo "make demo    set up and run the main job; writes to out/demo"
@@ -12,6 +12,7 @@ help:
 	@echo "make lint    check style and types"
 	@echo "make format  apply the style"
 	@echo "make bench   run the benchmarks; writes to out/bench"
+	@echo "make pictures  draw the machines that the documentation shows"
 	@echo "make docs    build the documentation into site"
 
 setup: $(READY)
@@ -23,7 +24,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(READY)
-	$(BIN)/python -m nrm demo --out out/demo
+	$(BIN)/python examples/paper_tasks.py --out out/demo
 
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses 2
@@ -38,8 +39,12 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 bench: $(READY)
-	mkdir -p out/bench
-	$(BIN)/python benchmarks/translate.py --out out/bench
+	$(BIN)/python -m benchmarks.translate --out out/bench
+
+pictures: $(READY)
+	for task in 1 2 3 4 5 6 7 8; do $(BIN)/nrm compile --task $$task --out docs/images/task-$$task.svg; done
+	$(BIN)/nrm compile "visit(pickaxe, lava) & global_avoidance(door)" --symbols pickaxe,lava,door,gem,empty \
+		--out docs/images/readme-machine.svg
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict

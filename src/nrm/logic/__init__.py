@@ -7,7 +7,7 @@ from nrm.logic.paper import PAPER_SYMBOLS, PAPER_TASKS, PaperTask, paper_task
 from nrm.logic.parser import check_symbols, parse
 from nrm.logic.patterns import PATTERNS, Pattern
 from nrm.logic.semantics import holds
-from nrm.logic.translate import DEFAULT_LIMITS, translate
+from nrm.logic.translation import DEFAULT_LIMITS, translate
 
 __all__ = [
     "DEFAULT_LIMITS",

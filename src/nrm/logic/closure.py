@@ -2,14 +2,17 @@
 
 Negation stands only before atoms, and the temporal operators are strong and weak next, until and release. Past
 operators become Boolean formulas over *memory bits*: bit k is the value, one step ago, of the k-th tracked formula.
-Nodes are shared, so `<->` and `^` cost no more than their arguments.
+Nodes are shared, so `<->` and `^` cost no more than their arguments. Subformulas whose automata are known already can
+be left as they are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 
 from nrm.errors import FormulaError
+from nrm.logic.dfa import Dfa
 from nrm.logic.formula import FUTURE, PAST, Formula, Op
 
 
@@ -26,6 +29,7 @@ class Kind(IntEnum):
     WEAK_NEXT = 7  # first: node that must hold at the next step, if there is one
     UNTIL = 8  # first U second
     RELEASE = 9  # first R second
+    AUTOMATON = 10  # first: index of the automaton that stands for a subformula
 
 
 TRUE = 0
@@ -35,7 +39,7 @@ FALSE = 1
 class Closure:
     """The nodes of one formula. `root` is the formula itself; children have smaller numbers than parents."""
 
-    def __init__(self, formula: Formula) -> None:
+    def __init__(self, formula: Formula, known: Mapping[Formula, Dfa]) -> None:
         self.kinds: list[Kind] = []
         self.firsts: list[int] = []
         self.seconds: list[int] = []
@@ -43,13 +47,17 @@ class Closure:
         self.atoms: list[str] = []
         self.tracked: list[tuple[int, int]] = []
         """For each memory bit: the node whose value it remembers, and that node's negation."""
+        self.automata: list[Dfa] = []
         self._numbers: dict[tuple[Kind, int, int, tuple[int, ...]], int] = {}
         self._node(Kind.TRUE)
         self._node(Kind.FALSE)
         # Each formula gets a pair: the node for it and the node for its negation.
         pairs: dict[Formula, tuple[int, int]] = {}
-        for node in formula.postorder():
-            pairs[node] = self._pair(node, [pairs[arg] for arg in node.args])
+        for node in formula.postorder(leaves=known):
+            if node in known:
+                pairs[node] = self._automaton(known[node]), self._automaton(known[node].complement())
+            else:
+                pairs[node] = self._pair(node, [pairs[arg] for arg in node.args])
         self.root = pairs[formula][0]
 
     def _node(self, kind: Kind, first: int = 0, second: int = 0, parts: tuple[int, ...] = ()) -> int:
@@ -62,6 +70,17 @@ class Closure:
             self.seconds.append(second)
             self.parts.append(parts)
         return number
+
+    def _atom(self, name: str) -> int:
+        if name not in self.atoms:
+            self.atoms.append(name)
+        return self.atoms.index(name)
+
+    def _automaton(self, automaton: Dfa) -> int:
+        for name in automaton.atoms:
+            self._atom(name)
+        self.automata.append(automaton)
+        return self._node(Kind.AUTOMATON, len(self.automata) - 1)
 
     def _pair(self, node: Formula, args: list[tuple[int, int]]) -> tuple[int, int]:
         """The nodes of a formula and of its negation, given those of its arguments."""
@@ -76,8 +95,7 @@ class Closure:
             case Op.LAST:
                 return self._weak_next(FALSE), self._next(TRUE)
             case Op.ATOM:
-                index = len(self.atoms)
-                self.atoms.append(node.name)
+                index = self._atom(node.name)
                 return self._node(Kind.ATOM, index, 1), self._node(Kind.ATOM, index, 0)
             case Op.NOT:
                 return args[0][1], args[0][0]

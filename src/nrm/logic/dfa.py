@@ -99,13 +99,18 @@ class Dfa:
 
     def trimmed(self, initial: int = 0) -> Dfa:
         """What is reachable from `initial`, with equal columns merged, numbered in breadth-first order."""
-        order = tables.bfs_order(self.columns, initial)
-        columns, letter_class = tables.merge_columns(tables.renumber(self.columns, order), self.letter_class)
+        columns, accepting = self.columns, self.accepting
+        order = tables.bfs_order(columns, initial)
+        if len(order) < len(columns):
+            columns, accepting, initial = tables.renumber(columns, order), accepting[order], 0
+        columns, letter_class = tables.merge_columns(columns, self.letter_class)
         # Merging sorts the columns by their first letter, which fixes the canonical order of states.
-        canonical = tables.bfs_order(columns, 0)
-        columns = tables.renumber(columns, canonical)
-        return Dfa(self.atoms, self.exclusive, letter_class, columns, self.accepting[order][canonical])
+        order = tables.bfs_order(columns, initial)
+        return Dfa(self.atoms, self.exclusive, letter_class, tables.renumber(columns, order), accepting[order])
 
+
+_SLICE = 1 << 20
+"""Table entries that a product computes at a time."""
 
 Combine = Callable[[BoolArray, BoolArray], BoolArray]
 
@@ -114,23 +119,35 @@ def product(left: Dfa, right: Dfa, combine: Combine, limits: Limits) -> Dfa:
     """The reachable product, accepting where `combine` of the two acceptances says so."""
     atoms = left.atoms + tuple(name for name in right.atoms if name not in left.atoms)
     classes = left.lifted(atoms).astype(np.int64) * right.columns.shape[1] + right.lifted(atoms)
-    pairs, letter_class = np.unique(classes, return_inverse=True)
+    letter_class, pairs = _by_first_occurrence(classes)
     left_class, right_class = np.divmod(pairs, right.columns.shape[1])
     width = right.states
-    limits.check(1, len(pairs))
     numbers = _Numbers(left.states * width)
-    frontier = numbers.add(np.zeros(1, dtype=np.int64))
-    codes, rows = [frontier], []
-    while frontier.size:
-        a, b = np.divmod(frontier, width)
-        targets = left.columns[a][:, left_class].astype(np.int64) * width + right.columns[b][:, right_class]
-        frontier = numbers.add(targets.ravel())
-        codes.append(frontier)
-        rows.append(numbers.of(targets))
+    numbers.of(np.zeros(1, dtype=np.int64))
+    codes, rows = [np.zeros(1, dtype=np.int64)], []
+    for frontier in codes:
         limits.check(numbers.count, len(pairs))
+        # In slices, so that no temporary array grows large.
+        for start in range(0, len(frontier), max(1, _SLICE // len(pairs))):
+            a, b = np.divmod(frontier[start : start + max(1, _SLICE // len(pairs))], width)
+            targets = np.take(left.columns[a].astype(np.int64), left_class, axis=1) * width
+            targets += np.take(right.columns[b], right_class, axis=1)
+            fresh, row = numbers.of(targets.ravel())
+            rows.append(row.reshape(targets.shape))
+            if fresh.size:
+                codes.append(fresh)
     a, b = np.divmod(np.concatenate(codes), width)
     accepting = combine(left.accepting[a], right.accepting[b])
     return Dfa(atoms, left.exclusive, letter_class.astype(np.int32), np.concatenate(rows), accepting)
+
+
+def _by_first_occurrence(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each value its number, and the distinct values, both in order of first occurrence."""
+    distinct, first, ranks = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return place[ranks], distinct[order]
 
 
 class _Numbers:
@@ -144,9 +161,11 @@ class _Numbers:
         self._sorted = np.zeros(0, dtype=np.int64)
         self._ranks = np.zeros(0, dtype=np.int32)
 
-    def add(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number the codes that have none, and return them."""
-        fresh = np.unique(codes[self.of(codes) < 0])
+    def of(self, codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], IntArray]:
+        """The codes that are new, in order of first occurrence, and the numbers of all; new ones get the next ones."""
+        known = self._look_up(codes)
+        missing = known < 0
+        ranks, fresh = _by_first_occurrence(codes[missing])
         numbers = np.arange(self.count, self.count + len(fresh), dtype=np.int32)
         if self._place is not None:
             self._place[fresh] = numbers
@@ -154,11 +173,11 @@ class _Numbers:
             merged = np.concatenate([self._sorted, fresh])
             order = np.argsort(merged, kind="stable")
             self._sorted, self._ranks = merged[order], np.concatenate([self._ranks, numbers])[order]
+        known[missing] = self.count + ranks
         self.count += len(fresh)
-        return fresh
+        return fresh, known
 
-    def of(self, codes: NDArray[np.int64]) -> IntArray:
-        """The numbers of codes, -1 where there is none."""
+    def _look_up(self, codes: NDArray[np.int64]) -> IntArray:
         if self._place is not None:
             return self._place[codes]
         if not len(self._sorted):

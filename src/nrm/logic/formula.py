@@ -6,7 +6,7 @@ formula is a loop over `Formula.postorder()`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from enum import Enum
 
 from nrm.errors import FormulaError
@@ -137,8 +137,8 @@ class Formula:
     def __rshift__(self, other: Formula) -> Formula:
         return Formula(Op.IMPLIES, (self, other))
 
-    def postorder(self) -> Iterator[Formula]:
-        """Every distinct subformula once, arguments before the formula that holds them."""
+    def postorder(self, leaves: Container[Formula] = ()) -> Iterator[Formula]:
+        """Every distinct subformula once, arguments before the formula that holds them; `leaves` are not entered."""
         seen: set[Formula] = set()
         pending: list[tuple[Formula, bool]] = [(self, False)]
         while pending:
@@ -150,7 +150,8 @@ class Formula:
                 yield node
             else:
                 pending.append((node, True))
-                pending.extend((arg, False) for arg in reversed(node.args))
+                if node not in leaves:
+                    pending.extend((arg, False) for arg in reversed(node.args))
 
     def atoms(self) -> tuple[str, ...]:
         """The symbols that the formula speaks of, in order of first appearance."""

@@ -161,8 +161,8 @@ class Pattern:
 
     @property
     def summary(self) -> str:
-        """The first line of the function's documentation."""
-        return (inspect.getdoc(self.build) or "").splitlines()[0]
+        """The first line of the function's documentation, without its example."""
+        return (inspect.getdoc(self.build) or "").splitlines()[0].split(": `")[0].rstrip(".")
 
 
 _EXAMPLES: dict[Callable[..., Formula], str] = {

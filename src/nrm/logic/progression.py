@@ -10,6 +10,9 @@ stand above the obligations, and below the last proposition each node is a succe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import numpy as np
 
 from nrm.aliases import IntArray
@@ -18,13 +21,17 @@ from nrm.logic.bdd import FALSE, TRUE, Bdd
 from nrm.logic.closure import Closure, Kind
 from nrm.logic.dfa import Dfa, Limits
 from nrm.logic.formula import Formula
+from nrm.logic.tables import absorbing_states
 
 Bits = tuple[bool, ...]
 
 
-def progress(formula: Formula, exclusive: bool, limits: Limits) -> Dfa:
-    """The automaton of `formula` over the atoms that it names; not yet minimal."""
-    closure = Closure(formula)
+def progress(formula: Formula, exclusive: bool, limits: Limits, known: Mapping[Formula, Dfa] | None = None) -> Dfa:
+    """The automaton of `formula` over the atoms that it names; not yet minimal.
+
+    Subformulas in `known` are not taken apart: what is owed for them is to reach acceptance in their automaton.
+    """
+    closure = Closure(formula, known or {})
     try:
         return (_ByLetter if exclusive else _Symbolic)(closure, limits).explore()
     except RecursionError:
@@ -32,6 +39,17 @@ def progress(formula: Formula, exclusive: bool, limits: Limits) -> Dfa:
             f"the formula owes too many obligations at once to be translated (depth {formula.depth}); "
             "split it into several tasks"
         ) from None
+
+
+class Obligation(NamedTuple):
+    """What must hold from the next step on: a subformula, or acceptance from a state of an automaton."""
+
+    source: int
+    """The subformula's node, or the automaton's index."""
+    state: int
+    """The automaton's state; -1 for a subformula."""
+    met_at_end: bool
+    """Whether it counts as met when there is no next step: weak subformulas, accepting states."""
 
 
 class _Progression:
@@ -45,31 +63,52 @@ class _Progression:
         # Order of variables: propositions, memory bits, obligations from the outside in.
         self.first_bit = self.letters
         self.first_obligation = self.first_bit + len(closure.tracked)
-        self.obligations: list[tuple[int, bool]] = []
-        self.variables: dict[tuple[int, bool], int] = {}
+        self.obligations: list[Obligation] = []
+        self.variables: dict[Obligation, int] = {}
         for node in range(len(closure.kinds) - 1, -1, -1):
             match closure.kinds[node]:
                 case Kind.NEXT:
-                    self._declare(closure.firsts[node], strong=True)
+                    self._declare(Obligation(closure.firsts[node], -1, False))
                 case Kind.WEAK_NEXT:
-                    self._declare(closure.firsts[node], strong=False)
+                    self._declare(Obligation(closure.firsts[node], -1, True))
                 case Kind.UNTIL:
-                    self._declare(node, strong=True)
+                    self._declare(Obligation(node, -1, False))
                 case Kind.RELEASE:
-                    self._declare(node, strong=False)
+                    self._declare(Obligation(node, -1, True))
                 case _:
                     pass
-        self._declare(closure.root, strong=True)
+        self._declare(Obligation(closure.root, -1, False))
+        # For each automaton: from our number of an atom to its own.
+        self.places = [
+            {closure.atoms.index(name): place for place, name in enumerate(automaton.atoms)}
+            for automaton in closure.automata
+        ]
+        self.reaching = [self._automaton_states(index) for index in range(len(closure.automata))]
+        self._moves: dict[tuple[int, int, int | None], int] = {}
         self._accepts: dict[int, bool] = {FALSE: False, TRUE: True}
 
-    def _declare(self, node: int, strong: bool) -> None:
-        if (node, strong) not in self.variables:
-            self.variables[node, strong] = self.first_obligation + len(self.obligations)
-            self.obligations.append((node, strong))
+    def _declare(self, obligation: Obligation) -> None:
+        if obligation not in self.variables:
+            self.variables[obligation] = self.first_obligation + len(self.obligations)
+            self.obligations.append(obligation)
+
+    def _automaton_states(self, index: int) -> list[int]:
+        """For each state of an automaton, the function "acceptance is owed from here"."""
+        automaton = self.closure.automata[index]
+        settled = absorbing_states(automaton.columns)
+        return [
+            (TRUE if accepting else FALSE) if settled[state] else self.owed(Obligation(index, state, accepting))
+            for state, accepting in enumerate(automaton.accepting.tolist())
+        ]
+
+    def owed(self, obligation: Obligation) -> int:
+        """The function that is just this obligation."""
+        self._declare(obligation)
+        return self.bdd.literal(self.variables[obligation], True)
 
     def initial(self) -> int:
         """Everything is owed and nothing is remembered."""
-        state = self.bdd.literal(self.variables[self.closure.root, True], True)
+        state = self.owed(Obligation(self.closure.root, -1, False))
         for bit in reversed(range(len(self.closure.tracked))):
             state = self.bdd.node(self.first_bit + bit, state, FALSE)
         return state
@@ -93,8 +132,8 @@ class _Progression:
         current = self.split(state)[1]
         while current not in self._accepts:
             path.append(current)
-            _, strong = self.obligations[self.bdd.var[current] - self.first_obligation]
-            current = self.bdd.low[current] if strong else self.bdd.high[current]
+            met = self.obligations[self.bdd.var[current] - self.first_obligation].met_at_end
+            current = self.bdd.high[current] if met else self.bdd.low[current]
         for seen in path:
             self._accepts[seen] = self._accepts[current]
         return self._accepts[current]
@@ -104,6 +143,32 @@ class _Progression:
         if letter is None:
             return self.bdd.literal(index, positive)
         return TRUE if (index == letter) == positive else FALSE
+
+    def move(self, index: int, state: int, letter: int | None) -> int:
+        """What a known automaton owes after it reads a letter, or all letters at once, in a state."""
+        key = (index, state, letter)
+        if key not in self._moves:
+            automaton = self.closure.automata[index]
+            after = [self.reaching[index][target] for target in automaton.columns[state].tolist()]
+            functions = [after[number] for number in automaton.letter_class.tolist()]
+            if letter is not None:
+                self._moves[key] = functions[self.places[index].get(letter, len(automaton.atoms))]
+            else:
+                self._moves[key] = self._joined(index, functions)
+        return self._moves[key]
+
+    def _joined(self, index: int, functions: list[int]) -> int:
+        """One diagram from a function for each letter of an automaton."""
+        order = sorted(self.places[index].items())  # its atoms as variables, the topmost first
+        letters = [0]
+        for _, atom in order:
+            letters = [letter | value << atom for letter in letters for value in (0, 1)]
+        functions = [functions[letter] for letter in letters]
+        # Neighbours now differ in the lowest variable: join them under it, then under the next, up to the top.
+        for variable, _ in reversed(order):
+            pairs = zip(functions[::2], functions[1::2], strict=True)
+            functions = [self.bdd.node(variable, low, high) for low, high in pairs]
+        return functions[0]
 
     def expander(self, letter: int | None, bits: Bits) -> _Expander:
         """What each subformula comes to at `letter`, given the memory."""
@@ -140,14 +205,16 @@ class _Expander:
                     for part in closure.parts[node]:
                         value = bdd.disjunction(value, self.values[part])
                 case Kind.NEXT:
-                    value = bdd.literal(owner.variables[first, True], True)
+                    value = owner.owed(Obligation(first, -1, False))
                 case Kind.WEAK_NEXT:
-                    value = bdd.literal(owner.variables[first, False], True)
+                    value = owner.owed(Obligation(first, -1, True))
+                case Kind.AUTOMATON:
+                    value = owner.move(first, 0, letter)
                 case Kind.UNTIL:
-                    later = bdd.literal(owner.variables[node, True], True)
+                    later = owner.owed(Obligation(node, -1, False))
                     value = bdd.disjunction(self.values[second], bdd.conjunction(self.values[first], later))
                 case Kind.RELEASE:
-                    later = bdd.literal(owner.variables[node, False], True)
+                    later = owner.owed(Obligation(node, -1, True))
                     value = bdd.conjunction(self.values[second], bdd.disjunction(self.values[first], later))
             self.values.append(value)
 
@@ -156,9 +223,10 @@ class _Expander:
         result = self.states.get(state)
         if result is None:
             bdd = self.owner.bdd
-            node, _ = self.owner.obligations[bdd.var[state] - self.owner.first_obligation]
+            source, place, _ = self.owner.obligations[bdd.var[state] - self.owner.first_obligation]
+            now = self.values[source] if place < 0 else self.owner.move(source, place, self.letter)
             # The function is monotone in obligations, so "if v then high else low" is "v and high, or low".
-            met = bdd.conjunction(self.values[node], self.after(bdd.high[state]))
+            met = bdd.conjunction(now, self.after(bdd.high[state]))
             result = self.states[state] = bdd.disjunction(met, self.after(bdd.low[state]))
         return result
 

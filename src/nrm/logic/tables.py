@@ -25,7 +25,7 @@ def bfs_order(columns: IntArray, initial: int) -> IntArray:
     first = np.empty(len(columns), dtype=np.int64)
     frontier = np.array([initial], dtype=np.int32)
     levels = [frontier]
-    while frontier.size:
+    while frontier.size and not seen.all():
         targets = columns[frontier].ravel()
         targets = targets[~seen[targets]]
         # Written back to front, so that the first occurrence of each target is what stays.
@@ -67,7 +67,7 @@ def coarsest_congruence(columns: IntArray, labels: NDArray[np.generic]) -> Block
             if count == states:
                 return blocks
         if count == before:
-            blocks, count = _exact_split(columns, blocks)
+            blocks, count = _exact_split(blocks[columns], blocks)
             if count == before:
                 break
     return blocks
@@ -82,22 +82,28 @@ def quotient(columns: IntArray, blocks: Blocks) -> tuple[IntArray, IntArray]:
 
 def merge_columns(columns: IntArray, letter_class: IntArray) -> tuple[IntArray, IntArray]:
     """Merge equal columns, drop unused ones, and number classes by their first letter."""
-    used, first = np.unique(letter_class, return_index=True)
-    used = used[np.argsort(first, kind="stable")]
-    prints = (_scatter(np.arange(1, len(columns) + 1)).view(np.int64) @ columns).tolist()
-    # Equal fingerprints nominate columns that may be equal; the comparison of the columns decides.
-    groups: dict[int, list[int]] = {}
-    kept: list[int] = []
-    merged = np.empty(columns.shape[1], dtype=np.int32)
-    for number in used.tolist():
-        nominees = groups.setdefault(prints[number], [])
-        twin = next((place for place in nominees if (columns[:, kept[place]] == columns[:, number]).all()), len(kept))
-        if twin == len(kept):
-            nominees.append(twin)
-            kept.append(number)
-        merged[number] = twin
-    unchanged = kept == list(range(columns.shape[1]))
-    return columns if unchanged else np.ascontiguousarray(columns[:, kept]), merged[letter_class]
+    groups = _equal_columns(columns)[letter_class]
+    _, first, ranks = np.unique(groups, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    kept = letter_class[first[order]]
+    unchanged = len(kept) == columns.shape[1] and (kept[1:] > kept[:-1]).all()
+    return columns if unchanged else np.ascontiguousarray(columns[:, kept]), place[ranks]
+
+
+def _equal_columns(columns: IntArray) -> Blocks:
+    """A number for each column, equal for equal columns; by fingerprints, checked as in `coarsest_congruence`."""
+    states, width = columns.shape
+    groups = np.zeros(width, dtype=np.int64)
+    weights = _scatter(np.arange(1, states + 1)) | np.uint64(1)
+    for start in range(0, states, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        prints = (_scatter(columns[part] + 1) * weights[part, None]).sum(axis=0, dtype=np.uint64)
+        groups, count = _split(groups, prints)
+        if count == width:
+            return groups
+    return _exact_split(columns.T, groups)[0]
 
 
 def reachable_by_a_step(columns: IntArray, state: int) -> bool:
@@ -132,19 +138,18 @@ def _split(blocks: Blocks, keys: NDArray[np.uint64]) -> tuple[Blocks, int]:
     return refined.astype(np.int64, copy=False), len(values)
 
 
-def _exact_split(columns: IntArray, blocks: Blocks) -> tuple[Blocks, int]:
-    """Split by whole rows; a pass that finds nothing proves the partition stable."""
-    successors = blocks[columns]
+def _exact_split(rows: NDArray[np.integer], blocks: Blocks) -> tuple[Blocks, int]:
+    """Split blocks by whole rows; a pass that finds nothing proves that each block has one kind of row."""
     _, representatives = np.unique(blocks, return_index=True)
-    if (successors == successors[representatives[blocks]]).all():
+    if (rows == rows[representatives[blocks]]).all():
         return blocks, len(representatives)
     groups: dict[tuple[int, bytes], int] = {}
-    rows = zip(blocks.tolist(), successors, strict=True)
-    refined = [groups.setdefault((block, row.tobytes()), len(groups)) for block, row in rows]
+    pairs = zip(blocks.tolist(), rows, strict=True)
+    refined = [groups.setdefault((block, row.tobytes()), len(groups)) for block, row in pairs]
     return np.array(refined, dtype=np.int64), len(groups)
 
 
-def _scatter(values: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _scatter(values: NDArray[np.integer]) -> NDArray[np.uint64]:
     """Spread integers over 64 bits (multiply and shift, wrapping)."""
     mixed = values.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)

@@ -1,29 +1,37 @@
 """LTLf to a minimal DFA.
 
-Boolean structure at the top of the formula, and next operators there, are built from the automata of the parts by
-product and minimisation; what lies below is translated by progression. This keeps long conjunctions of small tasks
-small on the way, and avoids one huge determinisation.
+Small formulas are translated by progression in one go. Otherwise Boolean structure at the top of the formula, and next
+operators there, are built from the automata of the parts by product and minimisation, and what lies below is
+translated by progression. This keeps long conjunctions of small tasks small on the way, and avoids one huge
+determinisation.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from nrm.errors import LimitError
 from nrm.logic.dfa import Dfa, Limits, after_one_step, product, product_of_all
 from nrm.logic.formula import FUTURE, PAST, Formula, Op, prefix
 from nrm.logic.parser import parse
 from nrm.logic.progression import progress
 
 DEFAULT_LIMITS = Limits()
+SMALL = Limits(states=20, nodes=200)
+"""What progression of a whole formula may use before its Boolean structure is taken apart."""
+FIRST_TRY = Limits(states=1_000, nodes=3_000)
+"""What progression below that structure may use before the arguments are translated one by one."""
 
 
 def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """The minimal DFA of a formula over the atoms that it names (the paper's section on groundability, "DFAs").
 
-    `exclusive` says whether exactly one symbol, or any subset of the atoms, holds at each step. Equivalent formulas
-    over the same atoms in the same order give identical automata. Raises `LimitError` instead of filling the memory.
+    `exclusive` says whether exactly one symbol, or any subset of the atoms, holds at each step. The atoms come in no
+    particular order; compiling over an alphabet fixes it. Raises `LimitError` instead of filling the memory.
     """
     root = parse(formula)
+    if (small := _attempt(root, exclusive, limits, SMALL)) is not None:
+        return small
     temporal = _with(root, FUTURE | PAST)
     past = _with(root, PAST)
     done: dict[Formula, Dfa] = {}
@@ -34,7 +42,10 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
             continue
         parts = _parts(node, past) if node in temporal else ()
         if ready or not parts:
-            done[node] = _combined(node, [done[part] for part in parts], exclusive, limits)
+            if parts:
+                done[node] = _combined(node, [done[part] for part in parts], limits)
+            else:
+                done[node] = _progressed(node, temporal, node in past, exclusive, limits)
         else:
             pending.append((node, True))
             pending.extend((part, False) for part in parts)
@@ -56,9 +67,31 @@ def _parts(node: Formula, past: set[Formula]) -> tuple[Formula, ...]:
             return ()
 
 
-def _combined(node: Formula, parts: list[Dfa], exclusive: bool, limits: Limits) -> Dfa:
-    if not parts:
+def _progressed(node: Formula, temporal: set[Formula], past: bool, exclusive: bool, limits: Limits) -> Dfa:
+    """Progression of the whole formula if that stays small, else over the automata of the operator's arguments.
+
+    Taking everything apart at once is fastest on what people write. On large nested formulas the intermediate
+    functions can explode; minimal automata for the arguments keep them small, at the price of more automata.
+    """
+    inner = [arg for arg in node.args if arg in temporal]
+    if past or not inner:
         return progress(node, exclusive, limits).minimal()
+    if (whole := _attempt(node, exclusive, limits, FIRST_TRY)) is not None:
+        return whole
+    known = {arg: translate(arg, exclusive, limits) for arg in inner}
+    return progress(node, exclusive, limits, known).minimal()
+
+
+def _attempt(node: Formula, exclusive: bool, limits: Limits, budget: Limits) -> Dfa | None:
+    """The automaton by progression of the whole formula, unless that takes more than the budget."""
+    modest = Limits(min(limits.states, budget.states), limits.cells, min(limits.nodes, budget.nodes))
+    try:
+        return progress(node, exclusive, modest).minimal()
+    except LimitError:
+        return None
+
+
+def _combined(node: Formula, parts: list[Dfa], limits: Limits) -> Dfa:
     match node.op:
         case Op.NOT:
             return parts[0].complement().minimal()

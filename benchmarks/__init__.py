@@ -1,0 +1,1 @@
+"""Programs that measure; run them as `python -m benchmarks.NAME`."""

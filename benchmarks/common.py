@@ -1,0 +1,62 @@
+"""What the benchmark programs share: timing, and tables that are printed and kept."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TypeVar
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from nrm.files import write_text
+
+Result = TypeVar("Result")
+
+
+def timed(work: Callable[[], Result], least_seconds: float = 0.05, most_runs: int = 20) -> tuple[Result, float]:
+    """The result of `work`, and the shortest time in seconds over some runs (one, when it is slow)."""
+    best, spent, runs = float("inf"), 0.0, 0
+    while True:
+        start = time.perf_counter()
+        result = work()
+        took = time.perf_counter() - start
+        best, spent, runs = min(best, took), spent + took, runs + 1
+        if spent >= least_seconds or runs >= most_runs:
+            return result, best
+
+
+def machine_line() -> str:
+    """When and where: a line for the head of a result."""
+    return f"{date.today().isoformat()}, {platform.machine()}, Python {platform.python_version()}"
+
+
+def report(title: str, headings: Sequence[str], rows: Sequence[Sequence[object]], out: Path, name: str) -> None:
+    """Print a table, and write it as Markdown to `out/name.md`."""
+    texts = [[_cell(value) for value in row] for row in rows]
+    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
+    for index, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if index else "left")
+    for row in texts:
+        table.add_row(*row)
+    Console(width=120, highlight=False).print(table)
+    lines = [
+        f"<!-- {title}; {machine_line()} -->",
+        "| " + " | ".join(headings) + " |",
+        "|" + "|".join([" --- ", *([" ---: "] * (len(headings) - 1))]) + "|",
+        *("| " + " | ".join(row) + " |" for row in texts),
+    ]
+    out.mkdir(parents=True, exist_ok=True)
+    write_text(out / f"{name}.md", "\n".join(lines) + "\n")
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)

@@ -1,0 +1,163 @@
+"""Translation of LTLf to a minimal DFA: ours beside ltlf2dfa with MONA, in one run.
+
+The other side is ltlf2dfa's fastest form: parse, run MONA, and stop at MONA's own output. Both read propositional
+letters. A `mona` program must be installed; without one only our side is measured.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from benchmarks.common import report, timed
+from nrm.errors import LimitError
+from nrm.logic import PAPER_TASKS, Formula, parse, translate
+from nrm.logic.formula import Op, atom
+
+DECLARE = ("response", "precedence", "chain_response", "alternate_response", "responded_existence", "not_coexistence")
+UNARY = (Op.NOT, Op.NEXT, Op.WEAK_NEXT, Op.EVENTUALLY, Op.ALWAYS)
+BINARY = (Op.AND, Op.OR, Op.IMPLIES, Op.IFF, Op.UNTIL, Op.RELEASE)
+
+
+@dataclass(frozen=True)
+class Config:
+    """Compare translations."""
+
+    out: Path = Path("out/bench")
+    """Where the tables go."""
+    random_per_size: int = 20
+    """How many random formulas of each size."""
+    seed: int = 0
+    """Seed of the random formulas."""
+
+
+def names(count: int) -> list[str]:
+    """`p0`, `p1`, ... as ltlf2dfa reads them too."""
+    return [f"p{index}" for index in range(count)]
+
+
+def families() -> Iterator[tuple[str, Formula]]:
+    """The tasks that people write, by family and size."""
+    for task in PAPER_TASKS:
+        yield f"paper {task.number}", task.formula()
+    for size in range(2, 13):
+        yield f"visit {size}", parse(f"visit({', '.join(names(size))})")
+    for size in range(2, 21, 3):
+        yield f"sequence {size}", parse(f"sequenced_visit({', '.join(names(size))})")
+    for size in range(4, 13, 2):
+        calls = [f"{DECLARE[i % len(DECLARE)]}(p{i % 8}, p{(i + 1) % 8})" for i in range(size)]
+        yield f"declare {size}", parse(" & ".join(calls))
+
+
+def random_formula(generator: random.Random, size: int) -> Formula:
+    """A formula of `size` nodes over four atoms."""
+    if size <= 1:
+        return atom(generator.choice("abcd"))
+    if size == 2 or generator.random() < 0.45:
+        return Formula(generator.choice(UNARY), (random_formula(generator, size - 1),))
+    left = generator.randint(1, size - 2)
+    parts = (random_formula(generator, left), random_formula(generator, size - 1 - left))
+    return Formula(generator.choice(BINARY), parts)
+
+
+def for_ltlf2dfa(formula: Formula) -> str:
+    """The formula with every parenthesis, in the operators that ltlf2dfa has."""
+    text: dict[Formula, str] = {}
+    for node in formula.postorder():
+        args = [text[arg] for arg in node.args]
+        if node.op is Op.ATOM:
+            text[node] = node.name
+        elif node.op is Op.WEAK_UNTIL:
+            text[node] = f"(({args[0]} U {args[1]}) | G({args[0]}))"
+        elif len(args) == 1:
+            text[node] = f"{node.op.value}({args[0]})"
+        else:
+            text[node] = "(" + f" {node.op.value} ".join(args) + ")"
+    return text[formula]
+
+
+def ours(text: str) -> tuple[int | str, float]:
+    """States and seconds, from text to minimal automaton over all subsets of the atoms."""
+
+    def work() -> int | str:
+        try:
+            return translate(text, exclusive=False).states
+        except LimitError:
+            return "limit"
+
+    return timed(work)
+
+
+@cache
+def ltlf2dfa_parser() -> Any:
+    """Built once, as ours is."""
+    from ltlf2dfa.parser.ltlf import LTLfParser
+
+    return LTLfParser()
+
+
+def monas(text: str) -> tuple[int | str, float]:
+    """States and seconds of ltlf2dfa with MONA; its state 0, which reads no letter, is not counted."""
+    from ltlf2dfa.ltlf2dfa import to_dfa
+
+    parser = ltlf2dfa_parser()
+
+    def work() -> int | str:
+        output = to_dfa(parser(text), mona_dfa_out=True)
+        if not output:
+            return "30 s limit"
+        found = re.search(r"has (\d+) state", output)
+        return int(found.group(1)) - 1 if found else 1
+
+    return timed(work)
+
+
+def main(config: Config) -> None:
+    """Measure and print."""
+    with_mona = shutil.which("mona") is not None
+    rows: list[tuple[object, ...]] = []
+    for name, formula in families():
+        states, seconds = ours(str(formula))
+        their_states, their_seconds = monas(for_ltlf2dfa(formula)) if with_mona else ("-", float("nan"))
+        rows.append((name, states, seconds * 1e3, their_states, their_seconds * 1e3, their_seconds / seconds))
+    headings = ("task", "states", "ours (ms)", "MONA states", "ltlf2dfa + MONA (ms)", "ratio")
+    report("Tasks that people write", headings, rows, config.out, "translate_families")
+
+    rows = []
+    for size in range(10, 61, 10):
+        generator = random.Random(config.seed + size)
+        mine, theirs, limits = [], [], [0, 0]
+        for _ in range(config.random_per_size):
+            formula = random_formula(generator, size)
+            states, seconds = ours(str(formula))
+            limits[0] += isinstance(states, str)
+            mine.append(seconds * 1e3)
+            if with_mona:
+                their_states, their_seconds = monas(for_ltlf2dfa(formula))
+                limits[1] += isinstance(their_states, str)
+                theirs.append(their_seconds * 1e3)
+        other = (statistics.median(theirs), max(theirs)) if theirs else (float("nan"), float("nan"))
+        ratio = other[0] / statistics.median(mine)
+        rows.append((f"size {size}", statistics.median(mine), max(mine), limits[0], *other, limits[1], ratio))
+    columns = ("random", "median (ms)", "worst (ms)", "limits", "MONA median", "MONA worst", "limits", "median ratio")
+    report(f"Random formulas, {config.random_per_size} a size", columns, rows, config.out, "translate_random")
+
+    rows = []
+    for distance in (8, 12, 14, 18, 24):
+        # "The n-th step before the last is an a": every automaton needs about 2^n states.
+        states, seconds = ours("F(a & " + "X " * distance + "last)")
+        rows.append((f"a {distance} steps before the end", states, seconds * 1e3))
+    report("Where the answer itself explodes", ("task", "states", "ours (ms)"), rows, config.out, "translate_limits")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config))

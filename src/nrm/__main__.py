@@ -1,0 +1,5 @@
+"""`python -m nrm`."""
+
+from nrm.cli import main
+
+main()

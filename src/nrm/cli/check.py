@@ -1,0 +1,67 @@
+"""`nrm check`: whether a trace satisfies a task."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from nrm.cli.options import TaskOptions, UsageError, comma_separated
+from nrm.errors import TraceError
+from nrm.machines import Alphabet, MooreMachine, Run
+
+
+@dataclass(frozen=True)
+class Check(TaskOptions):
+    """Follow a task's machine along a trace. Exit status 0: satisfied, 1: not satisfied."""
+
+    trace: str | None = None
+    """The steps, separated by commas: a,c,b. For propositions: a&b,-,c, where - means that nothing holds."""
+    json: bool = False
+    """Print JSON instead of a table."""
+
+    def run(self) -> int:
+        """Print the states and rewards along the trace."""
+        if self.trace is None:
+            raise UsageError("no trace is given; add --trace with steps separated by commas, such as --trace a,c,b")
+        task = self.resolve()
+        steps = [task.alphabet.read_step(text) for text in comma_separated(self.trace)]
+        if not steps:
+            raise TraceError("the trace is empty; LTLf formulas speak of traces with at least one step")
+        machine = task.machine(self.limits)
+        run = machine.run(steps)
+        letters = task.alphabet.encode(steps)
+        if self.json:
+            print(json.dumps(_as_dict(task.alphabet, letters, run)))
+        else:
+            _print_table(machine, letters, run)
+        return 0 if run.accepted else 1
+
+
+def _as_dict(alphabet: Alphabet, letters: list[int], run: Run) -> dict[str, object]:
+    return {
+        "satisfied": run.accepted,
+        "trace": [alphabet.letter_name(letter) for letter in letters],
+        "states": list(run.states),
+        "outputs": list(run.outputs),
+        "rewards": list(run.rewards),
+    }
+
+
+def _print_table(machine: MooreMachine, letters: list[int], run: Run) -> None:
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("step", "reads", "state", "level", "reward"):
+        table.add_column(heading, justify="left" if heading == "reads" else "right")
+    table.add_row("0", "", str(run.states[0]), f"{run.outputs[0]:g}", "")
+    rows = zip(letters, run.states[1:], run.outputs[1:], run.rewards, strict=True)
+    for number, (letter, state, level, reward) in enumerate(rows, 1):
+        note = " (failed)" if machine.dead[state] else " (accepting)" if machine.accepting[state] else ""
+        name = machine.alphabet.letter_name(letter)
+        table.add_row(str(number), name, f"{state}{note}", f"{level:g}", f"{reward:+g}")
+    console = Console(highlight=False)
+    console.print(table)
+    verdict = "satisfied" if run.accepted else "not satisfied"
+    console.print(f"{verdict}; sum of rewards {run.outputs[-1] - run.outputs[0]:g}")

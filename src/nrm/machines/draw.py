@@ -1,0 +1,62 @@
+"""Pictures of machines: SVG and PNG through Graphviz, and a text picture for terminals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from nrm.errors import LimitError, shorten
+from nrm.files import write_bytes
+from nrm.machines.dot import graphviz, merged_edges, to_dot
+from nrm.machines.moore import MooreMachine
+
+MAX_DRAWN_STATES = 200
+"""Largest machine that is drawn: beyond it a picture shows nothing, and layout takes minutes."""
+
+
+def render(machine: MooreMachine, form: Literal["svg", "png"], title: str = "") -> bytes:
+    """The picture of a machine as bytes."""
+    if machine.states > MAX_DRAWN_STATES:
+        raise LimitError(
+            f"the machine has {machine.states:,} states; pictures are drawn up to {MAX_DRAWN_STATES}. "
+            "Write it as JSON or DOT"
+        )
+    graph = graphviz().AGraph(string=to_dot(machine, title))
+    if form == "png":
+        graph.graph_attr["dpi"] = "140"
+    picture: bytes = graph.draw(format=form, prog="dot")
+    return picture
+
+
+def draw(machine: MooreMachine, path: Path | str, title: str = "") -> None:
+    """Draw a machine into a file; the ending (.svg or .png) says how."""
+    write_bytes(path, render(machine, "png" if str(path).lower().endswith(".png") else "svg", title))
+
+
+def text_picture(machine: MooreMachine, most: int = 60) -> str:
+    """The machine for a terminal: a block per state with its level and its moves."""
+    edges: dict[int, list[tuple[int, str]]] = {}
+    for source, target, condition in merged_edges(machine):
+        edges.setdefault(source, []).append((target, shorten(str(condition), 48)))
+    lines = []
+    for state in range(min(machine.states, most)):
+        marks = [
+            name
+            for name, here in (
+                ("start", state == machine.initial),
+                ("accepting", bool(machine.accepting[state])),
+                ("failure", bool(machine.dead[state])),
+            )
+            if here
+        ]
+        note = f"   {', '.join(marks)}" if marks else ""
+        ring = f"(({state}))" if machine.accepting[state] else f"({state})"
+        lines.append(f"{ring:>7}  level {machine.outputs[state]:.4g}{note}")
+        moves = edges[state]
+        for index, (target, label) in enumerate(moves):
+            branch = "└─" if index == len(moves) - 1 else "├─"
+            where = "stay" if target == state else f"({target})"
+            lines.append(f"         {branch} {label:<20} → {where}")
+    if machine.states > most:
+        lines.append(f"         … and {machine.states - most:,} more states (use --format json to see all)")
+    return "\n".join(lines)

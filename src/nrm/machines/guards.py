@@ -1,0 +1,92 @@
+"""Sets of letters as readable Boolean formulas, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nrm.aliases import BoolArray
+from nrm.errors import FormulaError
+from nrm.logic import Formula, Op, check_symbols, parse
+from nrm.logic.formula import FALSE, TRUE, atom, both, either
+from nrm.machines.alphabet import Alphabet
+
+
+def guard(alphabet: Alphabet, letters: BoolArray) -> Formula:
+    """A short formula that holds at exactly these letters. letters: (letters,)."""
+    if letters.all():
+        return TRUE
+    if not letters.any():
+        return FALSE
+    if alphabet.is_exclusive:
+        chosen = np.flatnonzero(letters)
+        others = np.flatnonzero(~letters)
+        if len(chosen) <= len(others) + 1:
+            return either(*(atom(alphabet.symbols[index]) for index in chosen))
+        return both(*(~atom(alphabet.symbols[index]) for index in others))
+    table = int.from_bytes(np.packbits(letters, bitorder="little").tobytes(), "little")
+    cubes, _ = _irredundant(table, table, len(alphabet.symbols))
+    return either(*(_cube_formula(alphabet, cube) for cube in sorted(cubes, key=lambda cube: (len(cube), cube))))
+
+
+def letters_where(formula: Formula | str, alphabet: Alphabet) -> BoolArray:
+    """(letters,) where a Boolean formula over the alphabet's symbols holds."""
+    root = parse(formula)
+    check_symbols(root, alphabet.symbols)
+    values: dict[Formula, BoolArray] = {}
+    masks = alphabet.letter_masks().astype(bool)
+    for node in root.postorder():
+        args = [values[arg] for arg in node.args]
+        match node.op:
+            case Op.TRUE:
+                value = np.ones(alphabet.size, dtype=bool)
+            case Op.FALSE:
+                value = np.zeros(alphabet.size, dtype=bool)
+            case Op.ATOM:
+                value = masks[:, alphabet.symbols.index(node.name)]
+            case Op.NOT:
+                value = ~args[0]
+            case Op.AND:
+                value = np.logical_and.reduce(args)
+            case Op.OR:
+                value = np.logical_or.reduce(args)
+            case Op.XOR:
+                value = args[0] != args[1]
+            case Op.IFF:
+                value = args[0] == args[1]
+            case Op.IMPLIES:
+                value = ~args[0] | args[1]
+            case _:
+                raise FormulaError(f"a guard speaks of one step, but '{root}' uses the operator '{node.op.value}'")
+        values[node] = value
+    return values[root]
+
+
+# A cube is a sorted tuple of (proposition, truth) pairs; a set of letters is an integer with one bit per letter.
+Cube = tuple[tuple[int, bool], ...]
+
+
+def _irredundant(lower: int, upper: int, variables: int) -> tuple[list[Cube], int]:
+    """Cubes that cover `lower` and stay inside `upper`, none superfluous, and what they cover (Minato, Morreale)."""
+    if lower == 0:
+        return [], 0
+    if upper == (1 << (1 << variables)) - 1:
+        return [()], upper
+    top = variables - 1
+    width = 1 << top
+    mask = (1 << width) - 1
+    low_0, low_1 = lower & mask, lower >> width
+    up_0, up_1 = upper & mask, upper >> width
+    cubes_0, covered_0 = _irredundant(low_0 & ~up_1, up_0, top)
+    cubes_1, covered_1 = _irredundant(low_1 & ~up_0, up_1, top)
+    rest = (low_0 & ~covered_0) | (low_1 & ~covered_1)
+    cubes, covered = _irredundant(rest, up_0 & up_1, top)
+    found = [
+        *cubes,
+        *((*cube, (top, False)) for cube in cubes_0),
+        *((*cube, (top, True)) for cube in cubes_1),
+    ]
+    return found, (covered_0 | covered) | (covered_1 | covered) << width
+
+
+def _cube_formula(alphabet: Alphabet, cube: Cube) -> Formula:
+    return both(*(atom(alphabet.symbols[index]) if true else ~atom(alphabet.symbols[index]) for index, true in cube))

@@ -1,0 +1,194 @@
+"""Machines as plain dictionaries and as JSON files.
+
+The file form has a full table: `transitions[state][letter]`, letters in the order of `symbols`, or, for propositions,
+of `letters`. The hand-written form names its states and guards its moves; both are read by `machine_from_dict`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nrm.aliases import Json
+from nrm.errors import FileError, MachineError, listing, suggestion
+from nrm.files import read_text, write_text
+from nrm.machines.alphabet import Alphabet
+from nrm.machines.guards import letters_where
+from nrm.machines.moore import MooreMachine
+
+FORMAT = "nrm-machine"
+VERSION = 1
+KEYS = ("format", "version", "kind", "symbols", "letters", "initial", "transitions", "accepting", "outputs")
+OTHERWISE = "else"
+"""The guard of a hand-written machine that takes all letters which no other guard takes."""
+
+
+def machine_to_dict(machine: MooreMachine) -> Json:
+    """The machine as JSON values; `machine_from_dict` reads it back."""
+    alphabet = machine.alphabet
+    data: Json = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": alphabet.kind,
+        "symbols": list(alphabet.symbols),
+    }
+    if not alphabet.is_exclusive:
+        data["letters"] = [list(alphabet.true_symbols(letter)) for letter in range(alphabet.size)]
+    data["initial"] = machine.initial
+    data["transitions"] = machine.transitions.tolist()
+    data["accepting"] = machine.accepting.tolist()
+    data["outputs"] = machine.outputs.tolist()
+    return data
+
+
+def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
+    """A machine from its file form, or from a hand-written dictionary with named states.
+
+    Hand-written: `{"symbols": ["a", "b"], "initial": "start", "transitions": {"start": {"a": "won", "else": "start"},
+    "won": {"true": "won"}}, "outputs": {"start": 0, "won": 100}, "accepting": ["won"]}`. Guards are Boolean formulas;
+    every letter must match exactly one, and "else" takes the rest. States are numbered in the order of `transitions`.
+    """
+    if not isinstance(data, Mapping):
+        raise MachineError(f"a machine is a dictionary, not {type(data).__name__}")
+    for key in data:
+        if key not in KEYS:
+            raise MachineError(
+                f"unknown key '{key}' in the machine{suggestion(str(key), KEYS)} (keys: {listing(KEYS)})"
+            )
+    if data.get("format", FORMAT) != FORMAT:
+        raise MachineError(f"the format is '{data['format']}', not '{FORMAT}'")
+    if data.get("version", VERSION) != VERSION:
+        raise MachineError(
+            f"the machine is of format version {data['version']}, and this release reads version {VERSION}; update nrm"
+        )
+    for key in ("symbols", "transitions", "outputs"):
+        if key not in data:
+            raise MachineError(f"the machine lacks the key '{key}'")
+    symbols = data["symbols"]
+    if isinstance(symbols, str) or not isinstance(symbols, (list, tuple)):
+        raise MachineError(f"'symbols' must be a list of names, not {symbols!r}")
+    alphabet = Alphabet(tuple(symbols), data.get("kind", "exclusive"))
+    if isinstance(data["transitions"], Mapping):
+        return _from_names(alphabet, data)
+    return _from_table(alphabet, data)
+
+
+def save_machine(machine: MooreMachine, path: Path | str) -> None:
+    """Write a machine as JSON, atomically."""
+    write_text(path, machine_json(machine))
+
+
+def machine_json(machine: MooreMachine) -> str:
+    """The JSON text of a machine, a line per state and field."""
+    parts = []
+    for key, value in machine_to_dict(machine).items():
+        if key == "transitions":
+            rows = ",\n    ".join(json.dumps(row) for row in value)
+            parts.append(f'  "transitions": [\n    {rows}\n  ]')
+        else:
+            parts.append(f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def load_machine(path: Path | str) -> MooreMachine:
+    """Read a machine from a JSON file."""
+    try:
+        data = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise FileError(f"{path} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise FileError(f"{path} is nested too deep to be a machine") from None
+    try:
+        return machine_from_dict(data)
+    except MachineError as error:
+        raise MachineError(f"{path}: {error}") from None
+
+
+def _from_table(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
+    letters = data.get("letters")
+    if letters is not None:
+        expected = [list(alphabet.true_symbols(letter)) for letter in range(alphabet.size)]
+        if letters != expected:
+            raise MachineError("'letters' must list all subsets of 'symbols', the first symbol being the lowest bit")
+    rows = data["transitions"]
+    if not isinstance(rows, (list, tuple)) or not rows:
+        raise MachineError("'transitions' must be a non-empty list of rows, one per state")
+    for state, row in enumerate(rows):
+        if not isinstance(row, (list, tuple)):
+            raise MachineError(f"'transitions' of state {state} must be a list of next states, not {row!r}")
+        if len(row) != alphabet.size:
+            missing = listing(alphabet.letter_name(letter) for letter in range(len(row), alphabet.size))
+            detail = f"missing: {missing}" if missing else "too many"
+            raise MachineError(
+                f"state {state} has {len(row)} transitions, but the alphabet has {alphabet.size} letters ({detail})"
+            )
+        for letter, target in enumerate(row):
+            if not isinstance(target, int) or isinstance(target, bool):
+                raise MachineError(
+                    f"state {state} goes to {target!r} on '{alphabet.letter_name(letter)}'; not a state number"
+                )
+    accepting = data.get("accepting", [False] * len(rows))
+    for field, values in (("accepting", accepting), ("outputs", data["outputs"])):
+        if not isinstance(values, (list, tuple)):
+            raise MachineError(f"'{field}' must be a list with an entry per state, not {values!r}")
+    if not all(isinstance(value, bool) for value in accepting):
+        raise MachineError("'accepting' must hold true or false for each state")
+    initial = data.get("initial", 0)
+    if not isinstance(initial, int) or isinstance(initial, bool):
+        raise MachineError(f"'initial' must be a state number, not {initial!r}")
+    return MooreMachine.from_table(alphabet, rows, accepting, data["outputs"], initial)
+
+
+def _from_names(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
+    moves: Mapping[str, Any] = data["transitions"]
+    if not moves:
+        raise MachineError("'transitions' names no state")
+    numbers = {name: number for number, name in enumerate(moves)}
+
+    def number(name: object, where: str) -> int:
+        if name not in numbers:
+            raise MachineError(f"unknown state '{name}' in {where}{suggestion(str(name), map(str, numbers))}")
+        return numbers[str(name)]
+
+    table = np.full((len(moves), alphabet.size), -1, dtype=np.int32)
+    for state, guarded in moves.items():
+        if not isinstance(guarded, Mapping):
+            raise MachineError(f"'transitions' of state '{state}' must map guards to states, not {guarded!r}")
+        row = table[numbers[state]]
+        taken: dict[int, str] = {}
+        for text, target in guarded.items():
+            if text == OTHERWISE:
+                continue
+            letters = np.flatnonzero(letters_where(text, alphabet))
+            for letter in letters.tolist():
+                if letter in taken:
+                    raise MachineError(
+                        f"state '{state}' is not deterministic: guards '{taken[letter]}' and '{text}' both take "
+                        f"'{alphabet.letter_name(letter)}'"
+                    )
+                taken[letter] = text
+            row[letters] = number(target, f"the transitions of state '{state}'")
+        if OTHERWISE in guarded:
+            row[row < 0] = number(guarded[OTHERWISE], f"the transitions of state '{state}'")
+        missing = [alphabet.letter_name(int(letter)) for letter in np.flatnonzero(row < 0)]
+        if missing:
+            raise MachineError(
+                f"state '{state}' has no transition for {listing(missing)}; add one, or \"else\" for the rest"
+            )
+    outputs = data["outputs"]
+    if not isinstance(outputs, Mapping):
+        raise MachineError("'outputs' must map each named state to a number")
+    for state in outputs:
+        number(state, "'outputs'")
+    lacking = [state for state in moves if state not in outputs]
+    if lacking:
+        raise MachineError(f"'outputs' has no number for state '{lacking[0]}'")
+    accepting = np.zeros(len(moves), dtype=bool)
+    for state in data.get("accepting", ()):
+        accepting[number(state, "'accepting'")] = True
+    initial = number(data["initial"], "'initial'") if "initial" in data else 0
+    return MooreMachine.from_table(alphabet, table, accepting, [outputs[state] for state in moves], initial)

@@ -1,0 +1,167 @@
+"""A task: what is asked for, over which alphabet, with which rewards. Read from a TOML file or built in Python."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nrm.errors import FormulaError, NrmError, TaskFileError, listing, suggestion
+from nrm.files import read_text, write_text
+from nrm.logic import DEFAULT_LIMITS, PAPER_SYMBOLS, Formula, Limits, check_symbols, paper_task, parse
+from nrm.machines.alphabet import Alphabet
+from nrm.machines.compile import compile_formula
+from nrm.machines.moore import MooreMachine
+from nrm.machines.rewards import RewardScheme, scheme_named
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+KEYS = ("name", "formula", "task", "symbols", "propositions", "reward", "levels")
+
+
+@dataclass(frozen=True)
+class Task:
+    """An LTLf formula over an alphabet, with a reward scheme."""
+
+    formula: Formula
+    alphabet: Alphabet
+    reward: RewardScheme = "distance"
+    name: str = field(default="task")
+
+    def __post_init__(self) -> None:
+        check_symbols(self.formula, self.alphabet.symbols)
+
+    def machine(self, limits: Limits = DEFAULT_LIMITS) -> MooreMachine:
+        """The minimal Moore machine of the task."""
+        return compile_formula(self.formula, self.alphabet, reward=self.reward, limits=limits)
+
+    @classmethod
+    def from_paper(cls, number_or_name: int | str, alphabet: Alphabet | None = None) -> Task:
+        """One of the paper's eight tasks; its a, b, c, d are read as the first symbols of the alphabet."""
+        task = paper_task(number_or_name)
+        alphabet = alphabet or Alphabet.exclusive(PAPER_SYMBOLS)
+        return cls(task.formula(alphabet.symbols), alphabet, name=f"paper task {task.number}: {task.pattern}")
+
+
+def load_task(path: Path | str) -> Task:
+    """Read a task file.
+
+    TOML keys: `formula` (patterns may be called in it) or `task` (a paper task); `symbols` or `propositions`;
+    optionally `name`, `reward` (a scheme) or `levels` (a number per state).
+    """
+    return task_from_toml(read_text(path), str(path))
+
+
+def task_from_toml(text: str, source: str = "task file") -> Task:
+    """Read the text of a task file; `source` names it in errors."""
+    try:
+        return _task(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise TaskFileError(f"{source} is not TOML: {error}") from None
+    except _KeyError as error:
+        raise TaskFileError(f"{source}{_line_of(text, error.key)}: {error}") from None
+
+
+def save_task(task: Task, path: Path | str) -> None:
+    """Write a task file that `load_task` reads back."""
+    write_text(path, task_toml(task))
+
+
+def task_toml(task: Task) -> str:
+    """The task file's text."""
+    kind = "symbols" if task.alphabet.is_exclusive else "propositions"
+    lines = [
+        f"name = {_toml(task.name)}",
+        f"formula = {_toml(str(task.formula))}",
+        f"{kind} = [{', '.join(_toml(symbol) for symbol in task.alphabet.symbols)}]",
+    ]
+    if isinstance(task.reward, str):
+        lines.append(f"reward = {_toml(task.reward)}")
+    elif isinstance(task.reward, Mapping) or callable(task.reward):
+        raise TaskFileError("a task file holds a reward scheme's name or a list of levels, not a function or mapping")
+    else:
+        lines.append(f"levels = [{', '.join(repr(float(level)) for level in task.reward)}]")
+    return "\n".join(lines) + "\n"
+
+
+class _KeyError(NrmError):
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+def _task(data: dict[str, Any]) -> Task:
+    for key in data:
+        if key not in KEYS:
+            raise _KeyError(key, f"unknown key '{key}'{suggestion(key, KEYS)} (keys: {listing(KEYS)})")
+    for one, other in (("formula", "task"), ("symbols", "propositions"), ("reward", "levels")):
+        if one in data and other in data:
+            raise _KeyError(other, f"give either '{one}' or '{other}', not both")
+    name = _typed(data, "name", str, "text") or ""
+    alphabet = None
+    for key in ("symbols", "propositions"):
+        names = _typed(data, key, list, "a list of names")
+        if names is not None:
+            alphabet = _guarded(key, Alphabet, tuple(names), "exclusive" if key == "symbols" else "propositional")
+    reward = _reward(data)
+    if "task" in data:
+        if not isinstance(data["task"], (int, str)) or isinstance(data["task"], bool):
+            raise _KeyError("task", f"'task' must be a number or a name, not {data['task']!r}")
+        chosen: Task = _guarded("task", Task.from_paper, data["task"], alphabet)
+        return Task(chosen.formula, chosen.alphabet, reward, name or chosen.name)
+    text = _typed(data, "formula", str, "text")
+    if text is None:
+        raise _KeyError("formula", "the key 'formula' is missing (or 'task', for one of the paper's tasks)")
+    formula: Formula = _guarded("formula", parse, text)
+    if alphabet is None:
+        raise _KeyError("symbols", "the key 'symbols' is missing (or 'propositions', if several can hold at a step)")
+    task: Task = _guarded("formula", Task, formula, alphabet, reward, name or text)
+    return task
+
+
+def _reward(data: dict[str, Any]) -> RewardScheme:
+    levels = _typed(data, "levels", list, "a list of numbers")
+    if levels is not None:
+        if not all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels):
+            raise _KeyError("levels", f"'levels' must hold numbers, not {levels!r}")
+        return tuple(float(level) for level in levels)
+    scheme = _typed(data, "reward", str, "the name of a scheme")
+    if scheme is None:
+        return "distance"
+    _guarded("reward", scheme_named, scheme)
+    return str(scheme)
+
+
+def _typed(data: dict[str, Any], key: str, kind: type, what: str) -> Any:
+    if key in data and not isinstance(data[key], kind):
+        raise _KeyError(key, f"'{key}' must be {what}, not {data[key]!r}")
+    return data.get(key)
+
+
+def _guarded(key: str, build: Any, *args: Any) -> Any:
+    """Call, and pin an error to the key that caused it."""
+    try:
+        return build(*args)
+    except _KeyError:
+        raise
+    except (FormulaError, NrmError) as error:
+        raise _KeyError(key, f"in '{key}': {error}") from None
+
+
+def _line_of(text: str, key: str) -> str:
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(rf"\s*{re.escape(key)}\s*=", line):
+            return f", line {number}"
+    return ""
+
+
+def _toml(text: str) -> str:
+    """A TOML basic string."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in escaped) + '"'

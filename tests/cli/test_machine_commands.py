@@ -1,0 +1,140 @@
+"""`nrm compile`, `nrm check` and `nrm tasks`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nrm
+from nrm.machines import from_dot, machine_from_dict
+from tests.cli.conftest import Nrm
+
+
+def test_compile_prints_the_machine(nrm_command: Nrm) -> None:
+    outcome = nrm_command("compile", "F a & G !b", "--symbols", "a,b,c")
+    assert outcome.status == 0
+    assert "machine   3 states, 3 letter classes, minimal" in outcome.out
+    assert "((1))  level 100   accepting" in outcome.out
+
+
+def test_compile_json_is_what_scripts_rely_on(nrm_command: Nrm) -> None:
+    data = json.loads(nrm_command("compile", "F a & F b", "--symbols", "a,b,c,d,e", "--format", "json").out)
+    assert data["symbols"] == ["a", "b", "c", "d", "e"]
+    assert data["kind"] == "exclusive"
+    assert data["initial"] == 0
+    assert data["transitions"] == [[1, 2, 0, 0, 0], [1, 3, 1, 1, 1], [3, 2, 2, 2, 2], [3, 3, 3, 3, 3]]
+    assert data["accepting"] == [False, False, False, True]
+    assert data["outputs"] == [0, 50, 50, 100]
+    both = json.loads(nrm_command("compile", "F(a & b)", "--propositions", "a,b", "--format", "json").out)
+    assert both["kind"] == "propositional"
+    assert both["letters"] == [[], ["a"], ["b"], ["a", "b"]]
+
+
+def test_compile_into_files(nrm_command: Nrm, tmp_path: Path) -> None:
+    expected = nrm.Task.from_paper(7).machine()
+    for ending in ("json", "dot", "svg", "png", "txt"):
+        path = tmp_path / f"machine.{ending}"
+        assert nrm_command("compile", "--task", "7", "--out", str(path)).status == 0
+        assert path.stat().st_size > 100
+    assert machine_from_dict(json.loads((tmp_path / "machine.json").read_text())) == expected
+    assert from_dot((tmp_path / "machine.dot").read_text()) == expected
+
+
+def test_tasks_by_name_file_and_own_symbols(nrm_command: Nrm, tmp_path: Path) -> None:
+    path = tmp_path / "task.toml"
+    path.write_text('formula = "visit(a, b) & global_avoidance(c)"\nsymbols = ["a", "b", "c", "d", "e"]\n')
+    by_file = nrm_command("compile", "--file", str(path), "--format", "json")
+    by_name = nrm_command("compile", "--task", "visit-2-avoid-1", "--format", "json")
+    assert by_file.out == by_name.out
+    renamed = nrm_command("compile", "--task", "1", "--symbols", "gem,lava,none", "--reward", "three_value")
+    assert "F gem & F lava" in renamed.out
+    assert "three_value: levels 0, 100" in renamed.out
+    custom = nrm_command("compile", "F a", "--symbols", "a,b", "--reward", "1,2.5", "--format", "json")
+    assert json.loads(custom.out)["outputs"] == [1, 2.5]
+
+
+def test_notes_on_trivial_tasks(nrm_command: Nrm) -> None:
+    assert "cannot be satisfied" in nrm_command("compile", "a & !a").out
+    assert "always satisfied" in nrm_command("compile", "a | !a").out
+
+
+def test_check_follows_the_machine(nrm_command: Nrm) -> None:
+    good = nrm_command("check", "F(a & F b)", "--symbols", "a,b,c", "--trace", "c,a,b")
+    assert good.status == 0
+    assert "satisfied; sum of rewards 100" in good.out
+    bad = nrm_command("check", "F(a & F b)", "--symbols", "a,b,c", "--trace", "b,a", "--json")
+    assert bad.status == 1
+    assert json.loads(bad.out) == {
+        "satisfied": False,
+        "trace": ["b", "a"],
+        "states": [0, 0, 1],
+        "outputs": [0, 0, 50],
+        "rewards": [0, 50],
+    }
+    several = nrm_command("check", "F(a & b) & !a", "--propositions", "a,b", "--trace", "-,a&b")
+    assert several.status == 0
+
+
+def test_tasks_lists_everything(nrm_command: Nrm) -> None:
+    assert "visit-2-avoid-1" in nrm_command("tasks").out
+    data = json.loads(nrm_command("tasks", "--json").out)
+    assert [task["number"] for task in data["tasks"]] == list(range(1, 9))
+    assert {"name": "response", "formula": "G(a -> F b)"}.items() <= data["patterns"][15].items()
+
+
+DEEP = "X(" * 10_000 + "a" + ")" * 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compile"], "no task is given"),
+        (["compile", "F a", "--task", "1"], "formula and task are given together"),
+        (["compile", "F (a &"], "ends too early"),
+        (["compile", "F lvaa", "--symbols", "lava,door"], "did you mean 'lava'"),
+        (["compile", "F a", "--symbols", ""], "the alphabet is empty"),
+        (["compile", "F a", "--symbols", "a,a"], "listed 2 times"),
+        (["compile", "F a", "--symbols", "a,G"], "'G' cannot name a symbol"),
+        (["compile", "F a", "--symbols", "a,,b"], "cannot name a symbol"),
+        (["compile", "F a", "--symbols", "a", "--propositions", "a"], "not both"),
+        (["compile", "true"], "names no symbol"),
+        (["compile", "a & " * 25_000 + "a"], "the limit is 50,000"),
+        (["compile", DEEP], "nested more than"),
+        (["compile", "F a", "--reward", "distanse"], "did you mean 'distance'"),
+        (["compile", "F a", "--reward", "1,x"], "a scheme's name or numbers"),
+        (["compile", "F a", "--reward", "1"], "1 custom levels for 2 states"),
+        (["compile", "--task", "visit-9"], "unknown paper task"),
+        (["compile", "--file", "missing.toml"], "no such file"),
+        (["compile", "F a", "--format", "png"], "add --out"),
+        (["compile", "F a", "--out", "missing/machine.json"], "no such file or folder"),
+        (["compile", "visit(a,b,c,d,e,f)", "--max-states", "10"], "limits: 10 states"),
+        (["compile", "F a", "--max-states", "0"], "at least 1"),
+        (["compile", "G O F a"], "not supported"),
+        (["check", "F a"], "no trace is given"),
+        (["check", "F a", "--trace", ""], "the trace is empty"),
+        (["check", "F a", "--symbols", "a,b", "--trace", "a,x"], "unknown symbol 'x' at step 2"),
+        (["compile", "F a", "--nonsense"], "nonsense"),
+        (["nonsense"], "nonsense"),
+    ],
+)
+def test_bad_input_gives_status_2_and_a_message(nrm_command: Nrm, arguments: list[str], message: str) -> None:
+    outcome = nrm_command(*arguments)
+    assert outcome.status == 2
+    assert message in " ".join(outcome.err.split())
+    assert outcome.out == ""
+
+
+def test_the_installed_command_and_a_reader_that_leaves() -> None:
+    run = subprocess.run(
+        f"{sys.executable} -m nrm compile 'visit(a,b,c,d,e)' --format json | head -n 1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "{\n"
+    assert run.stderr == ""

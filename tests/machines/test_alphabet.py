@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+
+from nrm import Alphabet
+from nrm.errors import AlphabetError, TraceError, UnknownSymbolError
+
+EXCLUSIVE = Alphabet.exclusive(["pickaxe", "lava", "empty-cell"])
+PROPOSITIONS = Alphabet.propositional(["key", "door"])
+
+
+def test_letters_of_both_kinds() -> None:
+    assert EXCLUSIVE.size == 3
+    assert EXCLUSIVE.encode(["lava", ("pickaxe",), {"empty-cell"}]) == [1, 0, 2]
+    assert EXCLUSIVE.decode([1, 0]) == ["lava", "pickaxe"]
+    assert PROPOSITIONS.size == 4
+    assert PROPOSITIONS.encode(["key", (), {"door", "key"}, ["door"]]) == [1, 0, 3, 2]
+    assert PROPOSITIONS.decode([0, 3]) == [(), ("key", "door")]
+    assert PROPOSITIONS.letter_masks().tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
+    assert EXCLUSIVE.letter_masks().tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("alphabet", [EXCLUSIVE, PROPOSITIONS])
+def test_letter_names_read_back(alphabet: Alphabet) -> None:
+    for letter in range(alphabet.size):
+        assert alphabet.letter(alphabet.read_step(alphabet.letter_name(letter))) == letter
+
+
+def test_typed_steps() -> None:
+    assert PROPOSITIONS.read_step(" key + door ") == ("key", "door")
+    assert PROPOSITIONS.read_step("{}") == PROPOSITIONS.read_step("-") == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ([], "empty"),
+        (["a", "b", "a"], "'a' is listed 2 times"),
+        (["a", "F"], "'F' cannot name a symbol: it is an operator"),
+        (["last"], "operator"),
+        (["a", ""], "cannot name a symbol"),
+        (["a b "], "cannot name a symbol"),
+        (["a&b"], "cannot name a symbol"),
+        (["a", 3], "named by text, not by int 3"),
+    ],
+)
+def test_bad_alphabets(names: list[str], message: str) -> None:
+    with pytest.raises(AlphabetError, match=message):
+        Alphabet.exclusive(names)
+
+
+def test_too_many_propositions() -> None:
+    with pytest.raises(AlphabetError, match=r"2\^21 letters"):
+        Alphabet.propositional(f"p{index}" for index in range(21))
+
+
+def test_text_is_not_a_list_of_names() -> None:
+    with pytest.raises(AlphabetError, match="list of names"):
+        Alphabet("abc")  # type: ignore[arg-type]
+    with pytest.raises(AlphabetError, match="'both'"):
+        Alphabet(("a",), "both")  # type: ignore[arg-type]
+
+
+def test_bad_steps() -> None:
+    with pytest.raises(UnknownSymbolError, match=r"unknown symbol 'lav' at step 2 .*did you mean 'lava'"):
+        EXCLUSIVE.encode(["lava", "lav"])
+    with pytest.raises(TraceError, match=r"2 symbols at step 1: \{lava, pickaxe\}"):
+        EXCLUSIVE.encode([("pickaxe", "lava")])
+    with pytest.raises(TraceError, match="list of steps"):
+        EXCLUSIVE.encode("lava")

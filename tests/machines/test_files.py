@@ -1,0 +1,233 @@
+"""What is written reads back equal, and what cannot be read says why."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nrm
+from nrm import MooreMachine, Task
+from nrm.errors import FileError, LimitError, MachineError, MissingExtraError, NrmError, TaskFileError
+from nrm.logic import Formula
+from nrm.machines import (
+    draw,
+    from_dot,
+    load_machine,
+    load_task,
+    machine_from_dict,
+    machine_json,
+    machine_to_dict,
+    render,
+    save_machine,
+    save_task,
+    text_picture,
+    to_dot,
+)
+from nrm.machines.guards import guard, letters_where
+from nrm.machines.task import task_from_toml, task_toml
+from tests.strategies import formulas, machines
+
+
+@given(machines())
+def test_json_reads_back_equal(machine: MooreMachine) -> None:
+    assert machine_from_dict(machine_to_dict(machine)) == machine
+    assert machine_from_dict(json.loads(machine_json(machine))) == machine
+
+
+@given(machines())
+def test_dot_reads_back_equal(machine: MooreMachine) -> None:
+    assert from_dot(to_dot(machine, title='with "quotes" and \\ signs')) == machine
+
+
+@given(formulas(), st.booleans(), st.sampled_from(["distance", "three_value", (1.0, 2.5)]), st.text(max_size=20))
+def test_task_files_read_back_equal(formula: Formula, exclusive: bool, reward: str, name: str) -> None:
+    alphabet = nrm.Alphabet(("a", "b", "empty-cell"), "exclusive" if exclusive else "propositional")
+    task = Task(nrm.parse(str(formula)), alphabet, reward, name or "task")
+    assert task_from_toml(task_toml(task)) == task
+
+
+@given(machines(), st.data())
+def test_guards_hold_at_exactly_their_letters(machine: MooreMachine, data: st.DataObject) -> None:
+    alphabet = nrm.Alphabet.propositional("abc") if data.draw(st.booleans()) else machine.alphabet
+    letters = np.array(data.draw(st.lists(st.booleans(), min_size=alphabet.size, max_size=alphabet.size)))
+    assert letters_where(guard(alphabet, letters), alphabet).tolist() == letters.tolist()
+
+
+def test_guards_are_short() -> None:
+    propositions = nrm.Alphabet.propositional("abcd")
+    for text in ("a", "!a & b", "a & b | c & d", "a | b & !c", "true"):
+        assert str(guard(propositions, letters_where(text, propositions))) in (text, "a | b & !c")
+    symbols = nrm.Alphabet.exclusive(f"s{index}" for index in range(100))
+    assert str(guard(symbols, letters_where("!s3 & !s5", symbols))) == "!s3 & !s5"
+    assert str(guard(symbols, letters_where("s3 | s5", symbols))) == "s3 | s5"
+
+
+def test_machines_and_tasks_in_files(tmp_path: Path) -> None:
+    task = Task.from_paper(5)
+    save_task(task, tmp_path / "task.toml")
+    assert load_task(tmp_path / "task.toml") == task
+    machine = task.machine()
+    save_machine(machine, tmp_path / "machine.json")
+    assert load_machine(tmp_path / "machine.json") == machine
+    data = json.loads((tmp_path / "machine.json").read_text())
+    assert data["symbols"] == ["a", "b", "c", "d", "e"]
+    assert data["kind"] == "exclusive"
+    assert len(data["transitions"]) == len(data["accepting"]) == len(data["outputs"]) == 5
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["machine.json", "task.toml"]
+
+
+def test_propositional_json_lists_its_letters() -> None:
+    data = machine_to_dict(nrm.compile("F(a & b)"))
+    assert data["symbols"] == ["a", "b"]
+    assert data["letters"] == [[], ["a"], ["b"], ["a", "b"]]
+    assert data["transitions"] == [[0, 0, 0, 1], [1, 1, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is not JSON: .* at line 1, column 2"),
+        ("[]", "a machine is a dictionary, not list"),
+        ("{}", "lacks the key 'symbols'"),
+        ('{"symbols": ["a", "b"], "transitions": [[0]], "outputs": [0]}', r"state 0 has 1 transitions.*missing: b"),
+        ('{"symbols": ["a"], "transitions": [[0, 0]], "outputs": [0]}', r"state 0 has 2 transitions.*too many"),
+        ('{"symbols": ["a"], "transitions": [["q"]], "outputs": [0]}', "goes to 'q' on 'a'"),
+        ('{"symbols": ["a"], "transitions": [[4]], "outputs": [0]}', "4 is not a state"),
+        ('{"symbols": ["a"], "transitions": [[0]], "outputs": [0], "accepting": [1]}', "true or false"),
+        ('{"symbols": ["a"], "transitions": [[0]], "outputs": [0], "initial": "x"}', "'initial' must be a state"),
+        ('{"symbols": ["a"], "transitions": [[0]], "outputs": 5}', "'outputs' must be a list"),
+        ('{"symbols": ["a"], "transitions": 5, "outputs": [0]}', "'transitions' must be a non-empty list"),
+        ("[" * 100_000, "nested too deep"),
+    ],
+)
+def test_bad_machine_files(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "machine.json"
+    path.write_text(text)
+    with pytest.raises(NrmError, match=message):
+        load_machine(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('formula = "F a"\nsymbols = ["a"\n', "is not TOML"),
+        ('name = "x"\nformula = "F a &"\nsymbols = ["a"]', r"line 2: in 'formula': the formula ends too early"),
+        ('formula = "F a"\n', "'symbols' is missing"),
+        ('symbols = ["a"]\n', "'formula' is missing"),
+        ('formula = "F a"\nsymbls = ["a"]', r"line 2: unknown key 'symbls'; did you mean 'symbols'"),
+        ('formula = "F b"\nsymbols = ["a"]', r"line 1: in 'formula': unknown symbol 'b'"),
+        ('formula = "F a"\nsymbols = ["a", "a"]', r"line 2: in 'symbols': symbol 'a' is listed 2 times"),
+        ('formula = "F a"\nsymbols = "a"', r"line 2: 'symbols' must be a list of names"),
+        ('formula = 3\nsymbols = ["a"]', r"line 1: 'formula' must be text, not 3"),
+        ('formula = "F a"\nsymbols = ["a"]\nreward = "distanc"', r"line 3: in 'reward': unknown reward scheme"),
+        ('formula = "F a"\nsymbols = ["a"]\nlevels = ["x"]', r"line 3: 'levels' must hold numbers"),
+        ('formula = "F a"\nsymbols = ["a"]\nlevels = [1]\nreward = "distance"', "'reward' or 'levels', not both"),
+        ('formula = "F a"\nsymbols = ["a"]\npropositions = ["a"]', r"line 3: give either 'symbols' or 'propositions'"),
+        ("task = 12", r"line 1: in 'task': unknown paper task '12'"),
+        ("task = true", r"line 1: 'task' must be a number or a name"),
+    ],
+)
+def test_bad_task_files(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "task.toml"
+    path.write_text(text)
+    with pytest.raises(TaskFileError, match=message):
+        load_task(path)
+
+
+def test_a_paper_task_with_its_own_symbols(tmp_path: Path) -> None:
+    path = tmp_path / "task.toml"
+    path.write_text('task = "visit-2"\nsymbols = ["pickaxe", "lava", "empty"]\nreward = "three_value"\n')
+    task = load_task(path)
+    assert str(task.formula) == "F pickaxe & F lava"
+    assert task.machine().levels.tolist() == [0, 100]
+
+
+def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="no such file"):
+        load_machine(tmp_path / "none.json")
+    with pytest.raises(FileError, match="cannot read"):
+        load_task(tmp_path)
+    with pytest.raises(FileError, match="no such file or folder"):
+        save_machine(nrm.compile("F a"), tmp_path / "no" / "machine.json")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    with pytest.raises(FileError, match="not UTF-8"):
+        load_task(tmp_path / "binary")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "machine.json"
+    path.write_text("old")
+
+    def full_disk(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full_disk)
+    with pytest.raises(FileError, match="No space left"):
+        save_machine(nrm.compile("F a"), path)
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["machine.json"]
+
+
+def test_task_files_hold_no_functions() -> None:
+    task = Task(nrm.parse("F a"), nrm.Alphabet.exclusive("ab"), reward=lambda machine: machine.outputs)
+    with pytest.raises(TaskFileError, match="not a function"):
+        task_toml(task)
+
+
+def test_pictures(tmp_path: Path) -> None:
+    machine = nrm.compile('F a & G !b & F "odd name"', ["a", "b", "odd name"])
+    draw(machine, tmp_path / "machine.svg", title="<a & b>")
+    draw(machine, tmp_path / "machine.png")
+    svg = (tmp_path / "machine.svg").read_text()
+    assert "&lt;a &amp; b&gt;" in svg
+    assert (tmp_path / "machine.png").read_bytes().startswith(b"\x89PNG")
+    for state in range(machine.states):
+        assert f">{state}</text>" in svg
+
+
+def test_the_text_picture_names_every_state_and_move() -> None:
+    text = text_picture(nrm.compile("F a & G !b", "a b c"))
+    assert text.splitlines() == [
+        "    (0)  level 0   start",
+        "         ├─ a                    → (1)",
+        "         ├─ b                    → (2)",
+        "         └─ c                    → stay",
+        "  ((1))  level 100   accepting",
+        "         ├─ a | c                → stay",
+        "         └─ b                    → (2)",
+        "    (2)  level -100   failure",
+        "         └─ true                 → stay",
+    ]
+
+
+def test_large_machines_are_not_drawn() -> None:
+    machine = nrm.compile("visit(a, b, c, d, e, f, g, h)", "a b c d e f g h")
+    with pytest.raises(LimitError, match="256 states; pictures are drawn up to 200"):
+        render(machine, "svg")
+    assert "and 196 more states" in text_picture(machine)
+
+
+def test_dot_from_elsewhere_is_refused() -> None:
+    with pytest.raises(MachineError, match="only DOT written by nrm"):
+        from_dot("digraph { a -> b }")
+    with pytest.raises(FileError, match="not DOT text"):
+        from_dot("no graph {")
+
+
+def test_without_pygraphviz_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    genuine = builtins.__import__
+
+    def without(name: str, *args: object, **kwargs: object) -> object:
+        if name == "pygraphviz":
+            raise ImportError(name)
+        return genuine(name, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingExtraError, match=r"neural-reward-machines\[draw\]"):
+        render(nrm.compile("F a"), "svg")
