@@ -2,7 +2,7 @@
 
 A machine learned with more states than the task needs spreads over them, and some of its transitions no episode ever
 took: what they are is chance. Those transitions are left open here, and states are merged by evidence as state-merging
-learners of automata do, so that open transitions become those of an equal state; what is still open then stays where it is.
+learners of automata do, so that open transitions become those of an equal state. What is still open then does nothing.
 """
 
 from __future__ import annotations

@@ -73,11 +73,11 @@ class ProbabilisticMoore(nn.Module):
     ) -> ProbabilisticMoore:
         """The machine, exactly. `unknown` parts start at random instead; `trainable` ones near the known values."""
         unknown, trainable = _parts(unknown), _parts(trainable)
-        alphabet, columns = machine.alphabet, machine.columns
-        letter_class = machine.letter_class
-        if "transitions" in (*unknown, *trainable):
-            # Classes are knowledge about transitions: whoever learns those learns each letter for itself.
-            letter_class, columns = np.arange(alphabet.size), machine.transitions
+        alphabet = machine.alphabet
+        # Classes are knowledge about transitions: whoever learns those learns each letter for itself.
+        by_letter = "transitions" in (*unknown, *trainable)
+        letter_class = np.arange(alphabet.size, dtype=np.int32) if by_letter else machine.letter_class
+        columns = machine.transitions if by_letter else machine.columns
         transitions = nn.functional.one_hot(torch.tensor(columns.T, dtype=torch.int64), machine.states).to(dtype)
         rewards = nn.functional.one_hot(
             torch.tensor(machine.level_of_state, dtype=torch.int64), len(machine.levels)
@@ -87,7 +87,7 @@ class ProbabilisticMoore(nn.Module):
             values[part] = nn.Parameter(values[part] * SHARPNESS)
         for part in unknown:
             values[part] = nn.Parameter(torch.zeros_like(values[part]))
-        module = cls(alphabet, letter_class, machine.levels, **values, initial=machine.initial)
+        module = cls(alphabet, letter_class, machine.levels, values["transitions"], values["rewards"], machine.initial)
         module.reset(unknown, torch.Generator().manual_seed(seed))
         return module
 
