@@ -1,0 +1,62 @@
+"""The neural reward machine: a differentiable Moore machine on probabilistic symbols, any part known or learned."""
+
+from nrm.neural.batches import EpisodeBatch
+from nrm.neural.buffer import Episode, EpisodeBuffer, levels_from_rewards, observed_levels
+from nrm.neural.config import Attempt, FitConfig, FitRecord
+from nrm.neural.discovery import Discovery, discover
+from nrm.neural.episode_file import RecordedEpisodes, load_episodes, record_episodes, save_episodes
+from nrm.neural.extraction import Comparison, compare, extract, renamed_letters, renaming, sharpness
+from nrm.neural.grounders import (
+    GROUNDERS,
+    CnnGrounder,
+    Grounder,
+    MlpGrounder,
+    StridedCnnGrounder,
+    TrueLabels,
+    grounder_for,
+)
+from nrm.neural.learning import fit
+from nrm.neural.model import Beliefs, Crisp, Filtered, NeuralRewardMachine, Step
+from nrm.neural.model_file import load_model, save_model
+from nrm.neural.moore import ProbabilisticMoore
+from nrm.neural.objectives import OBJECTIVES
+
+__all__ = [
+    "GROUNDERS",
+    "OBJECTIVES",
+    "Attempt",
+    "Beliefs",
+    "CnnGrounder",
+    "Comparison",
+    "Crisp",
+    "Discovery",
+    "Episode",
+    "EpisodeBatch",
+    "EpisodeBuffer",
+    "Filtered",
+    "FitConfig",
+    "FitRecord",
+    "Grounder",
+    "MlpGrounder",
+    "NeuralRewardMachine",
+    "ProbabilisticMoore",
+    "RecordedEpisodes",
+    "Step",
+    "StridedCnnGrounder",
+    "TrueLabels",
+    "compare",
+    "discover",
+    "extract",
+    "fit",
+    "grounder_for",
+    "levels_from_rewards",
+    "load_episodes",
+    "load_model",
+    "observed_levels",
+    "record_episodes",
+    "renamed_letters",
+    "renaming",
+    "save_episodes",
+    "save_model",
+    "sharpness",
+]

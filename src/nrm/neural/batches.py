@@ -12,11 +12,11 @@ from nrm.errors import EpisodeError
 
 
 class EpisodeBatch(NamedTuple):
-    """Episodes side by side. Padding exists only in `index` and `levels`, and is never grounded."""
+    """Episodes side by side. Padding exists only in `seen` and `levels`, and is never grounded."""
 
     observations: Tensor
     """(n, …) the observations that occur, each to be grounded once."""
-    index: Tensor
+    seen: Tensor
     """(batch, time) which observation was made; 0 at padding."""
     levels: Tensor
     """(batch, time) index of the level after the step; 0 at padding."""
@@ -26,7 +26,7 @@ class EpisodeBatch(NamedTuple):
     @property
     def mask(self) -> Tensor:
         """(batch, time) true where a step is real."""
-        return step_mask(self.lengths, self.index.shape[1])
+        return step_mask(self.lengths, self.seen.shape[1])
 
     @property
     def steps(self) -> int:

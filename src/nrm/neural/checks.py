@@ -19,7 +19,7 @@ def check_possible(machine: ProbabilisticMoore, batch: EpisodeBatch, task: str =
     moves = (machine.transition_probs() > 0).any(0).float()
     shows = (machine.reward_probs() > 0).float()
     possible = machine.start.float().expand(len(batch.lengths), -1)
-    for step in range(batch.index.shape[1]):
+    for step in range(batch.seen.shape[1]):
         ahead = ((possible @ moves) > 0).float()
         after = ahead * shows.t()[batch.levels[:, step]]
         real = batch.lengths > step

@@ -31,7 +31,9 @@ class FitConfig:
     epochs: int = 400
     """Most passes over the episodes, in each restart."""
     learning_rate: float = 0.01
-    """Adam's step size; it falls to a tenth along a cosine."""
+    """Adam's step size for the grounder; it falls to a tenth along a cosine."""
+    machine_learning_rate: float = 0.1
+    """The same for learned transitions and rewards."""
     batch_size: int | None = None
     """Episodes in a mini-batch; all of them when absent."""
     restarts: int = 32
@@ -62,7 +64,7 @@ class FitConfig:
                 f"unknown objective '{self.objective}'{suggestion(str(self.objective), OBJECTIVES)} "
                 f"(objectives: {listing(OBJECTIVES)})"
             )
-        positive = ("epochs", "learning_rate", "restarts", "patience")
+        positive = ("epochs", "learning_rate", "machine_learning_rate", "restarts", "patience")
         for name in positive:
             if not getattr(self, name) > 0:
                 raise LearningError(f"{name} must be positive, not {getattr(self, name)}")

@@ -69,7 +69,7 @@ def grounded_traces(model: NeuralRewardMachine, episodes: EpisodeBuffer) -> list
     batch = episodes.batch().to(model.machine.levels.device)
     with torch.no_grad():
         letters = model.letter_probs(model.ground(batch.observations)).argmax(-1)
-    rows = letters[batch.index].cpu().numpy()
+    rows = letters[batch.seen].cpu().numpy()
     return [row[:length] for row, length in zip(rows, batch.lengths.tolist(), strict=True)]
 
 
@@ -87,7 +87,7 @@ def compare(machine: MooreMachine, reference: MooreMachine, acceptance: bool = F
 
 
 def renaming(machine: MooreMachine, reference: MooreMachine) -> tuple[int, ...] | None:
-    """For each letter of the reference a letter of the machine, so that they behave alike; None if there is no such map.
+    """For each letter of the reference a letter of the machine, so that they behave alike; None if no map does that.
 
     A machine learned together with its grounder has symbols without names: it is right when some renaming makes it
     equivalent to the reference. Letters of the machine may stay unused, and several may have one meaning.

@@ -1,4 +1,4 @@
-"""Symbol grounders: networks that turn an observation into symbol probabilities (paper, appendix, "Neural Networks")."""
+"""Symbol grounders: networks from an observation to symbol probabilities (paper, appendix, "Neural Networks")."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class MlpGrounder(Grounder):
                 f"the grounder reads {self.inputs} numbers per observation, but observations of shape "
                 f"{tuple(observations.shape[1:])} have {flat.shape[1]}"
             )
-        return self.probabilities(self.layers(flat.to(self.layers[0].weight.dtype) * self.scale))
+        return self.probabilities(self.layers(flat.to(_dtype(self)) * self.scale))
 
 
 class CnnGrounder(Grounder):
@@ -114,8 +114,7 @@ class CnnGrounder(Grounder):
 
     def forward(self, observations: Tensor) -> Tensor:
         """(n, symbols) probabilities."""
-        weight = self.head[0].weight
-        return self.probabilities(self.head(self.features(_images(observations, self.config["shape"], weight.dtype))))
+        return self.probabilities(self.head(self.features(_images(observations, self.config["shape"], _dtype(self)))))
 
 
 class StridedCnnGrounder(Grounder):
@@ -147,8 +146,7 @@ class StridedCnnGrounder(Grounder):
 
     def forward(self, observations: Tensor) -> Tensor:
         """(n, symbols) probabilities."""
-        weight = self.head[0].weight
-        return self.probabilities(self.head(self.features(_images(observations, self.config["shape"], weight.dtype))))
+        return self.probabilities(self.head(self.features(_images(observations, self.config["shape"], _dtype(self)))))
 
 
 class TrueLabels(Grounder):
@@ -167,7 +165,7 @@ class TrueLabels(Grounder):
         letters = observations.reshape(len(observations), -1)
         if letters.shape[1] != 1:
             raise EpisodeError(
-                f"true labels are one whole number per step, but observations have shape {tuple(observations.shape[1:])}"
+                f"true labels are one number per step, but observations have shape {tuple(observations.shape[1:])}"
             )
         whole = letters[:, 0].long()
         if bool(((whole < 0) | (whole >= self.symbols)).any()):
@@ -191,6 +189,10 @@ def grounder_for(shape: Sequence[int], symbols: int, independent: bool = False) 
     if len(shape) == 3 and min(shape[:2]) >= 8:
         return StridedCnnGrounder(symbols, shape, independent=independent)
     return MlpGrounder(math.prod(shape), symbols, independent=independent)
+
+
+def _dtype(module: nn.Module) -> torch.dtype:
+    return next(module.parameters()).dtype
 
 
 def _image_shape(shape: Sequence[int]) -> tuple[int, int, int]:

@@ -124,8 +124,8 @@ def _check_request(
         levels = net.machine.levels.tolist()
         if levels != buffer.levels.tolist():
             raise EpisodeError(
-                f"the episodes are labelled with the levels {listing(f'{v:g}' for v in buffer.levels)}, but the machine "
-                f"outputs {listing(f'{v:g}' for v in levels)}; build the buffer for this machine"
+                f"the episodes are labelled with the levels {listing(f'{v:g}' for v in buffer.levels)}, but the "
+                f"machine outputs {listing(f'{v:g}' for v in levels)}; build the buffer for this machine"
             )
         if net.grounder is not nets[0].grounder:
             raise LearningError("several models are learned together only when they share one grounder module")

@@ -2,7 +2,7 @@
 
 A machine learned with more states than the task needs spreads over them, and some of its transitions no episode ever
 took: what they are is chance. Those transitions are left open here, and states are merged by evidence as state-merging
-learners of automata do, so that open transitions take the place of the seen ones of an equal state.
+learners of automata do, so that open transitions become those of an equal state. What is still open then does nothing.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def merge_unseen(machine: MooreMachine, seen: Evidence, initial_level: float | N
     levels = machine.outputs.copy()
     for state in range(machine.states):
         root = int(place[state])
-        columns[state] = np.where(blocks.table[root] != OPEN, blocks.table[root], machine.transitions[root])
+        # What nobody has seen is taken to do nothing; a state where episodes end is absorbing.
+        columns[state] = np.where(blocks.table[root] != OPEN, blocks.table[root], root)
         known = blocks.outputs[root]
         levels[state] = machine.outputs[root] if known is None else known
     best = machine.outputs[machine.accepting]

@@ -127,7 +127,7 @@ class NeuralRewardMachine(nn.Module):
         states = recursion.propagate(self.matrices(batch, symbols), self._start(batch), method).transpose(0, 1)
         mask = batch.mask.unsqueeze(-1)
         states = states * mask
-        return Beliefs(_gathered(symbols, batch.index) * mask, states, states @ self.machine.reward_probs())
+        return Beliefs(_gathered(symbols, batch.seen) * mask, states, states @ self.machine.reward_probs())
 
     def filter(
         self,
@@ -224,7 +224,7 @@ class NeuralRewardMachine(nn.Module):
         With `observed`, the next states are weighed by the probability of the level that was seen.
         """
         moves = self.machine.step_matrices(self.letter_probs(symbols))
-        index, levels = batch.index.t(), batch.levels.t()
+        index, levels = batch.seen.t(), batch.levels.t()
         if observed:
             # One matrix for each pair of an observation and a level that can occur, then a gather.
             weighed = moves.unsqueeze(1) * self.machine.reward_probs().t()[None, :, None, :]
@@ -235,7 +235,7 @@ class NeuralRewardMachine(nn.Module):
                 matrices = _gathered(moves, index) * self.machine.reward_probs().t()[levels].unsqueeze(-2)
         else:
             matrices = _gathered(moves, index)
-        if bool((batch.lengths < batch.index.shape[1]).any()):
+        if bool((batch.lengths < batch.seen.shape[1]).any()):
             identity = torch.eye(self.machine.states, dtype=matrices.dtype, device=matrices.device)
             matrices = torch.where(batch.mask.t()[..., None, None], matrices, identity)
         return matrices

@@ -56,10 +56,10 @@ def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
 
 
 def load_model(path: str | Path, grounder: nn.Module | None = None) -> NeuralRewardMachine:
-    """Read a model back. A grounder of your own class must be given, built as it was; its weights come from the file."""
+    """Read a model back. A grounder of your own class must be given, built as it was; the file has its weights."""
     content = _read(path)
     try:
-        model = _rebuild(content, grounder, path)
+        model = _rebuild(content, grounder)
         model.load_state_dict(content["weights"])
     except NrmError as error:
         raise ModelFileError(f"{path}: {error}") from None
@@ -87,7 +87,7 @@ def _read(path: str | Path) -> dict[str, Any]:
     return content
 
 
-def _rebuild(content: dict[str, Any], grounder: nn.Module | None, path: str | Path) -> NeuralRewardMachine:
+def _rebuild(content: dict[str, Any], grounder: nn.Module | None) -> NeuralRewardMachine:
     kind, config = content["grounder"]["kind"], content["grounder"]["config"]
     if grounder is None:
         if kind not in GROUNDERS:

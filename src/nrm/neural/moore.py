@@ -21,6 +21,9 @@ SHARPNESS = 6.0
 NOISE = 1.0
 """Spread of the logits with which an unknown part starts."""
 
+STAYING = 4.0
+"""How much the logit of staying in a state is raised when transitions start: most letters do nothing in most states."""
+
 
 class ProbabilisticMoore(nn.Module):
     """M_t, M_r and the initial state of a neural reward machine, each part known or learned.
@@ -54,6 +57,7 @@ class ProbabilisticMoore(nn.Module):
         self.register_buffer("levels", torch.as_tensor(np.array(levels), dtype=torch.float64))
         self.register_buffer("start", nn.functional.one_hot(torch.tensor(initial), self.states).to(rewards.dtype))
         self._learned: dict[Part, bool] = {}
+        self._letters_are_classes = np.array_equal(letter_class, np.arange(transitions.shape[0]))
         for part, values in (("transitions", transitions), ("rewards", rewards)):
             self._set(part, values)  # type: ignore[arg-type]
 
@@ -69,11 +73,11 @@ class ProbabilisticMoore(nn.Module):
     ) -> ProbabilisticMoore:
         """The machine, exactly. `unknown` parts start at random instead; `trainable` ones near the known values."""
         unknown, trainable = _parts(unknown), _parts(trainable)
-        alphabet, columns = machine.alphabet, machine.columns
-        letter_class = machine.letter_class
-        if "transitions" in (*unknown, *trainable):
-            # Classes are knowledge about transitions: whoever learns those learns each letter for itself.
-            letter_class, columns = np.arange(alphabet.size), machine.transitions
+        alphabet = machine.alphabet
+        # Classes are knowledge about transitions: whoever learns those learns each letter for itself.
+        by_letter = "transitions" in (*unknown, *trainable)
+        letter_class = np.arange(alphabet.size, dtype=np.int32) if by_letter else machine.letter_class
+        columns = machine.transitions if by_letter else machine.columns
         transitions = nn.functional.one_hot(torch.tensor(columns.T, dtype=torch.int64), machine.states).to(dtype)
         rewards = nn.functional.one_hot(
             torch.tensor(machine.level_of_state, dtype=torch.int64), len(machine.levels)
@@ -83,7 +87,7 @@ class ProbabilisticMoore(nn.Module):
             values[part] = nn.Parameter(values[part] * SHARPNESS)
         for part in unknown:
             values[part] = nn.Parameter(torch.zeros_like(values[part]))
-        module = cls(alphabet, letter_class, machine.levels, **values, initial=machine.initial)
+        module = cls(alphabet, letter_class, machine.levels, values["transitions"], values["rewards"], machine.initial)
         module.reset(unknown, torch.Generator().manual_seed(seed))
         return module
 
@@ -144,7 +148,7 @@ class ProbabilisticMoore(nn.Module):
                 f"the grounder gives {letters.shape[-1]} letter probabilities, but the machine's alphabet has "
                 f"{len(self.letter_class)} letters ({listing(self.alphabet.symbols)})"
             )
-        if self.classes == len(self.letter_class) and self._identity_classes:
+        if self._letters_are_classes:
             return letters
         member = nn.functional.one_hot(self.letter_class, self.classes).to(letters.dtype)
         return letters @ member
@@ -157,7 +161,7 @@ class ProbabilisticMoore(nn.Module):
     def reset(self, parts: Iterable[Part], generator: torch.Generator) -> None:
         """Draw the logits of some learned parts anew.
 
-        Transitions start with a slight pull towards staying: most letters do nothing in most states.
+        Transitions start with a pull towards staying: most letters do nothing in most states.
         """
         for part in parts:
             if not self._learned[part]:
@@ -165,6 +169,8 @@ class ProbabilisticMoore(nn.Module):
             logits = self._values(part)
             with torch.no_grad():
                 drawn = torch.randn(logits.shape, generator=generator, dtype=logits.dtype) * NOISE
+                if part == "transitions":
+                    drawn = drawn + STAYING * torch.eye(self.states, dtype=logits.dtype)
                 logits.copy_(drawn.to(logits.device))
 
     def _set(self, part: Part, values: Tensor) -> None:
@@ -182,10 +188,6 @@ class ProbabilisticMoore(nn.Module):
     def _probs(self, part: Part) -> Tensor:
         values = self._values(part)
         return torch.softmax(values / self.temperature, -1) if self._learned[part] else values
-
-    @property
-    def _identity_classes(self) -> bool:
-        return bool((self.letter_class == torch.arange(len(self.letter_class), device=self.letter_class.device)).all())
 
     def extra_repr(self) -> str:
         """What `print(module)` shows."""

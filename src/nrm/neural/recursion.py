@@ -87,7 +87,7 @@ class _Propagation(torch.autograd.Function):
         return beliefs
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
         matrices, start, beliefs = ctx.saved_tensors
         # g_{t-1} = A_t g_t + (what flows in at t-1), from the last step to the first.
@@ -115,7 +115,7 @@ class _LogLikelihood(torch.autograd.Function):
         return steps.clamp_min(_tiny(steps)).log().sum(0), steps
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor, _steps: Tensor) -> tuple[Tensor, Tensor, None]:
         matrices, start, beliefs = ctx.saved_tensors
         last = torch.ones_like(start)

@@ -57,16 +57,16 @@ def attempt(
     """Descend from the models' present parameters, and leave them where the descent ends."""
     started = time.perf_counter()
     models = [task.model for task in tasks]
-    parameters = _prepare(models, parts)
-    optimizer = torch.optim.Adam(parameters, lr=config.learning_rate)
+    groups = _prepare(models, parts, config)
+    optimizer = torch.optim.Adam([{"params": group, "lr": rate} for group, rate in groups])
     cools = any(part != "grounding" for part in parts)
     losses: list[float] = []
     best, since = math.inf, 0
     stopped: Reason = "all epochs done"
     for epoch in range(config.epochs):
         done = epoch / config.epochs
-        for group in optimizer.param_groups:
-            group["lr"] = config.learning_rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done)))
+        for group, (_, rate) in zip(optimizer.param_groups, groups, strict=True):
+            group["lr"] = rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done)))
         if cools:
             for model in models:
                 model.machine.temperature = temperature_at(config, done)
@@ -74,7 +74,7 @@ def attempt(
         if not math.isfinite(loss):
             raise LearningError(
                 f"the loss became {loss} in epoch {epoch} of attempt {number}; lower the learning rate "
-                f"(it is {config.learning_rate:g})"
+                f"(of the grounder {config.learning_rate:g}, of the machine {config.machine_learning_rate:g})"
             )
         losses.append(loss)
         if cools and done < COOLING:
@@ -102,7 +102,8 @@ def scatter(model: NeuralRewardMachine, observations: Tensor, config: FitConfig,
     size = model.machine.alphabet.size
     letters = torch.randint(size, (len(order),), generator=generator).to(observations.device)
     chosen = Labelled(observations[order.to(observations.device)], letters)
-    optimizer = torch.optim.Adam(_prepare([model], ("grounding",)), lr=config.learning_rate)
+    ((parameters, rate),) = _prepare([model], ("grounding",), config)
+    optimizer = torch.optim.Adam(parameters, lr=rate)
     for _ in range(config.scatter):
         optimizer.zero_grad(set_to_none=True)
         _labelled_loss(model, chosen, config).backward()  # type: ignore[no-untyped-call]
@@ -125,17 +126,15 @@ def temperature_at(config: FitConfig, done: float) -> float:
     return float(first * (last / first) ** min(done / COOLING, 1.0))
 
 
-def _prepare(models: Sequence[NeuralRewardMachine], parts: tuple[Learnable, ...]) -> list[nn.Parameter]:
-    """The parameters to learn. Grounders that are learned train (dropout is on); all else is as when acting."""
-    parameters: list[nn.Parameter] = []
-    models[0].grounder.train("grounding" in parts)
-    if "grounding" in parts:
-        parameters += [parameter for parameter in models[0].grounder.parameters() if parameter.requires_grad]
-    for model in models:
-        for part in ("transitions", "rewards"):
-            if part in parts:
-                parameters.append(getattr(model.machine, part))
-    return parameters
+def _prepare(
+    models: Sequence[NeuralRewardMachine], parts: tuple[Learnable, ...], config: FitConfig
+) -> list[tuple[list[nn.Parameter], float]]:
+    """The parameters to learn, with step sizes. A grounder that is learned trains (dropout is on), a known one acts."""
+    grounder = models[0].grounder.train("grounding" in parts)
+    grounding = [value for value in grounder.parameters() if value.requires_grad] if "grounding" in parts else []
+    machine = [getattr(model.machine, part) for model in models for part in parts if part != "grounding"]
+    groups = [(grounding, config.learning_rate), (machine, config.machine_learning_rate)]
+    return [group for group in groups if group[0]]
 
 
 def _epoch(
