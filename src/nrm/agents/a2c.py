@@ -115,7 +115,7 @@ class A2C:
             batches.append(batch)
             self.carry = reset(memory, reached, batch.terminated | batch.truncated)
             self.observation = batch.observation
-        stacked = [None if column[0] is None else torch.stack(column) for column in zip(*columns, strict=True)]  # type: ignore[arg-type]
+        stacked = [None if column[0] is None else torch.stack(column) for column in zip(*columns, strict=True)]
         return Window(*stacked), batches  # type: ignore[arg-type]
 
     def learn(self, window: Window, start: Tensor) -> Losses:

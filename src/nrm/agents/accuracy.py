@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nrm.groundability import diagnose, shortcuts
 from nrm.machines import MooreMachine
-from nrm.neural.model import NeuralRewardMachine
+from nrm.neural import NeuralRewardMachine
 
 
 class Accuracy(NamedTuple):

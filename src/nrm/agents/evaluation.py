@@ -46,7 +46,7 @@ class Evaluation:
 
 def play(trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool) -> Iterator[Shown]:
     """Act on a world without end, with the trainer's policy as it is."""
-    memory, net = trainer.agent.memory, trainer.agent.net
+    memory, net = trainer.memory_on(world), trainer.agent.net
     generator = torch.Generator().manual_seed(seed)
 
     def features(observation: Tensor) -> Tensor:

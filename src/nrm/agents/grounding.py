@@ -14,11 +14,8 @@ from nrm.agents.config import AgentConfig
 from nrm.agents.episodes import Finished
 from nrm.agents.memories import BeliefMemory
 from nrm.envs import BatchedWorld
-from nrm.neural.buffer import EpisodeBuffer
-from nrm.neural.config import FitRecord
-from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder, grounder_for
-from nrm.neural.learning import fit
-from nrm.neural.model import NeuralRewardMachine
+from nrm.neural import EpisodeBuffer, FitRecord, NeuralRewardMachine, fit, grounder_for
+from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder
 from nrm.neural.objectives import sequence
 
 Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64]]

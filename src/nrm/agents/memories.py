@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from nrm.machines import MooreMachine
-from nrm.neural.model import NeuralRewardMachine
+from nrm.neural import NeuralRewardMachine
 
 
 class Seen(NamedTuple):

@@ -17,8 +17,7 @@ from nrm.agents.memories import BeliefMemory, MachineMemory, Memory, RecurrentMe
 from nrm.agents.networks import features_for
 from nrm.envs import BatchedWorld
 from nrm.errors import ConfigError, listing, suggestion
-from nrm.neural.model import NeuralRewardMachine
-from nrm.neural.moore import ProbabilisticMoore
+from nrm.neural import NeuralRewardMachine, ProbabilisticMoore
 
 
 @dataclass
@@ -72,6 +71,12 @@ class Trainer:
         memory = BeliefMemory(self.model, world.frames, config.belief == "conditioned")
         self.grounding = Grounding(world, self.model, memory, config, seed)
         return memory
+
+    def memory_on(self, world: BatchedWorld) -> Memory:
+        """The memory as it is now, for acting on another world of the same task."""
+        if self.model is None:
+            return self.agent.memory
+        return BeliefMemory(self.model, world.frames, self.config.belief == "conditioned")
 
     @property
     def done(self) -> bool:
@@ -136,5 +141,10 @@ class Trainer:
         self.updates = state["updates"]
         saved = state["history"]
         accuracy = [(int(row[0]), row[1], row[2], row[3]) for row in saved["accuracy"].tolist()]
-        lists = (saved[key].tolist() for key in ("returns", "lengths", "successes", "steps"))
-        self.history = History(*lists, accuracy)
+        self.history = History(
+            saved["returns"].tolist(),
+            saved["lengths"].tolist(),
+            saved["successes"].tolist(),
+            saved["steps"].tolist(),
+            accuracy,
+        )

@@ -11,8 +11,11 @@ import tyro
 
 from nrm.cli.check import Check
 from nrm.cli.compile import Compile
+from nrm.cli.evaluate import Evaluate
 from nrm.cli.shortcuts import Shortcuts
 from nrm.cli.tasks import Tasks
+from nrm.cli.train import Train
+from nrm.cli.watch import Watch
 from nrm.errors import NrmError
 
 Command = (
@@ -20,6 +23,9 @@ Command = (
     | Annotated[Check, tyro.conf.subcommand("check")]
     | Annotated[Shortcuts, tyro.conf.subcommand("shortcuts")]
     | Annotated[Tasks, tyro.conf.subcommand("tasks")]
+    | Annotated[Train, tyro.conf.subcommand("train")]
+    | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
+    | Annotated[Watch, tyro.conf.subcommand("watch")]
 )
 
 

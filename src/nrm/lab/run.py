@@ -7,24 +7,25 @@ import io
 import json
 import platform
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-import nrm
 from nrm.agents import Trainer
 from nrm.errors import FileError, NrmError
 from nrm.files import read_text, write_bytes, write_text
 from nrm.lab.config import RunConfig
+from nrm.lab.events import EventLog
 
 FORMAT = "nrm-checkpoint"
 VERSION = 1
 
 
 class RunFolder:
-    """The files of one run: config.json, versions.json, checkpoint.pt, metrics.csv, grounding.csv."""
+    """The files of one run: config.json, versions.json, checkpoint.pt, metrics.csv, grounding.csv, events/."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
@@ -49,7 +50,7 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FileError(f"cannot make the folder {self.path}: {error.strerror}") from None
-        versions = {"nrm": nrm.__version__, "torch": torch.__version__, "python": platform.python_version()}
+        versions = {"nrm": version("neural-reward-machines"), "torch": torch.__version__, "python": platform.python_version()}
         write_text(self.path / "versions.json", json.dumps(versions, indent=2) + "\n")
         write_text(self.path / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
 
@@ -115,13 +116,18 @@ def train(
     metrics of an uninterrupted one. An error leaves the last checkpoint as it was.
     """
     saved = len(trainer.history.returns)
-    while not trainer.done and not interrupted():
-        trainer.update()
-        if progress is not None:
-            progress(trainer)
-        if len(trainer.history.returns) - saved >= every:
-            folder.save(trainer)
-            saved = len(trainer.history.returns)
+    events = EventLog(folder.path, trainer)
+    try:
+        while not trainer.done and not interrupted():
+            trainer.update()
+            events.update(trainer)
+            if progress is not None:
+                progress(trainer)
+            if len(trainer.history.returns) - saved >= every:
+                folder.save(trainer)
+                saved = len(trainer.history.returns)
+    finally:
+        events.close()
     folder.save(trainer)
     return trainer.done
 

@@ -1,0 +1,196 @@
+"""`nrm train`: train an agent on a task in a world."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from nrm.cli.options import UsageError
+from nrm.errors import suggestion
+from nrm.logic import PAPER_TASKS, parse
+from nrm.machines import Alphabet, Task, load_task
+
+if TYPE_CHECKING:
+    from nrm.agents import Trainer
+    from nrm.lab import RunConfig, RunFolder
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train RM, NRM or RNN on a task. A run can be interrupted, and goes on exactly with --resume."""
+
+    task: str | None = None
+    """A paper task (1 to 8, or its name), a formula over the world's symbols, or a task file (.toml)."""
+    world: str = "map"
+    """What the agent sees: map (its position) or image (64x64 pixels)."""
+    method: str = "nrm"
+    """rm (is told the true symbols), nrm (learns them) or rnn (knows no task)."""
+    episodes: int | None = None
+    """How many episodes to train for; the preset says otherwise."""
+    seed: int = 0
+    """Equal seeds give equal runs."""
+    out: Path | None = None
+    """The folder for the run: configuration, metrics, checkpoints."""
+    preset: str = "default"
+    """default (ours) or paper (its hyper-parameters)."""
+    layout: Literal["fixed", "seed", "episode"] = "fixed"
+    """Whether items lie where the paper has them, or are drawn once per seed or anew every episode."""
+    settings: Annotated[tuple[str, ...], tyro.conf.arg(name="set"), tyro.conf.UseAppendAction] = ()
+    """Change a setting of the preset, such as --set learning_rate=0.002; may be given several times."""
+    resume: Path | None = None
+    """Go on with the run in this folder."""
+    quiet: bool = False
+    """No progress bar."""
+
+    def run(self) -> int:
+        """Train to the end, or until interrupted."""
+        import torch
+
+        from nrm.lab import RunFolder, new_trainer, train
+
+        # The networks are small: more threads only get into each other's way.
+        torch.set_num_threads(1)
+        if self.resume is not None:
+            if self.task is not None or self.out is not None:
+                raise UsageError("--resume goes on with the run as it was begun; drop --task and --out")
+            folder = RunFolder(self.resume)
+            trainer = folder.load()
+        else:
+            if self.out is None:
+                raise UsageError("say where the run goes: --out DIR")
+            folder = RunFolder(self.out)
+            config = self._config()
+            trainer = new_trainer(config)
+            folder.begin(config)
+        if trainer.done:
+            print(f"the run in {folder.path} is done already")
+        else:
+            with _interrupt_flag() as interrupted, _progress(trainer, self.quiet) as progress:
+                train(folder, trainer, progress=progress, interrupted=interrupted)
+        _summarise(trainer, folder)
+        return 0 if trainer.done else 130
+
+    def _config(self) -> RunConfig:
+        from nrm.agents import METHODS, preset
+        from nrm.envs import MINECRAFT_SYMBOLS, PAPER_ITEMS, MinecraftConfig
+        from nrm.lab import WORLDS, run_config, with_settings
+
+        if self.world not in WORLDS:
+            raise UsageError(
+                f"unknown world '{self.world}'{suggestion(self.world, WORLDS)} (worlds: {', '.join(WORLDS)})"
+            )
+        if self.method not in METHODS:
+            raise UsageError(
+                f"unknown method '{self.method}'{suggestion(self.method, METHODS)} (methods: {', '.join(METHODS)})"
+            )
+        if self.task is None:
+            raise UsageError("no task is given; add --task, such as --task 1 or --task 'F pickaxe & G !lava'")
+        agent = with_settings(preset(self.preset), _pairs(self.settings))
+        if self.episodes is not None:
+            agent = replace(agent, episodes=self.episodes)
+        items = PAPER_ITEMS if self.layout == "fixed" else tuple(name for name, _ in PAPER_ITEMS)
+        world = MinecraftConfig(observation=self.world, layout=self.layout, items=items)
+        task = task_on_world(self.task, Alphabet.exclusive(MINECRAFT_SYMBOLS))
+        return run_config(task, world, self.method, agent, self.seed)
+
+
+def task_on_world(text: str, alphabet: Alphabet) -> Task:
+    """A paper task over a world's symbols, a task file, or a formula."""
+    if text.endswith(".toml"):
+        return load_task(text)
+    if text.isdigit() or text.lower().replace("_", "-") in {task.name for task in PAPER_TASKS}:
+        return Task.from_paper(text, alphabet)
+    return Task(parse(text), alphabet, name=text)
+
+
+def _pairs(settings: tuple[str, ...]) -> dict[str, str]:
+    pairs = {}
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--set takes name=value, not '{text}'")
+        pairs[name.strip().replace("-", "_")] = value.strip()
+    return pairs
+
+
+class _Flag:
+    """Whether Ctrl-C was pressed."""
+
+    def __init__(self) -> None:
+        self.raised = False
+
+    def __call__(self) -> bool:
+        return self.raised
+
+
+@contextmanager
+def _interrupt_flag() -> Iterator[_Flag]:
+    """Ctrl-C raises the flag, and the update under way is finished; a second Ctrl-C stops at once."""
+    flag = _Flag()
+    before = signal.getsignal(signal.SIGINT)
+
+    def on_interrupt(*_: object) -> None:
+        flag.raised = True
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield flag
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], None] | None]:
+    """A live line: episodes, steps per second, mean return of the last 100, grounding accuracy, time left."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.completed}/{task.total} episodes"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[rate]:>7,.0f} steps/s  return {task.fields[mean]:6.1f}  {task.fields[ground]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    size = trainer.config.window * trainer.config.environments
+    began, first = time.monotonic(), trainer.updates
+    with Progress(*columns, console=console, refresh_per_second=4) as bar:
+        job = bar.add_task("train", total=trainer.config.episodes, rate=0.0, mean=0.0, ground="")
+
+        def show(now: Trainer) -> None:
+            seconds = max(time.monotonic() - began, 1e-9)
+            accuracy = now.history.accuracy
+            bar.update(
+                job,
+                completed=len(now.history.returns),
+                rate=(now.updates - first) * size / seconds,
+                mean=now.history.mean_return(),
+                ground=f"grounding {accuracy[-1][3]:.0%}" if accuracy else "",
+            )
+
+        yield show
+
+
+def _summarise(trainer: Trainer, folder: RunFolder) -> None:
+    history = trainer.history
+    done = len(history.returns)
+    print(f"{done} of {trainer.config.episodes} episodes; mean return of the last 100: {history.mean_return():.1f}")
+    if history.accuracy:
+        _, plain, _, modulo = history.accuracy[-1]
+        print(f"grounding accuracy {plain:.1%} plain, {modulo:.1%} modulo shortcuts")
+    if trainer.done:
+        print(f"see it with: nrm evaluate {folder.path}, nrm watch {folder.path}")
+    else:
+        print(f"saved; go on with: nrm train --resume {folder.path}")

@@ -1,0 +1,119 @@
+"""`nrm watch`: an episode of a trained agent, step by step."""
+
+from __future__ import annotations
+
+import io
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tyro
+from rich.console import Console
+
+from nrm.cli.options import UsageError
+from nrm.errors import MissingExtraError
+from nrm.files import write_bytes
+
+if TYPE_CHECKING:
+    from nrm.agents import Trainer
+    from nrm.agents.evaluation import Shown
+    from nrm.machines import MooreMachine
+
+BAR = 24
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Show one episode: the world, the belief over the machine's states, the predicted symbol and the true one."""
+
+    run_folder: tyro.conf.Positional[Path]
+    """The folder of the run."""
+    seed: int = 12345
+    """Of the episode."""
+    greedy: bool = False
+    """Always take the best action instead of drawing from the policy."""
+    delay: float = 0.4
+    """Seconds between two steps in the terminal."""
+    gif: Path | None = None
+    """Write a moving picture here instead."""
+
+    def run(self) -> int:
+        """Play one episode."""
+        import torch
+
+        from nrm.agents.evaluation import play
+        from nrm.envs import MinecraftEnv, TaskEnv, VectorWorld
+        from nrm.lab import RunFolder
+
+        torch.set_num_threads(1)
+        folder = RunFolder(self.run_folder)
+        trainer, config = folder.load(), folder.config()
+        machine = trainer.world.machine
+        mode = "ansi" if self.gif is None else "rgb_array"
+        if self.gif is not None and self.gif.suffix.lower() != ".gif":
+            raise UsageError(f"--gif writes a .gif file, not '{self.gif}'")
+        env = TaskEnv(MinecraftEnv(config.world, render_mode=mode), machine)
+        world = VectorWorld.of(lambda: env, 1)
+        console = Console(highlight=False)
+        frames: list[Any] = []
+        shown_steps = play(trainer, world, self.seed, self.greedy)
+        for number, shown in enumerate(shown_steps, 1):
+            lines = _caption(trainer, machine, shown, number)
+            done = bool(shown.batch.terminated[0] | shown.batch.truncated[0])
+            if self.gif is None:
+                console.print(env.render() if not done else "(the episode is over)", markup=False)
+                console.print("\n".join(lines) + "\n", markup=False)
+                time.sleep(self.delay if console.is_terminal else 0.0)
+            else:
+                frames.append(_picture(env.render() if not done else frames[-1][1], lines))
+            if done:
+                break
+        if self.gif is not None:
+            write_bytes(self.gif, _gif([picture for picture, _ in frames]))
+            print(f"{len(frames)} steps: wrote {self.gif}")
+        return 0
+
+
+def _caption(trainer: Trainer, machine: MooreMachine, shown: Shown, number: int) -> list[str]:
+    """What happened at a step, and what the agent believes."""
+    alphabet = machine.alphabet
+    true = alphabet.letter_name(int(shown.label[0]))
+    lines = [f"step {number}  reward {float(shown.batch.reward[0]):+g}  true symbol {true}"]
+    if trainer.model is not None:
+        import torch
+
+        with torch.no_grad():
+            symbols = trainer.model.letter_probs(trainer.model.ground(shown.batch.final_observation, check=False))[0]
+        lines[0] += f"  predicted {alphabet.letter_name(int(symbols.argmax()))} ({float(symbols.max()):.0%})"
+    if trainer.method == "rnn":
+        return lines
+    belief = trainer.memory_on(trainer.world).feature(shown.carry)[0].tolist()
+    for state, share in enumerate(belief):
+        mark = " <- true" if state == int(shown.state[0]) else ""
+        lines.append(f"  state {state:<3} {'█' * round(share * BAR):<{BAR}} {share:4.0%}{mark}")
+    return lines
+
+
+def _picture(image: Any, lines: list[str]) -> tuple[Any, Any]:
+    """The world with its caption below, as an image, and the world alone."""
+    try:
+        from PIL import Image, ImageDraw, ImageFont
+    except ImportError:
+        raise MissingExtraError("moving pictures need pillow: pip install 'neural-reward-machines[render]'") from None
+    world = Image.fromarray(np.asarray(image)).resize((320, 320), Image.Resampling.NEAREST)
+    font = ImageFont.load_default(size=13)
+    canvas = Image.new("RGB", (max(320, 460), 320 + 18 * len(lines) + 12), "white")
+    canvas.paste(world, ((canvas.width - 320) // 2, 0))
+    draw = ImageDraw.Draw(canvas)
+    for row, line in enumerate(lines):
+        draw.text((8, 326 + 18 * row), line.replace("█", "|"), fill="black", font=font)
+    return canvas, image
+
+
+def _gif(pictures: list[Any]) -> bytes:
+    buffer = io.BytesIO()
+    first, *rest = [picture.convert("P") for picture in pictures]
+    first.save(buffer, format="GIF", save_all=True, append_images=rest, duration=500, loop=0)
+    return buffer.getvalue()
