@@ -74,26 +74,21 @@ def descend(machine: MooreMachine, traces: Traces, seed: int, restarts: int) -> 
 
 
 def merge(algorithm: Callable[..., Any], machine: MooreMachine, traces: Traces) -> MooreMachine | None:
-    """A machine by state merging in AALpy; unseen transitions become self-loops, as they do on our side."""
+    """A machine by state merging in AALpy, from every prefix; unseen transitions become self-loops, as on our side."""
     initial = float(machine.outputs[machine.initial])
-    data = [(tuple(letters), (initial, *outputs)) for letters, outputs in traces]
-    learned = algorithm(data, automaton_type="moore", print_info=False)
+    prefixes = {tuple(letters[: n + 1]): outputs[n] for letters, outputs in traces for n in range(len(letters))}
+    data = [((), initial), *prefixes.items()]
+    learned = algorithm(data, automaton_type="moore", input_completeness="self_loop", print_info=False)
     if learned is None:
         return None
     numbers = {state: number for number, state in enumerate(learned.states)}
     letters = range(machine.alphabet.size)
+    # A letter that occurs in no trace is unknown to AALpy.
     table = [[numbers[state.transitions.get(letter, state)] for letter in letters] for state in learned.states]
-    outputs = np.array([initial if state.output is None else float(state.output) for state in learned.states])
+    outputs = np.array([float(state.output) for state in learned.states])
     return MooreMachine.from_table(
         machine.alphabet, table, outputs == machine.levels.max(), outputs, numbers[learned.initial_state]
     )
-
-
-def rpni(machine: MooreMachine, traces: Traces) -> MooreMachine | None:
-    prefixes: Traces = [(letters[:n], outputs[:n]) for letters, outputs in traces for n in range(1, len(letters) + 1)]
-    initial = float(machine.outputs[machine.initial])
-    data = [(tuple(letters), outputs[-1]) for letters, outputs in prefixes] + [((), initial)]
-    return merge(lambda _, **options: run_RPNI(data, **options), machine, traces)
 
 
 def main(config: Config) -> None:
@@ -108,7 +103,7 @@ def main(config: Config) -> None:
                 traces = record(machine, count, config.length, seed)
                 learners: dict[str, Callable[[], MooreMachine | None]] = {
                     "descent": lambda: descend(machine, traces, seed, config.restarts),  # noqa: B023 - called at once
-                    "RPNI": lambda: rpni(machine, traces),  # noqa: B023
+                    "RPNI": lambda: merge(run_RPNI, machine, traces),  # noqa: B023
                     "EDSM": lambda: merge(run_EDSM, machine, traces),  # noqa: B023
                 }
                 for name, learn in learners.items():
