@@ -69,12 +69,13 @@ def as_map(cells: NDArray[np.int64]) -> NDArray[np.float32]:
 
 def as_images(cells: NDArray[np.int64], size: int = 64) -> NDArray[np.uint8]:
     """(time, size, size, 3) pictures of the grid: items as coloured squares, the walker as a white disc."""
-    frames = np.stack([_frame((int(row), int(column)), size) for row, column in _all_cells()])
+    frames = np.stack([_frame((int(row), int(column)), size) for row, column in all_cells()])
     chosen: NDArray[np.uint8] = frames[cells[:, 0] * SIDE + cells[:, 1]]
     return chosen
 
 
-def _all_cells() -> list[tuple[int, int]]:
+def all_cells() -> list[tuple[int, int]]:
+    """The sixteen cells, row by row."""
     return [(row, column) for row in range(SIDE) for column in range(SIDE)]
 
 

@@ -50,7 +50,8 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FileError(f"cannot make the folder {self.path}: {error.strerror}") from None
-        versions = {"nrm": version("neural-reward-machines"), "torch": torch.__version__, "python": platform.python_version()}
+        versions = {name: version(name) for name in ("neural-reward-machines", "torch", "numpy")}
+        versions["python"] = platform.python_version()
         write_text(self.path / "versions.json", json.dumps(versions, indent=2) + "\n")
         write_text(self.path / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
 

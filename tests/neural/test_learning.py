@@ -1,0 +1,229 @@
+"""Learning succeeds where it should, repeats with its seed, and refuses what it cannot do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from benchmarks import worlds
+from benchmarks.shortcuts import accuracy_modulo_shortcuts
+from torch import nn
+
+import nrm
+from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError
+from nrm.machines import MooreMachine
+from nrm.neural import (
+    EpisodeBuffer,
+    FitConfig,
+    MlpGrounder,
+    NeuralRewardMachine,
+    ProbabilisticMoore,
+    TrueLabels,
+    compare,
+    extract,
+    fit,
+)
+from nrm.neural.config import what_to_learn
+from nrm.neural.training import temperature_at
+from tests.neural.examples import SYMBOLS, letter_buffer, task
+
+CELLS = torch.from_numpy(worlds.as_map(np.array(worlds.all_cells())))
+TRUE = [worlds.symbol_at(cell) for cell in worlds.all_cells()]
+
+
+def map_world(number: int, episodes: int = 60, seed: int = 0) -> tuple[MooreMachine, EpisodeBuffer]:
+    machine = nrm.compile(nrm.paper_task(number).formula(worlds.SYMBOLS), worlds.SYMBOLS)
+    buffer = EpisodeBuffer.for_machine(machine)
+    for episode in worlds.record_many(machine, episodes, seed):
+        buffer.add(worlds.as_map(episode.cells), rewards=episode.rewards, symbols=episode.symbols)
+    return machine, buffer
+
+
+def fresh(machine: MooreMachine, seed: int = 0) -> NeuralRewardMachine:
+    torch.manual_seed(seed)
+    return NeuralRewardMachine(MlpGrounder(2, 5), machine)
+
+
+def letters(model: NeuralRewardMachine) -> list[int]:
+    with torch.no_grad():
+        return [int(letter) for letter in model.ground(CELLS).argmax(-1)]
+
+
+@pytest.mark.parametrize("number", [1, 3, 7])
+def test_a_grounder_is_learned_from_rewards_alone(number: int) -> None:
+    machine, buffer = map_world(number)
+    model = fresh(machine)
+    record = fit(model, buffer, "grounding", FitConfig(epochs=200))
+    assert record.explained
+    assert accuracy_modulo_shortcuts(machine, letters(model), TRUE) == 1
+    assert record.best.losses[-1] < 0.1 * record.best.losses[0]
+    assert not model.training
+
+
+def test_equal_seeds_give_equal_results_and_leave_the_callers_randomness_alone() -> None:
+    machine, buffer = map_world(4, episodes=20)
+    found = []
+    for _ in range(2):
+        model = fresh(machine)
+        before = torch.random.get_rng_state()
+        record = fit(model, buffer, config=FitConfig(epochs=12, restarts=2, batch_size=8))
+        assert torch.equal(torch.random.get_rng_state(), before)
+        found.append((record.best.losses, model.state_dict()))
+    assert found[0][0] == found[1][0]
+    for name, value in found[0][1].items():
+        assert torch.equal(value, found[1][1][name])
+
+
+def test_the_best_attempt_is_kept_not_the_last() -> None:
+    machine, buffer = map_world(4, episodes=30)
+    model = fresh(machine)
+    record = fit(model, buffer, config=FitConfig(epochs=15, restarts=4, target=1e-9))
+    assert len(record.attempts) == 4
+    assert record.best == min(record.attempts, key=lambda attempt: attempt.held_out)
+    _, held = buffer.split(0.15, torch.Generator().manual_seed(0))
+    batch = buffer.batch(held)
+    total, _ = model.batch_log_likelihood(batch, model.ground(batch.observations))
+    assert -float(total.sum().detach()) / batch.steps == pytest.approx(record.best.held_out, rel=1e-4)
+
+
+@pytest.mark.parametrize("number", [1, 3, 5, 7])
+def test_a_machine_is_learned_with_a_known_grounder(number: int) -> None:
+    machine = task(number)
+    buffer = letter_buffer(machine, 200, 12)
+    states = 2 * machine.states
+    model = NeuralRewardMachine(TrueLabels(5), ProbabilisticMoore.unknown(SYMBOLS, states, machine.levels))
+    record = fit(model, buffer, "machine", FitConfig(epochs=200, restarts=10))
+    assert record.explained
+    assert str(compare(extract(model, buffer), machine)) == "equivalent"
+
+
+def test_rewards_alone_can_be_unknown() -> None:
+    machine = task(4)
+    moore = ProbabilisticMoore.from_machine(machine, unknown=["rewards"])
+    model = NeuralRewardMachine(TrueLabels(5), moore)
+    before = moore.transition_probs().clone()
+    record = fit(model, letter_buffer(machine, 100, 15), "rewards", FitConfig(epochs=100, restarts=2))
+    assert record.explained
+    assert compare(extract(moore), machine).equivalent
+    assert torch.equal(moore.transition_probs(), before)
+
+
+def test_mini_batches_learn_too() -> None:
+    machine, buffer = map_world(3)
+    model = fresh(machine)
+    record = fit(model, buffer, config=FitConfig(epochs=60, batch_size=16, restarts=3))
+    assert record.explained
+    assert accuracy_modulo_shortcuts(machine, letters(model), TRUE) == 1
+
+
+def test_labelled_observations_choose_among_the_symmetries() -> None:
+    machine, buffer = map_world(1)
+    named = [cell for cell, symbol in enumerate(TRUE) if symbol in (0, 1)]
+    for wanted in ((0, 1), (1, 0)):
+        model = fresh(machine)
+        few = (CELLS[named], torch.tensor([wanted[TRUE[cell]] for cell in named]))
+        record = fit(model, buffer, config=FitConfig(epochs=200), labelled=few)
+        assert record.explained
+        assert [letters(model)[cell] for cell in named] == few[1].tolist()
+
+
+def test_two_tasks_share_one_grounder_and_leave_no_shortcut() -> None:
+    tasks = [map_world(2, episodes=120), map_world(8, episodes=120)]
+    torch.manual_seed(0)
+    grounder = MlpGrounder(2, 5)
+    models = [NeuralRewardMachine(grounder, machine) for machine, _ in tasks]
+    record = fit(models, [buffer for _, buffer in tasks], config=FitConfig(epochs=400, restarts=6))
+    assert record.explained
+    # The pair leaves only the true grounding: plain accuracy, without any allowance.
+    assert letters(models[0]) == TRUE
+
+
+def test_dropout_is_on_while_learning_and_off_after() -> None:
+    machine, buffer = map_world(3, episodes=10)
+    modes = []
+
+    class Watching(MlpGrounder):
+        def forward(self, observations: torch.Tensor) -> torch.Tensor:
+            modes.append(self.training)
+            return super().forward(observations)
+
+    model = NeuralRewardMachine(Watching(2, 5, dropout=0.1), machine)
+    fit(model, buffer, config=FitConfig(epochs=3, restarts=1))
+    assert modes[:3] == [True, True, True]
+    assert modes[-1] is False
+    assert not model.grounder.training
+
+
+def test_temperature_falls_and_then_stays() -> None:
+    config = FitConfig(temperature=(1.0, 0.1))
+    found = [temperature_at(config, done) for done in (0.0, 0.35, 0.7, 0.9)]
+    assert found == pytest.approx([1.0, 10**-0.5, 0.1, 0.1])
+
+
+def test_batch_statistics_ground_every_step() -> None:
+    machine, buffer = map_world(3, episodes=10)
+    rows = []
+
+    class Normed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = nn.Sequential(nn.BatchNorm1d(2), nn.Linear(2, 5), nn.Softmax(-1))
+
+        def forward(self, observations: torch.Tensor) -> torch.Tensor:
+            rows.append(len(observations))
+            result: torch.Tensor = self.layers(observations)
+            return result
+
+    fit(NeuralRewardMachine(Normed(), machine), buffer, config=FitConfig(epochs=2, restarts=1, held_out=0.0))
+    assert rows[0] == buffer.steps
+
+
+def test_a_task_that_contradicts_the_episodes_is_refused() -> None:
+    other = EpisodeBuffer(task(3).levels, 0.0)
+    # F(a & F b): from level 100 there is no way back to 0.
+    other.add([[0.0, 0.0]] * 3, levels=[0, 1, 0])
+    with pytest.raises(ContradictionError, match=r"episode 0, step 2 .*level 0 cannot follow.*can output 50, 100"):
+        fit(fresh(task(3)), other)
+
+
+def test_bad_requests_are_refused() -> None:
+    machine, buffer = map_world(1, episodes=3)
+    model = fresh(machine)
+    with pytest.raises(LearningError, match="cannot learn 'groundin'; did you mean 'grounding'"):
+        fit(model, buffer, "groundin")
+    with pytest.raises(LearningError, match="nothing to learn"):
+        what_to_learn(())
+    with pytest.raises(LearningError, match="transitions and rewards of this machine are known"):
+        fit(model, buffer, "machine")
+    with pytest.raises(LearningError, match="no parameters to learn"):
+        fit(NeuralRewardMachine(TrueLabels(5), machine), buffer)
+    with pytest.raises(EpisodeError, match="the buffer is empty"):
+        fit(model, EpisodeBuffer.for_machine(machine))
+    other = EpisodeBuffer([0.0, 1.0])
+    other.add([[0.0, 0.0]], levels=[0])
+    with pytest.raises(EpisodeError, match="labelled with the levels 0, 1, but the machine outputs 0, 50, 100"):
+        fit(model, other)
+    with pytest.raises(LearningError, match="1 models but 2 buffers"):
+        fit(model, [buffer, buffer])
+    with pytest.raises(LearningError, match="share one grounder"):
+        fit([model, fresh(machine)], [buffer, buffer])
+    with pytest.raises(AlphabetError, match="letters lie from 0 to 4"):
+        fit(model, buffer, labelled=(CELLS[:1], torch.tensor([9])))
+    with pytest.raises(EpisodeError, match="1 labelled observations but 2 letters"):
+        fit(model, buffer, labelled=(CELLS[:1], torch.tensor([0, 1])))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"objective": "marginl"}, "did you mean 'marginal'"),
+        ({"epochs": 0}, "epochs must be positive"),
+        ({"batch_size": 0}, "batch_size must be positive"),
+        ({"held_out": 1.0}, "held_out is a share"),
+        ({"smoothing": -1.0}, "smoothing lies"),
+        ({"temperature": (1.0, 0.0)}, "temperatures must be positive"),
+    ],
+)
+def test_bad_settings_are_refused(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(LearningError, match=message):
+        FitConfig(**settings)  # type: ignore[arg-type]
