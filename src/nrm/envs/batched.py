@@ -109,7 +109,7 @@ class BatchedMinecraft:
         final = observed = self._observed(cell)
         if done.any():
             self._begin_next(done)
-            observed = self._observed(self._cell)
+            observed = self._observed_anew(final, done)
         return StepBatch(observed, reward, terminated, late & ~terminated, final)
 
     @property
@@ -197,6 +197,17 @@ class BatchedMinecraft:
             return self._coordinates[cell]
         contents = self._contents.view(self.count, -1).numpy()
         return torch.from_numpy(self._painter.paint(contents, cell.numpy()))
+
+    def _observed_anew(self, final: Tensor, done: Tensor) -> Tensor:
+        """What agents see after the next episode began where one is done; the others see what they saw."""
+        if self._shared:
+            return self._cell
+        if self._painter is None:
+            return self._coordinates[self._cell]
+        ended = done.numpy()
+        contents = self._contents.view(self.count, -1).numpy()[ended]
+        pictures = self._painter.paint(contents, self._cell.numpy()[ended])
+        return final.index_copy(0, done.nonzero()[:, 0], torch.from_numpy(pictures))
 
     def _frames(self) -> Tensor:
         """(cells, *shape) the observation of each cell."""
