@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from nrm.errors import NrmError
+from nrm.groundability import Shortcuts, shortcuts
 from nrm.logic import PAPER_SYMBOLS, PAPER_TASKS, Formula, PaperTask, holds, paper_task, parse
 from nrm.machines import (
     Alphabet,
@@ -51,6 +52,7 @@ __all__ = [
     "MooreMachine",
     "NrmError",
     "PaperTask",
+    "Shortcuts",
     "Task",
     "TaskEnv",
     "VectorWorld",
@@ -68,6 +70,7 @@ __all__ = [
     "product",
     "save_machine",
     "save_task",
+    "shortcuts",
 ]
 
 
