@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -169,9 +170,7 @@ class BatchedMinecraft:
         drawn = begin(self.config, self._keys[ended])
         self._cell = self._cell.masked_scatter(done, torch.from_numpy(drawn.start))
         if not self._shared:
-            contents = self._contents.view(self.count, -1).clone()
-            contents[done] = torch.from_numpy(drawn.contents)
-            self._contents = contents.flatten()
+            self._contents.view(self.count, -1)[done] = torch.from_numpy(drawn.contents)
 
     def _check(self, actions: Tensor) -> None:
         if actions.shape != (self.count,) or actions.is_floating_point():
@@ -222,6 +221,12 @@ class BatchedMinecraft:
             "config": asdict(self.config),
             "count": self.count,
             "end": self.end,
-            "states": self.machine.states,
-            "symbols": list(self.machine.alphabet.symbols),
+            "task": _digest(self.machine),
         }
+
+
+def _digest(machine: MooreMachine) -> str:
+    """A short name of a machine: equal machines have equal ones."""
+    text = repr((machine.alphabet, machine.initial, machine.columns.shape)).encode()
+    arrays = (machine.letter_class, machine.columns, machine.accepting, machine.outputs)
+    return sha256(text + b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
