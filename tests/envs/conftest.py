@@ -7,6 +7,12 @@ import torch
 
 
 @pytest.fixture(autouse=True)
+def _no_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows open in memory only."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+
+@pytest.fixture(autouse=True)
 def _one_thread() -> Iterator[None]:
     """Small tensors gain nothing from threads, and tests that run side by side lose much."""
     threads = torch.get_num_threads()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,11 @@ def random_actions(steps: int, count: int = COUNT, seed: int = 0) -> Tensor:
 
 def walk(world: BatchedWorld, actions: Tensor) -> list[tuple[StepBatch, Any]]:
     return [(world.step(action), world.truth) for action in actions]
+
+
+def through_a_file(state: dict[str, Any], folder: Path) -> Any:
+    torch.save(state, folder / "state.pt")
+    return torch.load(folder / "state.pt", weights_only=True)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -136,12 +142,12 @@ def test_without_a_fixed_layout_observations_are_given_whole() -> None:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_a_saved_state_goes_on_exactly(name: str) -> None:
+def test_a_saved_state_goes_on_exactly(name: str, tmp_path: Path) -> None:
     machine = paper_machine(4)
     world = BatchedMinecraft(config(name), machine, COUNT)
     world.reset(8)
     walk(world, random_actions(37))
-    saved = world.state_dict()
+    saved = through_a_file(world.state_dict(), tmp_path)
     expected = walk(world, random_actions(90, seed=1))
     again = BatchedMinecraft(config(name), machine, COUNT)
     again.load_state_dict(saved)
@@ -218,10 +224,15 @@ def test_misuse_is_named() -> None:
         world.step(torch.zeros(3, dtype=torch.int64))
     with pytest.raises(WorldError, match=r"not torch\.float32"):
         world.step(torch.zeros(2))
-    other = BatchedMinecraft(MinecraftConfig(slip=0.5), machine, 2)
+    for other in (
+        BatchedMinecraft(MinecraftConfig(slip=0.5), machine, 2),
+        BatchedMinecraft(MinecraftConfig(), machine, 3),
+        BatchedMinecraft(MinecraftConfig(), paper_machine(1, "three_value"), 2),
+        BatchedMinecraft(MinecraftConfig(), machine, 2, end="limit"),
+    ):
+        with pytest.raises(WorldError, match="the saved state is of another world"):
+            other.load_state_dict(world.state_dict())
     with pytest.raises(WorldError, match="the saved state is of another world"):
-        other.load_state_dict(world.state_dict())
-    with pytest.raises(WorldError, match="the saved state is of another world"):
-        other.load_state_dict({})
+        world.load_state_dict({})
     with pytest.raises(WorldError, match="a seed is a whole number from 0"):
         world.reset(-1)

@@ -22,6 +22,7 @@ def test_items_can_be_given_in_several_ways() -> None:
     pairs = (("gem", (0, 1)), ("lava", (1, 1)), ("lava", (2, 1)))
     assert MinecraftConfig(items={"gem": (0, 1), "lava": [(1, 1), (2, 1)]}).placements == pairs
     assert MinecraftConfig(items=pairs).placements == pairs
+    assert MinecraftConfig(items=["gem@0,1", "lava@1,1", "lava@2,1"]).placements == pairs
     drawn = MinecraftConfig(items={"gem": None, "lava": 2}, layout="episode")
     assert drawn.placements == (("gem", None), ("lava", None), ("lava", None))
     assert drawn.names == ("gem", "lava")
@@ -50,6 +51,7 @@ def test_the_default_world_can_change_its_layout() -> None:
         ({"items": {"gem": "here"}}, "the place of item 'gem' must be a cell"),
         ({"items": {"gem": 0}, "layout": "seed"}, "0 copies of item 'gem'"),
         ({"items": {3: (1, 1)}}, "named by text, not by 3"),
+        ({"items": ["gem@0;1"]}, "written as 'gem@0,3', not 'gem@0;1'"),
         ({"items": [3]}, "an item is a name, or a name with a cell, not 3"),
         ({"items": {"empty": (1, 1)}}, "'empty' names both an item and the empty cell"),
         ({"items": {"gem": 16}, "layout": "episode"}, "16 items and the start do not fit into 16 cells"),

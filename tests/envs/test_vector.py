@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -10,7 +11,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import nrm
 from nrm.envs import BatchedMinecraft, BatchedWorld, MinecraftEnv, TaskEnv, VectorWorld
 from nrm.errors import WorldError
-from tests.envs.test_batched import COUNT, random_actions, same, shown, walk
+from tests.envs.test_batched import COUNT, random_actions, same, shown, through_a_file, walk
 from tests.envs.worlds import config, paper_machine
 
 MACHINE = paper_machine(5)
@@ -52,11 +53,11 @@ def test_environments_that_reset_themselves(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["paper", "slip", "layout-episode-image", "one-step"])
-def test_a_saved_state_goes_on_exactly(name: str) -> None:
+def test_a_saved_state_goes_on_exactly(name: str, tmp_path: Path) -> None:
     world = VectorWorld.of(maker(name), COUNT)
     world.reset(2)
     walk(world, random_actions(33))
-    saved = world.state_dict()
+    saved = through_a_file(world.state_dict(), tmp_path)
     before = world.truth
     expected = walk(world, random_actions(60, seed=1))
     again = VectorWorld.of(maker(name), COUNT)

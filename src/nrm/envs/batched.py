@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ class BatchedMinecraft:
         final = observed = self._observed(cell)
         if done.any():
             self._begin_next(done)
-            observed = self._observed(self._cell)
+            observed = self._observed_anew(final, done)
         return StepBatch(observed, reward, terminated, late & ~terminated, final)
 
     @property
@@ -169,9 +170,7 @@ class BatchedMinecraft:
         drawn = begin(self.config, self._keys[ended])
         self._cell = self._cell.masked_scatter(done, torch.from_numpy(drawn.start))
         if not self._shared:
-            contents = self._contents.view(self.count, -1).clone()
-            contents[done] = torch.from_numpy(drawn.contents)
-            self._contents = contents.flatten()
+            self._contents.view(self.count, -1)[done] = torch.from_numpy(drawn.contents)
 
     def _check(self, actions: Tensor) -> None:
         if actions.shape != (self.count,) or actions.is_floating_point():
@@ -198,6 +197,17 @@ class BatchedMinecraft:
         contents = self._contents.view(self.count, -1).numpy()
         return torch.from_numpy(self._painter.paint(contents, cell.numpy()))
 
+    def _observed_anew(self, final: Tensor, done: Tensor) -> Tensor:
+        """What agents see after the next episode began where one is done; the others see what they saw."""
+        if self._shared:
+            return self._cell
+        if self._painter is None:
+            return self._coordinates[self._cell]
+        ended = done.numpy()
+        contents = self._contents.view(self.count, -1).numpy()[ended]
+        pictures = self._painter.paint(contents, self._cell.numpy()[ended])
+        return final.index_copy(0, done.nonzero()[:, 0], torch.from_numpy(pictures))
+
     def _frames(self) -> Tensor:
         """(cells, *shape) the observation of each cell."""
         if self._painter is None:
@@ -211,6 +221,12 @@ class BatchedMinecraft:
             "config": asdict(self.config),
             "count": self.count,
             "end": self.end,
-            "states": self.machine.states,
-            "symbols": list(self.machine.alphabet.symbols),
+            "task": _digest(self.machine),
         }
+
+
+def _digest(machine: MooreMachine) -> str:
+    """A short name of a machine: equal machines have equal ones."""
+    text = repr((machine.alphabet, machine.initial, machine.columns.shape)).encode()
+    arrays = (machine.letter_class, machine.columns, machine.accepting, machine.outputs)
+    return sha256(text + b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

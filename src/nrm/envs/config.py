@@ -19,8 +19,9 @@ Cell: TypeAlias = tuple[int, int]
 Placement: TypeAlias = tuple[Symbol, Cell | None]
 """An item and where it is; None when its place is drawn."""
 
-Items: TypeAlias = Mapping[Symbol, Any] | Sequence[Symbol] | Sequence[Placement]
-"""Items as a user gives them: names, or a mapping from a name to a cell, several cells, None, or how many to draw."""
+Items: TypeAlias = Sequence[Symbol] | Mapping[Symbol, Cell | Sequence[Cell] | int | None] | Sequence[Placement]
+"""Items as a user gives them: names (`gem`, or `gem@0,3` with a cell), or a mapping from a name to a cell, several
+cells, None, or how many to draw."""
 
 Layout = Literal["fixed", "seed", "episode"]
 Observation = Literal["map", "image"]
@@ -186,12 +187,23 @@ def _placements(items: Items) -> tuple[Placement, ...]:
     else:
         for entry in items:
             if isinstance(entry, str):
-                pairs.append((entry, None))
+                pairs.append(_spelt(entry))
             elif isinstance(entry, (tuple, list)) and len(entry) == 2:
                 pairs.append((entry[0], entry[1]))
             else:
                 raise WorldError(f"an item is a name, or a name with a cell, not {entry!r}")
     return tuple(placement for name, place in pairs for placement in _copies(name, place))
+
+
+def _spelt(entry: str) -> tuple[str, Cell | None]:
+    """An item as text: `gem`, or `gem@0,3`."""
+    name, at, place = entry.partition("@")
+    if not at:
+        return name, None
+    parts = place.split(",")
+    if len(parts) != 2 or not all(part.strip().isdecimal() for part in parts):
+        raise WorldError(f"an item with its cell is written as 'gem@0,3', not {entry!r}")
+    return name.strip(), (int(parts[0]), int(parts[1]))
 
 
 def _copies(name: object, place: object) -> list[Placement]:

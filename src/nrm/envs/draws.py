@@ -25,7 +25,7 @@ def draws(keys: Words, counters: ArrayLike) -> Words:
     """Independent 64-bit words, one for each pair of a key and a counter (broadcast together)."""
     # Arrays wrap around as intended; a single number would warn that it does.
     numbers = np.atleast_1d(np.asarray(counters, dtype=np.uint64))
-    return _mix(_mix(keys) + (numbers + np.uint64(1)) * _STRIDE)
+    return _mix(keys + (numbers + np.uint64(1)) * _STRIDE)
 
 
 def environment_seeds(seed: int, count: int) -> list[int]:
