@@ -13,6 +13,9 @@ Method = Literal["rm", "nrm", "rnn"]
 METHODS: tuple[Method, ...] = ("rm", "nrm", "rnn")
 Preset = Literal["default", "paper"]
 
+GROUNDING_TARGET = 0.003
+"""Nats a step at which episodes count as explained, so that a burst ends or is skipped."""
+
 
 @dataclass(frozen=True)
 class AgentConfig:
@@ -54,9 +57,9 @@ class AgentConfig:
     """NRM: whether the policy's belief takes in the rewards received, or follows the observations alone (the paper)."""
     grounding_every: int = 120
     """NRM: episodes between two bursts of learning the grounding."""
-    grounding_epochs: int = 200
+    grounding_epochs: int = 400
     """NRM: most epochs of a burst, in each attempt."""
-    grounding_restarts: int = 6
+    grounding_restarts: int = 4
     """NRM: most attempts of a burst; the first one goes on from the present grounder."""
     grounding_rate: float = 0.01
     """NRM: Adam's step size for the grounder."""
@@ -87,6 +90,7 @@ class AgentConfig:
             batch_size=self.grounding_batch,
             restarts=self.grounding_restarts,
             patience=max(20, self.grounding_epochs // 4),
+            target=GROUNDING_TARGET,
             seed=seed,
         )
 

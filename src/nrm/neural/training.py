@@ -20,6 +20,9 @@ from nrm.neural.objectives import OBJECTIVES, sequence, smoothed
 COOLING = 0.7
 """Share of the epochs after which the last temperature is reached."""
 
+WARM_UP = 10
+"""Epochs over which the learning rate rises to its full size."""
+
 _SLIGHT = 1e-3
 """Relative improvement of the loss that does not count as one."""
 
@@ -54,7 +57,7 @@ def attempt(
     generator: torch.Generator,
     labelled: Labelled | None,
 ) -> Attempt:
-    """Descend from the models' present parameters, and leave them where the descent ends."""
+    """Descend from the models' present parameters, and leave them where the loss was least."""
     started = time.perf_counter()
     models = [task.model for task in tasks]
     groups = _prepare(models, parts, config)
@@ -62,14 +65,18 @@ def attempt(
     cools = any(part != "grounding" for part in parts)
     losses: list[float] = []
     best, since = math.inf, 0
+    parameters = [parameter for group, _ in groups for parameter in group]
+    kept: list[Tensor] | None = None
     stopped: Reason = "all epochs done"
     for epoch in range(config.epochs):
         done = epoch / config.epochs
         for group, (_, rate) in zip(optimizer.param_groups, groups, strict=True):
-            group["lr"] = rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done)))
+            # Adam's first steps are of full size however small the gradient: warm up, not to spoil good parameters.
+            group["lr"] = rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done))) * min(1.0, (epoch + 1) / WARM_UP)
         if cools:
             for model in models:
                 model.machine.temperature = temperature_at(config, done)
+        before = [parameter.detach().clone() for parameter in parameters]
         loss = _epoch(tasks, optimizer, config, generator, labelled)
         if not math.isfinite(loss):
             raise LearningError(
@@ -79,16 +86,19 @@ def attempt(
         losses.append(loss)
         if cools and done < COOLING:
             continue
-        if loss < best * (1 - _SLIGHT):
-            best, since = loss, 0
-        else:
-            since += 1
+        since = 0 if loss < best * (1 - _SLIGHT) else since + 1
+        if loss < best:
+            best, kept = loss, before  # the loss is that of the parameters before the epoch's steps
         if loss <= config.target / 2:
             stopped = "target reached"
             break
         if since >= config.patience:
             stopped = "no more improvement"
             break
+    if kept is not None:
+        with torch.no_grad():
+            for parameter, value in zip(parameters, kept, strict=True):
+                parameter.copy_(value)
     for model in models:
         model.eval()
     train = likelihood_loss(tasks, [task.train for task in tasks])
