@@ -19,6 +19,8 @@ class Accuracy(NamedTuple):
     plain: float
     balanced: float
     modulo_shortcuts: float
+    mirror: tuple[int, ...]
+    """For each state of the machine, the state that the grounder takes it for under the symmetry that fits best."""
 
 
 def grounding_accuracy(
@@ -29,5 +31,9 @@ def grounding_accuracy(
         predicted = model.letter_probs(model.ground(observations, check=False)).argmax(-1)
     confusion = np.zeros((machine.alphabet.size, machine.alphabet.size))
     np.add.at(confusion, (letters.numpy(), predicted.numpy()), 1.0)
-    found = diagnose(shortcuts(machine), confusion)
-    return Accuracy(found.accuracy, found.balanced_accuracy, found.accuracy_modulo_shortcuts)
+    known = shortcuts(machine)
+    found = diagnose(known, confusion)
+    # States that rewards alone do not tell apart are merged in `known`; then no state has a mirror image to name.
+    merged = known.machine.states < machine.states
+    mirror = tuple(range(machine.states)) if merged else known.states_under(found.symmetry)
+    return Accuracy(found.accuracy, found.balanced_accuracy, found.accuracy_modulo_shortcuts, mirror)

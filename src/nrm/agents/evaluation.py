@@ -40,6 +40,8 @@ class Evaluation:
     mean_length: float
     state_accuracy: float | None
     """How often the memory's most probable state is the machine's true one."""
+    state_accuracy_modulo_shortcuts: float | None
+    """The same under the symmetry that fits the grounding best: a mirror image of the task is tracked as well."""
     grounding: Accuracy | None
     """How often the grounder names what is seen, over the steps of the episodes."""
 
@@ -83,7 +85,7 @@ def evaluate(trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, gr
     totals, lengths = np.zeros(world.count), np.zeros(world.count, dtype=np.int64)
     returns: list[float] = []
     durations: list[int] = []
-    tracked: list[bool] = []
+    tracked = np.zeros((machine.states, machine.states), dtype=np.int64)
     seen: list[Tensor] = []
     letters: list[Tensor] = []
     for shown in play(trainer, world, seed, greedy):
@@ -91,8 +93,8 @@ def evaluate(trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, gr
         totals += shown.batch.reward.numpy()
         lengths += 1
         if trainer.method != "rnn":
-            right = memory.feature(shown.carry).argmax(-1) == shown.state
-            tracked += right.numpy()[active].tolist()
+            believed = memory.feature(shown.carry).argmax(-1).numpy()
+            np.add.at(tracked, (shown.state.numpy()[active], believed[active]), 1)
         if trainer.model is not None:
             seen.append(shown.batch.final_observation[torch.from_numpy(active)])
             letters.append(shown.label[torch.from_numpy(active)])
@@ -105,16 +107,20 @@ def evaluate(trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, gr
         if (done >= share).all():
             break
     success = [bool((np.abs(good - total) < 1e-3).any()) for total in returns]
-    grounding = None
+    grounding, mirror = None, tuple(range(machine.states))
     if trainer.model is not None:
         rows = torch.cat(seen)
         observations = rows if world.frames is None else world.frames[rows]
         grounding = grounding_accuracy(machine, trainer.model, observations, torch.cat(letters))
+        mirror = grounding.mirror
     return Evaluation(
         episodes=len(returns),
         mean_return=float(np.mean(returns)),
         success_rate=float(np.mean(success)),
         mean_length=float(np.mean(durations)),
-        state_accuracy=float(np.mean(tracked)) if tracked else None,
+        state_accuracy=None if trainer.method == "rnn" else float(tracked.trace() / tracked.sum()),
+        state_accuracy_modulo_shortcuts=None
+        if trainer.method == "rnn"
+        else float(tracked[np.arange(machine.states), mirror].sum() / tracked.sum()),
         grounding=grounding,
     )

@@ -83,6 +83,12 @@ class Trainer:
         """Whether all episodes are done."""
         return len(self.history.returns) >= self.config.episodes
 
+    def run(self) -> History:
+        """Train to the end."""
+        while not self.done:
+            self.update()
+        return self.history
+
     def update(self) -> Losses:
         """Act for one window and learn from it; ground when it is time."""
         start = self.agent.carry
@@ -113,7 +119,8 @@ class Trainer:
     def _record_accuracy(self) -> None:
         found = self.accuracy()
         if found is not None:
-            self.history.accuracy.append((len(self.history.returns), *found))
+            episode = len(self.history.returns)
+            self.history.accuracy.append((episode, found.plain, found.balanced, found.modulo_shortcuts))
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that training goes on from: tensors, numbers, lists and dictionaries only."""

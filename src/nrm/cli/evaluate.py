@@ -63,6 +63,7 @@ def _as_dict(found: Evaluation) -> dict[str, object]:
         "success_rate": found.success_rate,
         "mean_length": found.mean_length,
         "state_accuracy": found.state_accuracy,
+        "state_accuracy_modulo_shortcuts": found.state_accuracy_modulo_shortcuts,
         "grounding_accuracy": None if grounding is None else grounding.plain,
         "grounding_accuracy_modulo_shortcuts": None if grounding is None else grounding.modulo_shortcuts,
     }
@@ -73,11 +74,10 @@ def _print_table(greedy: Evaluation, sampled: Evaluation) -> None:
     for heading in ("", "greedy", "sampled"):
         table.add_column(heading, justify="right" if heading else "left")
     left, right = _as_dict(greedy), _as_dict(sampled)
-    shares = ("success_rate", "state_accuracy", "grounding_accuracy", "grounding_accuracy_modulo_shortcuts")
     for key in left:
         cells = []
         for value in (left[key], right[key]):
-            share = key in shares
+            share = key == "success_rate" or "accuracy" in key
             cells.append("-" if value is None else f"{value:.1%}" if share else f"{value:g}")
         table.add_row(key.replace("_", " "), *cells)
     Console(highlight=False).print(table)

@@ -158,6 +158,10 @@ class Shortcuts:
             return self.group.identity
         return self._search().complete(chosen)
 
+    def states_under(self, classes: Permutation) -> Permutation:
+        """The image of each state of `machine` under a symmetry, given as images of the letter classes."""
+        return self._search().states_of(classes)
+
     @cached_property
     def verdicts(self) -> tuple[SymbolVerdict, ...]:
         """For each symbol (or proposition) whether rewards can teach it, and what it may be confused with."""

@@ -1,0 +1,112 @@
+"""`nrm train`, `nrm evaluate` and `nrm watch`."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Nrm
+
+QUICK = ("--episodes", "150", "--set", "grounding_every=40", "--set", "grounding_epochs=40", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short NRM run on a formula."""
+    folder = tmp_path_factory.mktemp("runs") / "nrm"
+    command = [sys.executable, "-m", "nrm", "train", "--task", "F pickaxe & G !door", "--out", str(folder), *QUICK]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize("method", ["rm", "rnn"])
+def test_train_and_evaluate(nrm_command: Nrm, tmp_path: Path, method: str) -> None:
+    folder = str(tmp_path / "run")
+    trained = nrm_command("train", "--task", "1", "--method", method, "--out", folder, *QUICK)
+    assert trained.status == 0
+    assert "150 of 150 episodes" in trained.out
+    data = json.loads(nrm_command("evaluate", folder, "--episodes", "10", "--json").out)
+    assert data["grounding_accuracy"] is data["grounding_accuracy_modulo_shortcuts"] is None
+    assert data["state_accuracy"] == (1.0 if method == "rm" else None)
+    assert 0 <= data["success_rate"] <= 1
+    assert data["sampled"]["episodes"] == 10
+
+
+def test_evaluate_names_what_nrm_learned(nrm_command: Nrm, trained: Path) -> None:
+    data = json.loads(nrm_command("evaluate", str(trained), "--episodes", "20", "--json").out)
+    for key in ("mean_return", "success_rate", "state_accuracy", "grounding_accuracy"):
+        assert isinstance(data[key], float)
+    assert data["grounding_accuracy_modulo_shortcuts"] >= data["grounding_accuracy"]
+    assert "grounding accuracy modulo shortcuts" in nrm_command("evaluate", str(trained), "--episodes", "5").out
+
+
+def test_watch_in_the_terminal_and_as_a_picture(nrm_command: Nrm, trained: Path, tmp_path: Path) -> None:
+    shown = nrm_command("watch", str(trained))
+    assert shown.status == 0
+    assert "true symbol" in shown.out
+    assert "predicted" in shown.out
+    assert "state 0" in shown.out
+    picture = tmp_path / "episode.gif"
+    assert nrm_command("watch", str(trained), "--gif", str(picture)).status == 0
+    assert picture.read_bytes().startswith(b"GIF8")
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) -> None:
+    whole, folder = tmp_path / "whole", tmp_path / "run"
+    options = ["--task", "3", "--method", "rm", "--episodes", "3000", "--quiet"]
+    command = [sys.executable, "-m", "nrm", "train", *options, "--out", str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (folder / "events").exists():  # training has begun
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert f"go on with: nrm train --resume {folder}" in out
+    assert nrm_command("train", "--resume", str(folder), "--quiet").status == 0
+    assert nrm_command("train", *options, "--out", str(whole)).status == 0
+    assert (folder / "metrics.csv").read_text() == (whole / "metrics.csv").read_text()
+    assert "done already" in nrm_command("train", "--resume", str(folder), "--quiet").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "--task", "1"], "say where the run goes"),
+        (["train", "--out", "x"], "no task is given"),
+        (["train", "--task", "9", "--out", "x"], "unknown paper task '9'"),
+        (["train", "--task", "F pikaxe", "--out", "x"], "did you mean 'pickaxe'"),
+        (["train", "--task", "1", "--world", "mpa", "--out", "x"], "unknown world 'mpa'; did you mean 'map'"),
+        (["train", "--task", "1", "--method", "nmr", "--out", "x"], "unknown method 'nmr'; did you mean 'nrm'"),
+        (["train", "--task", "1", "--preset", "papr", "--out", "x"], "did you mean 'paper'"),
+        (["train", "--task", "1", "--set", "windw=3", "--out", "x"], "did you mean 'window'"),
+        (["train", "--task", "1", "--set", "window", "--out", "x"], "takes name=value"),
+        (["train", "--task", "1", "--episodes", "0", "--out", "x"], "episodes must be positive"),
+        (["train", "--resume", "missing"], "holds no run"),
+        (["train", "--resume", "x", "--task", "1"], "drop --task and --out"),
+        (["evaluate", "missing"], "holds no run"),
+        (["watch", "missing"], "holds no run"),
+    ],
+)
+def test_bad_input(
+    nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = nrm_command(*arguments)
+    assert outcome.status == 2
+    assert message in " ".join(outcome.err.split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_bad_requests_of_a_run(nrm_command: Nrm, trained: Path) -> None:
+    again = nrm_command("train", "--task", "1", "--out", str(trained))
+    assert again.status == 2
+    assert "holds another run already" in again.err
+    assert "at least 1" in nrm_command("evaluate", str(trained), "--episodes", "0").err
+    assert ".gif" in nrm_command("watch", str(trained), "--gif", "x.png").err
