@@ -97,7 +97,8 @@ class A2C:
             action = (self.net.logits(self.features(self.observation), feature) + noise[step]).argmax(-1)
             batch = world.step(action)
             state = world.truth.final_state if memory.sees_truth else None
-            seen = Seen(batch.final_observation, self.features(batch.final_observation), action, batch.reward, state)
+            features = self.features(batch.final_observation) if memory.learns else None
+            seen = Seen(batch.final_observation, features, action, batch.reward, state)
             reached = memory.read(self.carry, seen)
             columns.append(
                 (
@@ -123,8 +124,8 @@ class A2C:
         config = self.config
         features = self.encode(window.observation)
         memory = self._remembered(window, start) if self.memory.learns else window.memory
-        values = self.net.value(features, memory)
-        log_probs = torch.log_softmax(self.net.logits(features, memory), -1)
+        logits, values = self.net(features, memory)
+        log_probs = torch.log_softmax(logits, -1)
         fixed = values.detach()
         with torch.no_grad():
             following = self._following(window, fixed)
@@ -138,7 +139,7 @@ class A2C:
         entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
         loss = config.actor_weight * actor + config.critic_weight * critic - config.entropy_weight * entropy
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         if config.gradient_norm is not None:
             nn.utils.clip_grad_norm_(self.parameters, config.gradient_norm, foreach=True)
         self.optimizer.step()

@@ -21,8 +21,8 @@ class Seen(NamedTuple):
 
     observation: Tensor
     """(envs, …) the observation, or its row number among the frames."""
-    features: Tensor
-    """(envs, width) its features."""
+    features: Tensor | None
+    """(envs, width) its features: given to memories that learn, which read them."""
     action: Tensor
     """(envs,) the action that led to it."""
     reward: Tensor
@@ -165,6 +165,7 @@ class RecurrentMemory(nn.Module):
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
         """One step of the LSTM."""
         inputs = seen.features
+        assert inputs is not None
         if self._reads_rewards:
             # A level of 100 is the best there is, so rewards are read in units of it.
             actions = one_hot(seen.action, self._actions).to(inputs.dtype)

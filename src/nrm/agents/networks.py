@@ -80,12 +80,17 @@ class ActorCritic(nn.Module):
         self.actor = three_layers(encoder.width + memory, actions, hidden)
         self.critic = three_layers(encoder.width + memory, 1, hidden)
 
+    def forward(self, features: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """(…, actions) logits and (…,) values from features (…, width) and memory (…, memory)."""
+        joined = torch.cat([features, memory], -1)
+        return self.actor(joined), self.critic(joined).squeeze(-1)
+
     def logits(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(…, actions) from features (…, width) and memory (…, memory)."""
+        """(…, actions) for acting."""
         result: Tensor = self.actor(torch.cat([features, memory], -1))
         return result
 
     def value(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(…,) from features (…, width) and memory (…, memory)."""
+        """(…,) for bootstrapping."""
         result: Tensor = self.critic(torch.cat([features, memory], -1)).squeeze(-1)
         return result

@@ -1,0 +1,142 @@
+"""Training steps per second: ours beside Stable-Baselines3's A2C, with the same networks and environments, in one run.
+
+Both train RM on the map world: the agent sees its position and the machine's state. Also the profile of an NRM run.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+import tyro
+
+from benchmarks.common import report
+from nrm.agents import METHODS, AgentConfig, Trainer, preset
+from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv
+from nrm.machines import Alphabet, MooreMachine, Task
+
+
+@dataclass(frozen=True)
+class Config:
+    """Measure speed."""
+
+    out: Path = Path("out/bench")
+    """Where the tables go."""
+    task: int = 4
+    """One of the paper's tasks."""
+    steps: int = 40_000
+    """Environment steps to train for, on each side."""
+
+
+class StateInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """The machine's state, one-hot, beside the observation: a reward machine for agents of other libraries."""
+
+    def __init__(self, env: TaskEnv[Any, Any]) -> None:
+        super().__init__(env)
+        self.states = env.machine.states
+        self.observation_space = gymnasium.spaces.Box(-1.0, 4.0, (2 + self.states,), np.float32)
+
+    def _joined(self, observation: Any, info: dict[str, Any]) -> Any:
+        return np.concatenate([observation, np.eye(self.states, dtype=np.float32)[info["machine_state"]]])
+
+    def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode."""
+        observation, info = self.env.reset(**options)
+        return self._joined(observation, info), info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Take a step."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return self._joined(observation, info), reward, terminated, truncated, info
+
+
+def sb3_seconds(machine: MooreMachine, agent: AgentConfig, steps: int) -> float:
+    """Seconds of Stable-Baselines3 for so many steps."""
+    from stable_baselines3 import A2C
+    from stable_baselines3.common.vec_env import DummyVecEnv
+
+    vector = DummyVecEnv([lambda: StateInObservation(TaskEnv(MinecraftEnv(), machine))] * agent.environments)
+    model = A2C(
+        "MlpPolicy",
+        vector,
+        n_steps=agent.window,
+        learning_rate=agent.learning_rate,
+        gamma=agent.discount,
+        gae_lambda=agent.gae,
+        vf_coef=agent.critic_weight,
+        ent_coef=agent.entropy_weight,
+        use_rms_prop=False,
+        policy_kwargs={"net_arch": [agent.hidden, agent.hidden], "activation_fn": torch.nn.Tanh},
+        device="cpu",
+        seed=0,
+    )
+    began = time.perf_counter()
+    model.learn(steps)
+    return time.perf_counter() - began
+
+
+def trainer(machine: MooreMachine, method: Any, agent: AgentConfig, observation: Any = "map") -> Trainer:
+    """One of our runs."""
+    world = BatchedMinecraft(MinecraftConfig(observation=observation), machine, agent.environments)
+    return Trainer(world, method, replace(agent, episodes=10**9), seed=0)
+
+
+def our_seconds(run: Trainer, steps: int) -> float:
+    """Seconds of ours for so many steps."""
+    size = run.config.window * run.config.environments
+    began = time.perf_counter()
+    for _ in range(steps // size):
+        run.update()
+    return time.perf_counter() - began
+
+
+def shares(run: Trainer, steps: int) -> dict[str, float]:
+    """Seconds that an NRM run spends acting, learning and grounding."""
+    spent = {"acting": 0.0, "learning": 0.0, "grounding": 0.0}
+
+    def watched(owner: Any, name: str, part: str) -> None:
+        genuine = getattr(owner, name)
+
+        def call(*args: Any) -> Any:
+            began = time.perf_counter()
+            result = genuine(*args)
+            spent[part] += time.perf_counter() - began
+            return result
+
+        setattr(owner, name, call)
+
+    watched(run.agent, "collect", "acting")
+    watched(run.agent, "learn", "learning")
+    watched(run.grounding, "add", "grounding")
+    spent["all"] = our_seconds(run, steps)
+    spent["recording"] = spent["all"] - spent["acting"] - spent["learning"] - spent["grounding"]
+    return spent
+
+
+def main(config: Config) -> None:
+    """Measure and print."""
+    torch.set_num_threads(1)
+    machine = Task.from_paper(config.task, Alphabet.exclusive(MINECRAFT_SYMBOLS)).machine()
+    agent = preset("default")
+    theirs = config.steps / sb3_seconds(machine, agent, config.steps)
+    rows: list[tuple[object, ...]] = [("Stable-Baselines3 A2C, RM", theirs, 1.0)]
+    for method in METHODS:
+        ours = config.steps / our_seconds(trainer(machine, method, agent), config.steps)
+        rows.append((f"ours, {method.upper()}", ours, ours / theirs))
+    wide = replace(agent, environments=64)
+    ours = 4 * config.steps / our_seconds(trainer(machine, "rm", wide), 4 * config.steps)
+    rows.append(("ours, RM, 64 environments", ours, ours / theirs))
+    headings = ("training on the map, 16 environments", "steps per second", "ratio")
+    report("Speed of training", headings, rows, config.out, "training_speed")
+    spent = shares(trainer(machine, "nrm", agent), config.steps)
+    parts = [(name, spent[name], f"{spent[name] / spent['all']:.0%}") for name in spent if name != "all"]
+    report("Where an NRM run spends its time", ("part", "seconds", "share"), parts, config.out, "training_profile")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config))
