@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from nrm.envs.batch import StepBatch, Truth
+from nrm.envs.batch import StepBatch, Truth, check_count, task_digest
 from nrm.envs.config import MinecraftConfig
 from nrm.envs.draws import check_seed, environment_seeds, episode_keys
 from nrm.envs.ends import End, ending_states
@@ -31,8 +30,7 @@ class BatchedMinecraft:
     """
 
     def __init__(self, config: MinecraftConfig, machine: MooreMachine, count: int, end: End = "outcome") -> None:
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise WorldError(f"a batch has at least one environment; count is {count!r}")
+        check_count(count)
         if config.layout == "seed":
             if config.layout_seed is None:
                 raise WorldError(
@@ -221,12 +219,5 @@ class BatchedMinecraft:
             "config": asdict(self.config),
             "count": self.count,
             "end": self.end,
-            "task": _digest(self.machine),
+            "task": task_digest(self.machine),
         }
-
-
-def _digest(machine: MooreMachine) -> str:
-    """A short name of a machine: equal machines have equal ones."""
-    text = repr((machine.alphabet, machine.initial, machine.columns.shape)).encode()
-    arrays = (machine.letter_class, machine.columns, machine.accepting, machine.outputs)
-    return sha256(text + b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
