@@ -11,7 +11,7 @@ from torch import Tensor
 
 from nrm.envs.batch import StepBatch, Truth, check_count, task_digest
 from nrm.envs.config import MinecraftConfig
-from nrm.envs.draws import check_seed, environment_seeds, episode_keys
+from nrm.envs.draws import check_seed, environment_seeds, episode_keys, words
 from nrm.envs.ends import End, ending_states
 from nrm.envs.grid import ACTIONS, begin, coordinates, letters_of_contents, next_cells, settled, slipped
 from nrm.envs.picture import Painter
@@ -76,7 +76,7 @@ class BatchedMinecraft:
         check_seed(seed)
         self._seeds = environment_seeds(int(seed), self.count)
         self._episode = np.zeros(self.count, dtype=np.int64)
-        self._keys = episode_keys(self._seeds, self._episode)
+        self._keys = episode_keys(words(self._seeds), self._episode)
         drawn = begin(self.config, self._keys)
         self._cell = torch.from_numpy(drawn.start)
         if not self._shared:
@@ -151,7 +151,7 @@ class BatchedMinecraft:
         self._episode = state["episode"].numpy().copy()
         self._cell, self._state, self._time = state["cell"], state["state"], state["time"]
         self._final_state, self._content = state["final_state"], state["content"]
-        self._keys = episode_keys(self._seeds, self._episode)
+        self._keys = episode_keys(words(self._seeds), self._episode)
         if not self._shared:
             self._contents = torch.from_numpy(begin(self.config, self._keys).contents).flatten()
 
@@ -164,11 +164,13 @@ class BatchedMinecraft:
         if self._shared and self.config.start_cell is not None and not self.config.slip:
             self._cell = self._cell.masked_fill(done, self.config.number(self.config.start_cell))
             return
-        self._keys = episode_keys(self._seeds, self._episode)
+        self._keys[ended] = episode_keys(words(self._seeds)[ended], self._episode[ended])
         drawn = begin(self.config, self._keys[ended])
-        self._cell = self._cell.masked_scatter(done, torch.from_numpy(drawn.start))
+        cell = self._cell.numpy().copy()
+        cell[ended] = drawn.start
+        self._cell = torch.from_numpy(cell)
         if not self._shared:
-            self._contents.view(self.count, -1)[done] = torch.from_numpy(drawn.contents)
+            self._contents.numpy().reshape(self.count, -1)[ended] = drawn.contents
 
     def _check(self, actions: Tensor) -> None:
         if actions.shape != (self.count,) or actions.is_floating_point():
@@ -203,8 +205,9 @@ class BatchedMinecraft:
             return self._coordinates[self._cell]
         ended = done.numpy()
         contents = self._contents.view(self.count, -1).numpy()[ended]
-        pictures = self._painter.paint(contents, self._cell.numpy()[ended])
-        return final.index_copy(0, done.nonzero()[:, 0], torch.from_numpy(pictures))
+        pictures = final.numpy().copy()
+        pictures[ended] = self._painter.paint(contents, self._cell.numpy()[ended])
+        return torch.from_numpy(pictures)
 
     def _frames(self) -> Tensor:
         """(cells, *shape) the observation of each cell."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.envs.batch import StepBatch, Truth, check_count, task_digest
-from nrm.envs.draws import environment_seeds, episode_keys
+from nrm.envs.draws import environment_seeds, episode_keys, words
 from nrm.envs.task import TaskEnv
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine
@@ -163,7 +163,7 @@ class VectorWorld:
         return self._begin(done)
 
     def _begin(self, which: NDArray[np.bool_]) -> Tensor:
-        keys = [int(key) for key in episode_keys(self._seeds, self._episode)]
+        keys = [int(key) for key in episode_keys(words(self._seeds), self._episode)]
         observation, _ = self.vector.reset(seed=keys, options={"reset_mask": which})
         return _tensor(observation)
 
