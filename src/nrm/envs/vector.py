@@ -79,7 +79,7 @@ class VectorWorld:
         """Step every environment, and begin the next episode where one ended. actions: (N,) int64."""
         if not self._seeds:
             raise WorldError("call reset(seed) before the first step")
-        taken = np.asarray(actions.numpy(), dtype=np.int64)
+        taken = np.asarray(actions.cpu().numpy(), dtype=np.int64)
         observation, reward, terminated, truncated, info = self.vector.step(taken + self._first_action)
         truncated = truncated & ~terminated
         done: NDArray[np.bool_] = terminated | truncated
