@@ -204,6 +204,18 @@ def test_what_was_handed_out_does_not_change() -> None:
     assert same(steps, copies)
 
 
+@pytest.mark.parametrize("name", ["paper", "layout-episode-map", "layout-episode-image"])
+def test_the_world_does_not_mind_what_is_done_to_what_it_handed_out(name: str) -> None:
+    worlds = [BatchedMinecraft(config(name), paper_machine(), COUNT) for _ in range(2)]
+    for world in worlds:
+        world.reset(0).zero_()
+    for actions in random_actions(60):
+        one, other = (world.step(actions) for world in worlds)
+        assert same([[one, worlds[0].truth]], [[other, worlds[1].truth]])
+        for tensor in (*other, *worlds[1].truth):
+            tensor.zero_()
+
+
 def test_equal_seeds_give_equal_walks() -> None:
     def walked(seed: int) -> list[tuple[StepBatch, Any]]:
         world = BatchedMinecraft(config("random-start-slip-image"), paper_machine(), COUNT)

@@ -1,4 +1,4 @@
-"""N grid worlds at once, as tensor tables."""
+"""N grid worlds at once, as tables."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class BatchedMinecraft:
         if not self._seeds:
             raise WorldError("call reset(seed) first")
         label = np.where(self._content < 0, -1, self._content_letter.take(self._content, mode="clip"))
-        return Truth(*map(torch.from_numpy, (label, self._state, self._final_state)))
+        return Truth(*map(torch.from_numpy, (label, self._state.copy(), self._final_state.copy())))
 
     def true_labels(self) -> Tensor | None:
         """(K,) the letter of each of `frames`."""
@@ -174,13 +174,13 @@ class BatchedMinecraft:
         return moves
 
     def _observed(self) -> NDArray[Any]:
-        """What the agents see: the number of their cell, where that says it all."""
-        return self._cell if self._shared else self._seen(self._contents, self._cell)
+        """What the agents see: the number of their cell, where that says it all. Never our own array, but a copy."""
+        return self._cell.copy() if self._shared else self._seen(self._contents, self._cell)
 
     def _observed_anew(self, final: NDArray[Any], done: NDArray[np.bool_]) -> NDArray[Any]:
         """What agents see after the next episode began where one is done; the others see what they saw."""
         if self._shared:
-            return self._cell
+            return self._cell.copy()
         seen = final.copy()
         seen[done] = self._seen(self._contents[done], self._cell[done])
         return seen
