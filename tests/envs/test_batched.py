@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from torch import Tensor
 
 import nrm
@@ -20,8 +23,10 @@ from nrm.envs import (
     TaskEnv,
     environment_seeds,
 )
+from nrm.envs.ends import ending_states
 from nrm.errors import UnknownSymbolError, WorldError
 from tests.envs.worlds import CONFIGS, config, paper_machine
+from tests.strategies import machines
 
 COUNT = 5
 
@@ -53,34 +58,68 @@ def same(one: Any, other: Any) -> bool:
     )
 
 
+def compare(config: MinecraftConfig, machine: nrm.MooreMachine, end: End, seed: int, steps: int = 120) -> int:
+    """Walk a batch and as many Gymnasium environments side by side; how many episodes ended."""
+    world = BatchedMinecraft(config, machine, COUNT, end)
+    envs = [TaskEnv(MinecraftEnv(config), machine, end=end) for _ in range(COUNT)]
+    first = shown(world, world.reset(seed)).numpy()
+    for index, (env, own_seed) in enumerate(zip(envs, environment_seeds(seed, COUNT), strict=True)):
+        assert (first[index] == env.reset(seed=own_seed)[0]).all()
+    assert world.truth.label.tolist() == [-1] * COUNT
+    ended = 0
+    for actions in random_actions(steps, seed=seed):
+        batch, truth = world.step(actions), world.truth
+        now, final = shown(world, batch.observation).numpy(), shown(world, batch.final_observation).numpy()
+        for index, env in enumerate(envs):
+            observation, paid, terminated, truncated, info = env.step(int(actions[index]))
+            assert (final[index] == observation).all()
+            assert batch.reward[index].item() == np.float32(paid)
+            assert (bool(batch.terminated[index]), bool(batch.truncated[index])) == (terminated, truncated)
+            assert int(truth.label[index]) == info["letter"]
+            assert int(truth.final_state[index]) == info["machine_state"]
+            if terminated or truncated:
+                ended += 1
+                observation, info = env.reset()
+            assert (now[index] == observation).all()
+            assert int(truth.state[index]) == info["machine_state"]
+    return ended
+
+
 @pytest.mark.parametrize("end", ["outcome", "absorbing", "limit"])
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_batch_equals_gymnasium_environments_step_for_step(name: str, end: End) -> None:
     for number, reward in ((1, "distance"), (5, "distinct")):
-        machine = paper_machine(number, reward)
-        world = BatchedMinecraft(config(name), machine, COUNT, end)
-        envs = [TaskEnv(MinecraftEnv(config(name)), machine, end=end) for _ in range(COUNT)]
-        first = shown(world, world.reset(number)).numpy()
-        for index, (env, seed) in enumerate(zip(envs, environment_seeds(number, COUNT), strict=True)):
-            assert (first[index] == env.reset(seed=seed)[0]).all()
-        assert world.truth.label.tolist() == [-1] * COUNT
-        ended = 0
-        for actions in random_actions(120, seed=number):
-            batch, truth = world.step(actions), world.truth
-            now, final = shown(world, batch.observation).numpy(), shown(world, batch.final_observation).numpy()
-            for index, env in enumerate(envs):
-                observation, paid, terminated, truncated, info = env.step(int(actions[index]))
-                assert (final[index] == observation).all()
-                assert batch.reward[index].item() == np.float32(paid)
-                assert (bool(batch.terminated[index]), bool(batch.truncated[index])) == (terminated, truncated)
-                assert int(truth.label[index]) == info["letter"]
-                assert int(truth.final_state[index]) == info["machine_state"]
-                if terminated or truncated:
-                    ended += 1
-                    observation, info = env.reset()
-                assert (now[index] == observation).all()
-                assert int(truth.state[index]) == info["machine_state"]
-        assert ended >= COUNT
+        assert compare(config(name), paper_machine(number, reward), end, number) >= COUNT
+
+
+@st.composite
+def configs(draw: st.DrawFn, empty: str | None) -> MinecraftConfig:
+    """Worlds with items a and b, of every kind."""
+    size = draw(st.tuples(st.integers(2, 5), st.integers(2, 5)))
+    copies = draw(st.sampled_from(({"a": 1}, {"a": 2}, {"a": 1, "b": 1}, {"b": 1})))
+    return MinecraftConfig(
+        size=size,
+        items=copies,
+        layout=draw(st.sampled_from(("seed", "episode"))),
+        start=draw(st.sampled_from(("random", (1, 0)))),
+        slip=draw(st.sampled_from((0.0, 0.25, 1.0))),
+        steps=draw(st.integers(1, 12)),
+        observation=draw(st.sampled_from(("map", "image"))),
+        pixels=24,
+        empty=empty,
+    )
+
+
+@given(st.data(), machines(), st.sampled_from(("outcome", "absorbing", "limit")), st.integers(0, 2**40))
+def test_any_batch_equals_its_environments(data: st.DataObject, machine: nrm.MooreMachine, end: End, seed: int) -> None:
+    drawn = data.draw(configs("empty-cell" if machine.alphabet.is_exclusive else None))
+    if drawn.layout == "seed":
+        drawn = replace(drawn, layout_seed=seed)
+    try:
+        ending_states(machine, end)
+    except WorldError:
+        assume(False)
+    compare(drawn, machine, end, seed, steps=15)
 
 
 def test_the_papers_world_against_a_plain_simulation() -> None:
@@ -163,6 +202,18 @@ def test_what_was_handed_out_does_not_change() -> None:
     copies = [tuple(tuple(tensor.clone() for tensor in part) for part in step) for step in steps]
     walk(world, random_actions(60, seed=1))
     assert same(steps, copies)
+
+
+@pytest.mark.parametrize("name", ["paper", "layout-episode-map", "layout-episode-image"])
+def test_the_world_does_not_mind_what_is_done_to_what_it_handed_out(name: str) -> None:
+    worlds = [BatchedMinecraft(config(name), paper_machine(), COUNT) for _ in range(2)]
+    for world in worlds:
+        world.reset(0).zero_()
+    for actions in random_actions(60):
+        one, other = (world.step(actions) for world in worlds)
+        assert same([[one, worlds[0].truth]], [[other, worlds[1].truth]])
+        for tensor in (*other, *worlds[1].truth):
+            tensor.zero_()
 
 
 def test_equal_seeds_give_equal_walks() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nrm.envs.config import MinecraftConfig
-from nrm.envs.draws import draws, environment_seeds, episode_keys
+from nrm.envs.draws import draws, environment_seeds, episode_keys, words
 from nrm.envs.grid import begin, slipped
 from nrm.errors import WorldError
 
@@ -31,14 +31,14 @@ def test_environments_and_episodes_have_unrelated_keys() -> None:
         int(key)
         for seed in range(5)
         for episode in range(20)
-        for key in episode_keys(environment_seeds(seed, 16), np.full(16, episode))
+        for key in episode_keys(words(environment_seeds(seed, 16)), np.full(16, episode))
     }
     assert len(keys) == 5 * 20 * 16
 
 
 def test_an_episode_can_be_repeated_as_a_first_one() -> None:
-    later = episode_keys([7], [3])
-    assert episode_keys([int(later[0])], [0]).tolist() == later.tolist()
+    later = episode_keys(words([7]), [3])
+    assert episode_keys(words([int(later[0])]), [0]).tolist() == later.tolist()
     assert environment_seeds(3, 4) == environment_seeds(3, 9)[:4]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor
 
+from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 
 
@@ -71,3 +73,16 @@ class BatchedWorld(Protocol):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from where `state_dict` was called."""
+
+
+def check_count(count: object) -> None:
+    """Raise `WorldError` unless `count` can be a number of environments."""
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise WorldError(f"a batch has at least one environment; count is {count!r}")
+
+
+def task_digest(machine: MooreMachine) -> str:
+    """A short name of a machine for saved states: equal machines have equal ones."""
+    text = repr((machine.alphabet, machine.initial, machine.columns.shape)).encode()
+    arrays = (machine.letter_class, machine.columns, machine.accepting, machine.outputs)
+    return sha256(text + b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

@@ -35,12 +35,16 @@ def environment_seeds(seed: int, count: int) -> list[int]:
     return [int(word) for word in words >> np.uint64(1)]
 
 
-def episode_keys(seeds: Sequence[int], episodes: ArrayLike) -> Words:
-    """The key of the n-th episode of each environment: its seed, for the first one (n = 0).
+def words(seeds: Sequence[int]) -> Words:
+    """Seeds of any size as 64-bit words."""
+    return np.array([seed & _WORD for seed in seeds], dtype=np.uint64)
+
+
+def episode_keys(first: Words, episodes: ArrayLike) -> Words:
+    """The key of the n-th episode of each environment: its seed (`first`) for n = 0.
 
     So `reset(seed=int(key))` repeats any later episode as a first one.
     """
-    first = np.array([seed & _WORD for seed in seeds], dtype=np.uint64)
     numbers = np.asarray(episodes, dtype=np.uint64)
     later = draws(_mix(first ^ _FIRST), numbers) >> np.uint64(1)
     return np.where(numbers == 0, first, later)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
 from nrm.envs.config import MinecraftConfig
-from nrm.envs.draws import Words, draws
+from nrm.envs.draws import Words, draws, words
 from nrm.errors import UnknownSymbolError, listing, suggestion
 from nrm.machines import Alphabet
 
@@ -72,7 +72,7 @@ def begin(config: MinecraftConfig, keys: Words) -> Episodes:
 
 def settled(config: MinecraftConfig, seed: int) -> MinecraftConfig:
     """The configuration with the items of layout "seed" put where this seed draws them."""
-    contents = begin(config, np.array([seed % (1 << 64)], dtype=np.uint64)).contents[0]
+    contents = begin(config, words([seed])).contents[0]
     width = config.shape[0]
     placements = tuple(
         (config.names[contents[cell] - 1], (int(cell) % width, int(cell) // width)) for cell in np.flatnonzero(contents)
@@ -85,9 +85,9 @@ def slipped(
     config: MinecraftConfig, keys: Words, steps: NDArray[np.int64], actions: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """(n,) the moves that happen at these steps (from 0) of the episodes with these keys, when `actions` are chosen."""
-    words = draws(keys, steps.astype(np.uint64) + _SLIP_COUNTER)
-    chance = (words >> np.uint64(11)).astype(np.float64) / (1 << 53)
-    return np.where(chance < config.slip, (words & np.uint64(3)).astype(np.int64), actions)
+    drawn = draws(keys, steps.astype(np.uint64) + _SLIP_COUNTER)
+    chance = (drawn >> np.uint64(11)).astype(np.float64) / (1 << 53)
+    return np.where(chance < config.slip, (drawn & np.uint64(3)).astype(np.int64), actions)
 
 
 def letters_of_contents(config: MinecraftConfig, alphabet: Alphabet) -> IntArray:

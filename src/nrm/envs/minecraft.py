@@ -11,7 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nrm.envs.config import MinecraftConfig
-from nrm.envs.draws import check_seed, episode_keys
+from nrm.envs.draws import check_seed, episode_keys, words
 from nrm.envs.grid import ACTIONS, begin, coordinates, next_cells, settled, slipped
 from nrm.envs.picture import Painter, text
 from nrm.envs.window import Window
@@ -91,7 +91,7 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
             self._episode = -1
             self._world = self._settled(self._seed)
         self._episode += 1
-        self._key = episode_keys([self._seed], self._episode)
+        self._key = episode_keys(words([self._seed]), self._episode)
         drawn = begin(self._world, self._key)
         self._cell, self._contents = int(drawn.start[0]), drawn.contents[0]
         self._time = 0

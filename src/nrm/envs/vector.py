@@ -13,8 +13,8 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.envs.batch import StepBatch, Truth
-from nrm.envs.draws import environment_seeds, episode_keys
+from nrm.envs.batch import StepBatch, Truth, check_count, task_digest
+from nrm.envs.draws import environment_seeds, episode_keys, words
 from nrm.envs.task import TaskEnv
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine
@@ -60,8 +60,7 @@ class VectorWorld:
     @classmethod
     def of(cls, make: Callable[[], AnyEnv], count: int, processes: bool = False) -> VectorWorld:
         """`count` environments from a function that makes one `TaskEnv`, here or each in a process of its own."""
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise WorldError(f"a batch has at least one environment; count is {count!r}")
+        check_count(count)
         kind = AsyncVectorEnv if processes else SyncVectorEnv
         return cls(kind([make] * count, autoreset_mode=AutoresetMode.DISABLED))
 
@@ -80,7 +79,7 @@ class VectorWorld:
         """Step every environment, and begin the next episode where one ended. actions: (N,) int64."""
         if not self._seeds:
             raise WorldError("call reset(seed) before the first step")
-        taken = np.asarray(actions.numpy(), dtype=np.int64)
+        taken = np.asarray(actions.cpu().numpy(), dtype=np.int64)
         observation, reward, terminated, truncated, info = self.vector.step(taken + self._first_action)
         truncated = truncated & ~terminated
         done: NDArray[np.bool_] = terminated | truncated
@@ -126,6 +125,7 @@ class VectorWorld:
             )
         return {
             "version": STATE_VERSION,
+            "task": task_digest(self.machine),
             "seeds": list(self._seeds),
             "episode": torch.from_numpy(self._episode.copy()),
             "actions": [torch.tensor(history, dtype=torch.int64) for history in self._taken],
@@ -137,10 +137,11 @@ class VectorWorld:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from where `state_dict` was called: every present episode is replayed from its seed."""
         seeds = state.get("seeds", ())
-        if not self._own_resets or state.get("version") != STATE_VERSION or len(seeds) != self.count:
+        known = state.get("version") == STATE_VERSION and state.get("task") == task_digest(self.machine)
+        if not known or not self._own_resets or len(seeds) != self.count:
             raise WorldError(
-                f"the saved state is of another world: it has {len(seeds)} environments, this one {self.count} "
-                "(and both must reset in mode DISABLED)"
+                f"the saved state is of another world: it has {len(seeds)} environments, this one {self.count}; the "
+                "task must be the same too, and both must reset in mode DISABLED"
             )
         self._seeds = [int(seed) for seed in seeds]
         self._episode = state["episode"].numpy().copy()
@@ -162,7 +163,7 @@ class VectorWorld:
         return self._begin(done)
 
     def _begin(self, which: NDArray[np.bool_]) -> Tensor:
-        keys = [int(key) for key in episode_keys(self._seeds, self._episode)]
+        keys = [int(key) for key in episode_keys(words(self._seeds), self._episode)]
         observation, _ = self.vector.reset(seed=keys, options={"reset_mask": which})
         return _tensor(observation)
 
