@@ -40,11 +40,13 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.translate --out out/bench
+	$(BIN)/python -m benchmarks.shortcuts --out out/bench
 
 pictures: $(READY)
 	for task in 1 2 3 4 5 6 7 8; do $(BIN)/nrm compile --task $$task --out docs/images/task-$$task.svg; done
 	$(BIN)/nrm compile "visit(pickaxe, lava) & global_avoidance(door)" --symbols pickaxe,lava,door,gem,empty \
 		--out docs/images/readme-machine.svg
+	$(BIN)/python docs/make_pictures.py
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict

@@ -3,7 +3,10 @@
 The names below are the public interface; the modules behind them may move.
 """
 
+from typing import TYPE_CHECKING
+
 from nrm.errors import NrmError
+from nrm.groundability import Shortcuts, shortcuts
 from nrm.logic import PAPER_SYMBOLS, PAPER_TASKS, Formula, PaperTask, holds, paper_task, parse
 from nrm.machines import (
     Alphabet,
@@ -21,22 +24,43 @@ from nrm.machines import (
 )
 from nrm.machines import compile_formula as compile  # noqa: A004 - reads as nrm.compile(...)
 
+if TYPE_CHECKING:
+    from nrm.neural import (
+        EpisodeBuffer,
+        FitConfig,
+        NeuralRewardMachine,
+        ProbabilisticMoore,
+        discover,
+        extract,
+        fit,
+    )
+
 __version__ = "0.1.0"
+
+_NEURAL = ("EpisodeBuffer", "FitConfig", "NeuralRewardMachine", "ProbabilisticMoore", "discover", "extract", "fit")
 
 __all__ = [
     "PAPER_SYMBOLS",
     "PAPER_TASKS",
     "Alphabet",
+    "EpisodeBuffer",
+    "FitConfig",
     "Formula",
     "MooreMachine",
+    "NeuralRewardMachine",
     "NrmError",
     "PaperTask",
+    "ProbabilisticMoore",
+    "Shortcuts",
     "Task",
     "__version__",
     "compile",
     "difference",
+    "discover",
     "draw",
     "equivalent",
+    "extract",
+    "fit",
     "holds",
     "load_machine",
     "load_task",
@@ -46,4 +70,18 @@ __all__ = [
     "product",
     "save_machine",
     "save_task",
+    "shortcuts",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """The neural part, loaded when it is first asked for: it brings PyTorch with it."""
+    if name in _NEURAL:
+        import nrm.neural
+
+        return getattr(nrm.neural, name)
+    raise AttributeError(f"module 'nrm' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_NEURAL})

@@ -11,12 +11,16 @@ import tyro
 
 from nrm.cli.check import Check
 from nrm.cli.compile import Compile
+from nrm.cli.fit import Fit
+from nrm.cli.shortcuts import Shortcuts
 from nrm.cli.tasks import Tasks
 from nrm.errors import NrmError
 
 Command = (
     Annotated[Compile, tyro.conf.subcommand("compile")]
     | Annotated[Check, tyro.conf.subcommand("check")]
+    | Annotated[Fit, tyro.conf.subcommand("fit")]
+    | Annotated[Shortcuts, tyro.conf.subcommand("shortcuts")]
     | Annotated[Tasks, tyro.conf.subcommand("tasks")]
 )
 

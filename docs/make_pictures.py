@@ -1,0 +1,75 @@
+"""Draw the pictures of the page "What can rewards teach?".
+
+Needs pygraphviz. The pictures go beside this file, into `images`: python docs/make_pictures.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nrm
+from nrm.groundability import Shortcuts
+from nrm.machines import MooreMachine
+from nrm.machines.dot import colour, graphviz
+
+IMAGES = Path(__file__).parent / "images"
+CLASS_COLOURS = ("#4C72B0", "#DD8452", "#8C8C8C", "#55A868", "#C44E52")
+
+
+def main() -> None:
+    """Draw them all."""
+    IMAGES.mkdir(exist_ok=True)
+    machine = nrm.compile("F a & F b", nrm.PAPER_SYMBOLS)
+    found = nrm.shortcuts(machine)
+    nrm.draw(machine, IMAGES / "shortcuts-machine.png")
+    (IMAGES / "shortcuts-classes.png").write_bytes(picture(found, with_symmetry=False))
+    (IMAGES / "shortcuts-symmetry.png").write_bytes(picture(found, with_symmetry=True))
+    distinct = nrm.compile("F a & F b", nrm.PAPER_SYMBOLS, reward="distinct")
+    nrm.draw(distinct, IMAGES / "shortcuts-distinct.png")
+
+
+def picture(found: Shortcuts, with_symmetry: bool) -> bytes:
+    """The machine with an edge for each letter class, in the class's colour; and where the symmetry takes states."""
+    graph = graphviz().AGraph(directed=True, strict=False, rankdir="LR", dpi="140", pad="0.2", nodesep="0.5")
+    graph.node_attr.update(style="filled", fontname="Helvetica", fontsize="11", fixedsize="true", width="0.72")
+    graph.edge_attr.update(fontname="Helvetica", fontsize="10", arrowsize="0.7")
+    _states(graph, found.machine)
+    (symmetry,) = found.generators
+    for state in range(found.machine.states):
+        for number, letters in enumerate(found.classes):
+            paint = CLASS_COLOURS[number]
+            target = int(found.machine.columns[state, number])
+            # Loops of the lower state of a pair hang below it, out of the way of the arrow between them.
+            side = "s" if target == state > symmetry.states[state] else ""
+            graph.add_edge(
+                state,
+                target,
+                key=str(number),
+                label=", ".join(letters),
+                color=paint,
+                fontcolor=paint,
+                headport=side,
+                tailport=side,
+            )
+    if with_symmetry:
+        for state, image in enumerate(symmetry.states):
+            if state < image:
+                graph.add_edge(
+                    state, image, key="h", label="  h", dir="both", style="dashed", constraint="false", penwidth="1.6"
+                )
+    drawn: bytes = graph.draw(format="png", prog="dot")
+    return drawn
+
+
+def _states(graph: Any, machine: MooreMachine) -> None:
+    graph.add_node("start", shape="none", label="", width="0.1", height="0.1", style="")
+    for state in range(machine.states):
+        level = float(machine.outputs[state])
+        shape = "doublecircle" if machine.accepting[state] else "circle"
+        graph.add_node(state, label=f"{state}\\n{level:g}", shape=shape, fillcolor=colour(level))
+    graph.add_edge("start", machine.initial)
+
+
+if __name__ == "__main__":
+    main()

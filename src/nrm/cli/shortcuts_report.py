@@ -1,0 +1,250 @@
+"""How `nrm shortcuts` says what it found: for people, and as JSON for scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from nrm.errors import LimitError, listing
+from nrm.groundability import PotentialRepair, Shortcuts, SymbolVerdict
+from nrm.groundability.counting import digits
+
+MOST_ROWS = 40
+"""Symbols up to which each gets a row of its own; past that, rows are letter classes."""
+MOST_DIGITS = 4000
+"""Digits up to which a JSON number is written as a number: many readers refuse longer ones."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is to be said."""
+
+    names: tuple[str, ...]
+    """The tasks, as they were given."""
+    found: Shortcuts
+    horizon: int | None
+    potential: PotentialRepair | None
+    """What a potential that breaks symmetries leaves; None when there is nothing to break."""
+    listed: int
+    """How many maps to list."""
+
+    @cached_property
+    def labels(self) -> tuple[str, ...] | None:
+        """The symbols to label; None when finding a smallest set takes too long."""
+        try:
+            return self.found.labels_needed
+        except LimitError:
+            return None
+
+    @cached_property
+    def maps(self) -> list[dict[str, str]]:
+        """The maps to list."""
+        return list(islice(self.found.maps(), self.listed))
+
+
+def as_json(report: Report) -> str:
+    """The report as JSON, a line per key and per symbol."""
+    found = report.found
+    labels = report.labels
+    data: dict[str, object] = {
+        "tasks": list(report.names),
+        "kind": found.alphabet.kind,
+        "horizon": report.horizon,
+        "states": found.machine.states,
+        "count": digits(found.count),
+        "symmetries": _number(found.symmetries),
+        "class_internal": _number(found.class_internal),
+        "by_symmetry": _number(found.by_symmetry),
+        "generators": [_moved(found, symmetry.classes) for symmetry in found.generators],
+        "classes": [list(letters) for letters in found.classes],
+        "groundable": found.groundable,
+        "labels_needed": None if labels is None else list(labels),
+    }
+    if report.potential is not None:
+        left = report.potential.left
+        data["potential"] = {
+            "reward": report.potential.scheme,
+            "count": digits(left.count),
+            "symmetries": _number(left.symmetries),
+        }
+    if not found.alphabet.is_exclusive:
+        data["renamings"] = digits(found.renamings.count)
+    if report.listed:
+        data["maps"] = report.maps
+    lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in data.items()]
+    rows = [f"    {json.dumps(v.symbol, ensure_ascii=False)}: {_verdict_json(v)}" for v in found.verdicts]
+    lines.append('  "symbols": {\n' + ",\n".join(rows) + "\n  }")
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def print_report(report: Report) -> None:
+    """The report for people; it stays short for a thousand symbols."""
+    console = Console(highlight=False, markup=False)
+    for line in [*_head(report), ""]:
+        console.print(line, soft_wrap=True)
+    console.print(_table(report.found))
+    for line in _repair(report):
+        console.print(line, soft_wrap=True)
+    if report.listed:
+        console.print()
+        maps = report.maps
+        for number, mapping in enumerate(maps, 1):
+            console.print(f"{number:>5}  {_map_text(mapping)}", soft_wrap=True)
+        left = report.found.count - len(maps)
+        if left:
+            console.print(f"       … and {amount(left)} more", soft_wrap=True)
+
+
+def amount(number: int) -> str:
+    """A whole number for people: with commas, or by its magnitude when it is long."""
+    if number < 10**18:
+        return f"{number:,}"
+    text = digits(number)
+    return f"{text[0]}.{text[1:4]} × 10^{len(text) - 1:,} ({len(text):,} digits)"
+
+
+def _many(number: int, what: str, ending: str = "s") -> str:
+    return f"{amount(number)} {what}{'' if number == 1 else ending}"
+
+
+def _head(report: Report) -> list[str]:
+    found = report.found
+    exclusive = found.alphabet.is_exclusive
+    lines = [f"{'task' if number == 0 else 'and':<10} {name}" for number, name in enumerate(report.names)]
+    kind = "exactly one holds at each step" if exclusive else f"any may hold at a step: {found.alphabet.size:,} letters"
+    lines.append(f"{'symbols' if exclusive else 'props':<10} {listing(found.alphabet.symbols)}  ({kind})")
+    machine = found.machine
+    lines.append(f"{'machine':<10} {_many(machine.states, 'state')}, {_many(machine.classes, 'letter class', 'es')}")
+    if report.horizon is not None:
+        lines.append(f"{'horizon':<10} strings up to length {report.horizon}")
+    size = found.alphabet.size
+    lines.append(
+        f"{'shortcuts':<10} {amount(found.count)} of {amount(size**size)} maps change no reward (with the identity)"
+    )
+    if found.teaches_nothing:
+        lines.append(f"{'':<10} every map is one: all letters are treated alike, so rewards teach nothing about them")
+        return lines
+    if found.groundable:
+        lines.append(f"{'':<10} only the identity: rewards can teach the meaning of every letter")
+        return lines
+    harmless = "(the identity) keeps" if found.class_internal == 1 else "keep"
+    lines.append(f"{'':<10} {amount(found.class_internal)} {harmless} letters in their classes: harmless for this task")
+    if found.symmetries > 1:
+        cycles = [_cycles(found, images) for images in found.group.generators]
+        lines.append(
+            f"{'':<10} {amount(found.by_symmetry)} by symmetry: same rewards, another meaning "
+            f"({amount(found.symmetries)} symmetries, generated by {listing(cycles, 4)})"
+        )
+    if not exclusive:
+        lines.append(f"{'':<10} {amount(found.renamings.count)} renamings of propositions are among them")
+    return lines
+
+
+def _table(found: Shortcuts) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("symbol", "rewards can teach it", "confusable with"):
+        table.add_column(heading, overflow="fold")
+    symbols = found.alphabet.symbols
+    if len(symbols) <= MOST_ROWS:
+        for verdict in found.verdicts:
+            table.add_row(verdict.symbol, _yes(verdict.groundable), _confusions(verdict))
+        return table
+    # One row for each class stands for all its letters: their verdicts differ in nothing but the name.
+    for letters in found.members[:MOST_ROWS]:
+        verdict = found.verdict(symbols[letters[0]])
+        names = [symbols[letter] for letter in letters]
+        one = SymbolVerdict(verdict.symbol, verdict.groundable, (), verdict.by_symmetry)
+        alike = f"each other ({len(names):,} treated alike)" if len(names) > 1 else ""
+        others = _confusions(one) if one.by_symmetry else ""
+        table.add_row(listing(names, 6), _yes(verdict.groundable), "; ".join(filter(None, (alike, others))))
+    hidden = len(found.members) - MOST_ROWS
+    if hidden > 0:
+        table.add_row(f"… {hidden:,} more classes", "", "see --json")
+    return table
+
+
+def _confusions(verdict: SymbolVerdict) -> str:
+    parts = []
+    if verdict.within_class:
+        parts.append(f"{listing(verdict.within_class)} (treated alike)")
+    if verdict.by_symmetry:
+        parts.append(f"{listing(verdict.by_symmetry)} (by symmetry)")
+    if not parts and not verdict.groundable:
+        parts.append("its truth is not told in every combination")
+    return "; ".join(parts)
+
+
+def _repair(report: Report) -> list[str]:
+    found = report.found
+    if found.groundable:
+        return []
+    labels = report.labels
+    many = len(found.alphabet.symbols)
+    lines = ["To leave only the identity:"]
+    if labels is None:
+        lines.append("  label      finding a smallest set of symbols takes too long here")
+    else:
+        names = ", ".join(labels[:12]) + (", …" if len(labels) > 12 else "")
+        lines.append(f"  label      {names}  ({len(labels):,} of {_many(many, 'symbol')}; no smaller set does)")
+    if report.horizon is None:
+        lines.append("  or add     a further task over the same symbols: try --and FORMULA")
+    if report.potential is not None:
+        left = report.potential.left
+        rest = "every symmetry is gone" if left.symmetries == 1 else f"{amount(left.symmetries)} symmetries stay"
+        lines.append(f"  rewards    --reward {report.potential.scheme} leaves {_many(left.count, 'map')}: {rest}")
+    return lines
+
+
+def _map_text(mapping: dict[str, str]) -> str:
+    moved = [f"{name}→{image}" for name, image in mapping.items() if name != image]
+    return listing(moved) if moved else "identity"
+
+
+def _cycles(found: Shortcuts, images: Sequence[int]) -> str:
+    """A permutation of classes as cycles of their names: (a b)(c d)."""
+    text = ""
+    seen: set[int] = set()
+    for start in range(len(images)):
+        cycle = []
+        point = start
+        while point not in seen:
+            seen.add(point)
+            cycle.append(_class_name(found.classes[point]))
+            point = images[point]
+        text += f"({' '.join(cycle)})" if len(cycle) > 1 else ""
+    return text if len(text) <= 120 else f"{text[:118]}…)"
+
+
+def _class_name(letters: Sequence[str]) -> str:
+    return letters[0] if len(letters) == 1 else "{" + listing(letters, 3) + "}"
+
+
+def _moved(found: Shortcuts, images: Sequence[int]) -> list[list[list[str]]]:
+    """The classes that a symmetry moves, each with its image."""
+    pairs = [(number, image) for number, image in enumerate(images) if number != image]
+    return [[list(found.classes[number]), list(found.classes[image])] for number, image in pairs]
+
+
+def _verdict_json(verdict: SymbolVerdict) -> str:
+    data = {
+        "groundable": verdict.groundable,
+        "confusable_with": list(verdict.confusable_with),
+        "by_symmetry": list(verdict.by_symmetry),
+    }
+    return json.dumps(data, ensure_ascii=False)
+
+
+def _number(value: int) -> int | str:
+    """The number, or its digits where a JSON reader would refuse the number."""
+    return value if value < 10**MOST_DIGITS else digits(value)
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

@@ -1,0 +1,294 @@
+"""Which groundings no reward can tell from the true one: `nrm.shortcuts`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from nrm.aliases import Letter, Symbol, SymbolMap, Trace
+from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, suggestion
+from nrm.groundability.bounded import DataShortcuts
+from nrm.groundability.counting import DEFAULT_TERMS, digits, sum_over
+from nrm.groundability.group import SymmetryGroup, symmetry_group
+from nrm.groundability.labels import labels_needed
+from nrm.groundability.letters import map_letters, name_map
+from nrm.groundability.reduction import joint, reduced, unrolled
+from nrm.groundability.renaming import Renamings, renamings
+from nrm.groundability.search import DEFAULT_WORK, Permutation, SymmetrySearch
+from nrm.groundability.verdicts import SymbolVerdict, letter_verdict, proposition_verdict
+from nrm.machines import Alphabet, MooreMachine
+
+Kind = Literal["identity", "class", "symmetry"]
+MAX_UNROLLED = 2_000_000
+"""Most transitions of a machine that is unrolled over time."""
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """A permutation of states that renames classes of letters and changes no reward."""
+
+    classes: Permutation
+    """The image of each letter class."""
+    states: Permutation
+    """The image of each state of `Shortcuts.machine`."""
+
+
+@dataclass(frozen=True)
+class Shortcuts:
+    """Every map of letters that changes no reward on any string: the unremovable reasoning shortcuts (paper, eq. URS).
+
+    The identity counts as one of them. Numbers are exact Python integers of any length, and maps are listed as they
+    are asked for: nothing here grows with the number of letters to the power of itself.
+    """
+
+    machines: tuple[MooreMachine, ...]
+    """The tasks, as they were given."""
+    machine: MooreMachine
+    """The minimal machine of all tasks together; its outputs number combinations of levels when there are several."""
+    group: SymmetryGroup = field(repr=False)
+    """The symmetries, as permutations of the letter classes."""
+    work: int = field(default=DEFAULT_WORK, repr=False, compare=False)
+    terms: int = field(default=DEFAULT_TERMS, repr=False, compare=False)
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """What the machines read."""
+        return self.machine.alphabet
+
+    @cached_property
+    def class_sizes(self) -> tuple[int, ...]:
+        """m_j: how many letters each class has."""
+        return tuple(np.bincount(self.machine.letter_class, minlength=self.machine.classes).tolist())
+
+    @cached_property
+    def members(self) -> tuple[tuple[Letter, ...], ...]:
+        """The letters of each class."""
+        letters: list[list[Letter]] = [[] for _ in range(self.machine.classes)]
+        for letter, number in enumerate(self.machine.letter_class.tolist()):
+            letters[number].append(letter)
+        return tuple(map(tuple, letters))
+
+    @cached_property
+    def classes(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the letters of each class: letters that the tasks treat alike."""
+        return tuple(tuple(map(self.alphabet.letter_name, letters)) for letters in self.members)
+
+    @cached_property
+    def count(self) -> int:
+        """How many maps change no reward, the identity included (the paper's #RS*)."""
+        return sum_over(self.group, self.class_sizes, self.class_sizes, self.terms)
+
+    @cached_property
+    def class_internal(self) -> int:
+        """How many of them only confuse letters of one class, the identity included: harmless for these tasks."""
+        result = 1
+        for size in self.class_sizes:
+            result *= size**size
+        return result
+
+    @property
+    def by_symmetry(self) -> int:
+        """How many of them rename states: same reward, another meaning."""
+        return self.count - self.class_internal
+
+    @property
+    def symmetries(self) -> int:
+        """The order of the group of symmetries, the identity included."""
+        return self.group.order
+
+    @cached_property
+    def generators(self) -> tuple[Symmetry, ...]:
+        """Few symmetries from which all others can be composed."""
+        return tuple(Symmetry(images, self._search().states_of(images)) for images in self.group.generators)
+
+    @property
+    def groundable(self) -> bool:
+        """Whether rewards alone can teach the meaning of every letter."""
+        return self.symmetries == 1 and all(size == 1 for size in self.class_sizes)
+
+    @property
+    def teaches_nothing(self) -> bool:
+        """Whether every map is a shortcut, since all letters are treated alike (so with a valid formula)."""
+        return self.machine.classes == 1
+
+    def maps(self) -> Iterator[dict[str, str]]:
+        """Every such map from letter names to letter names, the identity first, as they are asked for."""
+        numbers = self.machine.letter_class.tolist()
+        place = [self.members[number].index(letter) for letter, number in enumerate(numbers)]
+        for images in self.group.elements():
+            choices = [self.members[images[number]] for number in numbers]
+            # Counting starts at each letter's own place, which makes the very first map the identity.
+            for shifts in _counter([len(letters) for letters in choices]):
+                values = [
+                    letters[(start + shift) % len(letters)]
+                    for letters, start, shift in zip(choices, place, shifts, strict=True)
+                ]
+                yield name_map(self.alphabet, values)
+
+    def __iter__(self) -> Iterator[dict[str, str]]:
+        return self.maps()
+
+    def __contains__(self, candidate: object) -> bool:
+        return isinstance(candidate, Mapping) and self.kind(candidate) is not None
+
+    def kind(self, candidate: SymbolMap) -> Kind | None:
+        """What kind of shortcut a map is; None when some string tells it from the identity.
+
+        Letters that the map does not name stay what they are.
+        """
+        values = map_letters(self.alphabet, candidate)
+        if values == list(range(len(values))):
+            return "identity"
+        images = self._class_images(enumerate(values))
+        if images is None or -1 in images or not self._search().contains(images):
+            return None
+        return "class" if list(images) == sorted(images) else "symmetry"
+
+    def symmetry_agreeing_with(self, pairs: Iterable[tuple[Letter, Letter]]) -> Permutation | None:
+        """A symmetry, as images of classes, of a shortcut that maps letters as `pairs` say; None if there is none."""
+        images = self._class_images(pairs)
+        if images is None:
+            return None
+        chosen = [(number, image) for number, image in enumerate(images) if image >= 0]
+        if all(number == image for number, image in chosen):
+            return self.group.identity
+        return self._search().complete(chosen)
+
+    @cached_property
+    def verdicts(self) -> tuple[SymbolVerdict, ...]:
+        """For each symbol (or proposition) whether rewards can teach it, and what it may be confused with."""
+        return tuple(self.verdict(symbol) for symbol in self.alphabet.symbols)
+
+    def verdict(self, symbol: Symbol) -> SymbolVerdict:
+        """Whether rewards can teach the meaning of one symbol, and what it may be confused with."""
+        if symbol not in self.alphabet.symbols:
+            raise UnknownSymbolError(
+                f"unknown symbol '{symbol}' (symbols: {listing(self.alphabet.symbols)})"
+                f"{suggestion(symbol, self.alphabet.symbols)}"
+            )
+        if self.alphabet.is_exclusive:
+            return letter_verdict(self, self.alphabet.symbols.index(symbol))
+        return proposition_verdict(self, symbol)
+
+    @cached_property
+    def renamings(self) -> Renamings:
+        """Those maps that come from renaming propositions."""
+        if self.alphabet.is_exclusive:
+            raise AlphabetError(
+                "every map of an exclusive alphabet is a renaming of its symbols, so maps() lists them; renamings are "
+                "told apart for propositional alphabets only"
+            )
+        return renamings(self.machine, self.group, self._search())
+
+    @cached_property
+    def labels_needed(self) -> tuple[Symbol, ...]:
+        """A smallest set of symbols to label so that only the identity is left."""
+        return labels_needed(self)
+
+    def groundings(self, observations: Mapping[str, int] | Sequence[int]) -> int:
+        """How many groundings of *observations* no reward can tell from the true one.
+
+        `observations`: how many different observations each letter has, by name or in the order of the letters. Each
+        class needs one at least.
+        """
+        amounts = _amounts(self.alphabet, observations)
+        exponents = [sum(amounts[letter] for letter in letters) for letters in self.members]
+        if 0 in exponents:
+            raise NrmError(
+                f"no observation of {listing(self.classes[exponents.index(0)])}: rewards teach less than the task "
+                "could where a class of letters never occurs; count with left_by(traces) instead"
+            )
+        return sum_over(self.group, self.class_sizes, exponents, self.terms)
+
+    def within(self, horizon: int) -> Shortcuts:
+        """The maps that change no reward on strings up to length `horizon` (Theorem 1): at least as many."""
+        if horizon < 0:
+            raise NrmError(f"a horizon is a number of steps, not {horizon}")
+        # Two machines of n states that differ at all do so on a string of at most 2n - 2 letters.
+        if horizon >= 2 * self.machine.states - 2:
+            return self
+        if (horizon + 1) * self.machine.columns.size > MAX_UNROLLED:
+            raise LimitError(
+                f"{horizon} steps of a machine with {self.machine.states} states and {self.machine.classes} letter "
+                f"classes are more than {MAX_UNROLLED:,} transitions; ask for a shorter horizon"
+            )
+        bounded = reduced(unrolled(self.machine, horizon))
+        group = symmetry_group(SymmetrySearch(bounded, work=self.work))
+        return Shortcuts(self.machines, bounded, group, self.work, self.terms)
+
+    def left_by(self, traces: Iterable[Trace]) -> DataShortcuts:
+        """The maps that change no reward on a recorded data set of symbol traces."""
+        return DataShortcuts.of(self.machine, traces)
+
+    def __str__(self) -> str:
+        number = digits(self.count)
+        shown = number if len(number) <= 20 else f"{number[0]}.{number[1:4]}e{len(number) - 1}"
+        return (
+            f"{shown} shortcuts of {self.alphabet.size} letters in {self.machine.classes} classes "
+            f"({self.symmetries:,} symmetries)"
+        )
+
+    def _search(self) -> SymmetrySearch:
+        return SymmetrySearch(self.machine, work=self.work)
+
+    def _class_images(self, pairs: Iterable[tuple[Letter, Letter]]) -> list[int] | None:
+        """The class that each class goes to (-1: not said), if letters of one class go to one class."""
+        numbers = self.machine.letter_class
+        images = [-1] * self.machine.classes
+        for letter, value in pairs:
+            number, image = int(numbers[letter]), int(numbers[value])
+            if images[number] not in (-1, image):
+                return None
+            images[number] = image
+        return images
+
+
+def shortcuts(
+    machines: MooreMachine | Iterable[MooreMachine],
+    *,
+    horizon: int | None = None,
+    work: int = DEFAULT_WORK,
+    terms: int = DEFAULT_TERMS,
+) -> Shortcuts:
+    """Analyse what rewards can teach about the letters of a task, or of several tasks that share one grounder.
+
+    `horizon`: look at strings up to this length only. `work` and `terms` limit the search for symmetries and the sum
+    over them; where a limit is reached `LimitError` says so, and no number is given.
+    """
+    tasks = (machines,) if isinstance(machines, MooreMachine) else tuple(machines)
+    machine = joint(tasks)
+    result = Shortcuts(tasks, machine, symmetry_group(SymmetrySearch(machine, work=work)), work, terms)
+    return result if horizon is None else result.within(horizon)
+
+
+def _counter(sizes: list[int]) -> Iterator[list[int]]:
+    """All lists of digits below `sizes`, the last digit first to move."""
+    shifts = [0] * len(sizes)
+    while True:
+        yield shifts
+        index = len(sizes) - 1
+        while index >= 0 and shifts[index] == sizes[index] - 1:
+            shifts[index] = 0
+            index -= 1
+        if index < 0:
+            return
+        shifts[index] += 1
+
+
+def _amounts(alphabet: Alphabet, observations: Mapping[str, int] | Sequence[int]) -> list[int]:
+    if isinstance(observations, Mapping):
+        amounts = [0] * alphabet.size
+        for name, amount in observations.items():
+            amounts[alphabet.letter(alphabet.read_step(name))] = amount
+    else:
+        amounts = list(observations)
+    if len(amounts) != alphabet.size or any(amount < 0 for amount in amounts):
+        raise NrmError(
+            f"numbers of observations must be given for the {alphabet.size} letters, none of them negative; "
+            f"got {listing(map(str, amounts))}"
+        )
+    return amounts

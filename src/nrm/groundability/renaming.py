@@ -1,0 +1,162 @@
+"""Shortcuts of a propositional alphabet that come from renaming propositions.
+
+A renaming sigma reads proposition p as sigma(p): the formula that says `p` is told the truth of sigma(p), so the letter
+X becomes {p : sigma(p) in X}. A proposition is *essential* when its truth ever matters. A renaming that changes no
+reward must permute the essential propositions, since a machine that depends on them all cannot be served by fewer; the
+others may be read as anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from nrm.aliases import Symbol, SymbolMap
+from nrm.errors import UnknownSymbolError, listing, suggestion
+from nrm.groundability.group import SymmetryGroup, group_of
+from nrm.groundability.search import Permutation, SymmetrySearch
+from nrm.machines import MooreMachine
+
+
+@dataclass(frozen=True)
+class Renamings:
+    """The maps of propositions to propositions that change no reward."""
+
+    propositions: tuple[Symbol, ...]
+    essential: tuple[Symbol, ...]
+    """The propositions whose truth ever matters."""
+    group: SymmetryGroup = field(repr=False)
+    """The permutations of `essential` that change no reward."""
+    internal: SymmetryGroup = field(repr=False)
+    """Those of them that leave every letter in its class."""
+
+    @cached_property
+    def count(self) -> int:
+        """How many renamings change no reward, the identity included; they need not be one to one."""
+        anything: int = len(self.propositions) ** (len(self.propositions) - len(self.essential))
+        return self.group.order * anything
+
+    def maps(self) -> Iterator[dict[Symbol, Symbol]]:
+        """Every such renaming, the identity first, as they are asked for."""
+        free = [name for name in self.propositions if name not in self.essential]
+        choices = [(name, *(other for other in self.propositions if other != name)) for name in free]
+        for images in self.group.elements():
+            moved = {name: self.essential[image] for name, image in zip(self.essential, images, strict=True)}
+            for values in product(*choices):
+                moved.update(zip(free, values, strict=True))
+                yield {name: moved[name] for name in self.propositions}
+
+    def __iter__(self) -> Iterator[dict[Symbol, Symbol]]:
+        return self.maps()
+
+    def __contains__(self, candidate: object) -> bool:
+        return isinstance(candidate, dict) and self._holds(candidate)
+
+    def within_class(self, proposition: Symbol) -> tuple[Symbol, ...]:
+        """What the proposition may be read as without moving any letter out of its class."""
+        if proposition not in self.essential:
+            return tuple(other for other in self.propositions if other != proposition)
+        return self._orbit(self.internal, proposition)
+
+    def by_symmetry(self, proposition: Symbol) -> tuple[Symbol, ...]:
+        """What else it may be read as, by a symmetry of the task."""
+        if proposition not in self.essential:
+            return ()
+        internal = self._orbit(self.internal, proposition)
+        return tuple(other for other in self._orbit(self.group, proposition) if other not in internal)
+
+    def _orbit(self, group: SymmetryGroup, proposition: Symbol) -> tuple[Symbol, ...]:
+        orbit = group.orbit_of[self.essential.index(proposition)]
+        return tuple(self.essential[point] for point in orbit if self.essential[point] != proposition)
+
+    def _holds(self, renaming: SymbolMap) -> bool:
+        for name in [*renaming, *renaming.values()]:
+            if name not in self.propositions:
+                raise UnknownSymbolError(
+                    f"unknown proposition '{name}' (propositions: {listing(self.propositions)})"
+                    f"{suggestion(name, self.propositions)}"
+                )
+        images = [renaming.get(name, name) for name in self.essential]
+        if sorted(images) != sorted(self.essential):
+            return False
+        return self._sifts([self.essential.index(image) for image in images])
+
+    def _sifts(self, images: Sequence[int]) -> bool:
+        """Whether a permutation is in the group: strip it by one element of each level of the chain."""
+        rest = list(images)
+        for depth, level in enumerate(self.group.chain):
+            if rest[level.base] not in level.tree:
+                return False
+            back = self.group.representative(depth, rest[level.base])
+            inverse = {image: point for point, image in enumerate(back)}
+            rest = [inverse[image] for image in rest]
+        return rest == sorted(rest)
+
+
+def renamings(machine: MooreMachine, symmetries: SymmetryGroup, search: SymmetrySearch) -> Renamings:
+    """The renamings of propositions that change no reward, for a minimal machine over a propositional alphabet."""
+    names = machine.alphabet.symbols
+    numbers = machine.letter_class.tolist()
+    flips = np.arange(machine.alphabet.size)
+    bits = [
+        1 << bit for bit in range(len(names)) if (machine.letter_class != machine.letter_class[flips ^ 1 << bit]).any()
+    ]
+    finder = _RenamingSearch(numbers, bits, symmetries, search)
+    levels = [(place, [other for other in range(len(bits)) if other != place]) for place in range(len(bits))]
+    essential = tuple(name for bit, name in enumerate(names) if 1 << bit in bits)
+    everything = group_of(len(bits), levels, finder.complete)
+    return Renamings(names, essential, everything, group_of(len(bits), levels, finder.complete_within_classes))
+
+
+@dataclass(frozen=True)
+class _RenamingSearch:
+    """Permutations of the essential propositions, followed from the empty letter to ever larger ones."""
+
+    numbers: list[int]
+    bits: list[int]
+    symmetries: SymmetryGroup
+    search: SymmetrySearch
+
+    def complete(self, choices: list[tuple[int, int]]) -> Permutation | None:
+        return self._complete(dict(choices), False)
+
+    def complete_within_classes(self, choices: list[tuple[int, int]]) -> Permutation | None:
+        return self._complete(dict(choices), True)
+
+    def _complete(self, choices: dict[int, int], within: bool) -> Permutation | None:
+        order = [*choices, *(place for place in range(len(self.bits)) if place not in choices)]
+
+        def extend(letters: list[tuple[int, int]], images: dict[int, int], moved: dict[int, int]) -> Permutation | None:
+            if len(moved) == len(order):
+                permutation = [images.get(number, -1) for number in range(self.search.classes)]
+                fits = self.search.contains(permutation)
+                return tuple(moved[place] for place in range(len(order))) if fits else None
+            place = order[len(moved)]
+            free = [choices[place]] if place in choices else range(len(self.bits))
+            for target in free:
+                if target not in moved.values():
+                    added = [(x | self.bits[place], y | self.bits[target]) for x, y in letters]
+                    following = self._matched(added, images, within)
+                    if following is not None:
+                        found = extend(letters + added, following, {**moved, place: target})
+                        if found is not None:
+                            return found
+            return None
+
+        return extend([(0, 0)], {self.numbers[0]: self.numbers[0]}, {})
+
+    def _matched(self, letters: list[tuple[int, int]], images: dict[int, int], within: bool) -> dict[int, int] | None:
+        """The images of classes with those that `letters` add; None when they contradict each other."""
+        self.search.spend(len(letters))
+        added = dict(images)
+        for letter, value in letters:
+            number, image = self.numbers[letter], self.numbers[value]
+            if added.setdefault(number, image) != image or (within and number != image):
+                return None
+            if image not in self.symmetries.orbit_of[number]:
+                return None
+        return added

@@ -1,0 +1,233 @@
+"""The search for symmetries: which permutations of letter classes leave a machine as it is.
+
+A symmetry h of a minimal machine fixes q0, keeps outputs, and permutes the columns: h∘delta_j = delta_{h(j)}∘h. Once
+the image of a class is chosen, q0 and the classes chosen so far force h on every state that they reach, so a choice is
+followed through the machine and mostly refuted, or completed, without another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from nrm.errors import LimitError
+from nrm.groundability.colours import refined_colours
+from nrm.machines import MooreMachine
+
+Permutation = tuple[int, ...]
+"""The image of each class (or state)."""
+
+Mark = tuple[int, int]
+"""How many states were matched and how many classes assigned."""
+
+DEFAULT_WORK = 1_000_000_000
+"""Most transitions that one analysis looks at: about a minute."""
+PATIENCE = 16
+"""Refuted choices after which states are coloured by more than their outputs."""
+
+
+class SymmetrySearch:
+    """The transition table of a minimal machine, prepared for following choices.
+
+    Holds a budget of work, which every call spends; the machine itself is never changed.
+    """
+
+    def __init__(self, machine: MooreMachine, class_colours: Sequence[int] = (), work: int = DEFAULT_WORK) -> None:
+        """`class_colours`: a symmetry must map each class to one of equal colour (by default all are equal)."""
+        self.rows: list[list[int]] = machine.columns.tolist()
+        self.states, self.classes = machine.columns.shape
+        self.initial = machine.initial
+        codes: dict[float, int] = {}
+        self.state_colours = [codes.setdefault(level, len(codes)) for level in machine.outputs.tolist()]
+        self.class_colours = list(class_colours) or [0] * self.classes
+        self.columns = machine.columns
+        self._budget = work
+        self._work = work
+        self._refuted = 0
+
+    def complete(self, choices: Iterable[tuple[int, int]]) -> Permutation | None:
+        """A symmetry that maps class j to class k for each (j, k) in `choices`; None when there is none."""
+        matching = _Matching(self)
+        return self._extend(matching) if matching.assign(list(choices)) else None
+
+    def contains(self, permutation: Sequence[int]) -> bool:
+        """Whether a permutation of the classes is a symmetry."""
+        matching = _Matching(self)
+        return sorted(permutation) == list(range(self.classes)) and matching.assign(list(enumerate(permutation)))
+
+    def states_of(self, permutation: Sequence[int]) -> Permutation:
+        """The permutation of states that a symmetry, given by its classes, carries out."""
+        matching = _Matching(self)
+        if not matching.assign(list(enumerate(permutation))):
+            raise ValueError(f"{tuple(permutation)} is no symmetry")
+        return tuple(matching.forward)
+
+    def levels(self, fixed: Iterable[int] = (), twins: Iterable[Sequence[int]] = ()) -> list[tuple[int, list[int]]]:
+        """A base: classes that, kept in their places one after the other, leave the identity only.
+
+        Each comes with the classes that it might be mapped to while `fixed` and the ones before it stay. `twins` are
+        sets of classes any two of which a symmetry swaps, known before: of another set one class is enough to try,
+        and once one of a set stays, the others can only go to each other.
+        """
+        set_of = {number: tuple(members) for members in twins for number in members}
+        matching = _Matching(self)
+        matching.assign([(number, number) for number in fixed])
+        found: list[tuple[int, list[int]]] = []
+        while True:
+            alike = {number: left for left, _ in matching.groups() if len(left) > 1 for number in left}
+            if not alike:
+                return found
+            base = min(alike)
+            own = set_of.get(base, (base,))
+            first = dict.fromkeys(set_of.get(number, (number,))[0] for number in alike[base] if number not in own)
+            found.append((base, list(first)))
+            found.extend((number, []) for number in own[1:-1])
+            matching.assign([(number, number) for number in own])
+
+    def spend(self, amount: int) -> None:
+        """Count work; raise `LimitError` when the budget is used up."""
+        self._budget -= amount
+        if self._budget < 0:
+            raise LimitError(
+                f"the search for symmetries of a machine with {self.states} states and {self.classes} letter classes "
+                f"stopped after {self._work:,} transitions; raise the limit (work=…) or analyse a smaller task"
+            )
+
+    def _extend(self, matching: _Matching) -> Permutation | None:
+        """Choose images for the remaining classes, fewest possibilities first, and go back where that fails."""
+        open_choices: list[tuple[Mark, int, Iterator[int]]] = []
+        while True:
+            groups = self._settled(matching)
+            if groups is not None and not groups:
+                return tuple(matching.images)
+            if groups:
+                left, right = min(groups, key=lambda pair: len(pair[0]))
+                open_choices.append((matching.mark(), left[0], iter(right)))
+            else:
+                self._refute()
+            while open_choices:
+                mark, number, images = open_choices[-1]
+                matching.undo(mark)
+                if self._assign_one(matching, mark, number, images):
+                    break
+                open_choices.pop()
+                self._refute()
+            else:
+                return None
+
+    def _assign_one(self, matching: _Matching, mark: Mark, number: int, images: Iterator[int]) -> bool:
+        """Map a class to the next of its possible images that does not contradict at once."""
+        for image in images:
+            if matching.assign([(number, image)]):
+                return True
+            matching.undo(mark)
+        return False
+
+    def _settled(self, matching: _Matching) -> list[tuple[list[int], list[int]]] | None:
+        """Make every choice that is forced; the groups that remain open, or None at a contradiction."""
+        while True:
+            groups = matching.groups()
+            if any(len(left) != len(right) for left, right in groups):
+                return None
+            forced = [(left[0], right[0]) for left, right in groups if len(left) == 1]
+            if not forced:
+                return groups
+            if not matching.assign(forced):
+                return None
+
+    def _refute(self) -> None:
+        self._refuted += 1
+        if self._refuted == PATIENCE:
+            self.state_colours, self.class_colours = refined_colours(
+                self.columns, self.state_colours, self.class_colours
+            )
+
+
+class _Matching:
+    """A partial symmetry: pairs of states and pairs of classes, closed under each other."""
+
+    def __init__(self, search: SymmetrySearch) -> None:
+        self.search = search
+        self.forward = [-1] * search.states
+        self.backward = [-1] * search.states
+        self.forward[search.initial] = self.backward[search.initial] = search.initial
+        self.matched = [search.initial]
+        self.images = [-1] * search.classes
+        self.assigned: list[tuple[int, int]] = []
+        self.taken = [False] * search.classes
+
+    def mark(self) -> Mark:
+        return len(self.matched), len(self.assigned)
+
+    def undo(self, mark: Mark) -> None:
+        """Forget what was matched and assigned since `mark`."""
+        states, classes = mark
+        for state in self.matched[states:]:
+            self.backward[self.forward[state]] = -1
+            self.forward[state] = -1
+        for number, image in self.assigned[classes:]:
+            self.images[number] = -1
+            self.taken[image] = False
+        del self.matched[states:], self.assigned[classes:]
+
+    def assign(self, choices: list[tuple[int, int]]) -> bool:
+        """Map classes as chosen, and every state that this reaches; False (half done) when it contradicts itself."""
+        colours = self.search.class_colours
+        for number, image in choices:
+            if self.images[number] != image:
+                if self.images[number] >= 0 or self.taken[image] or colours[number] != colours[image]:
+                    return False
+                self.images[number] = image
+                self.taken[image] = True
+                self.assigned.append((number, image))
+        old = len(self.matched)
+        self.search.spend(old * len(choices))
+        if not self._follow(self.matched[:old], choices):
+            return False
+        while old < len(self.matched):
+            fresh = self.matched[old:]
+            old = len(self.matched)
+            self.search.spend(len(fresh) * len(self.assigned))
+            if not self._follow(fresh, self.assigned):
+                return False
+        return True
+
+    def _follow(self, states: list[int], classes: list[tuple[int, int]]) -> bool:
+        rows, colours = self.search.rows, self.search.state_colours
+        forward, backward, matched = self.forward, self.backward, self.matched
+        for state in states:
+            row, twin = rows[state], rows[forward[state]]
+            for number, image in classes:
+                target, wanted = row[number], twin[image]
+                present = forward[target]
+                if present < 0:
+                    if backward[wanted] >= 0 or colours[target] != colours[wanted]:
+                        return False
+                    forward[target] = wanted
+                    backward[wanted] = target
+                    matched.append(target)
+                elif present != wanted:
+                    return False
+        return True
+
+    def groups(self) -> list[tuple[list[int], list[int]]]:
+        """Unassigned classes and their possible images, by what they do to the matched states."""
+        rows, states, classes = self.search.rows, self.search.state_colours, self.search.class_colours
+        free = [number for number, image in enumerate(self.images) if image < 0]
+        self.search.spend(2 * len(self.matched) * len(free))
+        left = {number: [classes[number]] for number in free}
+        right = {number: [classes[number]] for number, taken in enumerate(self.taken) if not taken}
+        for state in self.matched:
+            row, twin = rows[state], rows[self.forward[state]]
+            for number, sign in left.items():
+                target = row[number]
+                image = self.forward[target]
+                sign.append(image if image >= 0 else -1 - states[target])
+            for number, sign in right.items():
+                target = twin[number]
+                sign.append(target if self.backward[target] >= 0 else -1 - states[target])
+        groups: dict[tuple[int, ...], tuple[list[int], list[int]]] = {}
+        for number, sign in left.items():
+            groups.setdefault(tuple(sign), ([], []))[0].append(number)
+        for number, sign in right.items():
+            groups.setdefault(tuple(sign), ([], []))[1].append(number)
+        return list(groups.values())
