@@ -115,8 +115,8 @@ def speed(machine: MooreMachine, config: Config) -> list[list[object]]:
                 loss = plain(machine, scores, batch)  # noqa: B023
                 return loss, torch.autograd.grad(loss, scores)[0]  # noqa: B023
 
-            (loss, gradient), quick = timed(fast, 0.5)
-            (true_loss, true_gradient), long = timed(slow, 0.1)
+            (loss, gradient), quick = timed(fast, 2.0, 100)
+            (true_loss, true_gradient), long = timed(slow, 2.0)
             torch.testing.assert_close(loss, true_loss, rtol=1e-3, atol=1e-4)
             torch.testing.assert_close(gradient, true_gradient, rtol=1e-2, atol=1e-5)
             form = "scan" if uses_scan("auto", steps, episodes, machine.states) else "loop"
