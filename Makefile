@@ -20,7 +20,7 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ".[draw,bench,render,docs,dev]"
+		--editable ".[draw,bench,render,tensorboard,docs,dev]"
 	@touch $@
 
 demo: $(READY)
@@ -42,6 +42,10 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.translate --out out/bench
 	$(BIN)/python -m benchmarks.shortcuts --out out/bench
 	$(BIN)/python -m benchmarks.stepping --out out/bench
+	$(BIN)/python -m benchmarks.neural_speed --out out/bench
+	$(BIN)/python -m benchmarks.grounding --out out/bench --objectives sequence
+	$(BIN)/python -m benchmarks.automata --out out/bench
+	$(BIN)/python -m benchmarks.pure --out out/bench --no-joint
 
 pictures: $(READY)
 	for task in 1 2 3 4 5 6 7 8; do $(BIN)/nrm compile --task $$task --out docs/images/task-$$task.svg; done

@@ -18,7 +18,6 @@ import tyro
 import nrm
 from benchmarks import worlds
 from benchmarks.common import report
-from benchmarks.shortcuts import accuracy_modulo_shortcuts
 from nrm.neural import (
     CnnGrounder,
     EpisodeBuffer,
@@ -30,7 +29,7 @@ from nrm.neural import (
     StridedCnnGrounder,
     fit,
 )
-from nrm.neural.config import Objective
+from nrm.neural.objectives import Objective
 
 GrounderName = Literal["mlp", "paper-mlp", "cnn", "strided-cnn"]
 
@@ -95,7 +94,7 @@ def run(config: Config, task: int, seed: int, objective: Objective) -> tuple[flo
     true = [worlds.symbol_at(cell) for cell in worlds.all_cells()]
     with torch.no_grad():
         predicted = model.ground(torch.from_numpy(observe(cells))).argmax(-1).tolist()
-    return accuracy_modulo_shortcuts(machine, predicted, true), record
+    return worlds.accuracy_modulo_shortcuts(machine, predicted, true), record
 
 
 def main(config: Config) -> None:

@@ -29,6 +29,15 @@ from nrm.registration import register_worlds
 
 if TYPE_CHECKING:
     from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, TaskEnv, VectorWorld
+    from nrm.neural import (
+        EpisodeBuffer,
+        FitConfig,
+        NeuralRewardMachine,
+        ProbabilisticMoore,
+        discover,
+        extract,
+        fit,
+    )
 
 __version__ = "0.1.0"
 
@@ -36,9 +45,16 @@ __version__ = "0.1.0"
 _LATER = {
     "MINECRAFT_SYMBOLS": "nrm.envs",
     "BatchedMinecraft": "nrm.envs",
+    "EpisodeBuffer": "nrm.neural",
+    "FitConfig": "nrm.neural",
     "MinecraftConfig": "nrm.envs",
+    "NeuralRewardMachine": "nrm.neural",
+    "ProbabilisticMoore": "nrm.neural",
     "TaskEnv": "nrm.envs",
     "VectorWorld": "nrm.envs",
+    "discover": "nrm.neural",
+    "extract": "nrm.neural",
+    "fit": "nrm.neural",
 }
 
 __all__ = [
@@ -47,11 +63,15 @@ __all__ = [
     "PAPER_TASKS",
     "Alphabet",
     "BatchedMinecraft",
+    "EpisodeBuffer",
+    "FitConfig",
     "Formula",
     "MinecraftConfig",
     "MooreMachine",
+    "NeuralRewardMachine",
     "NrmError",
     "PaperTask",
+    "ProbabilisticMoore",
     "Shortcuts",
     "Task",
     "TaskEnv",
@@ -59,8 +79,11 @@ __all__ = [
     "__version__",
     "compile",
     "difference",
+    "discover",
     "draw",
     "equivalent",
+    "extract",
+    "fit",
     "holds",
     "load_machine",
     "load_task",

@@ -18,7 +18,9 @@ LEVELS = [0.0, 50.0, 100.0]
 
 def test_levels_are_sums_of_rewards() -> None:
     assert levels_from_rewards([0, 50, 0, 50], LEVELS, 0.0).tolist() == [0, 1, 1, 2]
-    assert levels_from_rewards(np.float32([33.3333, 33.3333]), [0, 100 / 3, 200 / 3, 100], 0.0).tolist() == [1, 2]
+    assert levels_from_rewards(
+        np.array([33.3333, 33.3333], dtype=np.float32), [0, 100 / 3, 200 / 3, 100], 0.0
+    ).tolist() == [1, 2]
     assert levels_from_rewards([-50.0], LEVELS, 100.0).tolist() == [1]
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from benchmarks import worlds
-from benchmarks.shortcuts import accuracy_modulo_shortcuts
 from torch import nn
 
 import nrm
@@ -55,7 +54,7 @@ def test_a_grounder_is_learned_from_rewards_alone(number: int) -> None:
     model = fresh(machine)
     record = fit(model, buffer, "grounding", FitConfig(epochs=200))
     assert record.explained
-    assert accuracy_modulo_shortcuts(machine, letters(model), TRUE) == 1
+    assert worlds.accuracy_modulo_shortcuts(machine, letters(model), TRUE) == 1
     assert record.best.losses[-1] < 0.1 * record.best.losses[0]
     assert not model.training
 
@@ -113,7 +112,7 @@ def test_mini_batches_learn_too() -> None:
     model = fresh(machine)
     record = fit(model, buffer, config=FitConfig(epochs=60, batch_size=16, restarts=3))
     assert record.explained
-    assert accuracy_modulo_shortcuts(machine, letters(model), TRUE) == 1
+    assert worlds.accuracy_modulo_shortcuts(machine, letters(model), TRUE) == 1
 
 
 def test_labelled_observations_choose_among_the_symmetries() -> None:

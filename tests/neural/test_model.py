@@ -208,7 +208,7 @@ def test_gradients_through_the_whole_model() -> None:
         )
         return result
 
-    assert torch.autograd.gradcheck(likelihood, (scores, machine.transitions, machine.rewards))
+    assert torch.autograd.gradcheck(likelihood, (scores, *machine.parameters()))
 
 
 class Wrapper(nn.Module):

@@ -12,6 +12,7 @@ import tyro
 from nrm.cli.check import Check
 from nrm.cli.compile import Compile
 from nrm.cli.evaluate import Evaluate
+from nrm.cli.fit import Fit
 from nrm.cli.shortcuts import Shortcuts
 from nrm.cli.tasks import Tasks
 from nrm.cli.train import Train
@@ -21,6 +22,7 @@ from nrm.errors import NrmError
 Command = (
     Annotated[Compile, tyro.conf.subcommand("compile")]
     | Annotated[Check, tyro.conf.subcommand("check")]
+    | Annotated[Fit, tyro.conf.subcommand("fit")]
     | Annotated[Shortcuts, tyro.conf.subcommand("shortcuts")]
     | Annotated[Tasks, tyro.conf.subcommand("tasks")]
     | Annotated[Train, tyro.conf.subcommand("train")]

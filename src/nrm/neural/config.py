@@ -38,9 +38,9 @@ class FitConfig:
     """Episodes in a mini-batch; all of them when absent."""
     restarts: int = 32
     """Most attempts from fresh parameters. Attempts end early at one that explains the episodes (see `target`)."""
-    scatter: int = 20
-    """Steps towards random symbols with which a fresh grounder of a restart begins. Fresh networks call everything
-    about equally probable, and then all fall into the same local optimum."""
+    scatter: int = 100
+    """Most steps towards random symbols with which a fresh grounder of a restart begins. Fresh networks call
+    everything about equally probable, and then all fall into the same local optimum."""
     held_out: float = 0.15
     """Share of the episodes that choose among the restarts, and are not learned from."""
     patience: int = 80

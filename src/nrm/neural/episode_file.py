@@ -126,9 +126,10 @@ def save_episodes(path: str | Path, episodes: RecordedEpisodes) -> Path:
 def load_episodes(path: str | Path) -> RecordedEpisodes:
     """Read an episode file, or say which array is missing or malformed."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise EpisodeFileError(f"{path} holds a single array; an episode file is an .npz of named arrays")
+        loaded = np.load(path, allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            raise EpisodeFileError(f"{path} holds a single array; an episode file is an .npz of named arrays")
+        with loaded as file:
             arrays = {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise EpisodeFileError(f"there is no file {path}") from None

@@ -90,10 +90,11 @@ def renaming(machine: MooreMachine, reference: MooreMachine) -> tuple[int, ...] 
     """For each letter of the reference a letter of the machine, so that they behave alike; None if no map does that.
 
     A machine learned together with its grounder has symbols without names: it is right when some renaming makes it
-    equivalent to the reference. Letters of the machine may stay unused, and several may have one meaning.
+    equivalent to the reference. Several letters may share a meaning, but each letter of the machine must have one:
+    its letter classes and the reference's are matched one to one.
     """
     left, right = minimise(machine, by="outputs"), minimise(reference, by="outputs")
-    if left.outputs[left.initial] != right.outputs[right.initial]:
+    if left.classes != right.classes or left.outputs[left.initial] != right.outputs[right.initial]:
         return None
     chosen = _search(left, right, [])
     if chosen is None:
@@ -122,7 +123,7 @@ def _search(left: MooreMachine, right: MooreMachine, chosen: list[int]) -> list[
         return None
     if len(chosen) == right.classes:
         return chosen
-    for candidate in range(left.classes):
+    for candidate in set(range(left.classes)) - set(chosen):
         found = _search(left, right, [*chosen, candidate])
         if found is not None:
             return found

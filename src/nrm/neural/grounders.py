@@ -86,12 +86,44 @@ class MlpGrounder(Grounder):
         return self.probabilities(self.layers(flat.to(_dtype(self)) * self.scale))
 
 
-class CnnGrounder(Grounder):
-    """The paper's grounder of the image world: two convolutions with pooling and ReLU, two layers, softmax.
+class ImageGrounder(Grounder):
+    """What convolutional grounders share: `features` of an image, then a `head` that scores symbols.
 
     Observations are images (n, height, width, channels), as environments give them; whole numbers 0 to 255 are scaled
     to 0 to 1.
     """
+
+    def __init__(
+        self, symbols: int, shape: Sequence[int], channels: Sequence[int], hidden: int, independent: bool
+    ) -> None:
+        height, width, depth = _image_shape(shape)
+        super().__init__(
+            independent, symbols=symbols, shape=[height, width, depth], channels=list(channels), hidden=hidden
+        )
+        layers: list[nn.Module] = []
+        for wide in channels:
+            layers += self.stage(depth, wide)
+            depth, height, width = wide, height // 2, width // 2
+        self.features = nn.Sequential(*layers, nn.Flatten())
+        self.head = nn.Sequential(
+            nn.Linear(depth * height * width, hidden), *self.between(hidden), nn.Linear(hidden, symbols)
+        )
+
+    def stage(self, depth: int, wide: int) -> list[nn.Module]:
+        """Layers from `depth` to `wide` channels that halve height and width."""
+        raise NotImplementedError
+
+    def between(self, hidden: int) -> list[nn.Module]:
+        """Layers between the two fully connected ones."""
+        raise NotImplementedError
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """(n, symbols) probabilities."""
+        return self.probabilities(self.head(self.features(_images(observations, self.config["shape"], _dtype(self)))))
+
+
+class CnnGrounder(ImageGrounder):
+    """The paper's grounder of the image world: two convolutions with pooling and ReLU, two layers, softmax."""
 
     def __init__(
         self,
@@ -101,27 +133,19 @@ class CnnGrounder(Grounder):
         hidden: int = 64,
         independent: bool = False,
     ) -> None:
-        height, width, depth = _image_shape(shape)
-        super().__init__(
-            independent, symbols=symbols, shape=[height, width, depth], channels=list(channels), hidden=hidden
-        )
-        layers: list[nn.Module] = []
-        for wide in channels:
-            layers += [nn.Conv2d(depth, wide, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()]
-            depth, height, width = wide, height // 2, width // 2
-        self.features = nn.Sequential(*layers, nn.Flatten())
-        self.head = nn.Sequential(nn.Linear(depth * height * width, hidden), nn.ReLU(), nn.Linear(hidden, symbols))
+        super().__init__(symbols, shape, channels, hidden, independent)
 
-    def forward(self, observations: Tensor) -> Tensor:
-        """(n, symbols) probabilities."""
-        return self.probabilities(self.head(self.features(_images(observations, self.config["shape"], _dtype(self)))))
+    def stage(self, depth: int, wide: int) -> list[nn.Module]:
+        """Convolution, pooling, ReLU."""
+        return [nn.Conv2d(depth, wide, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()]
+
+    def between(self, hidden: int) -> list[nn.Module]:  # noqa: ARG002 - the other grounder needs it
+        """ReLU."""
+        return [nn.ReLU()]
 
 
-class StridedCnnGrounder(Grounder):
-    """A smaller and faster convolutional grounder: strided convolutions, layer normalisation, SiLU, softmax.
-
-    About a tenth of the arithmetic of `CnnGrounder`, and it keeps where in the image something is.
-    """
+class StridedCnnGrounder(ImageGrounder):
+    """A grounder of strided convolutions with layer normalisation: about half the arithmetic of `CnnGrounder`."""
 
     def __init__(
         self,
@@ -131,22 +155,15 @@ class StridedCnnGrounder(Grounder):
         hidden: int = 64,
         independent: bool = False,
     ) -> None:
-        height, width, depth = _image_shape(shape)
-        super().__init__(
-            independent, symbols=symbols, shape=[height, width, depth], channels=list(channels), hidden=hidden
-        )
-        layers: list[nn.Module] = []
-        for wide in channels:
-            layers += [nn.Conv2d(depth, wide, 4, stride=2, padding=1), nn.GroupNorm(1, wide), nn.SiLU()]
-            depth, height, width = wide, height // 2, width // 2
-        self.features = nn.Sequential(*layers, nn.Flatten())
-        self.head = nn.Sequential(
-            nn.Linear(depth * height * width, hidden), nn.LayerNorm(hidden), nn.SiLU(), nn.Linear(hidden, symbols)
-        )
+        super().__init__(symbols, shape, channels, hidden, independent)
 
-    def forward(self, observations: Tensor) -> Tensor:
-        """(n, symbols) probabilities."""
-        return self.probabilities(self.head(self.features(_images(observations, self.config["shape"], _dtype(self)))))
+    def stage(self, depth: int, wide: int) -> list[nn.Module]:
+        """Strided convolution, normalisation over the image, SiLU."""
+        return [nn.Conv2d(depth, wide, 4, stride=2, padding=1), nn.GroupNorm(1, wide), nn.SiLU()]
+
+    def between(self, hidden: int) -> list[nn.Module]:
+        """Normalisation, SiLU."""
+        return [nn.LayerNorm(hidden), nn.SiLU()]
 
 
 class TrueLabels(Grounder):

@@ -124,7 +124,7 @@ class NeuralRewardMachine(nn.Module):
         """
         batch = pack(observations, lengths)
         symbols = self.ground(batch.observations)
-        states = recursion.propagate(self.matrices(batch, symbols), self._start(batch), method).transpose(0, 1)
+        states = self._open_loop(batch, symbols, method)
         mask = batch.mask.unsqueeze(-1)
         states = states * mask
         return Beliefs(_gathered(symbols, batch.seen) * mask, states, states @ self.machine.reward_probs())
@@ -178,8 +178,7 @@ class NeuralRewardMachine(nn.Module):
 
     def batch_rewards(self, batch: EpisodeBatch, symbols: Tensor, method: Method = "auto") -> Tensor:
         """(batch, time, levels) open-loop reward probabilities, from symbols (n, symbols)."""
-        states = recursion.propagate(self.matrices(batch, symbols), self._start(batch), method)
-        return states.transpose(0, 1) @ self.machine.reward_probs()
+        return self._open_loop(batch, symbols, method) @ self.machine.reward_probs()
 
     def crisp(self, observations: Tensor, lengths: Tensor | Sequence[int] | None = None) -> Crisp:
         """Symbolic sequences by arg-max (paper, end of "Definition and Notations"); -1 at padding."""
@@ -224,21 +223,29 @@ class NeuralRewardMachine(nn.Module):
         With `observed`, the next states are weighed by the probability of the level that was seen.
         """
         moves = self.machine.step_matrices(self.letter_probs(symbols))
-        index, levels = batch.seen.t(), batch.levels.t()
-        if observed:
-            # One matrix for each pair of an observation and a level that can occur, then a gather.
-            weighed = moves.unsqueeze(1) * self.machine.reward_probs().t()[None, :, None, :]
-            count = weighed.shape[1]
-            if len(weighed) * count <= index.numel():
-                matrices = _gathered(weighed.flatten(0, 1), index * count + levels)
-            else:
-                matrices = _gathered(moves, index) * self.machine.reward_probs().t()[levels].unsqueeze(-2)
+        seen, levels = batch.seen.t(), batch.levels.t()
+        if not observed:
+            matrices = _gathered(moves, seen)
         else:
-            matrices = _gathered(moves, index)
+            # shown[level]: each row holds the probabilities of that level, state by state.
+            shown = self.machine.reward_probs().t()
+            shown = shown.unsqueeze(1).expand(-1, self.machine.states, -1).contiguous()
+            if len(moves) * len(shown) <= seen.numel():
+                # Few observations: one matrix for each with each level, then a gather.
+                weighed = (moves.unsqueeze(1) * shown).flatten(0, 1)
+                matrices = _gathered(weighed, seen * len(shown) + levels)
+            else:
+                matrices = _gathered(moves, seen) * _gathered(shown, levels)
         if bool((batch.lengths < batch.seen.shape[1]).any()):
             identity = torch.eye(self.machine.states, dtype=matrices.dtype, device=matrices.device)
             matrices = torch.where(batch.mask.t()[..., None, None], matrices, identity)
         return matrices
+
+    def _open_loop(self, batch: EpisodeBatch, symbols: Tensor, method: Method) -> Tensor:
+        """(batch, time, states) beliefs that no reward informs."""
+        states = recursion.propagate(self.matrices(batch, symbols), self._start(batch), method).transpose(0, 1)
+        # Rounding lets the mass drift over thousands of steps.
+        return states / states.sum(-1, keepdim=True)
 
     def _start(self, batch: EpisodeBatch) -> Tensor:
         return self.initial_belief(len(batch.lengths)).contiguous()

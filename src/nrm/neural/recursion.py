@@ -31,6 +31,12 @@ _SCAN_FROM = 256
 _SCAN_WORK = 8_192
 """Most multiply-adds (batch * states^3) a step for which a scan beats the loop on a processor core."""
 
+_SELDOM = 4
+"""Steps between normalisations of a loop."""
+
+_SMALL = 1e-10
+"""Sum of a message below which a loop normalises every step instead."""
+
 
 def uses_scan(method: Method, time: int, batch: int, states: int) -> bool:
     """Whether a chain is solved by a scan; `auto` decides by its size."""
@@ -96,7 +102,7 @@ class _Propagation(torch.autograd.Function):
         messages = torch.cat([later.flip(0), gradient[-1:]])
         before = torch.cat([start[None], beliefs[:-1]])
         return (
-            before.unsqueeze(-1) * messages.unsqueeze(-2),
+            _outer(before, messages),
             (matrices[0] @ messages[0].unsqueeze(-1)).squeeze(-1),
             None,
         )
@@ -128,8 +134,12 @@ class _LogLikelihood(torch.autograd.Function):
         after = torch.matmul(matrices, messages.unsqueeze(-1)).squeeze(-1)
         whole = (before * after).sum(-1)
         weight = torch.where(whole > 0, gradient / whole.clamp_min(_tiny(whole)), 0.0)
-        gradient_matrices = (before * weight.unsqueeze(-1)).unsqueeze(-1) * messages.unsqueeze(-2)
-        return gradient_matrices, after[0] * weight[0].unsqueeze(-1), None
+        return _outer(before * weight.unsqueeze(-1), messages), after[0] * weight[0].unsqueeze(-1), None
+
+
+def _outer(left: Tensor, right: Tensor) -> Tensor:
+    """(…, n, n) products of all pairs; as a matrix product, which is faster than broadcasting short rows."""
+    return torch.matmul(left.unsqueeze(-1), right.unsqueeze(-2))
 
 
 def _step_likelihoods(matrices: Tensor, start: Tensor, beliefs: Tensor) -> Tensor:
@@ -207,12 +217,24 @@ def _directions(matrices: Tensor, start: Tensor, scan: bool) -> Tensor:
 def _directions_loop(matrices: Tensor, start: Tensor) -> Tensor:
     if not len(matrices):
         return start.new_empty(0, *start.shape)
+    # Normalising seldom is faster; where likelihoods are so small that precision could suffer, it is done every step.
+    rows = _chained(matrices, start, _SELDOM)
+    sums = rows.sum(-1, keepdim=True)
+    if bool((sums < _SMALL).any()):
+        rows = _chained(matrices, start, 1)
+        sums = rows.sum(-1, keepdim=True)
+    return rows / sums.clamp_min(_tiny(matrices))
+
+
+def _chained(matrices: Tensor, start: Tensor, every: int) -> Tensor:
+    """Forward messages up to scale, brought back to sum 1 (or 0) every so many steps."""
     tiny = _tiny(matrices)
     row = start.unsqueeze(1)
     rows = []
-    for matrix in matrices.unbind(0):
+    for step, matrix in enumerate(matrices.unbind(0), 1):
         row = torch.bmm(row, matrix)
-        row = row / row.sum(-1, keepdim=True).clamp_min(tiny)
+        if step % every == 0:
+            row = row / row.sum(-1, keepdim=True).clamp_min(tiny)
         rows.append(row)
     return torch.stack(rows).squeeze(2)
 

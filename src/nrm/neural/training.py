@@ -26,6 +26,9 @@ WARM_UP = 10
 _SLIGHT = 1e-3
 """Relative improvement of the loss that does not count as one."""
 
+_LEANING = 0.4
+"""Share of the uniform cross-entropy at which a grounder leans to random letters, and can still be led elsewhere."""
+
 _SCATTERED = 256
 """Most observations that a fresh grounder is given random letters for."""
 
@@ -107,7 +110,7 @@ def attempt(
 
 
 def scatter(model: NeuralRewardMachine, observations: Tensor, config: FitConfig, generator: torch.Generator) -> None:
-    """Move a fresh grounder some steps towards random letters for the observations (n, …)."""
+    """Move a fresh grounder towards random letters for the observations (n, …), until it leans to them clearly."""
     order = torch.randperm(len(observations), generator=generator)[:_SCATTERED]
     size = model.machine.alphabet.size
     letters = torch.randint(size, (len(order),), generator=generator).to(observations.device)
@@ -115,8 +118,11 @@ def scatter(model: NeuralRewardMachine, observations: Tensor, config: FitConfig,
     ((parameters, rate),) = _prepare([model], ("grounding",), config)
     optimizer = torch.optim.Adam(parameters, lr=rate)
     for _ in range(config.scatter):
+        loss = _labelled_loss(model, chosen, config)
+        if float(loss.detach()) < _LEANING * math.log(size):
+            break
         optimizer.zero_grad(set_to_none=True)
-        _labelled_loss(model, chosen, config).backward()  # type: ignore[no-untyped-call]
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
 
 

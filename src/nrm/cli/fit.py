@@ -1,0 +1,130 @@
+"""`nrm fit`: learn from recorded episodes, without a simulator."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import tyro
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from nrm.cli.options import TaskOptions, UsageError
+from nrm.files import write_text
+
+if TYPE_CHECKING:
+    from nrm.cli import fitting
+    from nrm.machines import MooreMachine
+    from nrm.neural import RecordedEpisodes
+    from nrm.neural.config import Attempt
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Learn a grounder, a machine or both from recorded episodes (.npz), and save the model.
+
+    grounding: the task is known, what its symbols look like is not. machine: the file has true symbols, the task is
+    not known. both: neither is known.
+    """
+
+    episodes: tyro.conf.Positional[str | None] = None
+    """The episode file: arrays observations, lengths and rewards, and optionally index, symbols and symbol_names."""
+    learn: Literal["grounding", "machine", "both"] = "grounding"
+    """What is unknown."""
+    formula: str | None = None
+    """The task in LTLf, for example "F a & G !b"."""
+    symbols: str | None = None
+    """Comma-separated symbols of the task; by default those that the file names."""
+    propositions: str | None = None
+    """Comma-separated propositions, any of which may hold at a step, instead of symbols."""
+    task: str | None = None
+    """One of the paper's tasks instead of a formula, by number (1 to 8) or name; see 'nrm tasks'."""
+    file: str | None = None
+    """A task file (TOML) instead of a formula."""
+    reward: str | None = None
+    """How states get levels: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
+    states: int = 12
+    """States of a machine to be learned: at least as many as it may need."""
+    grounder: Literal["auto", "mlp", "cnn", "strided-cnn"] = "auto"
+    """The network that grounds; auto: a convolutional one for images, an MLP otherwise."""
+    objective: Literal["sequence", "marginal"] = "sequence"
+    """What is minimised: sequence (the likelihood of whole reward sequences), or marginal (the paper's)."""
+    epochs: int = 400
+    """Most passes over the episodes in each restart."""
+    restarts: int = 32
+    """Most restarts; the first that explains the episodes ends them."""
+    batch_size: int | None = None
+    """Episodes in a mini-batch; by default all of them."""
+    learning_rate: float = 0.01
+    """Step size for the grounder."""
+    seed: int = 0
+    """Equal seeds give equal results."""
+    threads: int = 1
+    """Threads of PyTorch; small models are fastest with one."""
+    out: Path = Path("out/fit")
+    """The folder for model.pt, record.json and, when a machine is learned, machine.json."""
+    quiet: bool = False
+    """Print the summary only."""
+
+    def run(self) -> int:
+        """Learn, print what came of it, and save it. Status 1: no restart explains the episodes."""
+        if self.episodes is None:
+            raise UsageError("no episode file is given; try: nrm fit EPISODES.npz --task 1")
+        # PyTorch takes seconds to load: not before it is sure to be needed.
+        from nrm.cli import fitting
+        from nrm.neural import load_episodes
+
+        fitting.use_threads(self.threads)
+        recorded = load_episodes(self.episodes)
+        machine = self._machine(recorded)
+        outcome = fitting.learn(self, recorded, machine, None if self.quiet else _progress)
+        self._save(outcome)
+        _print(outcome, self.out)
+        return 0 if outcome.record.explained else 1
+
+    def _machine(self, recorded: RecordedEpisodes) -> MooreMachine | None:
+        """The machine of the task that the options name."""
+        named = any(value is not None for value in (self.formula, self.task, self.file))
+        if not named:
+            if self.learn == "grounding":
+                raise UsageError(
+                    'to learn the grounding, the task must be known; give one of: --formula "F a & G !b", --task N, '
+                    "--file TASK.toml; or learn it too: --learn both"
+                )
+            return None
+        symbols = self.symbols
+        if symbols is None and self.propositions is None and self.file is None and recorded.symbol_names:
+            symbols = ",".join(recorded.symbol_names)
+        options = TaskOptions(self.formula, symbols, self.propositions, self.task, self.file, self.reward)
+        return options.resolve().machine(options.limits)
+
+    def _save(self, outcome: fitting.Outcome) -> None:
+        from nrm.machines import save_machine
+        from nrm.neural import save_model
+
+        save_model(self.out / "model.pt", outcome.model)
+        if outcome.machine is not None:
+            save_machine(outcome.machine, self.out / "machine.json")
+        write_text(self.out / "record.json", json.dumps(outcome.as_dict(), indent=2) + "\n")
+
+
+def _progress(attempt: Attempt) -> None:
+    print(
+        f"restart {attempt.number}: {attempt.epochs} epochs, {attempt.seconds:.1f} s, {attempt.stopped}; "
+        f"nats a step {attempt.train:.4f}, held out {attempt.held_out:.4f}",
+        flush=True,
+    )
+
+
+def _print(outcome: fitting.Outcome, out: Path) -> None:
+    table = Table(box=SIMPLE_HEAD, show_header=False)
+    table.add_column()
+    table.add_column(overflow="fold")
+    for name, value in outcome.summary():
+        table.add_row(name, value)
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(f"wrote {out}/model.pt")

@@ -1,0 +1,111 @@
+"""`nrm fit`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks import worlds
+
+import nrm
+from nrm.neural import load_model, record_episodes, save_episodes
+from tests.cli.conftest import Nrm
+
+
+@pytest.fixture(scope="module")
+def episodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Random episodes of task 3 in the map world, with true symbols."""
+    machine = nrm.compile(nrm.paper_task(3).formula(worlds.SYMBOLS), worlds.SYMBOLS)
+    recorded = worlds.record_many(machine, 80, 0)
+    return save_episodes(
+        tmp_path_factory.mktemp("fit") / "episodes.npz",
+        record_episodes(
+            [worlds.as_map(episode.cells) for episode in recorded],
+            [episode.rewards for episode in recorded],
+            [episode.symbols for episode in recorded],
+            worlds.SYMBOLS,
+        ),
+    )
+
+
+def test_grounding_is_learned_diagnosed_and_saved(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
+    outcome = nrm_command("fit", str(episodes), "--task", "3", "--out", str(tmp_path))
+    assert outcome.status == 0, outcome.err
+    assert "restart 0:" in outcome.out
+    assert "100.0% modulo shortcuts" in " ".join(outcome.out.split())
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert record["diagnosis"]["accuracy_modulo_shortcuts"] == 1
+    assert record["explained"] is True
+    model = load_model(tmp_path / "model.pt")
+    assert model.machine.alphabet.symbols == worlds.SYMBOLS
+
+
+def test_a_machine_is_learned_from_true_symbols(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
+    outcome = nrm_command(
+        "fit", str(episodes), "--learn", "machine", "--task", "3", "--states", "6", "--out", str(tmp_path), "--quiet"
+    )
+    assert outcome.status == 0, outcome.err
+    assert "restart 0:" not in outcome.out
+    assert "the machine is equivalent" in outcome.out
+    assert nrm.load_machine(tmp_path / "machine.json").states == 3
+
+
+def test_both_are_learned_without_a_task(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
+    outcome = nrm_command("fit", str(episodes), "--learn", "both", "--states", "6", "--out", str(tmp_path))
+    assert outcome.status == 0, outcome.err
+    assert "3 states" in outcome.out
+    assert (tmp_path / "machine.json").exists()
+
+
+def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
+    outcome = nrm_command(
+        "fit", str(episodes), "--task", "3", "--epochs", "1", "--restarts", "1", "--out", str(tmp_path)
+    )
+    assert outcome.status == 1
+    assert "no restart explains all rewards" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no episode file is given"),
+        (["nowhere.npz", "--task", "1"], "there is no file nowhere.npz"),
+        (["EPISODES"], "the task must be known"),
+        (["EPISODES", "--task", "9"], "unknown paper task '9'"),
+        (["EPISODES", "--task", "4"], "which this machine never outputs; its levels are"),
+        (["EPISODES", "--formula", "F zebra"], "zebra"),
+        (["EPISODES", "--task", "3", "--epochs", "0"], "epochs must be positive"),
+        (["EPISODES", "--task", "3", "--threads", "0"], "--threads must be at least 1"),
+        (["EPISODES", "--task", "3", "--learn", "both", "--states", "0"], "--states must be at least 1"),
+        (["EPISODES", "--task", "3", "--grounder", "cnn"], "images have the shape"),
+    ],
+)
+def test_bad_input_is_refused(
+    nrm_command: Nrm, episodes: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    filled = [str(episodes) if argument == "EPISODES" else argument for argument in arguments]
+    outcome = nrm_command("fit", *filled, "--out", str(tmp_path))
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_a_task_that_contradicts_the_episodes_is_named(nrm_command: Nrm, tmp_path: Path) -> None:
+    path = save_episodes(tmp_path / "odd.npz", record_episodes([np.zeros((3, 2))], [np.array([50.0, 50.0, -50.0])]))
+    outcome = nrm_command("fit", str(path), "--task", "1", "--out", str(tmp_path))
+    assert outcome.status == 2
+    assert "episode 0, step 2" in outcome.err
+    assert "level 50 cannot follow" in outcome.err
+
+
+def test_symbols_of_the_file_must_fit_the_task(nrm_command: Nrm, tmp_path: Path) -> None:
+    recorded = record_episodes([np.zeros((2, 2))], [np.zeros(2)], [np.array([0, 7])])
+    path = save_episodes(tmp_path / "more.npz", recorded)
+    outcome = nrm_command("fit", str(path), "--task", "1", "--epochs", "1", "--restarts", "1", "--out", str(tmp_path))
+    assert outcome.status == 2
+    assert "go up to 7, but the task has 5 letters" in outcome.err
+    plain = save_episodes(tmp_path / "plain.npz", record_episodes([np.zeros((2, 2))], [np.zeros(2)]))
+    outcome = nrm_command("fit", str(plain), "--learn", "machine", "--out", str(tmp_path))
+    assert "the file must have true 'symbols'" in outcome.err
