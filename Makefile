@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: help setup demo test lint format bench pictures docs clean
 
 help:
-	@echo "make demo    set up and run the main job; writes to out/demo"
+	@echo "make demo    set up, train RM, NRM and RNN on a task, and write a page to out/demo"
 	@echo "make test    set up and run the tests"
 	@echo "make lint    check style and types"
 	@echo "make format  apply the style"
@@ -24,7 +24,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(READY)
-	$(BIN)/python examples/paper_tasks.py --out out/demo
+	$(BIN)/python examples/demo.py --out out/demo
 
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses 2

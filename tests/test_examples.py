@@ -1,0 +1,29 @@
+"""The examples run, in a small version."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "written"),
+    [
+        ("demo.py", ["--episodes", "130", "--seeds", "1"], "index.html"),
+        ("paper_tasks.py", [], "task-8.svg"),
+        ("worlds.py", [], "world-items.png"),
+    ],
+)
+def test_examples_run(tmp_path: Path, name: str, options: list[str], written: str) -> None:
+    command = [sys.executable, str(EXAMPLES / name), "--out", str(tmp_path), *options]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    assert (tmp_path / written).stat().st_size > 1000
+
+
+def test_every_example_is_run() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {"demo.py", "paper_tasks.py", "worlds.py"}
