@@ -130,8 +130,8 @@ pickaxe is.</p>
 <h2>Learning</h2>{curves(runs)}
 <p>RM is given the true symbols, NRM the task only, RNN neither. Bands span {config.seeds} seeds.</p>
 <h2>The grounding</h2>{grounding(learned)}
-<p>{accuracy.plain:.0%} of the cells carry their true name, {accuracy.modulo_shortcuts:.0%} do modulo shortcuts: where the
-two differ, the task itself cannot tell the names apart.</p></html>"""
+<p>{accuracy.plain:.0%} of the cells carry their true name, {accuracy.modulo_shortcuts:.0%} do modulo shortcuts: where
+the two differ, the task itself cannot tell the names apart.</p></html>"""
     config.out.mkdir(parents=True, exist_ok=True)
     (config.out / "index.html").write_text(page, encoding="utf-8")
     where = config.out / "index.html"
