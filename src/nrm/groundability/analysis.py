@@ -103,7 +103,8 @@ class Shortcuts:
     @cached_property
     def generators(self) -> tuple[Symmetry, ...]:
         """Few symmetries from which all others can be composed."""
-        return tuple(Symmetry(images, self._search().states_of(images)) for images in self.group.generators)
+        search = self._search()
+        return tuple(Symmetry(images, search.states_of(images)) for images in self.group.generators)
 
     @property
     def groundable(self) -> bool:

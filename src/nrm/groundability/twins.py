@@ -14,11 +14,9 @@ import numpy as np
 
 from nrm.aliases import IntArray
 from nrm.groundability.colours import refined_colours
-from nrm.groundability.search import Permutation, SymmetrySearch
+from nrm.groundability.search import ARRAY_SPEED, Permutation, SymmetrySearch
 
-ARRAY_SPEED = 8
-"""How many transitions arrays follow while the search follows one."""
-WASTED_TABLES = 16
+WASTED_TABLES = 4
 """Twins are given up once refuted swaps have followed as many transitions as the machine has, times this."""
 
 
@@ -34,13 +32,14 @@ def twin_sets(search: SymmetrySearch, fixed: Iterable[int] = ()) -> list[list[in
     for number, colour in enumerate(colours):
         if number not in kept:
             alike.setdefault(colour, []).append(number)
+    levels = np.array(search.state_colours)
     patience = WASTED_TABLES * search.columns.size
     sets: list[list[int]] = []
     for numbers in sorted(alike.values(), key=len):
         found: list[list[int]] = []
         for number in numbers:
             for members in found:
-                swaps, followed = _swaps(search, members[0], number)
+                swaps, followed = _swaps(search, levels, members[0], number)
                 if swaps:
                     members.append(number)
                     break
@@ -60,12 +59,13 @@ def swap(degree: int, one: int, other: int) -> Permutation:
     return tuple(images)
 
 
-def _swaps(search: SymmetrySearch, one: int, other: int) -> tuple[bool, int]:
+def _swaps(search: SymmetrySearch, colours: IntArray, one: int, other: int) -> tuple[bool, int]:
     """Whether swapping two classes is a symmetry, and how many transitions were followed to tell.
 
-    Followed from the initial state, many states at once; first few, since most wrong swaps show at once.
+    `colours`: (states,). Followed from the initial state, many states at once; first few, since most wrong swaps show
+    at once.
     """
-    columns, colours = search.columns, np.asarray(search.state_colours)
+    columns = search.columns
     images = np.array(swap(search.classes, one, other))
     moved = np.full(search.states, -1, dtype=np.int64)
     moved[search.initial] = search.initial
