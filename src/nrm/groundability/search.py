@@ -8,6 +8,8 @@ followed through the machine and mostly refuted, or completed, without another o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,14 +23,22 @@ Permutation = tuple[int, ...]
 Mark = tuple[int, int]
 """How many states were matched and how many classes assigned."""
 
-DEFAULT_WORK = 1_000_000_000
-"""Most transitions that one analysis looks at: about a minute."""
+DEFAULT_WORK = 400_000_000
+"""Most transitions that one search looks at: about a minute."""
 ARRAYS_FROM = 2048
 """Transitions to be followed at once from which arrays follow them faster than plain Python does."""
-ARRAY_SPEED = 8
+ARRAY_SPEED = 4
 """How many transitions arrays follow while plain Python follows one."""
 PATIENCE = 16
 """Refuted choices after which states are coloured by more than their outputs."""
+
+
+@dataclass
+class Budget:
+    """How much work is left, for searches that share it."""
+
+    work: int
+    left: int
 
 
 class SymmetrySearch:
@@ -46,9 +56,14 @@ class SymmetrySearch:
         self.state_colours = [codes.setdefault(level, len(codes)) for level in machine.outputs.tolist()]
         self.class_colours = list(class_colours) or [0] * self.classes
         self.columns = machine.columns
-        self._budget = work
-        self._work = work
+        self._budget = Budget(work, work)
         self._refuted = 0
+
+    def with_class_colours(self, class_colours: Sequence[int]) -> SymmetrySearch:
+        """The same search with other colours of classes; it shares the budget."""
+        other = copy(self)
+        other.class_colours = list(class_colours)
+        return other
 
     def complete(self, choices: Iterable[tuple[int, int]]) -> Permutation | None:
         """A symmetry that maps class j to class k for each (j, k) in `choices`; None when there is none."""
@@ -97,11 +112,11 @@ class SymmetrySearch:
 
     def spend(self, amount: int) -> None:
         """Count work; raise `LimitError` when the budget is used up."""
-        self._budget -= amount
-        if self._budget < 0:
+        self._budget.left -= amount
+        if self._budget.left < 0:
             raise LimitError(
                 f"the search for symmetries of a machine with {self.states} states and {self.classes} letter classes "
-                f"stopped after {self._work:,} transitions; raise the limit (work=…) or analyse a smaller task"
+                f"stopped after {self._budget.work:,} transitions; raise the limit (work=…) or analyse a smaller task"
             )
 
     def _extend(self, matching: _Matching) -> Permutation | None:

@@ -2,8 +2,8 @@
 
 A task that names many symbols in one way ("visit them all") has as many interchangeable classes. Being swappable is an
 equivalence relation, so sets of such *twins* are found by comparing each class with one of each set; and a set of n
-twins stands for n! symmetries that need not be searched for. Twins only save time: where too many classes look alike and
-are no twins (as the sets of five out of ten propositions do), the search goes on without them.
+twins stands for n! symmetries that need not be searched for. Twins only save time: where too many classes look alike
+and are no twins (as the sets of five out of ten propositions do), the search goes on without them.
 """
 
 from __future__ import annotations
