@@ -182,7 +182,7 @@ def _meaning(kind: Kind | None, accuracy: float, modulo: float, never: Sequence[
             text = f"Each symbol is taken for itself more often than for any other, but not reliably ({scores}): {end}."
         case "class" if noisy:
             text = (
-                f"The grounder leans to confusing symbols that the task treats alike, harmless for this task ({scores}), "
+                f"The grounder leans to confusing symbols that the task treats alike, which is harmless ({scores}); "
                 f"but {unfinished}."
             )
         case "class":

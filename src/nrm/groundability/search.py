@@ -165,7 +165,7 @@ class SymmetrySearch:
         self._refuted += 1
         if self._refuted == PATIENCE:
             self.state_colours, self.class_colours = refined_colours(
-                self.columns, self.state_colours, self.class_colours
+                self.columns, self.state_colours, self.class_colours, self.by_arrays
             )
 
 

@@ -26,7 +26,7 @@ def twin_sets(search: SymmetrySearch, fixed: Iterable[int] = ()) -> list[list[in
     Twins have one colour, so colours are taken one after the other, the smallest first, and the sets of a colour that
     was not finished are left out: half a set would mislead the search.
     """
-    _, colours = refined_colours(search.columns, search.state_colours, search.class_colours)
+    _, colours = refined_colours(search.columns, search.state_colours, search.class_colours, search.by_arrays)
     kept = set(fixed)
     alike: dict[int, list[int]] = {}
     for number, colour in enumerate(colours):
