@@ -65,6 +65,51 @@ def test_the_horizon(nrm_command: Nrm) -> None:
     assert "strings up to length 1" in nrm_command("shortcuts", "--task", "2", "--horizon", "1").out
 
 
+def test_the_horizon_leaves_the_tasks_machine_as_it_is(nrm_command: Nrm) -> None:
+    assert "machine    8 states, 4 letter classes\n" in nrm_command("shortcuts", "--task", "2", "--horizon", "2").out
+    assert json.loads(nrm_command("shortcuts", "--task", "2", "--horizon", "2", "--json").out)["states"] == 8
+    nothing = nrm_command("shortcuts", "--task", "2", "--horizon", "0").out
+    assert "horizon    strings up to length 0, which tell 1 letter class apart\n" in nothing
+
+
+def test_propositions_that_the_task_does_not_use(nrm_command: Nrm) -> None:
+    out = nrm_command("shortcuts", "F a", "--propositions", "a,b").out
+    assert "not used by the task" in out
+    assert "treated alike" not in out
+    symbols = json.loads(nrm_command("shortcuts", "F a", "--propositions", "a,b", "--json").out)["symbols"]
+    assert (symbols["a"]["used"], symbols["b"]["used"]) == (True, False)
+
+
+def test_a_single_symbol(nrm_command: Nrm) -> None:
+    out = nrm_command("shortcuts", "F a", "--symbols", "a").out
+    assert "nothing to confuse it with" in out
+    assert "teach nothing" not in out
+
+
+def test_further_tasks_have_the_first_ones_rewards(nrm_command: Nrm, tmp_path: Path) -> None:
+    path = tmp_path / "task.toml"
+    path.write_text('formula = "F a"\nsymbols = ["a", "b", "c", "d"]\nreward = "distinct"\n')
+
+    def count(*arguments: str) -> int:
+        return int(json.loads(nrm_command("shortcuts", *arguments, "--and", "F b & F c", "--json").out)["count"])
+
+    four = ("--symbols", "a,b,c,d")
+    assert count("F a", *four) == count("--file", str(path), "--reward", "distance") == 2
+    assert count("F a", *four, "--reward", "distinct") == count("--file", str(path)) == 1
+    path.write_text('formula = "F a"\nsymbols = ["a", "b"]\nlevels = [0, 7]\n')
+    assert "name a reward scheme (--reward)" in nrm_command("shortcuts", "--file", str(path), "--and", "F b").err
+
+
+def test_a_machine_file_does_not_tell_its_scheme(nrm_command: Nrm, tmp_path: Path) -> None:
+    path = tmp_path / "machine.json"
+    nrm.save_machine(nrm.compile("F a", "a,b"), path)
+    further = ("shortcuts", "--machine", str(path), "--and", "F b")
+    assert "further tasks: distance (choose with --reward)" in nrm_command(*further).out
+    assert json.loads(nrm_command(*further, "--json").out)["further_reward"] == "distance"
+    assert "further tasks" not in nrm_command(*further, "--reward", "acceptance").out
+    assert "further tasks" not in nrm_command("shortcuts", "--machine", str(path)).out
+
+
 def test_propositions(nrm_command: Nrm) -> None:
     data = json.loads(nrm_command("shortcuts", "F a & F b", "--json").out)
     assert (data["kind"], data["count"], data["renamings"]) == ("propositional", "2", "2")
@@ -79,7 +124,10 @@ def test_a_thousand_symbols_stay_readable(nrm_command: Nrm) -> None:
     assert "2.712 × 10^2,993 (2,994 digits)" in outcome.out
     data = json.loads(nrm_command("shortcuts", "F s0 & F s1", "--symbols", names, "--json").out)
     assert int(data["count"]) == 2 * 998**998
-    assert len(data["symbols"]["s5"]["confusable_with"]) == 997
+    assert data["symbols"]["s5"]["confusable_with"][:4] == ["s2", "s3", "s4", "s6"]
+    assert len(data["symbols"]["s5"]["confusable_with"]) == 200
+    assert data["symbols"]["s5"]["confusable_count"] == 997
+    assert "confusable_count" not in data["symbols"]["s0"]
     assert len(data["labels_needed"]) == 999
 
 

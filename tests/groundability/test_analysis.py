@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import nrm
 from nrm.errors import AlphabetError, LimitError, MachineError, NrmError, UnknownSymbolError
-from nrm.groundability import brute_force, shortcuts
+from nrm.groundability import Shortcuts, brute_force, shortcuts
 from nrm.groundability.counting import digits
 from nrm.machines import MooreMachine
 from tests.groundability.planted import cycle, machine_of, planted
@@ -263,4 +263,51 @@ def test_bad_input_is_told() -> None:
         shortcuts(machine).groundings([0, 1])
     with pytest.raises(AlphabetError, match="renaming"):
         _ = shortcuts(machine).renamings
+    with pytest.raises(AlphabetError, match="0 is no name"):
+        shortcuts(machine).kind({0: 1})  # type: ignore[dict-item]
     assert "a" not in shortcuts(machine)
+    assert {0: 1} not in shortcuts(machine)
+    assert {"a": 1} not in shortcuts(machine)
+
+
+@pytest.mark.parametrize("given", ["F a", ["F a"], nrm.parse("F a"), 3, None])
+def test_what_is_no_machine_is_told_to_be_compiled(given: object) -> None:
+    with pytest.raises(MachineError, match=r"nrm\.shortcuts\(nrm\.compile\(formula, symbols\)\)"):
+        shortcuts(given)  # type: ignore[arg-type]
+
+
+def test_a_single_letter_is_not_confused() -> None:
+    found = shortcuts(nrm.compile("F a", "a"))
+    assert found.groundable
+    assert not found.teaches_nothing
+
+
+def test_visits_of_propositions() -> None:
+    # 512 states and 512 classes, of which hundreds look alike and no two can be swapped alone.
+    names = [f"p{number}" for number in range(9)]
+    found = shortcuts(nrm.compile(f"visit({', '.join(names)})", propositions=names), work=4_000_000)
+    assert (found.machine.states, found.machine.classes) == (512, 512)
+    assert found.count == found.symmetries == found.renamings.count == factorial(9)
+    assert found.labels_needed == tuple(names[:-1])
+
+
+def test_all_labels_share_one_budget() -> None:
+    # Each of the many sets of propositions that are tried is cheap; together they are not.
+    names = [f"p{number}" for number in range(9)]
+    ring = " | ".join(f"F({one} & X {other})" for one, other in zip(names, [*names[1:], names[0]], strict=True))
+    found = shortcuts(nrm.compile(ring, propositions=names))
+    assert len(found.labels_needed) > 0
+    with pytest.raises(LimitError, match="transitions"):
+        _ = Shortcuts(found.machines, found.machine, found.group, work=1000).labels_needed
+
+
+def test_verdicts_on_many_symbols_are_not_lists_of_many() -> None:
+    found = shortcuts(visits(2, 100_000))
+    verdicts = found.verdicts
+    assert verdicts[5].confusable_count == 99_997
+    assert verdicts[5].alike is verdicts[99_999].alike
+    assert verdicts[5] == found.verdict("s5")
+    assert list(islice(verdicts[5].confusions(), 4)) == ["s2", "s3", "s4", "s6"]
+    assert len(repr(verdicts[5])) < 300
+    assert next(found.maps())["s99999"] == "s99999"
+    assert len(found.labels_needed) == 99_999

@@ -75,6 +75,42 @@ def test_symbols_never_observed_may_be_anything() -> None:
     result = diagnose(FOUND, matrix)
     assert result.nearest == {"a": "b"}
     assert result.kind == "symmetry"
+    assert "Never observed, and so not judged: b, c, d, e." in result.meaning
+
+
+def test_what_was_never_observed_may_still_need_repair() -> None:
+    matrix = np.eye(5)
+    matrix[3, 3] = 0
+    result = diagnose(FOUND, matrix)
+    assert (result.kind, result.accuracy) == ("identity", 1.0)
+    assert "nothing is left" not in result.meaning
+    assert "Never observed, and so not judged: d." in result.meaning
+    assert "Never observed" not in diagnose(FOUND, np.eye(5)).meaning
+
+
+@pytest.mark.parametrize(
+    ("mapping", "noise", "said", "not_said"),
+    [
+        ("abcde", 0.1, "noise of the training", "not done"),
+        ("abcde", 1000.0, "not reliably (20.2% plain", "noise"),
+        ("bacde", 0.1, "more training cannot help", "not done"),
+        ("bacde", 100.0, "the training is not done", "its rewards are the true ones"),
+        ("abeec", 0.1, "confuses only", "not done"),
+        ("abeec", 100.0, "the training is not done", "confuses only"),
+    ],
+)
+def test_the_words_go_by_the_accuracy(mapping: str, noise: float, said: str, not_said: str) -> None:
+    meaning = diagnose(FOUND, table(mapping, noise=noise)).meaning
+    assert said in meaning
+    assert not_said not in meaning
+
+
+def test_symbols_confused_within_their_class_half_of_the_time() -> None:
+    matrix = np.eye(5) * 10
+    matrix[2:, 2:] += 9
+    result = diagnose(FOUND, matrix)
+    assert (result.kind, result.accuracy_modulo_shortcuts) == ("identity", 1.0)
+    assert "what is wrong confuses what the rewards of the task cannot tell apart" in result.meaning
 
 
 @settings(max_examples=100, deadline=None)

@@ -3,10 +3,12 @@
 from itertools import combinations, permutations
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 
 import nrm
-from nrm.groundability import group, shortcuts, twins
+from nrm.errors import LimitError
+from nrm.groundability import group, search, shortcuts, twins
 from nrm.groundability.colours import refined_colours
 from nrm.groundability.group import SymmetryGroup, compose
 from nrm.groundability.reduction import reduced
@@ -69,13 +71,44 @@ def test_groups_found_from_twins(machine: MooreMachine) -> None:
         check(found.group, symmetries(small))
 
 
+@settings(max_examples=150, deadline=None)
+@given(planted())
+def test_groups_found_by_arrays(machine: MooreMachine) -> None:
+    small = reduced(machine)
+    with patch.object(search, "ARRAYS_FROM", 1):
+        found = shortcuts(machine)
+        accepted = {images for images in permutations(range(small.classes)) if SymmetrySearch(small).contains(images)}
+    assert accepted == set(found.group.elements())
+    assert set(found.group.elements()) == set(shortcuts(machine).group.elements())
+    if small.states <= 7:
+        check(found.group, symmetries(small))
+
+
+@settings(max_examples=100, deadline=None)
+@given(planted())
+def test_groups_when_twins_are_given_up(machine: MooreMachine) -> None:
+    expected = set(shortcuts(machine).group.elements())
+    for tables in (0, 1):
+        with patch.object(group, "TWINS_FROM", 0), patch.object(twins, "WASTED_TABLES", tables):
+            assert set(shortcuts(machine).group.elements()) == expected
+
+
+def test_only_whole_sets_of_twins_are_used() -> None:
+    names = [f"s{number}" for number in range(8)]
+    halves = [" & ".join(f"F {name}" for name in half) for half in (names[:4], names[4:])]
+    found = shortcuts(nrm.compile(f"({halves[0]}) | ({halves[1]})", names))
+    assert [len(members) for members in twin_sets(SymmetrySearch(found.machine))] == [4, 4]
+    with patch.object(twins, "WASTED_TABLES", 0):
+        assert twin_sets(SymmetrySearch(found.machine)) == []
+
+
 @settings(max_examples=100, deadline=None)
 @given(planted())
 def test_twins_are_classes_that_can_be_swapped(machine: MooreMachine) -> None:
     found = shortcuts(machine)
     elements = set(found.group.elements())
     # Without refined colours each swap has to be followed through the machine.
-    with patch.object(twins, "refined_colours", lambda columns, states, classes: (states, [0] * len(classes))):
+    with patch.object(twins, "refined_colours", lambda columns, states, classes, spend: (states, [0] * len(classes))):
         sets = twin_sets(SymmetrySearch(found.machine))
     assert sorted(sets) == sorted(twin_sets(SymmetrySearch(found.machine)))
     set_of = {number: members for members in sets for number in members}
@@ -138,6 +171,15 @@ def test_reduction_is_minimisation_by_outputs(machine: MooreMachine) -> None:
     twin = minimise(machine, by="outputs")
     assert (small.states, small.classes) == (twin.states, twin.classes)
     assert reduced(twin) == twin
+
+
+def test_refining_colours_is_work_too() -> None:
+    # A corridor of which every round of refinement tells one more state apart.
+    length = 2000
+    rows = [[min(state + 1, length), 0] for state in range(length + 1)]
+    machine = machine_of(rows, [0] * length + [1])
+    with pytest.raises(LimitError, match="transitions"):
+        twin_sets(SymmetrySearch(machine, work=100_000))
 
 
 def test_search_survives_many_refuted_choices() -> None:

@@ -109,3 +109,9 @@ def test_an_unknown_proposition_is_told() -> None:
     found = shortcuts(nrm.compile("F a & F b", propositions="a,b"))
     with pytest.raises(UnknownSymbolError, match="unknown proposition 'z'"):
         _ = {"a": "z"} in found.renamings
+    assert {0: 1} not in found.renamings
+
+
+def test_what_the_task_never_looks_at() -> None:
+    verdicts = shortcuts(nrm.compile("F a & F c", propositions="a,b,c")).verdicts
+    assert [verdict.used for verdict in verdicts] == [True, False, True]

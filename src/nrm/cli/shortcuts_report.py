@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -15,9 +15,12 @@ from rich.table import Table
 from nrm.errors import LimitError, listing
 from nrm.groundability import PotentialRepair, Shortcuts, SymbolVerdict
 from nrm.groundability.counting import digits
+from nrm.machines import MooreMachine
 
 MOST_ROWS = 40
 """Symbols up to which each gets a row of its own; past that, rows are letter classes."""
+MOST_NAMES = 200
+"""Symbols up to which JSON lists all that one is confusable with; past that, the first ones and their number."""
 MOST_DIGITS = 4000
 """Digits up to which a JSON number is written as a number: many readers refuse longer ones."""
 
@@ -28,12 +31,16 @@ class Report:
 
     names: tuple[str, ...]
     """The tasks, as they were given."""
+    machine: MooreMachine
+    """The minimal machine of all tasks together; with a horizon, `found` has another one, unrolled over time."""
     found: Shortcuts
     horizon: int | None
     potential: PotentialRepair | None
     """What a potential that breaks symmetries leaves; None when there is nothing to break."""
     listed: int
     """How many maps to list."""
+    assumed: str | None = None
+    """The reward scheme of the further tasks, where the first one's is unknown."""
 
     @cached_property
     def labels(self) -> tuple[str, ...] | None:
@@ -57,7 +64,7 @@ def as_json(report: Report) -> str:
         "tasks": list(report.names),
         "kind": found.alphabet.kind,
         "horizon": report.horizon,
-        "states": found.machine.states,
+        "states": report.machine.states,
         "count": digits(found.count),
         "symmetries": _number(found.symmetries),
         "class_internal": _number(found.class_internal),
@@ -76,10 +83,12 @@ def as_json(report: Report) -> str:
         }
     if not found.alphabet.is_exclusive:
         data["renamings"] = digits(found.renamings.count)
+    if report.assumed is not None:
+        data["further_reward"] = report.assumed
     if report.listed:
         data["maps"] = report.maps
     lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in data.items()]
-    rows = [f"    {json.dumps(v.symbol, ensure_ascii=False)}: {_verdict_json(v)}" for v in found.verdicts]
+    rows = [f"    {json.dumps(v.symbol, ensure_ascii=False)}: {_verdict_json(v, found)}" for v in found.verdicts]
     lines.append('  "symbols": {\n' + ",\n".join(rows) + "\n  }")
     return "{\n" + ",\n".join(lines) + "\n}"
 
@@ -120,16 +129,23 @@ def _head(report: Report) -> list[str]:
     lines = [f"{'task' if number == 0 else 'and':<10} {name}" for number, name in enumerate(report.names)]
     kind = "exactly one holds at each step" if exclusive else f"any may hold at a step: {found.alphabet.size:,} letters"
     lines.append(f"{'symbols' if exclusive else 'props':<10} {listing(found.alphabet.symbols)}  ({kind})")
-    machine = found.machine
+    if report.assumed is not None:
+        lines.append(f"{'rewards':<10} as in the machine file; further tasks: {report.assumed} (choose with --reward)")
+    machine = report.machine
     lines.append(f"{'machine':<10} {_many(machine.states, 'state')}, {_many(machine.classes, 'letter class', 'es')}")
     if report.horizon is not None:
-        lines.append(f"{'horizon':<10} strings up to length {report.horizon}")
+        told = found.machine.classes
+        fewer = f", which tell {_many(told, 'letter class', 'es')} apart" if told < machine.classes else ""
+        lines.append(f"{'horizon':<10} strings up to length {report.horizon}{fewer}")
     size = found.alphabet.size
     lines.append(
         f"{'shortcuts':<10} {amount(found.count)} of {amount(size**size)} maps change no reward (with the identity)"
     )
     if found.teaches_nothing:
         lines.append(f"{'':<10} every map is one: all letters are treated alike, so rewards teach nothing about them")
+        return lines
+    if size == 1:
+        lines.append(f"{'':<10} only the identity: there is a single letter, and nothing to confuse it with")
         return lines
     if found.groundable:
         lines.append(f"{'':<10} only the identity: rewards can teach the meaning of every letter")
@@ -160,9 +176,9 @@ def _table(found: Shortcuts) -> Table:
     for letters in found.members[:MOST_ROWS]:
         verdict = found.verdict(symbols[letters[0]])
         names = [symbols[letter] for letter in letters]
-        one = SymbolVerdict(verdict.symbol, verdict.groundable, (), verdict.by_symmetry)
+        one = replace(verdict, alike=())
         alike = f"each other ({len(names):,} treated alike)" if len(names) > 1 else ""
-        others = _confusions(one) if one.by_symmetry else ""
+        others = _confusions(one) if one.swapped else ""
         table.add_row(listing(names, 6), _yes(verdict.groundable), "; ".join(filter(None, (alike, others))))
     hidden = len(found.members) - MOST_ROWS
     if hidden > 0:
@@ -171,6 +187,8 @@ def _table(found: Shortcuts) -> Table:
 
 
 def _confusions(verdict: SymbolVerdict) -> str:
+    if not verdict.used:
+        return "not used by the task"
     parts = []
     if verdict.within_class:
         parts.append(f"{listing(verdict.within_class)} (treated alike)")
@@ -232,12 +250,16 @@ def _moved(found: Shortcuts, images: Sequence[int]) -> list[list[list[str]]]:
     return [[list(found.classes[number]), list(found.classes[image])] for number, image in pairs]
 
 
-def _verdict_json(verdict: SymbolVerdict) -> str:
-    data = {
+def _verdict_json(verdict: SymbolVerdict, found: Shortcuts) -> str:
+    data: dict[str, object] = {
         "groundable": verdict.groundable,
-        "confusable_with": list(verdict.confusable_with),
-        "by_symmetry": list(verdict.by_symmetry),
+        "confusable_with": list(islice(verdict.confusions(), MOST_NAMES)),
+        "by_symmetry": list(islice(chain.from_iterable(verdict.swapped), MOST_NAMES)),
     }
+    if verdict.confusable_count > MOST_NAMES:
+        data["confusable_count"] = verdict.confusable_count
+    if not found.alphabet.is_exclusive:
+        data["used"] = verdict.used
     return json.dumps(data, ensure_ascii=False)
 
 

@@ -10,16 +10,25 @@ from typing import Literal
 import numpy as np
 
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
-from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, suggestion
+from nrm.errors import (
+    AlphabetError,
+    LimitError,
+    MachineError,
+    NrmError,
+    UnknownSymbolError,
+    listing,
+    shorten,
+    suggestion,
+)
 from nrm.groundability.bounded import DataShortcuts
 from nrm.groundability.counting import DEFAULT_TERMS, digits, sum_over
 from nrm.groundability.group import SymmetryGroup, symmetry_group
 from nrm.groundability.labels import labels_needed
-from nrm.groundability.letters import map_letters, name_map
+from nrm.groundability.letters import is_by_names, map_letters, name_map
 from nrm.groundability.reduction import joint, reduced, unrolled
 from nrm.groundability.renaming import Renamings, renamings
 from nrm.groundability.search import DEFAULT_WORK, Permutation, SymmetrySearch
-from nrm.groundability.verdicts import SymbolVerdict, letter_verdict, proposition_verdict
+from nrm.groundability.verdicts import SymbolVerdict, all_verdicts, letter_verdict, proposition_verdict
 from nrm.machines import Alphabet, MooreMachine
 
 Kind = Literal["identity", "class", "symmetry"]
@@ -103,7 +112,8 @@ class Shortcuts:
     @cached_property
     def generators(self) -> tuple[Symmetry, ...]:
         """Few symmetries from which all others can be composed."""
-        return tuple(Symmetry(images, self._search().states_of(images)) for images in self.group.generators)
+        search = self._search()
+        return tuple(Symmetry(images, search.states_of(images)) for images in self.group.generators)
 
     @property
     def groundable(self) -> bool:
@@ -112,13 +122,14 @@ class Shortcuts:
 
     @property
     def teaches_nothing(self) -> bool:
-        """Whether every map is a shortcut, since all letters are treated alike (so with a valid formula)."""
-        return self.machine.classes == 1
+        """Whether all letters, two at least, are treated alike, so that every map is one (so with a valid formula)."""
+        return self.machine.classes == 1 and self.alphabet.size > 1
 
     def maps(self) -> Iterator[dict[str, str]]:
         """Every such map from letter names to letter names, the identity first, as they are asked for."""
         numbers = self.machine.letter_class.tolist()
-        place = [self.members[number].index(letter) for letter, number in enumerate(numbers)]
+        places = {letter: place for letters in self.members for place, letter in enumerate(letters)}
+        place = [places[letter] for letter in range(len(numbers))]
         for images in self.group.elements():
             choices = [self.members[images[number]] for number in numbers]
             # Counting starts at each letter's own place, which makes the very first map the identity.
@@ -133,7 +144,7 @@ class Shortcuts:
         return self.maps()
 
     def __contains__(self, candidate: object) -> bool:
-        return isinstance(candidate, Mapping) and self.kind(candidate) is not None
+        return isinstance(candidate, Mapping) and is_by_names(candidate) and self.kind(candidate) is not None
 
     def kind(self, candidate: SymbolMap) -> Kind | None:
         """What kind of shortcut a map is; None when some string tells it from the identity.
@@ -165,7 +176,7 @@ class Shortcuts:
     @cached_property
     def verdicts(self) -> tuple[SymbolVerdict, ...]:
         """For each symbol (or proposition) whether rewards can teach it, and what it may be confused with."""
-        return tuple(self.verdict(symbol) for symbol in self.alphabet.symbols)
+        return all_verdicts(self)
 
     def verdict(self, symbol: Symbol) -> SymbolVerdict:
         """Whether rewards can teach the meaning of one symbol, and what it may be confused with."""
@@ -175,7 +186,7 @@ class Shortcuts:
                 f"{suggestion(symbol, self.alphabet.symbols)}"
             )
         if self.alphabet.is_exclusive:
-            return letter_verdict(self, self.alphabet.symbols.index(symbol))
+            return letter_verdict(self, self.alphabet.letter(symbol))
         return proposition_verdict(self, symbol)
 
     @cached_property
@@ -261,12 +272,25 @@ def shortcuts(
     """Analyse what rewards can teach about the letters of a task, or of several tasks that share one grounder.
 
     `horizon`: look at strings up to this length only. `work` and `terms` limit the search for symmetries and the sum
-    over them; where a limit is reached `LimitError` says so, and no number is given.
+    over them; where a limit is reached (by default after about a minute) `LimitError` says so, and no number is given.
     """
-    tasks = (machines,) if isinstance(machines, MooreMachine) else tuple(machines)
+    tasks = _tasks(machines)
     machine = joint(tasks)
     result = Shortcuts(tasks, machine, symmetry_group(SymmetrySearch(machine, work=work)), work, terms)
     return result if horizon is None else result.within(horizon)
+
+
+def _tasks(machines: object) -> tuple[MooreMachine, ...]:
+    """One machine, or several, as a tuple; whatever else was given is told how to become one."""
+    given = tuple(machines) if isinstance(machines, Iterable) and not isinstance(machines, str) else (machines,)
+    tasks = tuple(task for task in given if isinstance(task, MooreMachine))
+    if len(tasks) < len(given):
+        wrong = next(task for task in given if not isinstance(task, MooreMachine))
+        raise MachineError(
+            f"shortcuts are found of a machine, not of the {type(wrong).__name__} '{shorten(str(wrong))}'; compile a "
+            "formula first: nrm.shortcuts(nrm.compile(formula, symbols))"
+        )
+    return tasks
 
 
 def _counter(sizes: list[int]) -> Iterator[list[int]]:

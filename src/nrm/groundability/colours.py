@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +12,19 @@ from nrm.aliases import IntArray
 Words = NDArray[np.uint64]
 
 
-def refined_colours(columns: IntArray, states: Sequence[int], classes: Sequence[int]) -> tuple[list[int], list[int]]:
+def refined_colours(
+    columns: IntArray, states: Sequence[int], classes: Sequence[int], spend: Callable[[int], object] = bool
+) -> tuple[list[int], list[int]]:
     """The colours of states and classes, refined by their surroundings until nothing changes.
 
     Surroundings are compared by a 64-bit fingerprint. Two that differ may by bad luck look alike, which costs time and
-    never correctness: a symmetry keeps fingerprints in any case.
+    never correctness: a symmetry keeps fingerprints in any case. `spend` is told how many transitions each round looks
+    at, and may raise.
     """
     state_colours, class_colours = np.asarray(states, dtype=np.uint64), np.asarray(classes, dtype=np.uint64)
     kinds = (len(set(states)), len(set(classes)))
     while True:
+        spend(columns.size)
         targets = _mixed(state_colours)[columns]
         by_class = _mixed(class_colours + np.uint64(1))
         of_states = _mixed(targets * by_class).sum(axis=1, dtype=np.uint64)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nrm.aliases import FloatArray, Step
-from nrm.errors import LimitError, NrmError, TraceError
+from nrm.errors import LimitError, NrmError, TraceError, listing
 from nrm.groundability.analysis import Kind, Shortcuts
 from nrm.groundability.group import SymmetryGroup
 from nrm.groundability.letters import name_map
@@ -17,6 +17,8 @@ from nrm.groundability.references import refuting_string
 from nrm.groundability.search import Permutation
 from nrm.machines import Alphabet
 
+GOOD = 0.9
+"""Accuracy from which what is wrong counts as noise."""
 MAX_LISTED = 200_000
 """Most symmetries of a factor (other than all permutations) that are compared one by one."""
 
@@ -74,6 +76,7 @@ def diagnose(found: Shortcuts, confusion: ArrayLike) -> Diagnosis:
     accuracy = float(matrix.trace() / matrix.sum())
     modulo = float(agreement / matrix.sum())
     names = name_map(found.alphabet, nearest)
+    never = [found.alphabet.letter_name(letter) for letter in np.flatnonzero(totals == 0).tolist()]
     return Diagnosis(
         nearest={found.alphabet.letter_name(letter): names[found.alphabet.letter_name(letter)] for letter, _ in pairs},
         kind=kind,
@@ -82,7 +85,7 @@ def diagnose(found: Shortcuts, confusion: ArrayLike) -> Diagnosis:
         accuracy_modulo_shortcuts=modulo,
         symmetry=symmetry,
         witness=None if string is None else tuple(found.alphabet.decode(string)),
-        meaning=_meaning(kind, accuracy, modulo),
+        meaning=_meaning(kind, accuracy, modulo, never),
     )
 
 
@@ -163,27 +166,46 @@ def assignment(scores: FloatArray) -> list[int]:
     return columns
 
 
-def _meaning(kind: Kind | None, accuracy: float, modulo: float) -> str:
+def _meaning(kind: Kind | None, accuracy: float, modulo: float, never: Sequence[str]) -> str:
+    """What the accuracies say; `never`: the letters that were not observed."""
     scores = f"{accuracy:.1%} plain, {modulo:.1%} modulo shortcuts"
+    unfinished = f"{1 - modulo:.1%} of the predictions fit no shortcut, so the training is not done"
+    noisy = modulo < GOOD
     match kind:
+        case "identity" if accuracy == 1:
+            end = "what was observed is read right" if never else "nothing is left to repair"
+            text = f"Each symbol is taken for itself ({scores}): {end}."
+        case "identity" if accuracy >= GOOD:
+            text = f"Each symbol is mostly taken for itself ({scores}): what is still wrong is noise of the training."
         case "identity":
-            end = "what is still wrong is noise of the training" if accuracy < 1 else "nothing is left to repair"
-            return f"Each symbol is mostly taken for itself ({scores}): {end}."
+            end = unfinished if noisy else "what is wrong confuses what the rewards of the task cannot tell apart"
+            text = f"Each symbol is taken for itself more often than for any other, but not reliably ({scores}): {end}."
+        case "class" if noisy:
+            text = (
+                f"The grounder leans to confusing symbols that the task treats alike, which is harmless ({scores}); "
+                f"but {unfinished}."
+            )
         case "class":
-            return (
+            text = (
                 f"The grounder confuses only symbols that the task treats alike ({scores}): harmless for this task, "
                 "and no reward of it could teach the difference."
             )
+        case "symmetry" if noisy:
+            text = (
+                f"The grounder leans to a mirror image of the task ({scores}), but {unfinished}; and more training "
+                "will not turn the image round: labels, a further task or another potential can."
+            )
         case "symmetry":
-            return (
+            text = (
                 f"The grounder learned a mirror image of the task ({scores}): its rewards are the true ones, so more "
                 "training cannot help, but labels, a further task or another potential can."
             )
         case None:
-            return (
+            text = (
                 f"No shortcut of the task explains this grounding ({scores}): the rewards could have told it from the "
                 "true one, so it is the training that failed."
             )
+    return f"{text} Never observed, and so not judged: {listing(never)}." if never else text
 
 
 def _checked(alphabet: Alphabet, confusion: ArrayLike) -> FloatArray:

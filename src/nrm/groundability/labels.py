@@ -38,7 +38,7 @@ def _smallest_base(search: SymmetrySearch, factor: SymmetryGroup) -> tuple[int, 
     points = factor.moved
     if factor.is_symmetric:
         return points[:-1]
-    others = [point for point in range(search.classes) if point not in points]
+    others = sorted(set(range(search.classes)) - set(points))
     size = 1
     while True:
         base = _base_of(search, factor, others, (), size)
@@ -68,13 +68,14 @@ def _base_of(
 def _propositions_needed(found: Shortcuts) -> tuple[Symbol, ...]:
     names = found.alphabet.symbols
     essential = found.renamings.essential
+    search = SymmetrySearch(found.machine, work=found.work)
     always = [name for name in names if name not in essential]
     for size in range(len(essential) + 1):
         for chosen in combinations(essential, size):
             if not _stops_renamings(found.renamings, chosen):
                 continue
             labelled = [name for name in names if name in always or name in chosen]
-            if _settled_by(found, [names.index(name) for name in labelled]):
+            if _settled_by(found, search, [names.index(name) for name in labelled]):
                 return tuple(labelled)
     raise AssertionError("labels of all propositions leave only the identity")
 
@@ -88,16 +89,17 @@ def _stops_renamings(renamings: Renamings, chosen: Sequence[Symbol]) -> bool:
     )
 
 
-def _settled_by(found: Shortcuts, bits: Sequence[int]) -> bool:
+def _settled_by(found: Shortcuts, search: SymmetrySearch, bits: Sequence[int]) -> bool:
     """Whether only the identity keeps the truth of these propositions in every letter.
 
     A map by symmetry h can keep it iff each class shows the same truths as its image: it must show at least those of
     the class, and going round the cycle of h, no more.
     """
+    search.spend(found.alphabet.size)
     mask = sum(1 << bit for bit in bits)
     shown = [frozenset(letter & mask for letter in letters) for letters in found.members]
     if any(len(truths) < len(letters) for truths, letters in zip(shown, found.members, strict=True)):
         return False
     codes: dict[frozenset[int], int] = {}
     colours = [codes.setdefault(truths, len(codes)) for truths in shown]
-    return symmetry_group(SymmetrySearch(found.machine, colours, found.work)).order == 1
+    return symmetry_group(search.with_class_colours(colours)).order == 1

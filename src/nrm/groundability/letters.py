@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
 
 from nrm.aliases import Letter, SymbolMap
+from nrm.errors import AlphabetError
 from nrm.machines import Alphabet
 
 
 def map_letters(alphabet: Alphabet, mapping: SymbolMap) -> list[Letter]:
     """The image of each letter under a map by names; letters that it does not name stay what they are."""
     values = list(range(alphabet.size))
+    if not is_by_names(mapping):
+        wrong = next(name for pair in mapping.items() for name in pair if not isinstance(name, str))
+        raise AlphabetError(f"a map takes names of letters to names of letters; {wrong!r} is no name")
     for name, image in mapping.items():
         values[alphabet.letter(alphabet.read_step(name))] = alphabet.letter(
             alphabet.read_step(image), f"the image of '{name}'"
         )
     return values
+
+
+def is_by_names(mapping: Mapping[Any, Any]) -> TypeGuard[SymbolMap]:
+    """Whether a map takes names to names."""
+    return all(isinstance(name, str) for pair in mapping.items() for name in pair)
 
 
 def name_map(alphabet: Alphabet, values: Sequence[Letter]) -> dict[str, str]:

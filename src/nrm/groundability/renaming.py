@@ -8,7 +8,7 @@ others may be read as anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -18,6 +18,7 @@ import numpy as np
 from nrm.aliases import Symbol, SymbolMap
 from nrm.errors import UnknownSymbolError, listing, suggestion
 from nrm.groundability.group import SymmetryGroup, group_of
+from nrm.groundability.letters import is_by_names
 from nrm.groundability.search import Permutation, SymmetrySearch
 from nrm.machines import MooreMachine
 
@@ -54,7 +55,7 @@ class Renamings:
         return self.maps()
 
     def __contains__(self, candidate: object) -> bool:
-        return isinstance(candidate, dict) and self._holds(candidate)
+        return isinstance(candidate, Mapping) and is_by_names(candidate) and self._holds(candidate)
 
     def within_class(self, proposition: Symbol) -> tuple[Symbol, ...]:
         """What the proposition may be read as without moving any letter out of its class."""

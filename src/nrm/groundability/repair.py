@@ -84,10 +84,12 @@ class PotentialRepair:
 
 
 def breaking_potential(found: Shortcuts) -> PotentialRepair:
-    """A potential that tells apart the states which symmetries swap, and keeps the optimal policies.
+    """A potential that tells apart the states which symmetries swap, and keeps what success and failure are worth.
 
     The rewards of an episode sum to the level of its last state less that of its first, and successes and failures keep
-    their levels: so what is optimal stays optimal, while the levels on the way become supervision.
+    their levels: so the undiscounted sums of episodes that end in one are unchanged, while the levels on the way become
+    supervision. With a discount those levels decide when reward arrives, so that of two paths that are nearly as good
+    the other may come to be the better.
     """
     machines = tuple(with_rewards(machine, "distinct") for machine in found.machines)
     return PotentialRepair("distinct", machines, shortcuts(machines, work=found.work, terms=found.terms))

@@ -8,6 +8,10 @@ followed through the machine and mostly refuted, or completed, without another o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
 
 from nrm.errors import LimitError
 from nrm.groundability.colours import refined_colours
@@ -19,10 +23,22 @@ Permutation = tuple[int, ...]
 Mark = tuple[int, int]
 """How many states were matched and how many classes assigned."""
 
-DEFAULT_WORK = 1_000_000_000
-"""Most transitions that one analysis looks at: about a minute."""
+DEFAULT_WORK = 400_000_000
+"""Most transitions that one search looks at: about a minute."""
+ARRAYS_FROM = 2048
+"""Transitions to be followed at once from which arrays follow them faster than plain Python does."""
+ARRAY_SPEED = 4
+"""How many transitions arrays follow while plain Python follows one."""
 PATIENCE = 16
 """Refuted choices after which states are coloured by more than their outputs."""
+
+
+@dataclass
+class Budget:
+    """How much work is left, for searches that share it."""
+
+    work: int
+    left: int
 
 
 class SymmetrySearch:
@@ -40,9 +56,14 @@ class SymmetrySearch:
         self.state_colours = [codes.setdefault(level, len(codes)) for level in machine.outputs.tolist()]
         self.class_colours = list(class_colours) or [0] * self.classes
         self.columns = machine.columns
-        self._budget = work
-        self._work = work
+        self._budget = Budget(work, work)
         self._refuted = 0
+
+    def with_class_colours(self, class_colours: Sequence[int]) -> SymmetrySearch:
+        """The same search with other colours of classes; it shares the budget."""
+        other = copy(self)
+        other.class_colours = list(class_colours)
+        return other
 
     def complete(self, choices: Iterable[tuple[int, int]]) -> Permutation | None:
         """A symmetry that maps class j to class k for each (j, k) in `choices`; None when there is none."""
@@ -83,13 +104,19 @@ class SymmetrySearch:
             found.extend((number, []) for number in own[1:-1])
             matching.assign([(number, number) for number in own])
 
+    def by_arrays(self, transitions: int) -> bool:
+        """Count the work of following so many transitions, and say whether arrays should do it."""
+        large = transitions >= ARRAYS_FROM
+        self.spend(transitions // ARRAY_SPEED if large else transitions)
+        return large
+
     def spend(self, amount: int) -> None:
         """Count work; raise `LimitError` when the budget is used up."""
-        self._budget -= amount
-        if self._budget < 0:
+        self._budget.left -= amount
+        if self._budget.left < 0:
             raise LimitError(
                 f"the search for symmetries of a machine with {self.states} states and {self.classes} letter classes "
-                f"stopped after {self._work:,} transitions; raise the limit (work=…) or analyse a smaller task"
+                f"stopped after {self._budget.work:,} transitions; raise the limit (work=…) or analyse a smaller task"
             )
 
     def _extend(self, matching: _Matching) -> Permutation | None:
@@ -138,7 +165,7 @@ class SymmetrySearch:
         self._refuted += 1
         if self._refuted == PATIENCE:
             self.state_colours, self.class_colours = refined_colours(
-                self.columns, self.state_colours, self.class_colours
+                self.columns, self.state_colours, self.class_colours, self.by_arrays
             )
 
 
@@ -180,18 +207,19 @@ class _Matching:
                 self.taken[image] = True
                 self.assigned.append((number, image))
         old = len(self.matched)
-        self.search.spend(old * len(choices))
         if not self._follow(self.matched[:old], choices):
             return False
         while old < len(self.matched):
             fresh = self.matched[old:]
             old = len(self.matched)
-            self.search.spend(len(fresh) * len(self.assigned))
             if not self._follow(fresh, self.assigned):
                 return False
         return True
 
     def _follow(self, states: list[int], classes: list[tuple[int, int]]) -> bool:
+        """Match where classes lead from matched states; False when two pairs contradict each other."""
+        if self.search.by_arrays(len(states) * len(classes)):
+            return self._follow_by_arrays(states, classes)
         rows, colours = self.search.rows, self.search.state_colours
         forward, backward, matched = self.forward, self.backward, self.matched
         for state in states:
@@ -209,25 +237,68 @@ class _Matching:
                     return False
         return True
 
+    def _follow_by_arrays(self, states: list[int], classes: list[tuple[int, int]]) -> bool:
+        search = self.search
+        columns, forward, (numbers, images) = search.columns, np.array(self.forward), np.array(classes).T
+        targets = columns[np.ix_(states, numbers)].ravel()
+        wanted = columns[np.ix_(forward[states], images)].ravel()
+        present = forward[targets]
+        if (present != wanted)[present >= 0].any():
+            return False
+        forward[targets] = wanted
+        if (forward[targets] != wanted).any():
+            return False
+        for target in np.unique(targets[present < 0]).tolist():
+            image = int(forward[target])
+            if self.backward[image] >= 0 or search.state_colours[target] != search.state_colours[image]:
+                return False
+            self.forward[target] = image
+            self.backward[image] = target
+            self.matched.append(target)
+        return True
+
     def groups(self) -> list[tuple[list[int], list[int]]]:
         """Unassigned classes and their possible images, by what they do to the matched states."""
-        rows, states, classes = self.search.rows, self.search.state_colours, self.search.class_colours
         free = [number for number, image in enumerate(self.images) if image < 0]
-        self.search.spend(2 * len(self.matched) * len(free))
-        left = {number: [classes[number]] for number in free}
-        right = {number: [classes[number]] for number, taken in enumerate(self.taken) if not taken}
+        open_images = [number for number, taken in enumerate(self.taken) if not taken]
+        large = self.search.by_arrays(2 * len(self.matched) * len(free))
+        left, right = self._signs_by_arrays(free, open_images) if large else self._signs(free, open_images)
+        groups: dict[Sequence[int], tuple[list[int], list[int]]] = {}
+        for number, sign in zip(free, left, strict=True):
+            groups.setdefault(sign, ([], []))[0].append(number)
+        for number, sign in zip(open_images, right, strict=True):
+            groups.setdefault(sign, ([], []))[1].append(number)
+        return list(groups.values())
+
+    def _signs(self, free: list[int], open_images: list[int]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+        """What unassigned classes, and what their possible images, do to the matched states."""
+        rows, states, classes = self.search.rows, self.search.state_colours, self.search.class_colours
+        left = [[classes[number]] for number in free]
+        right = [[classes[number]] for number in open_images]
         for state in self.matched:
             row, twin = rows[state], rows[self.forward[state]]
-            for number, sign in left.items():
+            for number, sign in zip(free, left, strict=True):
                 target = row[number]
                 image = self.forward[target]
                 sign.append(image if image >= 0 else -1 - states[target])
-            for number, sign in right.items():
+            for number, sign in zip(open_images, right, strict=True):
                 target = twin[number]
                 sign.append(target if self.backward[target] >= 0 else -1 - states[target])
-        groups: dict[tuple[int, ...], tuple[list[int], list[int]]] = {}
-        for number, sign in left.items():
-            groups.setdefault(tuple(sign), ([], []))[0].append(number)
-        for number, sign in right.items():
-            groups.setdefault(tuple(sign), ([], []))[1].append(number)
-        return list(groups.values())
+        return list(map(tuple, left)), list(map(tuple, right))
+
+    def _signs_by_arrays(self, free: list[int], open_images: list[int]) -> tuple[list[bytes], list[bytes]]:
+        search = self.search
+        forward, backward = np.array(self.forward), np.array(self.backward)
+        unmatched, everything = -1 - np.array(search.state_colours), np.arange(search.states)
+        from_here = np.where(forward >= 0, forward, unmatched)
+        from_there = np.where(backward >= 0, everything, unmatched)
+        colours = np.array(search.class_colours)
+        signs = []
+        for states, classes, seen in (
+            (np.array(self.matched), free, from_here),
+            (forward[self.matched], open_images, from_there),
+        ):
+            table = seen[search.columns[np.ix_(states, np.array(classes))]]
+            rows = np.ascontiguousarray(np.vstack([colours[classes], table]).T)
+            signs.append([row.tobytes() for row in rows])
+        return signs[0], signs[1]

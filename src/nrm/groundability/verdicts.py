@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nrm.aliases import Letter, Symbol
+from nrm.errors import listing
 
 if TYPE_CHECKING:
     from nrm.groundability.analysis import Shortcuts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SymbolVerdict:
     """Whether rewards can teach the meaning of a symbol, and what it may be confused with otherwise.
 
@@ -23,26 +26,74 @@ class SymbolVerdict:
 
     symbol: Symbol
     groundable: bool
-    within_class: tuple[Symbol, ...] = ()
-    """Symbols that the task treats like this one: confusing them is harmless for the task."""
-    by_symmetry: tuple[Symbol, ...] = ()
-    """Symbols that a symmetry of the task swaps it with: same rewards, another meaning."""
+    alike: tuple[Symbol, ...] = ()
+    """Symbols that the task treats like this one, itself among them; one tuple serves all of them."""
+    swapped: tuple[tuple[Symbol, ...], ...] = ()
+    """Sets of symbols that symmetries of the task swap it with."""
+    used: bool = True
+    """Whether the task ever looks at it: False for a proposition whose truth never matters."""
+
+    @property
+    def within_class(self) -> tuple[Symbol, ...]:
+        """Symbols that the task treats like this one: confusing them is harmless for the task."""
+        return tuple(self._others())
+
+    @property
+    def by_symmetry(self) -> tuple[Symbol, ...]:
+        """Symbols that a symmetry of the task swaps it with: same rewards, another meaning."""
+        return tuple(chain.from_iterable(self.swapped))
 
     @property
     def confusable_with(self) -> tuple[Symbol, ...]:
         """Every symbol that some shortcut maps this one to."""
         return self.within_class + self.by_symmetry
 
+    @property
+    def confusable_count(self) -> int:
+        """How many they are, without listing them."""
+        return max(len(self.alike) - 1, 0) + sum(map(len, self.swapped))
+
+    def confusions(self) -> Iterator[Symbol]:
+        """The symbols of `confusable_with`, as they are asked for."""
+        return chain(self._others(), chain.from_iterable(self.swapped))
+
+    def _others(self) -> Iterator[Symbol]:
+        return (name for name in self.alike if name != self.symbol)
+
+    def __repr__(self) -> str:
+        within, swapped = listing(self.within_class), listing(self.by_symmetry)
+        return (
+            f"SymbolVerdict({self.symbol!r}, groundable={self.groundable}, within_class=({within}), "
+            f"by_symmetry=({swapped}), used={self.used})"
+        )
+
+
+def all_verdicts(found: Shortcuts) -> tuple[SymbolVerdict, ...]:
+    """The verdicts on all symbols, in time that grows with the number of symbols and not with its square."""
+    if not found.alphabet.is_exclusive:
+        return tuple(proposition_verdict(found, name) for name in found.alphabet.symbols)
+    swapped = [_swapped(found, number) for number in range(found.machine.classes)]
+    return tuple(
+        _letter_verdict(found, letter, number, swapped[number])
+        for letter, number in enumerate(found.machine.letter_class.tolist())
+    )
+
 
 def letter_verdict(found: Shortcuts, letter: Letter) -> SymbolVerdict:
     """The verdict on a symbol of an exclusive alphabet, where symbols and letters are the same."""
     number = int(found.machine.letter_class[letter])
-    name = found.alphabet.symbols[letter]
-    own = found.classes[number]
-    place = own.index(name)
-    within = own[:place] + own[place + 1 :]
-    others = tuple(other for image in found.group.orbit_of[number] if image != number for other in found.classes[image])
-    return SymbolVerdict(name, not within and not others, within, others)
+    return _letter_verdict(found, letter, number, _swapped(found, number))
+
+
+def _letter_verdict(
+    found: Shortcuts, letter: Letter, number: int, swapped: tuple[tuple[Symbol, ...], ...]
+) -> SymbolVerdict:
+    alike = found.classes[number]
+    return SymbolVerdict(found.alphabet.symbols[letter], len(alike) == 1 and not swapped, alike, swapped)
+
+
+def _swapped(found: Shortcuts, number: int) -> tuple[tuple[Symbol, ...], ...]:
+    return tuple(found.classes[image] for image in found.group.orbit_of[number] if image != number)
 
 
 def proposition_verdict(found: Shortcuts, proposition: Symbol) -> SymbolVerdict:
@@ -54,6 +105,6 @@ def proposition_verdict(found: Shortcuts, proposition: Symbol) -> SymbolVerdict:
     true = np.bincount(orbits, weights=np.arange(len(orbits)) >> bit & 1)
     # In each set of letters that are confused with each other, the proposition must be always or never true.
     groundable = bool(((true == 0) | (true == np.bincount(orbits))).all())
-    return SymbolVerdict(
-        proposition, groundable, renamings.within_class(proposition), renamings.by_symmetry(proposition)
-    )
+    alike = (proposition, *renamings.within_class(proposition))
+    swapped = tuple((other,) for other in renamings.by_symmetry(proposition))
+    return SymbolVerdict(proposition, groundable, alike, swapped, proposition in renamings.essential)
