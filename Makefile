@@ -20,7 +20,7 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ".[draw,bench,docs,dev]"
+		--editable ".[draw,bench,render,docs,dev]"
 	@touch $@
 
 demo: $(READY)
@@ -41,6 +41,7 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks.translate --out out/bench
 	$(BIN)/python -m benchmarks.shortcuts --out out/bench
+	$(BIN)/python -m benchmarks.stepping --out out/bench
 	$(BIN)/python -m benchmarks.neural_speed --out out/bench
 	$(BIN)/python -m benchmarks.grounding --out out/bench --objectives sequence
 	$(BIN)/python -m benchmarks.automata --out out/bench
@@ -51,6 +52,7 @@ pictures: $(READY)
 	$(BIN)/nrm compile "visit(pickaxe, lava) & global_avoidance(door)" --symbols pickaxe,lava,door,gem,empty \
 		--out docs/images/readme-machine.svg
 	$(BIN)/python docs/make_pictures.py
+	$(BIN)/python examples/worlds.py --out docs/images
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict

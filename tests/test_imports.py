@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "lab": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab"},
     "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "cli"},
 }
-SHARED = {"errors", "aliases", "files"}
+SHARED = {"errors", "aliases", "files", "registration"}
 WITHOUT_TORCH = ("logic", "machines", "groundability")
 
 
@@ -57,8 +57,8 @@ def test_every_folder_is_known() -> None:
     assert folders <= set(ALLOWED)
 
 
-def test_importing_the_library_does_not_import_torch() -> None:
-    code = "import sys, nrm; assert 'torch' not in sys.modules"
+def test_importing_the_library_does_not_import_torch_or_gymnasium() -> None:
+    code = "import sys, nrm; assert not {'torch', 'gymnasium'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

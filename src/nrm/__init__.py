@@ -3,7 +3,9 @@
 The names below are the public interface; the modules behind them may move.
 """
 
-from typing import TYPE_CHECKING
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from nrm.errors import NrmError
 from nrm.groundability import Shortcuts, shortcuts
@@ -23,8 +25,10 @@ from nrm.machines import (
     save_task,
 )
 from nrm.machines import compile_formula as compile  # noqa: A004 - reads as nrm.compile(...)
+from nrm.registration import register_worlds
 
 if TYPE_CHECKING:
+    from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, TaskEnv, VectorWorld
     from nrm.neural import (
         EpisodeBuffer,
         FitConfig,
@@ -37,15 +41,32 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_NEURAL = ("EpisodeBuffer", "FitConfig", "NeuralRewardMachine", "ProbabilisticMoore", "discover", "extract", "fit")
+# What needs torch or Gymnasium is imported when it is first asked for.
+_LATER = {
+    "MINECRAFT_SYMBOLS": "nrm.envs",
+    "BatchedMinecraft": "nrm.envs",
+    "MinecraftConfig": "nrm.envs",
+    "TaskEnv": "nrm.envs",
+    "VectorWorld": "nrm.envs",
+    "EpisodeBuffer": "nrm.neural",
+    "FitConfig": "nrm.neural",
+    "NeuralRewardMachine": "nrm.neural",
+    "ProbabilisticMoore": "nrm.neural",
+    "discover": "nrm.neural",
+    "extract": "nrm.neural",
+    "fit": "nrm.neural",
+}
 
 __all__ = [
+    "MINECRAFT_SYMBOLS",
     "PAPER_SYMBOLS",
     "PAPER_TASKS",
     "Alphabet",
+    "BatchedMinecraft",
     "EpisodeBuffer",
     "FitConfig",
     "Formula",
+    "MinecraftConfig",
     "MooreMachine",
     "NeuralRewardMachine",
     "NrmError",
@@ -53,6 +74,8 @@ __all__ = [
     "ProbabilisticMoore",
     "Shortcuts",
     "Task",
+    "TaskEnv",
+    "VectorWorld",
     "__version__",
     "compile",
     "difference",
@@ -74,14 +97,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    """The neural part, loaded when it is first asked for: it brings PyTorch with it."""
-    if name in _NEURAL:
-        import nrm.neural
-
-        return getattr(nrm.neural, name)
-    raise AttributeError(f"module 'nrm' has no attribute '{name}'")
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'nrm' has no attribute '{name}'")
+    return getattr(import_module(_LATER[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_NEURAL})
+    return sorted([*globals(), *_LATER])
+
+
+if "gymnasium" in sys.modules:
+    register_worlds()

@@ -88,6 +88,10 @@ class LimitError(NrmError):
     """Work stopped at a limit, instead of filling the memory or running for ever."""
 
 
+class WorldError(NrmError):
+    """An environment that cannot be built, stepped or read as asked."""
+
+
 class MissingExtraError(NrmError):
     """An optional dependency is not installed; the message says which extra brings it."""
 

@@ -1,0 +1,88 @@
+"""The one small interface through which agents see N environments at once."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any, NamedTuple, Protocol
+
+from torch import Tensor
+
+from nrm.errors import WorldError
+from nrm.machines import MooreMachine
+
+
+class StepBatch(NamedTuple):
+    """What N environments show after a step. An environment whose episode ended has already begun the next one."""
+
+    observation: Tensor
+    """What the agent sees now: (N,) int64 rows of the world's `frames` when it has them, else (N, *shape)."""
+    reward: Tensor
+    """(N,) float32: the difference of levels that was paid."""
+    terminated: Tensor
+    """(N,) bool: the task, or the environment itself, ended the episode."""
+    truncated: Tensor
+    """(N,) bool: the step limit did."""
+    final_observation: Tensor
+    """Like `observation`, but of the step itself, before any reset; equal to it where the episode goes on."""
+
+
+class Truth(NamedTuple):
+    """What only the baseline that is told the symbols, and evaluation, may look at."""
+
+    label: Tensor
+    """(N,) int64 the letter read at the last step; -1 before the first one."""
+    state: Tensor
+    """(N,) int64 the machine's state now: the initial one right after a reset."""
+    final_state: Tensor
+    """(N,) int64 the state that the last step reached, before any reset."""
+
+
+class BatchedWorld(Protocol):
+    """N environments that step together, with a task that pays.
+
+    An episode that ends is reset within the same step, so every action counts; what ended is in `final_observation`.
+    The first observation of an episode is not read by the machine (row t of an episode is what reward t was paid for).
+    """
+
+    count: int
+    """N."""
+    actions: int
+    """How many actions there are, numbered from 0."""
+    shape: tuple[int, ...]
+    """The shape of one observation."""
+    machine: MooreMachine
+    """The task that pays."""
+    frames: Tensor | None
+    """(K, *shape) all distinct observations where they are few; observations are then row numbers."""
+
+    def reset(self, seed: int) -> Tensor:
+        """Begin anew, all from this seed; the first observation of every environment."""
+
+    def step(self, actions: Tensor) -> StepBatch:
+        """Take one action in each environment. actions: (N,) int64."""
+
+    @property
+    def truth(self) -> Truth:
+        """The symbols and states behind what is seen."""
+
+    def true_labels(self) -> Tensor | None:
+        """(K,) the letter of each of `frames`, for evaluation; None where there are no frames."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that `load_state_dict` needs to go on exactly from here, randomness included."""
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from where `state_dict` was called."""
+
+
+def check_count(count: object) -> None:
+    """Raise `WorldError` unless `count` can be a number of environments."""
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise WorldError(f"a batch has at least one environment; count is {count!r}")
+
+
+def task_digest(machine: MooreMachine) -> str:
+    """A short name of a machine for saved states: equal machines have equal ones."""
+    text = repr((machine.alphabet, machine.initial, machine.columns.shape)).encode()
+    arrays = (machine.letter_class, machine.columns, machine.accepting, machine.outputs)
+    return sha256(text + b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

@@ -1,0 +1,109 @@
+"""What holds at a step, from whatever an environment says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeAlias
+
+import gymnasium
+import numpy as np
+
+from nrm.aliases import Letter, Symbol
+from nrm.errors import UnknownSymbolError, WorldError, suggestion
+from nrm.machines import Alphabet
+
+LabelFunction: TypeAlias = Callable[[Any, dict[str, Any], Any], Any]
+"""From (observation, info, environment) after a step to what holds: see `letter_of`."""
+
+CONVENTIONS = ("labels", "propositions", "get_events")
+"""Where environments are known to say what holds: `info["labels"]`, `info["propositions"]`, `env.get_events()`."""
+
+
+def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -> LabelFunction:
+    """The function that `label` means: itself, a convention by name, or (None) whichever convention `env` follows."""
+    if callable(label):
+        return label
+    if label is None:
+        return _whichever
+    if label not in CONVENTIONS:
+        raise WorldError(
+            f"unknown way to label '{label}'{suggestion(label, CONVENTIONS)}; give a function of "
+            f"(observation, info, environment), or one of {', '.join(CONVENTIONS)}"
+        )
+    if label == "get_events":
+        if _events(env) is None:
+            raise WorldError(f"the environment {env} has no method get_events(); pass label=function instead")
+        return lambda observation, info, env: _required(_events(env))()  # noqa: ARG005
+    return lambda observation, info, env: _from_info(info, label)  # noqa: ARG005
+
+
+def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str) -> Letter:
+    """The letter of what was said to hold.
+
+    It may be a symbol's name; a collection of names; a mapping from names to truth values; an array of truth values in
+    the order of the alphabet; text whose characters are names (the habit of `get_events`); a letter's number; or None
+    for nothing. Where nothing holds, an exclusive alphabet reads the symbol `empty`.
+    """
+    if isinstance(said, (int, np.integer)) and not isinstance(said, bool):
+        if 0 <= said < alphabet.size:
+            return int(said)
+        raise UnknownSymbolError(f"the label gave letter {said} at {place}; letters are 0 to {alphabet.size - 1}")
+    names = _names(said, alphabet, place)
+    if names or not alphabet.is_exclusive:
+        return alphabet.letter(names, place)
+    if empty is None:
+        raise UnknownSymbolError(
+            f"the label says that nothing holds at {place}, but in an exclusive alphabet one symbol always does: say "
+            f"which with empty=… (symbols: {', '.join(alphabet.symbols)}), or compile the task over propositions"
+        )
+    return alphabet.letter(empty, place)
+
+
+def _names(said: Any, alphabet: Alphabet, place: str) -> tuple[str, ...]:
+    if said is None:
+        return ()
+    if isinstance(said, str):
+        spelt = said not in alphabet.symbols and all(character in alphabet.symbols for character in said)
+        return tuple(said) if spelt else (said,)
+    if isinstance(said, Mapping):
+        return tuple(name for name, holds in said.items() if holds)
+    if isinstance(said, np.ndarray) and said.dtype == np.bool_:
+        if said.shape != (len(alphabet.symbols),):
+            raise WorldError(
+                f"the label gave truth values of shape {said.shape} at {place}, for {len(alphabet.symbols)} symbols"
+            )
+        return tuple(name for name, holds in zip(alphabet.symbols, said.tolist(), strict=True) if holds)
+    if isinstance(said, Collection) and all(isinstance(name, str) for name in said):
+        return tuple(str(name) for name in said)
+    raise WorldError(
+        f"the label gave {said!r} ({type(said).__name__}) at {place}; give a symbol's name, several names, "
+        "truth values, or None for nothing"
+    )
+
+
+def _whichever(observation: Any, info: dict[str, Any], env: gymnasium.Env[Any, Any]) -> Any:  # noqa: ARG001
+    for key in ("labels", "propositions"):
+        if key in info:
+            return info[key]
+    return _required(_events(env))()
+
+
+def _from_info(info: dict[str, Any], key: str) -> Any:
+    if key not in info:
+        raise WorldError(f"info has no '{key}' (it has {', '.join(map(str, info)) or 'nothing'})")
+    return info[key]
+
+
+def _events(env: gymnasium.Env[Any, Any]) -> Callable[[], Any] | None:
+    """The method `get_events` of the environment or of one that it wraps."""
+    found: Callable[[], Any] | None = env.get_wrapper_attr("get_events") if env.has_wrapper_attr("get_events") else None
+    return found
+
+
+def _required(events: Callable[[], Any] | None) -> Callable[[], Any]:
+    if events is None:
+        raise WorldError(
+            "the environment does not say what holds: its info has neither 'labels' nor 'propositions', and it has no "
+            "method get_events(). Pass label=function of (observation, info, environment)"
+        )
+    return events

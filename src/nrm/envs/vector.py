@@ -1,0 +1,208 @@
+"""Any `gymnasium.vector` environment as a batched world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium import spaces
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nrm.envs.batch import StepBatch, Truth, check_count, task_digest
+from nrm.envs.draws import environment_seeds, episode_keys, words
+from nrm.envs.task import TaskEnv
+from nrm.errors import WorldError
+from nrm.machines import MooreMachine
+
+AnyEnv = gymnasium.Env[Any, Any]
+STATE_VERSION = 1
+
+
+class VectorWorld:
+    """N Gymnasium environments with a task (`TaskEnv`), behind the interface of `BatchedWorld`.
+
+    Autoreset modes: `DISABLED` (best: this class begins every episode itself, with a seed of its own, so that
+    `state_dict` can go on exactly) and `SAME_STEP` (which has no `state_dict`). `NEXT_STEP`, Gymnasium's default, is
+    refused: it spends a step on every reset, whose action counts for nothing. `VectorWorld.of` makes the right kind.
+
+    Observations are boxes or numbers (`Box`, `Discrete`), actions are `Discrete`.
+    """
+
+    frames: Tensor | None = None
+
+    def __init__(self, vector: VectorEnv[Any, Any, Any]) -> None:
+        mode = vector.metadata.get("autoreset_mode")
+        if mode not in (AutoresetMode.DISABLED, AutoresetMode.SAME_STEP):
+            raise WorldError(
+                f"the vector environment resets in mode {mode}, which spends a step on every reset; make it with "
+                "autoreset_mode=AutoresetMode.DISABLED, or use VectorWorld.of(make, count)"
+            )
+        observation, action = vector.single_observation_space, vector.single_action_space
+        if not isinstance(observation, (spaces.Box, spaces.Discrete)):
+            raise WorldError(f"observations must be a Box or Discrete, not {observation}; flatten them with a wrapper")
+        if not isinstance(action, spaces.Discrete):
+            raise WorldError(f"actions must be Discrete, not {action}")
+        # Its type says that a seed is one number; all vector environments take a list as well.
+        self.vector: Any = vector
+        self.machine = _machine(vector)
+        self.count = int(vector.num_envs)
+        self.actions = int(action.n)
+        self.shape: tuple[int, ...] = tuple(observation.shape or ())
+        self._first_action = int(action.start)
+        self._own_resets = mode == AutoresetMode.DISABLED
+        self._seeds: list[int] = []
+
+    @classmethod
+    def of(cls, make: Callable[[], AnyEnv], count: int, processes: bool = False) -> VectorWorld:
+        """`count` environments from a function that makes one `TaskEnv`, here or each in a process of its own."""
+        check_count(count)
+        kind = AsyncVectorEnv if processes else SyncVectorEnv
+        return cls(kind([make] * count, autoreset_mode=AutoresetMode.DISABLED))
+
+    def reset(self, seed: int) -> Tensor:
+        """Begin the first episodes; environment i gets `environment_seeds(seed, count)[i]`."""
+        self._seeds = environment_seeds(seed, self.count)
+        self._episode = np.zeros(self.count, dtype=np.int64)
+        observation, _ = self.vector.reset(seed=list(self._seeds))
+        self._letter = np.full(self.count, -1, dtype=np.int64)
+        self._state = np.full(self.count, self.machine.initial, dtype=np.int64)
+        self._final_state = self._state
+        self._taken: list[list[int]] = [[] for _ in range(self.count)]
+        return _tensor(observation)
+
+    def step(self, actions: Tensor) -> StepBatch:
+        """Step every environment, and begin the next episode where one ended. actions: (N,) int64."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) before the first step")
+        taken = np.asarray(actions.cpu().numpy(), dtype=np.int64)
+        observation, reward, terminated, truncated, info = self.vector.step(taken + self._first_action)
+        truncated = truncated & ~terminated
+        done: NDArray[np.bool_] = terminated | truncated
+        final = observed = _tensor(observation)
+        ended = info if self._own_resets else info.get("final_info", info)
+        self._letter = np.where(done, ended["letter"], info["letter"]).astype(np.int64)
+        self._final_state = np.where(done, ended["machine_state"], info["machine_state"]).astype(np.int64)
+        for history, action in zip(self._taken, taken.tolist(), strict=True):
+            history.append(action)
+        if done.any():
+            if self._own_resets:
+                observed = self._begin_next(done)
+            else:
+                final = observed.clone()
+                for index in np.flatnonzero(done):
+                    final[index] = torch.as_tensor(np.asarray(info["final_obs"][index]))
+        self._state = np.where(done, self.machine.initial, self._final_state)
+        paid = torch.from_numpy(np.asarray(reward).astype(np.float32))
+        return StepBatch(observed, paid, torch.from_numpy(terminated.copy()), torch.from_numpy(truncated), final)
+
+    @property
+    def truth(self) -> Truth:
+        """The letters and states behind what is seen."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) first")
+        return Truth(*(torch.from_numpy(array.copy()) for array in (self._letter, self._state, self._final_state)))
+
+    def true_labels(self) -> Tensor | None:
+        """None: there is no list of all observations."""
+        return None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Seeds and the actions of the present episodes, from which they can be lived through again.
+
+        Exact where an episode follows from its seed and its actions, as Gymnasium asks of every environment.
+        """
+        if not self._seeds:
+            raise WorldError("call reset(seed) first: there is no state to save yet")
+        if not self._own_resets:
+            raise WorldError(
+                "environments that reset themselves (SAME_STEP) cannot be continued exactly; make the vector "
+                "environment with autoreset_mode=AutoresetMode.DISABLED"
+            )
+        return {
+            "version": STATE_VERSION,
+            "task": task_digest(self.machine),
+            "seeds": list(self._seeds),
+            "episode": torch.from_numpy(self._episode.copy()),
+            "actions": [torch.tensor(history, dtype=torch.int64) for history in self._taken],
+            "letter": torch.from_numpy(self._letter.copy()),
+            "state": torch.from_numpy(self._state.copy()),
+            "final_state": torch.from_numpy(self._final_state.copy()),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from where `state_dict` was called: every present episode is replayed from its seed."""
+        seeds = state.get("seeds", ())
+        known = state.get("version") == STATE_VERSION and state.get("task") == task_digest(self.machine)
+        if not known or not self._own_resets or len(seeds) != self.count:
+            raise WorldError(
+                f"the saved state is of another world: it has {len(seeds)} environments, this one {self.count}; the "
+                "task must be the same too, and both must reset in mode DISABLED"
+            )
+        self._seeds = [int(seed) for seed in seeds]
+        self._episode = state["episode"].numpy().copy()
+        self._taken = [history.tolist() for history in state["actions"]]
+        self._replay()
+        self._letter, self._state, self._final_state = (
+            state[key].numpy().copy() for key in ("letter", "state", "final_state")
+        )
+
+    def close(self) -> None:
+        """Close all environments."""
+        self.vector.close()
+
+    def _begin_next(self, done: NDArray[np.bool_]) -> Tensor:
+        """Begin the next episode where one is done, with its own seed; the observations after that."""
+        self._episode = self._episode + done
+        for index in np.flatnonzero(done):
+            self._taken[index] = []
+        return self._begin(done)
+
+    def _begin(self, which: NDArray[np.bool_]) -> Tensor:
+        keys = [int(key) for key in episode_keys(words(self._seeds), self._episode)]
+        observation, _ = self.vector.reset(seed=keys, options={"reset_mask": which})
+        return _tensor(observation)
+
+    def _replay(self) -> None:
+        """Live through the present episodes again, so that all end at the same step.
+
+        Environments step together, so the longest episode begins first; the others idle until it is their turn.
+        """
+        lengths = np.array([len(history) for history in self._taken])
+        longest = int(lengths.max(initial=0))
+        self.vector.reset(seed=list(self._seeds))
+        self._begin(np.ones(self.count, dtype=np.bool_))
+        for time in range(longest):
+            position = time - (longest - lengths)
+            actions = [
+                history[at] if at >= 0 else 0 for history, at in zip(self._taken, position.tolist(), strict=True)
+            ]
+            *_, terminated, truncated, _ = self.vector.step(np.array(actions) + self._first_action)
+            begins = (position == -1) | ((position < 0) & (terminated | truncated))
+            if begins.any():
+                self._begin(begins)
+
+
+def _machine(vector: VectorEnv[Any, Any, Any]) -> MooreMachine:
+    """The one machine of all sub-environments."""
+    try:
+        machines = vector.get_attr("machine")  # type: ignore[attr-defined]
+    except AttributeError:
+        machines = ()
+    if not machines or not all(isinstance(machine, MooreMachine) for machine in machines):
+        raise WorldError(
+            f"the environments of {vector} have no task; wrap each in nrm.{TaskEnv.__name__}(env, machine)"
+        )
+    if any(machine != machines[0] for machine in machines):
+        raise WorldError("the environments of a batch must share one task; theirs differ")
+    found: MooreMachine = machines[0]
+    return found
+
+
+def _tensor(observation: Any) -> Tensor:
+    """A copy, because vector environments may write into what they gave."""
+    return torch.from_numpy(np.array(observation))

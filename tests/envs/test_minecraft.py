@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from nrm.envs import ACTIONS, MINECRAFT_ID, MinecraftConfig, MinecraftEnv
+from nrm.errors import MissingExtraError, WorldError
+from tests.envs.worlds import CONFIGS
+
+
+def labels(env: MinecraftEnv, moves: str) -> list[Any]:
+    """What is read on a walk, a letter for each move."""
+    env.reset(seed=0)
+    names = {name[0]: number for number, name in enumerate(ACTIONS)}
+    return [env.step(names[move])[-1]["labels"] for move in moves]
+
+
+@pytest.mark.parametrize("name", sorted(set(CONFIGS) - {"one-step"}))
+def test_gymnasium_approves(name: str) -> None:
+    env = gymnasium.make(MINECRAFT_ID, render_mode="rgb_array", **CONFIGS[name])
+    check_env(env.unwrapped, skip_render_check=find_spec("pygame") is None)
+
+
+def test_the_papers_world_and_its_edges() -> None:
+    env = MinecraftEnv()
+    assert labels(env, "drruldd") == [
+        ("empty",),
+        ("pickaxe",),
+        ("empty",),
+        ("empty",),
+        ("empty",),
+        ("pickaxe",),
+        ("empty",),
+    ]
+    assert labels(env, "rrr") == [("empty",), ("empty",), ("door",)]
+    assert labels(env, "dddrrr") == [("empty",), ("empty",), ("gem",), ("empty",), ("empty",), ("lava",)]
+    env.reset(seed=0)
+    for action in (0, 3):
+        assert env.step(action)[0].tolist() == [0, 0]
+    assert env.step(1)[0].tolist() == [1, 0]
+    assert env.step(2)[0].tolist() == [1, 1]
+
+
+def test_it_pays_nothing_and_is_truncated_at_its_limit() -> None:
+    env = MinecraftEnv(steps=3)
+    env.reset(seed=0)
+    steps = [env.step(1) for _ in range(3)]
+    assert [step[1:4] for step in steps] == [(0.0, False, False), (0.0, False, False), (0.0, False, True)]
+
+
+def test_equal_seeds_give_equal_worlds_and_episodes_differ() -> None:
+    def pictures(seed: int) -> list[bytes]:
+        env = MinecraftEnv(layout="episode", start="random", observation="image")
+        return [env.reset(seed=seed if episode == 0 else None)[0].tobytes() for episode in range(6)]
+
+    assert pictures(1) == pictures(1)
+    assert len(set(pictures(1) + pictures(2))) == 12
+
+
+def test_layouts_change_when_they_should() -> None:
+    def layouts(**options: Any) -> tuple[list[bytes], list[bytes]]:
+        env = MinecraftEnv(observation="image", **options)
+        by_seed = [env.reset(seed=seed)[0].tobytes() for seed in range(4)]
+        by_episode = [env.reset()[0].tobytes() for _ in range(4)]
+        return by_seed, by_episode
+
+    def distinct(**options: Any) -> tuple[int, int]:
+        by_seed, by_episode = layouts(**options)
+        return len(set(by_seed)), len(set(by_episode))
+
+    assert distinct() == (1, 1)
+    assert distinct(layout="seed") == (4, 1)
+    assert distinct(layout="seed", layout_seed=3) == (1, 1)
+    assert distinct(layout="episode") == (4, 4)
+
+
+def test_without_a_seed_worlds_differ() -> None:
+    first = {MinecraftEnv(layout="episode", observation="image").reset()[0].tobytes() for _ in range(3)}
+    assert len(first) == 3
+
+
+def test_render_as_text_and_as_a_picture() -> None:
+    env = MinecraftEnv(render_mode="ansi")
+    env.reset(seed=0)
+    env.step(2)
+    env.step(1)
+    assert env.render() == (
+        "+---------+\n| . . . D |\n| .@P . . |\n| . . . . |\n| G . . L |\n+---------+\n"
+        "@ agent  P pickaxe  L lava  D door  G gem"
+    )
+    drawn = MinecraftEnv(render_mode="rgb_array")
+    drawn.reset(seed=0)
+    picture = drawn.render()
+    assert picture.shape == (512, 512, 3)
+    assert picture.dtype == np.uint8
+
+
+def test_a_window_shows_every_step() -> None:
+    pygame = pytest.importorskip("pygame")
+    env = MinecraftEnv(render_mode="human")
+    env.metadata = {**env.metadata, "render_fps": 1000}
+    env.reset(seed=0)
+    before = pygame.surfarray.array3d(pygame.display.get_surface())
+    env.step(1)
+    after = pygame.surfarray.array3d(pygame.display.get_surface())
+    assert (before != after).any()
+    picture = MinecraftEnv(render_mode="rgb_array")
+    picture.reset(seed=0)
+    assert (before.swapaxes(0, 1) == picture.render()).all()
+    env.close()
+    env.close()
+
+
+def test_without_pygame_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    with pytest.raises(MissingExtraError, match=r"\[render\]"):
+        MinecraftEnv(render_mode="human")
+
+
+def test_misuse_is_named() -> None:
+    with pytest.raises(WorldError, match="no option 'sizes'; did you mean 'size'"):
+        gymnasium.make(MINECRAFT_ID, sizes=3)
+    with pytest.raises(WorldError, match="unknown render_mode 'rgb'"):
+        MinecraftEnv(render_mode="rgb")
+    env = MinecraftEnv()
+    with pytest.raises(WorldError, match=r"call reset\(\) before the first step"):
+        env.step(0)
+    env.reset(seed=0)
+    with pytest.raises(WorldError, match="unknown action 4; the actions are 0 up, 1 right, 2 down, 3 left"):
+        env.step(4)
+    with pytest.raises(WorldError, match="made without a render_mode"):
+        env.render()
+
+
+def test_a_configuration_can_be_given_and_changed() -> None:
+    env = MinecraftEnv(MinecraftConfig(steps=9), slip=0.5)
+    assert (env.config.steps, env.config.slip) == (9, 0.5)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import gymnasium, nrm; gymnasium.make('nrm/Minecraft-v0')",
+        "import nrm.envs, gymnasium; gymnasium.make('nrm/Minecraft-v0')",
+        "import gymnasium; gymnasium.make('nrm.envs:nrm/Minecraft-v0')",
+        "import gymnasium; gymnasium.make('nrm:nrm/Minecraft-v0')",
+    ],
+)
+def test_the_world_is_registered(code: str) -> None:
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

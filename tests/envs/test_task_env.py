@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.utils.env_checker import check_env
+from numpy.typing import NDArray
+
+import nrm
+from nrm.envs import End, MinecraftEnv, TaskEnv
+from nrm.errors import TraceError, UnknownSymbolError, WorldError
+from tests.envs.worlds import paper_machine
+
+ABC = ("a", "b", "c")
+
+
+class Script(gymnasium.Env[NDArray[np.float32], Any]):
+    """Says what it is told to say, one thing a step."""
+
+    observation_space = spaces.Box(0, 1, (1,), np.float32)
+    action_space = spaces.Discrete(2)
+
+    def __init__(self, said: list[Any], how: str = "labels", ends: bool = False) -> None:
+        self.said, self.how, self.ends = said, how, ends
+        if how == "get_events":
+            self.get_events = lambda: self.said[self.time - 1]
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        super().reset(seed=seed)
+        self.time = 0
+        # Not to be read: the machine reads after steps only.
+        return np.zeros(1, dtype=np.float32), {"labels": "zebra"}
+
+    def step(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        self.time += 1
+        info = {self.how: self.said[self.time - 1]} if self.how != "get_events" else {}
+        last = self.time == len(self.said)
+        return np.full(1, 0.5, dtype=np.float32), 7.0, last and self.ends, last and not self.ends, info
+
+
+def run(env: TaskEnv[Any, Any]) -> list[tuple[float, bool, bool, dict[str, Any]]]:
+    env.reset(seed=0)
+    steps: list[tuple[float, bool, bool, dict[str, Any]]] = []
+    while not steps or not (steps[-1][1] or steps[-1][2]):
+        _, reward, terminated, truncated, info = env.step(0)
+        steps.append((float(reward), terminated, truncated, info))
+    return steps
+
+
+@pytest.mark.parametrize("number", range(1, 9))
+def test_it_pays_what_the_machine_says_on_the_trace(number: int) -> None:
+    machine = paper_machine(number)
+    generator = np.random.default_rng(number)
+    for _ in range(20):
+        trace = [str(name) for name in generator.choice(machine.alphabet.symbols, 30)]
+        expected = machine.run(trace)
+        over = [bool(machine.accepting[state] or machine.dead[state]) for state in expected.states[1:]]
+        length = over.index(True) + 1 if True in over else len(trace)
+        steps = run(TaskEnv(Script(trace), machine))
+        assert [step[0] for step in steps] == list(expected.rewards[:length])
+        assert [step[3]["machine_state"] for step in steps] == list(expected.states[1 : length + 1])
+        assert [step[3]["label"] for step in steps] == trace[:length]
+        assert [step[3]["level"] for step in steps] == list(expected.outputs[1 : length + 1])
+        assert steps[-1][1] is (True in over)
+        assert all(step[3]["base_reward"] == 7.0 for step in steps)
+
+
+@pytest.mark.parametrize(
+    ("end", "formula", "length"),
+    [
+        ("outcome", "F a & G !c", 2),
+        ("absorbing", "F a & G !c", 4),
+        ("limit", "F a & G !c", 6),
+        ("absorbing", "G(a -> F b)", 6),
+        ("limit", "G(a -> F b)", 6),
+    ],
+)
+def test_when_an_episode_ends(end: End, formula: str, length: int) -> None:
+    steps = run(TaskEnv(Script(["b", "a", "b", "c", "a", "b"]), nrm.compile(formula, ABC), end=end))
+    assert len(steps) == length
+    assert steps[-1][1] is (length < 6)
+    assert steps[-1][2] is (length == 6)
+
+
+def test_the_environments_own_end_counts_under_every_rule() -> None:
+    steps = run(TaskEnv(Script(["b", "b"], ends=True), nrm.compile("F a", ABC), end="limit"))
+    assert steps[-1][1:3] == (True, False)
+
+
+@pytest.mark.parametrize(("formula", "end"), [("G !a", "outcome"), ("a & !a", "outcome"), ("true", "absorbing")])
+def test_a_task_that_is_over_before_it_begins_is_refused(formula: str, end: End) -> None:
+    with pytest.raises(WorldError, match="every episode could end at once; use end='limit'"):
+        TaskEnv(Script(["a"]), nrm.compile(formula, ABC), end=end)
+
+
+@pytest.mark.parametrize("how", ["labels", "propositions", "get_events"])
+@pytest.mark.parametrize("named", [True, False])
+def test_conventions(how: str, named: bool) -> None:
+    machine = nrm.compile("F(a & b) & F c", propositions=ABC)
+    said = ["ab", ["c"], {"a": True, "b": False}, (), np.array([True, False, True]), {"b"}, None, "", 3]
+    env = TaskEnv(Script(said, how), machine, how if named else None, end="limit")
+    assert [step[3]["letter"] for step in run(env)] == [3, 4, 1, 0, 5, 2, 0, 0, 3]
+
+
+def test_a_function_sees_observation_info_and_environment() -> None:
+    seen = []
+
+    def label(observation: Any, info: dict[str, Any], env: Any) -> str:
+        seen.append((observation.tolist(), info["labels"], env.time))
+        return "a"
+
+    inner = Script(["x", "y"])
+    run(TaskEnv(inner, nrm.compile("F b", ABC), label))
+    assert seen == [([0.5], "x", 1), ([0.5], "y", 2)]
+
+
+def test_nothing_holds_is_a_symbol_in_an_exclusive_alphabet() -> None:
+    machine = nrm.compile("F a", ABC)
+    assert [step[3]["label"] for step in run(TaskEnv(Script([(), None]), machine, empty="c"))] == ["c", "c"]
+    with pytest.raises(UnknownSymbolError, match=r"nothing holds at step 1 of episode 1.*empty="):
+        run(TaskEnv(Script([()]), machine))
+    with pytest.raises(UnknownSymbolError, match="empty='d' is no symbol of the task"):
+        TaskEnv(Script([()]), machine, empty="d")
+
+
+def test_bad_labels_are_named_with_their_step() -> None:
+    machine = nrm.compile("F alpha", ("alpha", "beta"))
+    with pytest.raises(
+        UnknownSymbolError, match=r"unknown symbol 'alhpa' at step 2 of episode 1 .*did you mean 'alpha'"
+    ):
+        run(TaskEnv(Script(["beta", "alhpa"]), machine))
+    env = TaskEnv(Script(["alhpa"]), machine)
+    env.reset()
+    env.reset()
+    with pytest.raises(UnknownSymbolError, match="step 1 of episode 2"):
+        env.step(0)
+    with pytest.raises(UnknownSymbolError, match="letter 2 at step 1 of episode 1; letters are 0 to 1"):
+        run(TaskEnv(Script([2]), machine))
+    with pytest.raises(TraceError, match="2 symbols at step 1"):
+        run(TaskEnv(Script([["alpha", "beta"]]), machine))
+    for said in (True, 1.5, [1, 2], np.zeros(2)):
+        with pytest.raises(WorldError, match=r"the label gave .* at step 1"):
+            run(TaskEnv(Script([said]), machine))
+    with pytest.raises(WorldError, match=r"shape \(3,\) at step 1 of episode 1, for 2 symbols"):
+        run(TaskEnv(Script([np.zeros(3, dtype=bool)]), machine))
+
+
+def test_misuse_is_named() -> None:
+    machine = nrm.compile("F a", ABC)
+    with pytest.raises(WorldError, match="unknown way to label 'label'; did you mean 'labels'"):
+        TaskEnv(Script(["a"]), machine, "label")
+    with pytest.raises(WorldError, match=r"no method get_events\(\)"):
+        TaskEnv(Script(["a"]), machine, "get_events")
+    with pytest.raises(WorldError, match="info has no 'propositions' \\(it has labels\\)"):
+        run(TaskEnv(Script(["a"]), machine, "propositions"))
+    with pytest.raises(WorldError, match="does not say what holds"):
+        run(TaskEnv(Script(["a"], how="other"), machine))
+    with pytest.raises(WorldError, match="unknown end 'limits'; did you mean 'limit'"):
+        TaskEnv(Script(["a"]), machine, end="limits")  # type: ignore[arg-type]
+    with pytest.raises(WorldError, match="a task is a MooreMachine"):
+        TaskEnv(Script(["a"]), "F a")  # type: ignore[arg-type]
+    with pytest.raises(WorldError, match=r"call reset\(\) before"):
+        TaskEnv(Script(["a"]), machine).step(0)
+
+
+@pytest.mark.parametrize("observation", ["map", "image"])
+def test_gymnasium_approves_and_sees_the_same_observations(observation: Any) -> None:
+    env = TaskEnv(MinecraftEnv(observation=observation), paper_machine())
+    with pytest.warns(UserWarning, match="is different from the unwrapped version"):
+        check_env(env, skip_render_check=True)
+    plain = MinecraftEnv(observation=observation)
+    assert env.observation_space == plain.observation_space
+    first, other = env.reset(seed=3)[0], plain.reset(seed=3)[0]
+    assert (first == other).all()
+    for action in (1, 2, 2):
+        assert (env.step(action)[0] == plain.step(action)[0]).all()
+
+
+def test_it_can_be_made_again_from_its_spec() -> None:
+    env = TaskEnv(gymnasium.make("nrm/Minecraft-v0", steps=9), paper_machine(5), end="absorbing")
+    assert env.spec is not None
+    again = gymnasium.make(env.spec)
+    assert again.get_wrapper_attr("machine") == env.machine
+    assert again.get_wrapper_attr("end") == "absorbing"
