@@ -176,7 +176,7 @@ class ProbabilisticMoore(nn.Module):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> ProbabilisticMoore:
         """Moves and changes of number type (`.to`, `.float`) leave the values of the levels as exact as they were."""
         exact = self.levels
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.levels = exact.to(self.levels.device)
         return self
 
