@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from nrm.errors import LearningError
 from nrm.neural.batches import EpisodeBatch
-from nrm.neural.config import Attempt, FitConfig, Learnable, Reason
+from nrm.neural.config import Attempt, FitConfig, Learnable, Reason, target_for
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.objectives import OBJECTIVES, sequence, smoothed
 
@@ -86,7 +86,7 @@ def attempt(
             best, since = loss, 0
         else:
             since += 1
-        if loss <= config.target / 2:
+        if loss <= target_for(config, parts) / 2:
             stopped = "target reached"
             break
         if since >= config.patience:
