@@ -17,6 +17,8 @@ def read_text(path: Path | str) -> str:
         raise FileError(f"cannot read {path}: {_reason(error)}") from None
     except UnicodeDecodeError as error:
         raise FileError(f"cannot read {path}: it is not UTF-8 text (byte {error.start})") from None
+    except ValueError as error:  # a path that no file can have
+        raise FileError(f"cannot read {str(path)!r}: {error}") from None
 
 
 def write_text(path: Path | str, text: str) -> None:
@@ -26,9 +28,16 @@ def write_text(path: Path | str, text: str) -> None:
 
 def write_bytes(path: Path | str, data: bytes) -> None:
     """Write bytes so that the file is either the old one or the new one, never half of it."""
-    target = Path(path)
     temporary = None
     try:
+        target = Path(path).resolve()  # a link stays, and what it points to is written
+        if target.is_dir():
+            raise FileError(f"cannot write {path}: it is a folder; name a file in it")
+        if target.exists() and not os.access(target, os.W_OK):
+            raise FileError(f"cannot write {path}: it is read-only")
+        if target.exists() and not target.is_file():  # a device or a pipe is written to, not replaced
+            target.write_bytes(data)
+            return
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -36,10 +45,11 @@ def write_bytes(path: Path | str, data: bytes) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
-        raise FileError(f"cannot write {path}: {_reason(error)}") from None
+        reason = _reason(error) if isinstance(error, OSError) else str(error)
+        raise FileError(f"cannot write {str(path)!r}: {reason}") from None
 
 
 def _umask() -> int:

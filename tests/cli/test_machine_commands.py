@@ -75,8 +75,23 @@ def test_check_follows_the_machine(nrm_command: Nrm) -> None:
         "outputs": [0, 0, 50],
         "rewards": [0, 50],
     }
-    several = nrm_command("check", "F(a & b) & !a", "--propositions", "a,b", "--trace", "-,a&b")
-    assert several.status == 0
+    for trace in ("-,a&b", "{},{a,b}"):
+        assert nrm_command("check", "F(a & b) & !a", "--propositions", "a,b", "--trace", trace).status == 0
+    odd = nrm_command("check", 'F "[/red]"', "--symbols", "[/red],:smile:", "--trace", ":smile:,[/red]")
+    assert ":smile:" in odd.out
+    assert "[/red]" in odd.out
+
+
+def test_version(nrm_command: Nrm) -> None:
+    assert nrm_command("--version").out == f"nrm {nrm.__version__}\n"
+
+
+def test_a_full_disk_behind_standard_output() -> None:
+    command = [sys.executable, "-m", "nrm", "compile", "F a"]
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert run.returncode == 2
+    assert run.stderr.startswith("nrm: error: cannot write the output")
 
 
 def test_tasks_lists_everything(nrm_command: Nrm) -> None:
@@ -116,6 +131,10 @@ DEEP = "X(" * 10_000 + "a" + ")" * 10_000
         (["compile", "G O F a"], "not supported"),
         (["check", "F a"], "no trace is given"),
         (["check", "F a", "--trace", ""], "the trace is empty"),
+        (["check", "F a", "--trace", "a,"], "step 2 is empty; write -"),
+        (["check", "F a", "--trace", "{a"], "is no trace"),
+        (["compile", "F a", "--out", "machine.pdf"], "use one of txt, json"),
+        (["compile", 'F "\udcff"'], "cannot name a symbol"),
         (["check", "F a", "--symbols", "a,b", "--trace", "a,x"], "unknown symbol 'x' at step 2"),
         (["compile", "F a", "--nonsense"], "nonsense"),
         (["nonsense"], "nonsense"),

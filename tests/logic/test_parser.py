@@ -42,6 +42,7 @@ def test_text_reads_back_as_the_same_formula(formula: Formula) -> None:
         ("G(a)&F(b)", "G a & F b"),
         ('"a" & b', "a & b"),
         ("True | ⊥", "true | false"),
+        ("TRUE & FALSE", "true & false"),
         ("a & (b & c)", "a & b & c"),
         ("visit(a, b)", "F a & F b"),
         ("visit(a & b, !c)", "F(a & b) & F !c"),
@@ -75,10 +76,13 @@ def test_words_inside_names_are_not_operators() -> None:
         ("a $ b", 2, "unexpected character '$'"),
         ("F a)", 3, "unexpected ')'"),
         ("F a & vist(b)", 6, "unknown pattern 'vist'; did you mean 'visit'?"),
-        ("existence(a, 0)", 0, "from 1 to 200, not 0"),
+        ("existence(a, 0)", 0, "a number from 1 to 200, not 0"),
         ("visit(a, 2)", 0, "takes no number"),
         ("response(a)", 0, "does not take 1 formulas"),
         ('a & "F"', 4, "'F' cannot name a symbol"),
+        ("a & or", 4, "'or' cannot name a symbol"),
+        ("U", 0, "'U' cannot name a symbol"),
+        ("existence(a, 99999999999999999999)", 13, "is too large"),
     ],
 )
 def test_syntax_errors_point_at_the_place(text: str, position: int, message: str) -> None:
@@ -133,6 +137,16 @@ def test_unknown_symbols_are_named_with_a_suggestion() -> None:
         check_symbols(parse("F lvaa"), ("lava", "door"))
     with pytest.raises(UnknownSymbolError, match="did you mean 'F a'"):
         check_symbols(parse("Fa"), ("a", "b"))
+
+
+def test_huge_formulas_are_counted_and_not_written() -> None:
+    # Each level uses its argument twice: written out, the formula would have 84 million characters.
+    formula = parse("succession(" * 22 + "a" + ", b)" * 22)
+    assert "characters" in formula.brief()
+    assert parse("F a & G b").brief() == "F a & G b"
+    assert len(parse(" & ".join(["F a"] * 500)).brief(80)) <= 80
+    with pytest.raises(TypeError):
+        A & "b"
 
 
 def test_formulas_are_immutable() -> None:

@@ -66,6 +66,18 @@ def test_strong_and_weak_next_differ_at_the_last_step_only() -> None:
     assert holds("X b", ["a", "b"]) == holds("WX b", ["a", "b"])
 
 
+def test_steps_that_map_names_to_truth() -> None:
+    assert not holds("F a", [{"a": False, "b": True}])
+    assert holds("F a", [{"a": True, "b": False}])
+
+
+def test_what_is_no_trace() -> None:
+    with pytest.raises(TraceError, match="a list of steps, not the text 'a,b'"):
+        holds("F a", "a,b")
+    with pytest.raises(TraceError, match="1 names no symbol"):
+        holds("F a", [1])  # type: ignore[list-item]
+
+
 def test_the_empty_trace_is_refused() -> None:
     with pytest.raises(TraceError, match="empty"):
         holds("G a", [])

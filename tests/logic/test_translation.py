@@ -165,6 +165,9 @@ def test_large_families() -> None:
     assert translate(visit, exclusive=False).states == 1024
     chain = translate(f"sequenced_visit({', '.join(f'p{index}' for index in range(20))})", exclusive=True)
     assert chain.states == 21
+    assert translate("X " * 900 + "a", exclusive=True).states == 903
+    assert translate("existence(a, 100)", exclusive=True).states == 101
+    assert translate("succession(" * 20 + "a" + ", b)" * 20, exclusive=True).states == 6
     wide = translate("G(" + " | ".join(atoms) + ")", exclusive=False)
     assert (wide.states, wide.columns.shape[1]) == (2, 2)  # 1,024 letters, but only two kinds of them
 

@@ -26,9 +26,29 @@ def test_letter_names_read_back(alphabet: Alphabet) -> None:
         assert alphabet.letter(alphabet.read_step(alphabet.letter_name(letter))) == letter
 
 
-def test_typed_steps() -> None:
-    assert PROPOSITIONS.read_step(" key + door ") == ("key", "door")
-    assert PROPOSITIONS.read_step("{}") == PROPOSITIONS.read_step("-") == ()
+def test_typed_traces() -> None:
+    assert PROPOSITIONS.read_trace("key + door, -,{}, {key,door},{ door }") == [
+        ("key", "door"),
+        (),
+        (),
+        ("key", "door"),
+        ("door",),
+    ]
+    assert EXCLUSIVE.read_trace("lava, {pickaxe},empty-cell") == ["lava", ("pickaxe",), "empty-cell"]
+    assert EXCLUSIVE.read_trace(" ") == []
+
+
+@pytest.mark.parametrize("text", ["key,", ",key", "key,,door", "{key", "key}", "{key}{door}", "{{key}}"])
+def test_typed_traces_that_are_none(text: str) -> None:
+    with pytest.raises(TraceError, match=r"is empty; write -|is no trace"):
+        PROPOSITIONS.read_trace(text)
+
+
+def test_steps_that_map_names_to_truth() -> None:
+    assert PROPOSITIONS.letter({"key": True, "door": False}) == 1
+    assert EXCLUSIVE.letter({"pickaxe": False, "lava": True}) == 1
+    with pytest.raises(TraceError, match="3 at step 1 names no symbol"):
+        EXCLUSIVE.encode([3])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(
@@ -41,6 +61,8 @@ def test_typed_steps() -> None:
         (["a", ""], "cannot name a symbol"),
         (["a b "], "cannot name a symbol"),
         (["a&b"], "cannot name a symbol"),
+        (["a\\b"], "cannot name a symbol"),
+        (["\udcff"], "cannot name a symbol"),
         (["a", 3], "named by text, not by int 3"),
     ],
 )

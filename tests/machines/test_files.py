@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +105,8 @@ def test_propositional_json_lists_its_letters() -> None:
         ('{"symbols": ["a"], "transitions": [[0]], "outputs": 5}', "'outputs' must be a list"),
         ('{"symbols": ["a"], "transitions": 5, "outputs": [0]}', "'transitions' must be a non-empty list"),
         ("[" * 100_000, "nested too deep"),
+        ("9" * 5000, "a number that is too long"),
+        ('{"symbols": ["a", "F"], "transitions": [[0, 0]], "outputs": [0]}', "machine.json: 'F' cannot name a symbol"),
     ],
 )
 def test_bad_machine_files(tmp_path: Path, text: str, message: str) -> None:
@@ -131,6 +134,9 @@ def test_bad_machine_files(tmp_path: Path, text: str, message: str) -> None:
         ('formula = "F a"\nsymbols = ["a"]\npropositions = ["a"]', r"line 3: give either 'symbols' or 'propositions'"),
         ("task = 12", r"line 1: in 'task': unknown paper task '12'"),
         ("task = true", r"line 1: 'task' must be a number or a name"),
+        ("task = " + "[" * 5000, "is not TOML"),
+        ("task = " + "9" * 5000, "is not TOML"),
+        ('formula = "F a"\nsymbols = ["a"]\nlevels = [1' + "0" * 400 + "]", "number that is too large"),
     ],
 )
 def test_bad_task_files(tmp_path: Path, text: str, message: str) -> None:
@@ -158,6 +164,27 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     with pytest.raises(FileError, match="not UTF-8"):
         load_task(tmp_path / "binary")
+
+
+def test_what_is_no_plain_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    machine = nrm.compile("F a")
+    (tmp_path / "real.json").write_text("old")
+    (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
+    save_machine(machine, tmp_path / "link.json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert load_machine(tmp_path / "real.json") == machine
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    save_machine(machine, tmp_path / "pipe")
+    assert os.read(reader, 1) == b"{"
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+    with pytest.raises(FileError, match="it is a folder"):
+        save_machine(machine, tmp_path)
+    with pytest.raises(FileError, match="null byte"):
+        save_machine(machine, "a\0b")
+    with pytest.raises(FileError, match=r"\.svg or \.png"):
+        draw(machine, tmp_path / "machine.pdf")
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,6 +238,7 @@ def test_large_machines_are_not_drawn() -> None:
     with pytest.raises(LimitError, match="256 states; pictures are drawn up to 200"):
         render(machine, "svg")
     assert "and 196 more states" in text_picture(machine)
+    assert "… to 1 more states" in text_picture(nrm.compile("F a & F b", "a b c"), most_moves=2)
 
 
 def test_dot_from_elsewhere_is_refused() -> None:

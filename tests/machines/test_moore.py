@@ -87,6 +87,7 @@ def test_a_machine_does_not_share_the_arrays_that_it_was_given() -> None:
         ([[0, 0]], [True], [0.0], 3, "initial state 3 is not a state"),
         ([[0.5, 0]], [True], [0.0], 0, "'transitions' must hold whole numbers"),
         ([[0, 0]], [True], ["x"], 0, "'outputs' must hold numbers"),
+        ([[4294967296, 0]], [True], [0.0], 0, "4294967296, which is no state"),
         ([0, 0], [True], [0.0], 0, "2 dimension"),
     ],
 )
@@ -107,6 +108,8 @@ def test_compiling_checks_its_alphabet() -> None:
         nrm.compile("true")
     with pytest.raises(UnknownSymbolError, match="unknown symbol 'c'"):
         nrm.compile("F c", "a b")
+    with pytest.raises(AlphabetError, match="a list of names, or text"):
+        nrm.compile("F a", 5)  # type: ignore[arg-type]
 
 
 def test_a_symbol_of_every_step_leaves_no_room_for_others() -> None:
@@ -127,6 +130,8 @@ HAND_WRITTEN = {
 def test_a_machine_by_hand() -> None:
     machine = machine_from_dict(HAND_WRITTEN)
     assert machine.initial == 1
+    numbered = {"symbols": ["a"], "transitions": {0: {"a": 1}, 1: {"a": 1}}, "outputs": {0: 0, 1: 1}, "accepting": [1]}
+    assert machine_from_dict(numbered).accepting.tolist() == [False, True]
     assert nrm.equivalent(machine, nrm.compile("F(a | b)", "a b c"))
 
 
@@ -145,6 +150,9 @@ def test_a_machine_by_hand() -> None:
         ({"outputs": {"start": 0}}, "'outputs' has no number for state 'won'"),
         ({"initial": "strt"}, "unknown state 'strt' in 'initial'; did you mean 'start'"),
         ({"accepting": ["lost"]}, "unknown state 'lost' in 'accepting'"),
+        ({"accepting": {"won": False}}, "must be a list of state names"),
+        ({"accepting": None}, "must be a list of state names"),
+        ({"transitions": {"start": {"true": ["start"]}}}, "unknown state"),
         ({"simbols": []}, "unknown key 'simbols' in the machine; did you mean 'symbols'"),
         ({"version": 2}, "format version 2"),
         ({"format": "other"}, "the format is 'other'"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import nrm
 from nrm import MooreMachine
-from nrm.errors import AlphabetError
+from nrm.errors import AlphabetError, MachineError
 from nrm.machines import canonical, difference, equivalent, minimise, product
 from tests.strategies import machines
 
@@ -80,6 +80,8 @@ def test_minimising_by_outputs_alone_forgets_acceptance() -> None:
     machine = nrm.compile("F a", "a b", reward=[0, 0])
     assert minimise(machine).states == 2
     assert minimise(machine, by="outputs").states == 1
+    with pytest.raises(MachineError, match="not by 'output'"):
+        minimise(machine, by="output")  # type: ignore[arg-type]
 
 
 @given(machines(propositional=False), machines(propositional=False), st.lists(st.sampled_from("ab"), max_size=6))

@@ -64,6 +64,13 @@ def test_states_farther_than_the_start_stay_above_failure() -> None:
     assert live.min() > -100
 
 
+def test_a_machine_that_is_lost_from_the_start() -> None:
+    table = [[0, 0], [1, 1]]
+    machine = nrm.MooreMachine.from_table(nrm.Alphabet.exclusive("ab"), table, [False, True], [0.0, 0.0])
+    assert with_rewards(machine, "distance").outputs.tolist() == [-100, 100]
+    assert nrm.compile("a & !a", "a b").outputs.tolist() == [-100]
+
+
 def test_an_accepting_state_need_not_be_absorbing() -> None:
     machine = nrm.compile("F a & F b & G !c", "a b c")
     accepting = machine.accepting & ~machine.absorbing
@@ -105,6 +112,8 @@ def test_every_scheme_gives_a_finite_level_to_every_state(formula: Formula) -> N
     [
         ("distnace", "unknown reward scheme 'distnace'; did you mean 'distance'"),
         ([1.0], "1 custom levels for 2 states"),
+        (["x", "y"], "custom levels must be numbers"),
+        (7, "a name, a function or numbers"),
         ({0: 1.0}, "each of the states 0 to 1"),
         ([1.0, float("inf")], "must be finite"),
     ],

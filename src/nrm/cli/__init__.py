@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Annotated
 
 import tyro
@@ -27,11 +29,18 @@ Command = (
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exits with 0 on success, 1 for a negative answer, 2 for bad input."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets its number
+            stream.reconfigure(errors="backslashreplace")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given == ["--version"]:
+        print(f"nrm {version('neural-reward-machines')}")
+        sys.exit(0)
     command = tyro.cli(
         Command,
         prog="nrm",
         description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
-        args=arguments,
+        args=given,
     )
     try:
         status = command.run()
@@ -46,4 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # The reader has gone (for example `| head`); nothing more can be said, and Python must not try at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
+    except OSError as error:
+        print(f"nrm: error: cannot write the output: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 2
     sys.exit(status)

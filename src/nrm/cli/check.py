@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from nrm.cli.options import TaskOptions, UsageError, comma_separated
+from nrm.cli.options import TaskOptions, UsageError
 from nrm.errors import TraceError
 from nrm.machines import Alphabet, MooreMachine, Run
 
@@ -19,7 +20,7 @@ class Check(TaskOptions):
     """Follow a task's machine along a trace. Exit status 0: satisfied, 1: not satisfied."""
 
     trace: str | None = None
-    """The steps, separated by commas: a,c,b. For propositions: a&b,-,c, where - means that nothing holds."""
+    """The steps, separated by commas: a,c,b. For propositions: a&b,-,c or {a,b},{},{c}; - means that nothing holds."""
     json: bool = False
     """Print JSON instead of a table."""
 
@@ -28,7 +29,7 @@ class Check(TaskOptions):
         if self.trace is None:
             raise UsageError("no trace is given; add --trace with steps separated by commas, such as --trace a,c,b")
         task = self.resolve()
-        steps = [task.alphabet.read_step(text) for text in comma_separated(self.trace)]
+        steps = task.alphabet.read_trace(self.trace)
         if not steps:
             raise TraceError("the trace is empty; LTLf formulas speak of traces with at least one step")
         machine = task.machine(self.limits)
@@ -60,8 +61,8 @@ def _print_table(machine: MooreMachine, letters: list[int], run: Run) -> None:
     for number, (letter, state, level, reward) in enumerate(rows, 1):
         note = " (failed)" if machine.dead[state] else " (accepting)" if machine.accepting[state] else ""
         name = machine.alphabet.letter_name(letter)
-        table.add_row(str(number), name, f"{state}{note}", f"{level:g}", f"{reward:+g}")
-    console = Console(highlight=False)
+        table.add_row(str(number), Text(name), f"{state}{note}", f"{level:g}", f"{reward:+g}")
+    console = Console(highlight=False, markup=False, emoji=False)
     console.print(table)
     verdict = "satisfied" if run.accepted else "not satisfied"
     console.print(f"{verdict}; sum of rewards {run.outputs[-1] - run.outputs[0]:g}")

@@ -13,7 +13,7 @@ from nrm.files import write_bytes
 from nrm.machines import MooreMachine, Task, machine_json, render, text_picture, to_dot
 
 Form = Literal["text", "json", "dot", "svg", "png"]
-FORMS: tuple[Form, ...] = ("text", "json", "dot", "svg", "png")
+ENDINGS: dict[str, Form] = {"txt": "text", "json": "json", "dot": "dot", "gv": "dot", "svg": "svg", "png": "png"}
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,12 @@ class Compile(TaskOptions):
         return 0
 
     def _form_by_ending(self) -> Form:
-        ending = self.out.suffix.lstrip(".").lower() if self.out is not None else ""
-        return next((form for form in FORMS if form == ending), "text")
+        if self.out is None:
+            return "text"
+        ending = self.out.suffix.lstrip(".").lower()
+        if ending not in ENDINGS:
+            raise UsageError(f"the ending of '{self.out}' says no form; use one of {listing(ENDINGS)}, or add --format")
+        return ENDINGS[ending]
 
 
 def _content(task: Task, machine: MooreMachine, form: Form) -> bytes:
@@ -50,9 +54,9 @@ def _content(task: Task, machine: MooreMachine, form: Form) -> bytes:
         case "json":
             return machine_json(machine).encode()
         case "dot":
-            return to_dot(machine, str(task.formula)).encode()
+            return to_dot(machine, task.formula.brief()).encode()
         case "svg" | "png":
-            return render(machine, form, str(task.formula))
+            return render(machine, form, task.formula.brief())
         case "text":
             return f"{summary(task, machine)}\n\n{text_picture(machine)}\n".encode()
 
@@ -64,7 +68,7 @@ def summary(task: Task, machine: MooreMachine) -> str:
     what = "symbols" if alphabet.is_exclusive else "props"
     scheme = task.reward if isinstance(task.reward, str) else "custom levels"
     lines = [
-        f"formula   {task.formula}",
+        f"formula   {task.formula.brief()}",
         f"{what:<9} {listing(alphabet.symbols)}  ({kind})",
         f"machine   {machine.states} states, {machine.classes} letter classes, minimal",
         f"rewards   {scheme}: levels {listing([f'{level:.4g}' for level in machine.levels])}",

@@ -9,6 +9,7 @@ import tyro
 from nrm.errors import NrmError
 from nrm.logic import DEFAULT_LIMITS, Limits, parse
 from nrm.machines import Alphabet, RewardScheme, Task, load_task
+from nrm.machines.alphabet import split_names
 
 
 class UsageError(NrmError):
@@ -58,7 +59,7 @@ class TaskOptions:
             formula = parse(self.formula or "")
             if alphabet is None and not formula.atoms():
                 raise UsageError(f"the formula '{formula}' names no symbol; add --symbols or --propositions")
-            task = Task(formula, alphabet or Alphabet.propositional(formula.atoms()), name=str(self.formula))
+            task = Task(formula, alphabet or Alphabet.propositional(formula.atoms()), name=formula.brief())
         if self.reward is not None:
             task = Task(task.formula, task.alphabet, reward_from_text(self.reward), task.name)
         return task
@@ -67,20 +68,15 @@ class TaskOptions:
         if self.symbols is not None and self.propositions is not None:
             raise UsageError("give either --symbols (exactly one holds at a step) or --propositions, not both")
         if self.symbols is not None:
-            return Alphabet.exclusive(comma_separated(self.symbols))
+            return Alphabet.exclusive(split_names(self.symbols))
         if self.propositions is not None:
-            return Alphabet.propositional(comma_separated(self.propositions))
+            return Alphabet.propositional(split_names(self.propositions))
         return None
-
-
-def comma_separated(text: str) -> tuple[str, ...]:
-    """The names in `a,b,c`; an empty text has none."""
-    return tuple(name.strip() for name in text.split(",")) if text.strip() else ()
 
 
 def reward_from_text(text: str) -> RewardScheme:
     """A scheme's name, or custom levels: `0,50,100`."""
-    parts = comma_separated(text)
+    parts = split_names(text)
     try:
         return tuple(float(part) for part in parts)
     except ValueError:

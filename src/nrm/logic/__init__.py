@@ -2,11 +2,11 @@
 
 from nrm.logic.dfa import Dfa, Limits
 from nrm.logic.formula import Formula, Op
-from nrm.logic.grammar import WORDS as RESERVED_WORDS
+from nrm.logic.grammar import name_problem
 from nrm.logic.paper import PAPER_SYMBOLS, PAPER_TASKS, PaperTask, paper_task
 from nrm.logic.parser import check_symbols, parse
 from nrm.logic.patterns import PATTERNS, Pattern
-from nrm.logic.semantics import holds
+from nrm.logic.semantics import holds, true_symbols
 from nrm.logic.translation import DEFAULT_LIMITS, translate
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "PAPER_SYMBOLS",
     "PAPER_TASKS",
     "PATTERNS",
-    "RESERVED_WORDS",
     "Dfa",
     "Formula",
     "Limits",
@@ -23,7 +22,9 @@ __all__ = [
     "Pattern",
     "check_symbols",
     "holds",
+    "name_problem",
     "paper_task",
     "parse",
     "translate",
+    "true_symbols",
 ]

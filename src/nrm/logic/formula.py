@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from enum import Enum
 
-from nrm.errors import FormulaError
+from nrm.errors import FormulaError, shorten
 
 MAX_DEPTH = 1_000
 """Deepest nesting that is accepted; far above what a person writes, and low enough for every later step."""
@@ -122,20 +122,20 @@ class Formula:
     def __reduce__(self) -> tuple[type[Formula], tuple[Op, tuple[Formula, ...], str]]:
         return Formula, (self.op, self.args, self.name)
 
-    def __and__(self, other: Formula) -> Formula:
-        return both(self, other)
+    def __and__(self, other: object) -> Formula:
+        return both(self, other) if isinstance(other, Formula) else NotImplemented
 
-    def __or__(self, other: Formula) -> Formula:
-        return either(self, other)
+    def __or__(self, other: object) -> Formula:
+        return either(self, other) if isinstance(other, Formula) else NotImplemented
 
-    def __xor__(self, other: Formula) -> Formula:
-        return Formula(Op.XOR, (self, other))
+    def __xor__(self, other: object) -> Formula:
+        return Formula(Op.XOR, (self, other)) if isinstance(other, Formula) else NotImplemented
 
     def __invert__(self) -> Formula:
         return Formula(Op.NOT, (self,))
 
-    def __rshift__(self, other: Formula) -> Formula:
-        return Formula(Op.IMPLIES, (self, other))
+    def __rshift__(self, other: object) -> Formula:
+        return Formula(Op.IMPLIES, (self, other)) if isinstance(other, Formula) else NotImplemented
 
     def postorder(self, leaves: Container[Formula] = ()) -> Iterator[Formula]:
         """Every distinct subformula once, arguments before the formula that holds them; `leaves` are not entered."""
@@ -156,6 +156,19 @@ class Formula:
     def atoms(self) -> tuple[str, ...]:
         """The symbols that the formula speaks of, in order of first appearance."""
         return tuple(node.name for node in self.postorder() if node.op is Op.ATOM)
+
+    def text_length(self) -> int:
+        """About how long `str(self)` is, without writing it: shared subformulas are written once for every use."""
+        length: dict[Formula, int] = {}
+        for node in self.postorder():
+            length[node] = len(node.name) + 5 + sum(length[arg] + 2 for arg in node.args)
+        return length[self]
+
+    def brief(self, width: int = 400) -> str:
+        """The formula as text for people to look at; a long one is cut, and a huge one only counted."""
+        if self.text_length() > 1_000_000:
+            return f"(a formula of some {self.text_length():,} characters)"
+        return shorten(str(self), width)
 
     def __str__(self) -> str:
         text: dict[Formula, str] = {}

@@ -42,8 +42,8 @@ YESTERDAY.2: /Y(?!\w)/
 ONCE.2: /O(?!\w)/
 HISTORICALLY.2: /H(?!\w)/
 SINCE.2: /S(?!\w)/
-TRUE.2: /[Tt]rue(?!\w)|⊤/
-FALSE.2: /[Ff]alse(?!\w)|⊥/
+TRUE.2: /(true|True|TRUE)(?!\w)|⊤/
+FALSE.2: /(false|False|FALSE)(?!\w)|⊥/
 LAST.2: /last(?!\w)/
 END.2: /end(?!\w)/
 _OPEN: "("
@@ -55,9 +55,21 @@ INTEGER: /[0-9]+/
 %ignore /\s+/
 """
 
-_WORDS = "true True false False last end and or not xor implies iff X WX F G U R W M Y O H S"
+_WORDS = "true True TRUE false False FALSE last end and or not xor implies iff X WX F G U R W M Y O H S"
 WORDS = frozenset(_WORDS.split(" "))
 """Words that cannot name a symbol."""
 
 PREFIX_LETTERS = "XFGYOH"
 """One-letter prefix operators: `Fa` is the symbol "Fa", which is rarely what the writer meant."""
+
+_MARKS = '",&+{}\\'
+
+
+def name_problem(name: str, what: str = "symbol") -> str | None:
+    """Why a text cannot name a symbol; None when it can. The one rule for formulas, alphabets and files."""
+    if not name or name != name.strip() or not name.isprintable() or any(mark in name for mark in _MARKS):
+        rule = "a name is printable and not empty, without spaces at its ends and without , & + { } \\ or quotes inside"
+        return f"{name!r} cannot name a {what}: {rule}"
+    if name in WORDS or name == "-":
+        return f"'{name}' cannot name a {what}: it is an operator of the language; choose another name"
+    return None

@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
 
-from nrm.errors import FormulaError, FormulaSyntaxError, UnknownSymbolError, shorten, suggestion
+from nrm.errors import FormulaError, FormulaSyntaxError, UnknownSymbolError, listing, shorten, suggestion
 from nrm.logic.formula import MAX_DEPTH, Formula, Op, atom, both, either, infix, prefix
-from nrm.logic.grammar import GRAMMAR, PREFIX_LETTERS, WORDS
+from nrm.logic.grammar import GRAMMAR, PREFIX_LETTERS, name_problem
 from nrm.logic.patterns import PATTERNS, PatternArgument, apply_pattern
 
 MAX_LENGTH = 50_000
@@ -57,8 +57,7 @@ def check_symbols(formula: Formula, known: tuple[str, ...]) -> None:
             if stripped != name and stripped in allowed:
                 operators = " ".join(name[: len(name) - len(stripped)])
                 hint = f"; did you mean '{operators} {stripped}'?"
-            shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-            raise UnknownSymbolError(f"unknown symbol '{name}' in the formula (symbols: {shown}){hint}")
+            raise UnknownSymbolError(f"unknown symbol '{name}' in the formula (symbols: {listing(known)}){hint}")
 
 
 class _CallError(Exception):
@@ -117,15 +116,20 @@ class _Build(Transformer[Token, Formula]):
         return Formula(_CONSTANT[parts[0].type])
 
     def atom(self, parts: list[Token]) -> Formula:
-        return atom(str(parts[0]))
+        return self._symbol(str(parts[0]), parts[0])
 
     def quoted(self, parts: list[Token]) -> Formula:
-        name = str(parts[0])[1:-1]
-        if not name or name != name.strip() or name in WORDS:
-            raise _CallError(f"'{name}' cannot name a symbol", parts[0].start_pos or 0)
+        return self._symbol(str(parts[0])[1:-1], parts[0])
+
+    def _symbol(self, name: str, token: Token) -> Formula:
+        problem = name_problem(name)
+        if problem:
+            raise _CallError(problem, token.start_pos or 0)
         return atom(name)
 
     def integer(self, parts: list[Token]) -> int:
+        if len(parts[0]) > 9:
+            raise _CallError(f"the number {shorten(str(parts[0]))} is too large", parts[0].start_pos or 0)
         return int(parts[0])
 
     def call(self, parts: list[Any]) -> Formula:

@@ -75,19 +75,19 @@ def existence(event: Part, times: int = 1) -> Formula:
     """The event at least `times` times: `F(a & X F a)` for two."""
     part = _part(event)
     result = _eventually(part)
-    for _ in range(_count("existence", times) - 1):
+    for _ in range(_count(times) - 1):
         result = _eventually(both(part, prefix(Op.NEXT, result)))
     return result
 
 
 def absence(event: Part, times: int = 1) -> Formula:
     """The event fewer than `times` times; by default never."""
-    return _never(event) if times == 1 else ~existence(event, times)
+    return _never(event) if _count(times) == 1 else ~existence(event, times)
 
 
 def exactly(event: Part, times: int = 1) -> Formula:
     """The event exactly `times` times."""
-    return both(existence(event, times), absence(event, times + 1))
+    return both(existence(event, times), ~existence(event, _count(times, MAX_COUNT - 1) + 1))
 
 
 def at_most_once(event: Part) -> Formula:
@@ -162,7 +162,7 @@ class Pattern:
     @property
     def summary(self) -> str:
         """The first line of the function's documentation, without its example."""
-        return (inspect.getdoc(self.build) or "").splitlines()[0].split(": `")[0].rstrip(".")
+        return (inspect.getdoc(self.build) or "").splitlines()[0].split(": `")[0].rstrip(".").replace("`", "")
 
 
 _EXAMPLES: dict[Callable[..., Formula], str] = {
@@ -225,9 +225,9 @@ def _some(name: str, parts: Sequence[Part]) -> list[Formula]:
     return [_part(part) for part in parts]
 
 
-def _count(name: str, times: int) -> int:
-    if not 1 <= times <= MAX_COUNT:
-        raise FormulaError(f"pattern '{name}' takes a number from 1 to {MAX_COUNT}, not {times}")
+def _count(times: int, most: int = MAX_COUNT) -> int:
+    if not 1 <= times <= most:
+        raise FormulaError(f"counting patterns take a number from 1 to {most}, not {times}")
     return times
 
 

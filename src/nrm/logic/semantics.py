@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from nrm.aliases import Step, Trace
 from nrm.errors import TraceError
 from nrm.logic.formula import Formula, Op
@@ -15,7 +17,9 @@ def holds(formula: Formula | str, trace: Trace) -> bool:
     non-empty traces: an empty one raises `TraceError`.
     """
     root = parse(formula)
-    steps = [true_symbols(step) for step in trace]
+    if isinstance(trace, str):
+        raise TraceError(f"a trace is a list of steps, not the text '{trace}'; try {trace.split(',')!r}")
+    steps = [frozenset(true_symbols(step)) for step in trace]
     if not steps:
         raise TraceError("the trace is empty; LTLf formulas speak of traces with at least one step")
     values: dict[Formula, list[bool]] = {}
@@ -25,9 +29,22 @@ def holds(formula: Formula | str, trace: Trace) -> bool:
     return values[root][0]
 
 
-def true_symbols(step: Step) -> frozenset[str]:
-    """The symbols that hold at one step of a trace."""
-    return frozenset((step,)) if isinstance(step, str) else frozenset(step)
+def true_symbols(step: Step, place: str = "") -> tuple[str, ...]:
+    """The symbols that hold at one step of a trace; `place` (such as "step 3") goes into the error message."""
+    given: object = step
+    if isinstance(given, str):
+        return (given,)
+    if isinstance(given, Mapping):
+        names: tuple[object, ...] = tuple(name for name, true in given.items() if true)
+    else:
+        names = tuple(given) if isinstance(given, Iterable) else (given,)
+    for name in names:
+        if not isinstance(name, str):
+            raise TraceError(
+                f"{name!r}{f' at {place}' if place else ''} names no symbol; a step is a symbol's name, a collection "
+                "of names, or a mapping from names to true or false"
+            )
+    return tuple(map(str, names))
 
 
 def _at(node: Formula, args: list[list[bool]], steps: list[frozenset[str]], now: int) -> bool:

@@ -19,7 +19,7 @@ from nrm.logic.progression import progress
 DEFAULT_LIMITS = Limits()
 SMALL = Limits(states=20, nodes=200)
 """What progression of a whole formula may use before its Boolean structure is taken apart."""
-FIRST_TRY = Limits(states=1_000, nodes=3_000)
+FIRST_TRY = Limits(states=1_500, nodes=20_000)
 """What progression below that structure may use before the arguments are translated one by one."""
 
 
@@ -39,6 +39,9 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
     while pending:
         node, ready = pending.pop()
         if node in done:
+            continue
+        if node.op in (Op.NEXT, Op.WEAK_NEXT) and (whole := _attempt(node, exclusive, limits, FIRST_TRY)) is not None:
+            done[node] = whole  # a long chain of next operators, say, is not built link by link
             continue
         parts = _parts(node, past) if node in temporal else ()
         if ready or not parts:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from nrm.aliases import IntArray, Letter, Step, Symbol, Trace
 from nrm.errors import AlphabetError, TraceError, UnknownSymbolError, listing, suggestion
-from nrm.logic import RESERVED_WORDS, Dfa
+from nrm.logic import Dfa, name_problem, true_symbols
 
 Kind = Literal["exclusive", "propositional"]
 
@@ -41,9 +44,9 @@ class Alphabet:
             raise AlphabetError(f"the alphabet is empty; name at least one {what}")
         for name in self.symbols:
             check_name(name, what)
-        if len(set(self.symbols)) < len(self.symbols):
-            twice = next(name for name in self.symbols if self.symbols.count(name) > 1)
-            raise AlphabetError(f"{what} '{twice}' is listed {self.symbols.count(twice)} times; list it once")
+        (twice, times), *_ = Counter(self.symbols).most_common(1)
+        if times > 1:
+            raise AlphabetError(f"{what} '{twice}' is listed {times} times; list it once")
         if self.kind == "propositional" and len(self.symbols) > MAX_PROPOSITIONS:
             raise AlphabetError(
                 f"{len(self.symbols)} propositions would mean 2^{len(self.symbols)} letters (the limit is "
@@ -60,6 +63,11 @@ class Alphabet:
         """Any subset of `propositions` holds at each step."""
         return cls(tuple(propositions), "propositional")
 
+    @cached_property
+    def places(self) -> Mapping[Symbol, int]:
+        """The index of each symbol."""
+        return {name: index for index, name in enumerate(self.symbols)}
+
     @property
     def is_exclusive(self) -> bool:
         """Whether exactly one symbol holds at each step."""
@@ -75,21 +83,21 @@ class Alphabet:
 
         `place` (such as "step 3") goes into the error message when the step makes no letter.
         """
-        names = (step,) if isinstance(step, str) else tuple(step)
+        names = true_symbols(step, place)
         where = f" at {place}" if place else ""
         for name in names:
-            if name not in self.symbols:
+            if name not in self.places:
                 raise UnknownSymbolError(
                     f"unknown symbol '{name}'{where} (symbols: {listing(self.symbols)}){suggestion(name, self.symbols)}"
                 )
         if not self.is_exclusive:
-            return sum(1 << self.symbols.index(name) for name in set(names))
+            return sum(1 << self.places[name] for name in set(names))
         if len(names) != 1:
             raise TraceError(
                 f"{len(names)} symbols{where}: {{{', '.join(sorted(names))}}}; in an exclusive alphabet exactly "
                 "one holds at each step (use a propositional alphabet to let several hold)"
             )
-        return self.symbols.index(names[0])
+        return self.places[names[0]]
 
     def encode(self, trace: Trace) -> list[Letter]:
         """The letters of a trace."""
@@ -113,12 +121,30 @@ class Alphabet:
         """A letter as text: `a`, or `a&b`, or `-` when nothing holds. `read_step` reads it back."""
         return "&".join(self.true_symbols(letter)) or "-"
 
-    def read_step(self, text: str) -> Step:
-        """The step that `letter_name` wrote, or a person typed (`a&b`, `a+b`, `{}`)."""
-        if self.is_exclusive:
-            return text.strip()
-        names = text.strip().strip("{}").replace("+", "&").split("&")
-        return tuple(name.strip() for name in names if name.strip() not in ("", "-"))
+    def read_trace(self, text: str) -> list[Step]:
+        """The steps of a typed trace, separated by commas: `a,c,b`; for propositions `a&b,-,c` or `{a,b},{},{c}`."""
+        if not text.strip():
+            return []
+        steps = re.findall(r"\s*(\{[^{}]*\}|[^,{}]*)\s*(?:,|$)", text)
+        # The pattern also finds an empty step behind the last one.
+        steps = steps[:-1] if not text.rstrip().endswith(",") else steps
+        if re.sub(r"\s", "", ",".join(steps)) != re.sub(r"\s", "", text):
+            raise TraceError(
+                f"'{text}' is no trace; write steps as a,c,b, or as {{a,b}},{{}},{{c}} where several can hold"
+            )
+        return [self.read_step(step, f"step {number}") for number, step in enumerate(steps, 1)]
+
+    def read_step(self, text: str, place: str = "") -> Step:
+        """The step that `letter_name` wrote, or a person typed (`a&b`, `a+b`, `{a,b}`; `-` and `{}` for nothing)."""
+        bare = text.strip()
+        if not bare:
+            raise TraceError(f"{place or 'a step'} is empty; write - where nothing holds")
+        braced = bare.startswith("{") and bare.endswith("}")
+        if self.is_exclusive and not braced:
+            return bare
+        if bare in ("-", "{}"):
+            return ()
+        return tuple(name.strip() for name in re.split(r"[,&+]", bare[1:-1] if braced else bare))
 
     def lift(self, dfa: Dfa) -> IntArray:
         """For each letter its class in an automaton over some of the symbols."""
@@ -137,10 +163,11 @@ def check_name(name: object, what: str = "symbol") -> None:
     """Raise `AlphabetError` unless `name` can name a symbol."""
     if not isinstance(name, str):
         raise AlphabetError(f"a {what} is named by text, not by {type(name).__name__} {name!r}")
-    if not name or name != name.strip() or any(mark in name for mark in '",&+{}\n'):
-        raise AlphabetError(
-            f"{name!r} cannot name a {what}: a name is not empty and has no space at its ends and none of "
-            ", & + {{ }} or quotes inside"
-        )
-    if name in RESERVED_WORDS or name == "-":
-        raise AlphabetError(f"'{name}' cannot name a {what}: it is an operator of the language; choose another name")
+    problem = name_problem(name, what)
+    if problem:
+        raise AlphabetError(problem)
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """The names in `a,b,c` or `a b c`; an empty text has none."""
+    return tuple(name.strip() for name in text.split(",")) if "," in text else tuple(text.split())

@@ -8,7 +8,7 @@ import numpy as np
 
 from nrm.errors import AlphabetError
 from nrm.logic import DEFAULT_LIMITS, Dfa, Formula, Limits, check_symbols, parse, translate
-from nrm.machines.alphabet import Alphabet
+from nrm.machines.alphabet import Alphabet, split_names
 from nrm.machines.moore import MooreMachine
 from nrm.machines.rewards import RewardScheme, with_rewards
 
@@ -61,5 +61,7 @@ def _alphabet(
 def _names(names: Iterable[str]) -> tuple[str, ...]:
     """Names from a list, or from text: `"a,b,c"` or `"a b c"`."""
     if isinstance(names, str):
-        return tuple(name.strip() for name in (names.split(",") if "," in names else names.split()))
+        return split_names(names)
+    if not isinstance(names, Iterable):
+        raise AlphabetError(f"symbols are a list of names, or text such as 'a b c', not {names!r}")
     return tuple(names)

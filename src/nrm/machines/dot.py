@@ -16,15 +16,11 @@ from nrm.machines.moore import MooreMachine
 _WORST, _NEUTRAL, _BEST = (230, 97, 1), (247, 247, 247), (94, 148, 201)
 
 
-def merged_edges(machine: MooreMachine) -> list[tuple[int, int, Formula]]:
-    """All moves, one entry per pair of states, with the guard that takes it."""
-    edges = []
-    for source in range(machine.states):
-        targets = machine.columns[source]
-        for target in dict.fromkeys(targets.tolist()):
-            letters = (targets == target)[machine.letter_class]
-            edges.append((source, target, guard(machine.alphabet, letters)))
-    return edges
+def moves(machine: MooreMachine, state: int, most: int | None = None) -> list[tuple[int, Formula]]:
+    """The states that one state leads to (the first `most` of them), each with the guard that takes it there."""
+    targets = machine.columns[state]
+    distinct = list(dict.fromkeys(targets.tolist()))[:most]
+    return [(target, guard(machine.alphabet, (targets == target)[machine.letter_class])) for target in distinct]
 
 
 def to_dot(machine: MooreMachine, title: str = "") -> str:
@@ -33,24 +29,27 @@ def to_dot(machine: MooreMachine, title: str = "") -> str:
     lines = [
         "digraph machine {",
         f"  graph [rankdir=LR, nrm_kind={_quote(alphabet.kind)}, nrm_symbols={_quote(','.join(alphabet.symbols))}"
-        + (f", label={_quote(title)}, labelloc=t" if title else "")
+        + (f", label={_quote(_wrapped(title, 72))}, labelloc=t" if title else "")
         + ', fontname="Helvetica", fontsize=13, pad=0.2];',
         '  node [shape=circle, style=filled, fontname="Helvetica", fontsize=11, fixedsize=true, width=0.72];',
         '  edge [fontname="Helvetica", fontsize=10, arrowsize=0.7];',
         '  start [shape=none, label="", width=0.1, height=0.1, style=""];',
         f"  start -> q{machine.initial};",
     ]
+    largest = float(np.abs(machine.outputs).max()) or 1.0
     for state in range(machine.states):
         level = float(machine.outputs[state])
         shape = "doublecircle" if machine.accepting[state] else "circle"
-        text = "#FFFFFF" if _is_dark(level) else "#000000"
+        share = level / largest
+        text = "#FFFFFF" if share < -0.6 else "#000000"
         lines.append(
-            f'  q{state} [label="{state}\\n{level:.4g}", shape={shape}, fillcolor="{colour(level)}", '
+            f'  q{state} [label="{state}\\n{level:.4g}", shape={shape}, fillcolor="{colour(share)}", '
             f'fontcolor="{text}", nrm_output="{level!r}"];'
         )
-    for source, target, condition in merged_edges(machine):
-        label = _wrapped(str(condition))
-        lines.append(f"  q{source} -> q{target} [label={_quote(label)}, nrm_guard={_quote(str(condition))}];")
+    for source in range(machine.states):
+        for target, condition in moves(machine, source):
+            label = _wrapped(str(condition))
+            lines.append(f"  q{source} -> q{target} [label={_quote(label)}, nrm_guard={_quote(str(condition))}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -98,16 +97,11 @@ def graphviz() -> Any:
     return pygraphviz
 
 
-def colour(level: float) -> str:
-    """A fill colour for a level: orange for failure, white at 0, blue for success."""
-    share = max(-1.0, min(1.0, level / 100.0))
+def colour(share: float) -> str:
+    """A fill colour for a level, as a share of the largest: orange for -1, white for 0, blue for 1."""
     end = _BEST if share >= 0 else _WORST
     mixed = (round(n + (e - n) * abs(share)) for n, e in zip(_NEUTRAL, end, strict=True))
     return "#" + "".join(f"{part:02X}" for part in mixed)
-
-
-def _is_dark(level: float) -> bool:
-    return level < -60
 
 
 def _quote(text: str) -> str:

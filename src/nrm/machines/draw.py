@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from nrm.errors import LimitError, shorten
+from nrm.errors import FileError, LimitError, shorten
 from nrm.files import write_bytes
-from nrm.machines.dot import graphviz, merged_edges, to_dot
+from nrm.machines.dot import graphviz, moves, to_dot
 from nrm.machines.moore import MooreMachine
 
 MAX_DRAWN_STATES = 200
@@ -30,14 +30,14 @@ def render(machine: MooreMachine, form: Literal["svg", "png"], title: str = "") 
 
 def draw(machine: MooreMachine, path: Path | str, title: str = "") -> None:
     """Draw a machine into a file; the ending (.svg or .png) says how."""
-    write_bytes(path, render(machine, "png" if str(path).lower().endswith(".png") else "svg", title))
+    ending = Path(path).suffix.lower()
+    if ending not in (".svg", ".png"):
+        raise FileError(f"pictures are .svg or .png files, not '{Path(path).name}'")
+    write_bytes(path, render(machine, "png" if ending == ".png" else "svg", title))
 
 
-def text_picture(machine: MooreMachine, most: int = 60) -> str:
-    """The machine for a terminal: a block per state with its level and its moves."""
-    edges: dict[int, list[tuple[int, str]]] = {}
-    for source, target, condition in merged_edges(machine):
-        edges.setdefault(source, []).append((target, shorten(str(condition), 48)))
+def text_picture(machine: MooreMachine, most: int = 60, most_moves: int = 12) -> str:
+    """The machine for a terminal: a block per state with its level and its moves, the first ones of each."""
     lines = []
     for state in range(min(machine.states, most)):
         marks = [
@@ -52,11 +52,14 @@ def text_picture(machine: MooreMachine, most: int = 60) -> str:
         note = f"   {', '.join(marks)}" if marks else ""
         ring = f"(({state}))" if machine.accepting[state] else f"({state})"
         lines.append(f"{ring:>7}  level {machine.outputs[state]:.4g}{note}")
-        moves = edges[state]
-        for index, (target, label) in enumerate(moves):
-            branch = "└─" if index == len(moves) - 1 else "├─"
+        targets = len(set(machine.columns[state].tolist()))
+        shown = moves(machine, state, most_moves)
+        for index, (target, condition) in enumerate(shown):
+            branch = "└─" if index == targets - 1 else "├─"
             where = "stay" if target == state else f"({target})"
-            lines.append(f"         {branch} {label:<20} → {where}")
+            lines.append(f"         {branch} {shorten(str(condition), 48):<20} → {where}")
+        if targets > len(shown):
+            lines.append(f"         └─ … to {targets - len(shown):,} more states")
     if machine.states > most:
         lines.append(f"         … and {machine.states - most:,} more states (use --format json to see all)")
     return "\n".join(lines)

@@ -187,6 +187,8 @@ def _frozen(field: str, values: ArrayLike, kind: type[np.generic], dimensions: i
     if given.dtype.kind not in ("iu" if whole_numbers else "biuf") and given.size:
         raise MachineError(f"'{field}' must hold {'whole ' if whole_numbers else ''}numbers, not {given.flat[0]!r}")
     array = given.astype(kind)
+    if whole_numbers and (array != given).any():
+        raise MachineError(f"'{field}' holds {given[array != given].flat[0]}, which is no state or class")
     array.flags.writeable = False
     return array
 

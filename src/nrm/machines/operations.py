@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from nrm.aliases import FloatArray, State, Step
-from nrm.errors import AlphabetError
+from nrm.errors import AlphabetError, MachineError
 from nrm.logic import tables
 from nrm.machines.moore import MooreMachine
+
+Observed: TypeAlias = Literal["outputs and acceptance", "outputs"]
+"""What tells states apart."""
 
 
 def canonical(machine: MooreMachine) -> MooreMachine:
@@ -30,12 +34,14 @@ def canonical(machine: MooreMachine) -> MooreMachine:
     )
 
 
-def minimise(machine: MooreMachine, by: str = "outputs and acceptance") -> MooreMachine:
+def minimise(machine: MooreMachine, by: Observed = "outputs and acceptance") -> MooreMachine:
     """The smallest machine of the same behaviour, in canonical numbering.
 
     `by="outputs"` looks at the levels alone: what an agent can tell apart who sees only rewards. Acceptance of merged
     states is then that of one of them.
     """
+    if by not in get_args(Observed):
+        raise MachineError(f"machines are minimised by {' or by '.join(map(repr, get_args(Observed)))}, not by {by!r}")
     labels = machine.level_of_state.astype(np.int64) * 2
     if by != "outputs":
         labels = labels + machine.accepting

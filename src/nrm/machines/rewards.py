@@ -1,8 +1,8 @@
 """Reward schemes: from states to levels.
 
 A *level* is the potential Phi(q) of a state, the machine's output. What an environment *pays* at a step is the
-difference of two levels (`Run.rewards`), so the sum of the rewards so far tells the level, and being differences of a
-potential they leave the optimal policies as they are.
+difference of two levels (`Run.rewards`), so the sum of the rewards so far tells the level: the undiscounted return of
+an episode depends on where it ends and not on the way. With a discount, levels on the way shift when reward comes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from nrm.aliases import FloatArray, IntArray, State
-from nrm.errors import RewardError, listing, suggestion
+from nrm.errors import RewardError, listing, shorten, suggestion
 from nrm.machines.moore import MooreMachine
 
 BEST = 100.0
@@ -87,6 +87,8 @@ def levels(machine: MooreMachine, scheme: RewardScheme) -> FloatArray:
         return scheme_named(scheme)(machine)
     if callable(scheme):
         return np.asarray(scheme(machine), dtype=np.float64)
+    if not isinstance(scheme, (Mapping, Sequence, np.ndarray)):
+        raise RewardError(f"a reward scheme is a name, a function or numbers, not {scheme!r}")
     if isinstance(scheme, Mapping):
         missing = [state for state in range(machine.states) if state not in scheme]
         if missing or len(scheme) != machine.states:
@@ -95,7 +97,10 @@ def levels(machine: MooreMachine, scheme: RewardScheme) -> FloatArray:
                 f"got {listing(str(state) for state in scheme)}"
             )
         scheme = [scheme[state] for state in range(machine.states)]
-    values = np.asarray(scheme, dtype=np.float64)
+    try:
+        values = np.asarray(scheme, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise RewardError(f"custom levels must be numbers, not {shorten(repr(scheme))}") from None
     if values.shape != (machine.states,):
         raise RewardError(f"{values.size} custom levels for {machine.states} states; give one per state, in order")
     return values
@@ -111,8 +116,8 @@ def scheme_named(name: str) -> SchemeFunction:
 
 def _graded(steps: FloatArray | IntArray, start: float) -> FloatArray:
     """Levels that fall strictly with the (possibly fractional) distance to acceptance, above `WORST`."""
-    farthest = max(float(steps.max()), start)
-    if start == 0:
+    farthest = max(float(steps.max()), start, 0.0)
+    if start <= 0:  # accepting from the start, or lost from the start
         return BEST * (1 - steps / (farthest + 1))
     near = BEST * (1 - steps / start)
     far = WORST * (steps - start) / (farthest - start + 1)

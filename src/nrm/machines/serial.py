@@ -7,14 +7,14 @@ of `letters`. The hand-written form names its states and guards its moves; both 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nrm.aliases import Json
-from nrm.errors import FileError, MachineError, listing, suggestion
+from nrm.errors import FileError, MachineError, NrmError, listing, suggestion
 from nrm.files import read_text, write_text
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import letters_where
@@ -102,9 +102,11 @@ def load_machine(path: Path | str) -> MooreMachine:
         raise FileError(f"{path} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
         raise FileError(f"{path} is nested too deep to be a machine") from None
+    except ValueError:
+        raise FileError(f"{path} holds a number that is too long") from None
     try:
         return machine_from_dict(data)
-    except MachineError as error:
+    except NrmError as error:
         raise MachineError(f"{path}: {error}") from None
 
 
@@ -147,12 +149,12 @@ def _from_names(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
     moves: Mapping[str, Any] = data["transitions"]
     if not moves:
         raise MachineError("'transitions' names no state")
-    numbers = {name: number for number, name in enumerate(moves)}
+    numbers: dict[object, int] = {name: number for number, name in enumerate(moves)}
 
     def number(name: object, where: str) -> int:
-        if name not in numbers:
+        if not isinstance(name, Hashable) or name not in numbers:
             raise MachineError(f"unknown state '{name}' in {where}{suggestion(str(name), map(str, numbers))}")
-        return numbers[str(name)]
+        return numbers[name]
 
     table = np.full((len(moves), alphabet.size), -1, dtype=np.int32)
     for state, guarded in moves.items():
@@ -188,7 +190,10 @@ def _from_names(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
     if lacking:
         raise MachineError(f"'outputs' has no number for state '{lacking[0]}'")
     accepting = np.zeros(len(moves), dtype=bool)
-    for state in data.get("accepting", ()):
+    named = data.get("accepting", ())
+    if isinstance(named, (str, Mapping)) or not isinstance(named, Iterable):
+        raise MachineError(f"'accepting' must be a list of state names, not {named!r}")
+    for state in named:
         accepting[number(state, "'accepting'")] = True
     initial = number(data["initial"], "'initial'") if "initial" in data else 0
     return MooreMachine.from_table(alphabet, table, accepting, [outputs[state] for state in moves], initial)

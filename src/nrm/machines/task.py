@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nrm.errors import FormulaError, NrmError, TaskFileError, listing, suggestion
+from nrm.errors import NrmError, TaskFileError, listing, suggestion
 from nrm.files import read_text, write_text
 from nrm.logic import DEFAULT_LIMITS, PAPER_SYMBOLS, Formula, Limits, check_symbols, paper_task, parse
 from nrm.machines.alphabet import Alphabet
@@ -35,6 +35,7 @@ class Task:
     name: str = field(default="task")
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "formula", parse(self.formula))  # text is welcome
         check_symbols(self.formula, self.alphabet.symbols)
 
     def machine(self, limits: Limits = DEFAULT_LIMITS) -> MooreMachine:
@@ -61,9 +62,12 @@ def load_task(path: Path | str) -> Task:
 def task_from_toml(text: str, source: str = "task file") -> Task:
     """Read the text of a task file; `source` names it in errors."""
     try:
-        return _task(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise TaskFileError(f"{source} is not TOML: {error}") from None
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deep" if isinstance(error, RecursionError) else error
+        raise TaskFileError(f"{source} is not TOML: {reason}") from None
+    try:
+        return _task(data)
     except _KeyError as error:
         raise TaskFileError(f"{source}{_line_of(text, error.key)}: {error}") from None
 
@@ -130,7 +134,10 @@ def _reward(data: dict[str, Any]) -> RewardScheme:
     if levels is not None:
         if not all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels):
             raise _KeyError("levels", f"'levels' must hold numbers, not {levels!r}")
-        return tuple(float(level) for level in levels)
+        try:
+            return tuple(float(level) for level in levels)
+        except OverflowError:
+            raise _KeyError("levels", "'levels' holds a number that is too large") from None
     scheme = _typed(data, "reward", str, "the name of a scheme")
     if scheme is None:
         return "distance"
@@ -150,7 +157,7 @@ def _guarded(key: str, build: Any, *args: Any) -> Any:
         return build(*args)
     except _KeyError:
         raise
-    except (FormulaError, NrmError) as error:
+    except NrmError as error:
         raise _KeyError(key, f"in '{key}': {error}") from None
 
 
