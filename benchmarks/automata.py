@@ -69,7 +69,7 @@ def descend(machine: MooreMachine, traces: Traces, seed: int, restarts: int) -> 
         buffer.add(letters, levels=np.searchsorted(machine.levels, outputs))
     moore = ProbabilisticMoore.unknown(machine.alphabet, 2 * machine.states, machine.levels, seed=seed)
     model = NeuralRewardMachine(TrueLabels(machine.alphabet.size), moore)
-    fit(model, buffer, "machine", FitConfig(epochs=300, restarts=restarts, target=0.005, seed=seed))
+    fit(model, buffer, "machine", FitConfig(epochs=300, restarts=restarts, seed=seed))
     return extract(model, buffer)
 
 

@@ -26,12 +26,11 @@ from nrm.neural import (
     Grounder,
     MlpGrounder,
     NeuralRewardMachine,
-    StridedCnnGrounder,
     fit,
 )
 from nrm.neural.objectives import Objective
 
-GrounderName = Literal["mlp", "paper-mlp", "cnn", "strided-cnn"]
+GrounderName = Literal["mlp", "paper-mlp", "cnn"]
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,6 @@ def network(config: Config) -> Grounder:
             return MlpGrounder.paper(2, count)
         case "cnn":
             return CnnGrounder(count)
-        case "strided-cnn":
-            return StridedCnnGrounder(count)
 
 
 def run(config: Config, task: int, seed: int, objective: Objective) -> tuple[float, FitRecord]:

@@ -16,7 +16,6 @@ from nrm.neural import (
     MlpGrounder,
     NeuralRewardMachine,
     ProbabilisticMoore,
-    StridedCnnGrounder,
     TrueLabels,
     grounder_for,
     load_episodes,
@@ -120,7 +119,6 @@ def test_files_that_hold_no_episodes_are_refused(tmp_path: Path) -> None:
         (MlpGrounder(2, 5, (8,), scale=0.5), (2,)),
         (MlpGrounder.paper(2, 5), (2,)),
         (CnnGrounder(5, (16, 12, 3), (4, 4), 8), (16, 12, 3)),
-        (StridedCnnGrounder(5, (16, 16, 1), (4, 4), 8), (16, 16, 1)),
     ],
 )
 def test_models_come_back(tmp_path: Path, grounder: Grounder, shape: tuple[int, ...]) -> None:
@@ -202,15 +200,14 @@ class Evil:
 
 
 def test_grounders_fit_what_they_see() -> None:
-    assert isinstance(grounder_for((64, 64, 3), 5), StridedCnnGrounder)
+    assert isinstance(grounder_for((64, 64, 3), 5), CnnGrounder)
     assert isinstance(grounder_for((2,), 5), MlpGrounder)
     assert isinstance(grounder_for((), 5), MlpGrounder)
     whole = torch.randint(0, 256, (2, 16, 16, 3), dtype=torch.uint8)
-    for kind in (CnnGrounder, StridedCnnGrounder):
-        network = kind(5, (16, 16, 3), hidden=8)
-        # Bytes and their fractions are the same picture.
-        torch.testing.assert_close(network(whole), network(whole / 255))
-        torch.testing.assert_close(network(whole).sum(-1), torch.ones(2))
+    network = CnnGrounder(5, (16, 16, 3), hidden=8)
+    # Bytes and their fractions are the same picture.
+    torch.testing.assert_close(network(whole), network(whole / 255))
+    torch.testing.assert_close(network(whole).sum(-1), torch.ones(2))
     torch.testing.assert_close(TrueLabels(3)(torch.tensor([2, 0])), torch.tensor([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]))
     odds = MlpGrounder(2, 3, independent=True)(torch.rand(4, 2))
     assert bool(((odds > 0) & (odds < 1)).all())

@@ -226,6 +226,8 @@ def test_it_moves_to_other_number_types() -> None:
     model = NeuralRewardMachine(MlpGrounder(2, 5), task(4)).double()
     beliefs = model(torch.randn(1, 3, 2, dtype=torch.float64))
     assert beliefs.states.dtype == torch.float64
+    assert model.float().machine.levels.tolist() == task(4).levels.tolist()
+    assert model(torch.randn(1, 3, 2)).states.dtype == torch.float32
 
 
 def test_bad_probabilities_are_refused() -> None:
@@ -252,6 +254,8 @@ def test_levels_that_do_not_exist_and_lengths_that_do_not_fit() -> None:
     symbols = torch.full((1, 2, 2), 0.5)
     with pytest.raises(EpisodeError, match=r"episode 0, step 1 .*level index 5.*levels 0 to 1: 0, 100"):
         model.log_likelihood(symbols, torch.tensor([[0, 5]]))
+    with pytest.raises(EpisodeError, match=r"row 0 .*level index -1"):
+        model.step(symbols[:, 0], level=torch.tensor([-1]))
     with pytest.raises(EpisodeError, match="lengths must be 1 numbers from 0 to 2"):
         model(symbols, [3])
     with pytest.raises(EpisodeError, match="levels have shape"):

@@ -48,7 +48,7 @@ class Fit:
     """How states get levels: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
     states: int = 12
     """States of a machine to be learned: at least as many as it may need."""
-    grounder: Literal["auto", "mlp", "cnn", "strided-cnn"] = "auto"
+    grounder: Literal["auto", "mlp", "cnn"] = "auto"
     """The network that grounds; auto: a convolutional one for images, an MLP otherwise."""
     objective: Literal["sequence", "marginal"] = "sequence"
     """What is minimised: sequence (the likelihood of whole reward sequences), or marginal (the paper's)."""

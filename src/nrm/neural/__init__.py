@@ -11,7 +11,6 @@ from nrm.neural.grounders import (
     CnnGrounder,
     Grounder,
     MlpGrounder,
-    StridedCnnGrounder,
     TrueLabels,
     grounder_for,
 )
@@ -42,7 +41,6 @@ __all__ = [
     "ProbabilisticMoore",
     "RecordedEpisodes",
     "Step",
-    "StridedCnnGrounder",
     "TrueLabels",
     "compare",
     "discover",

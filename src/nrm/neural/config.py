@@ -47,6 +47,8 @@ class FitConfig:
     """Epochs without a better loss after which an attempt ends."""
     target: float = 0.002
     """Loss, in nats a step, at which episodes count as explained: the attempt ends, and no further one is needed."""
+    machine_target: float = 2e-5
+    """The same when a machine is learned: then even one wrong reward among ten thousand must show."""
     temperature: tuple[float, float] = (1.0, 0.1)
     """First and last temperature of learned machine parts; it falls geometrically over the first 70 % of epochs."""
     smoothing: float = 1e-6
@@ -116,6 +118,11 @@ class FitRecord:
     def seconds(self) -> float:
         """Time of all attempts together."""
         return sum(attempt.seconds for attempt in self.attempts)
+
+
+def target_for(config: FitConfig, parts: tuple[Learnable, ...]) -> float:
+    """The loss at which episodes count as explained."""
+    return config.target if parts == ("grounding",) else config.machine_target
 
 
 def what_to_learn(learn: str | tuple[str, ...]) -> tuple[Learnable, ...]:

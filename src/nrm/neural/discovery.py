@@ -1,14 +1,14 @@
 """Pure learning: symbols, their meaning and the machine, all from observations and rewards (paper, "Pure Learning").
 
 Descending on grounder and machine together hardly ever succeeds. Here every distinct observation is first a letter of
-its own, so that only a machine has to be learned, which works; letters that this machine treats alike are then one
-symbol, and a grounder learns to recognise them.
+its own, so that only a machine has to be learned, which works, and the smallest one that explains the episodes is
+sought; letters that it treats alike are then one symbol, and a grounder learns to recognise them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -27,6 +27,9 @@ from nrm.neural.moore import ProbabilisticMoore
 
 MAX_LETTERS = 256
 """Most distinct observations that can each be a letter."""
+
+SHRINKING = 6
+"""Most restarts with fewer states than were found, before those that were found are taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +65,7 @@ def discover(
     """
     settings = config or FitConfig()
     letters, frames = _letters(episodes)
-    machine = ProbabilisticMoore.unknown([f"o{n}" for n in range(len(frames))], states, episodes.levels)
-    machine.reset(("transitions", "rewards"), torch.Generator().manual_seed(settings.seed))
-    wide = NeuralRewardMachine(TrueLabels(len(frames)), machine)
-    record = fit(wide, letters, "machine", settings, progress=progress)
-    crisp = extract(wide, letters)
+    crisp, record = _smallest(letters, len(frames), states, settings, progress)
     symbols = crisp.letter_class.astype(np.int64)
     named = MooreMachine(
         Alphabet.exclusive(f"s{n}" for n in range(crisp.classes)),
@@ -82,6 +81,31 @@ def discover(
         model = NeuralRewardMachine(net, named)
         grounded = _teach(model, torch.from_numpy(frames), torch.from_numpy(symbols), settings, grounder_epochs)
     return Discovery(model.eval(), named, frames, symbols, grounded, record)
+
+
+def _smallest(
+    letters: EpisodeBuffer, count: int, states: int, settings: FitConfig, progress: Progress | None
+) -> tuple[MooreMachine, FitRecord]:
+    """A machine over the letters that explains the episodes, with as few states as descent finds.
+
+    A world lets only some observations follow others, so larger machines explain its episodes too: as long as fewer
+    states than found still explain them, fewer are taken.
+    """
+    found: tuple[MooreMachine, FitRecord] | None = None
+    while True:
+        machine = ProbabilisticMoore.unknown(
+            [f"o{n}" for n in range(count)], states, letters.levels, seed=settings.seed
+        )
+        wide = NeuralRewardMachine(TrueLabels(count), machine)
+        record = fit(wide, letters, "machine", settings, progress=progress)
+        crisp = extract(wide, letters)
+        if found is not None and (not record.explained or crisp.states >= found[0].states):
+            return found
+        found = crisp, record
+        if not record.explained or crisp.states == 1:
+            return found
+        states = crisp.states - 1
+        settings = replace(settings, restarts=min(settings.restarts, SHRINKING))
 
 
 def _letters(episodes: EpisodeBuffer) -> tuple[EpisodeBuffer, NDArray[np.generic]]:

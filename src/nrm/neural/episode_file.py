@@ -126,11 +126,11 @@ def save_episodes(path: str | Path, episodes: RecordedEpisodes) -> Path:
 def load_episodes(path: str | Path) -> RecordedEpisodes:
     """Read an episode file, or say which array is missing or malformed."""
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise EpisodeFileError(f"{path} holds a single array; an episode file is an .npz of named arrays")
-        with loaded as file:
-            arrays = {name: file[name] for name in file.files}
+        with open(path, "rb") as handle:
+            loaded = np.load(handle, allow_pickle=False)
+            if not isinstance(loaded, np.lib.npyio.NpzFile):
+                raise EpisodeFileError(f"{path} holds a single array; an episode file is an .npz of named arrays")
+            arrays = {name: loaded[name] for name in loaded.files}
     except FileNotFoundError:
         raise EpisodeFileError(f"there is no file {path}") from None
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:

@@ -86,44 +86,12 @@ class MlpGrounder(Grounder):
         return self.probabilities(self.layers(flat.to(_dtype(self)) * self.scale))
 
 
-class ImageGrounder(Grounder):
-    """What convolutional grounders share: `features` of an image, then a `head` that scores symbols.
+class CnnGrounder(Grounder):
+    """The paper's grounder of the image world: two convolutions with pooling and ReLU, two layers, softmax.
 
     Observations are images (n, height, width, channels), as environments give them; whole numbers 0 to 255 are scaled
     to 0 to 1.
     """
-
-    def __init__(
-        self, symbols: int, shape: Sequence[int], channels: Sequence[int], hidden: int, independent: bool
-    ) -> None:
-        height, width, depth = _image_shape(shape)
-        super().__init__(
-            independent, symbols=symbols, shape=[height, width, depth], channels=list(channels), hidden=hidden
-        )
-        layers: list[nn.Module] = []
-        for wide in channels:
-            layers += self.stage(depth, wide)
-            depth, height, width = wide, height // 2, width // 2
-        self.features = nn.Sequential(*layers, nn.Flatten())
-        self.head = nn.Sequential(
-            nn.Linear(depth * height * width, hidden), *self.between(hidden), nn.Linear(hidden, symbols)
-        )
-
-    def stage(self, depth: int, wide: int) -> list[nn.Module]:
-        """Layers from `depth` to `wide` channels that halve height and width."""
-        raise NotImplementedError
-
-    def between(self, hidden: int) -> list[nn.Module]:
-        """Layers between the two fully connected ones."""
-        raise NotImplementedError
-
-    def forward(self, observations: Tensor) -> Tensor:
-        """(n, symbols) probabilities."""
-        return self.probabilities(self.head(self.features(_images(observations, self.config["shape"], _dtype(self)))))
-
-
-class CnnGrounder(ImageGrounder):
-    """The paper's grounder of the image world: two convolutions with pooling and ReLU, two layers, softmax."""
 
     def __init__(
         self,
@@ -133,37 +101,20 @@ class CnnGrounder(ImageGrounder):
         hidden: int = 64,
         independent: bool = False,
     ) -> None:
-        super().__init__(symbols, shape, channels, hidden, independent)
+        height, width, depth = _image_shape(shape)
+        super().__init__(
+            independent, symbols=symbols, shape=[height, width, depth], channels=list(channels), hidden=hidden
+        )
+        layers: list[nn.Module] = []
+        for wide in channels:
+            layers += [nn.Conv2d(depth, wide, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()]
+            depth, height, width = wide, height // 2, width // 2
+        self.features = nn.Sequential(*layers, nn.Flatten())
+        self.head = nn.Sequential(nn.Linear(depth * height * width, hidden), nn.ReLU(), nn.Linear(hidden, symbols))
 
-    def stage(self, depth: int, wide: int) -> list[nn.Module]:
-        """Convolution, pooling, ReLU."""
-        return [nn.Conv2d(depth, wide, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()]
-
-    def between(self, hidden: int) -> list[nn.Module]:  # noqa: ARG002 - the other grounder needs it
-        """ReLU."""
-        return [nn.ReLU()]
-
-
-class StridedCnnGrounder(ImageGrounder):
-    """A grounder of strided convolutions with layer normalisation: about half the arithmetic of `CnnGrounder`."""
-
-    def __init__(
-        self,
-        symbols: int,
-        shape: Sequence[int] = (64, 64, 3),
-        channels: Sequence[int] = (16, 32, 32),
-        hidden: int = 64,
-        independent: bool = False,
-    ) -> None:
-        super().__init__(symbols, shape, channels, hidden, independent)
-
-    def stage(self, depth: int, wide: int) -> list[nn.Module]:
-        """Strided convolution, normalisation over the image, SiLU."""
-        return [nn.Conv2d(depth, wide, 4, stride=2, padding=1), nn.GroupNorm(1, wide), nn.SiLU()]
-
-    def between(self, hidden: int) -> list[nn.Module]:
-        """Normalisation, SiLU."""
-        return [nn.LayerNorm(hidden), nn.SiLU()]
+    def forward(self, observations: Tensor) -> Tensor:
+        """(n, symbols) probabilities."""
+        return self.probabilities(self.head(self.features(_images(observations, self.config["shape"], _dtype(self)))))
 
 
 class TrueLabels(Grounder):
@@ -195,7 +146,6 @@ class TrueLabels(Grounder):
 GROUNDERS: dict[str, type[Grounder]] = {
     "mlp": MlpGrounder,
     "cnn": CnnGrounder,
-    "strided-cnn": StridedCnnGrounder,
     "true-labels": TrueLabels,
 }
 """The grounders by name, for files and the command line."""
@@ -204,7 +154,7 @@ GROUNDERS: dict[str, type[Grounder]] = {
 def grounder_for(shape: Sequence[int], symbols: int, independent: bool = False) -> Grounder:
     """A fitting grounder for observations of a shape: images get a convolutional one, all else the MLP."""
     if len(shape) == 3 and min(shape[:2]) >= 8:
-        return StridedCnnGrounder(symbols, shape, independent=independent)
+        return CnnGrounder(symbols, shape, independent=independent)
     return MlpGrounder(math.prod(shape), symbols, independent=independent)
 
 

@@ -13,7 +13,7 @@ from nrm.errors import AlphabetError, EpisodeError, LearningError, listing
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.checks import check_possible
-from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, what_to_learn
+from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, target_for, what_to_learn
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.training import Labelled, Task, attempt, scatter
 
@@ -47,6 +47,7 @@ def fit(
     for number, task in enumerate(tasks):
         check_possible(task.model.machine, task.everything, f"task {number}, " if len(tasks) > 1 else "")
     few = _labelled(nets[0], labelled)
+    target = target_for(settings, parts)
 
     attempts: list[Attempt] = []
     best: _Kept | None = None
@@ -64,7 +65,7 @@ def fit(
             progress(done)
         if best is None or done.held_out < best.attempt.held_out:
             best = _Kept(done, [copy.deepcopy(net.state_dict()) for net in nets], [n.machine.temperature for n in nets])
-        if _explains(done, settings):
+        if _explains(done, target):
             break
     assert best is not None
     for net, weights, temperature in zip(nets, best.weights, best.temperatures, strict=True):
@@ -76,7 +77,7 @@ def fit(
         objective=settings.objective,
         attempts=tuple(attempts),
         best=best.attempt,
-        explained=_explains(best.attempt, settings),
+        explained=_explains(best.attempt, target),
         episodes=sum(len(buffer) for buffer in buffers),
         distinct_observations=sum(buffer.distinct for buffer in buffers),
     )
@@ -90,8 +91,8 @@ class _Kept(NamedTuple):
     temperatures: list[float]
 
 
-def _explains(done: Attempt, settings: FitConfig) -> bool:
-    return max(done.train, done.held_out) <= settings.target
+def _explains(done: Attempt, target: float) -> bool:
+    return max(done.train, done.held_out) <= target
 
 
 def _task(

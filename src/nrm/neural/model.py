@@ -206,6 +206,7 @@ class NeuralRewardMachine(nn.Module):
         emission = self.machine.reward_probs()
         rewards = after @ emission
         if level is not None:
+            self._check_level_indices(level, "row")
             weighed = after * emission.t()[level]
             likelihood = weighed.sum(-1, keepdim=True)
             if bool((likelihood <= 0).any()):
@@ -251,12 +252,16 @@ class NeuralRewardMachine(nn.Module):
         return self.initial_belief(len(batch.lengths)).contiguous()
 
     def _check_levels(self, batch: EpisodeBatch) -> None:
+        self._check_level_indices(batch.levels, "episode, step")
+
+    def _check_level_indices(self, levels: Tensor, axes: str) -> None:
         count = len(self.machine.levels)
-        wrong = (batch.levels < 0) | (batch.levels >= count)
+        wrong = (levels < 0) | (levels >= count)
         if bool(wrong.any()):
-            episode, step = (int(number) for number in wrong.nonzero()[0])
+            place = [int(number) for number in wrong.nonzero()[0]]
+            where = ", ".join(f"{axis} {number}" for axis, number in zip(axes.split(", "), place, strict=True))
             raise EpisodeError(
-                f"episode {episode}, step {step} (counting from 0): level index {int(batch.levels[episode, step])}; "
+                f"{where} (counting from 0): level index {int(levels[tuple(place)])}; "
                 f"the machine has levels 0 to {count - 1}: {listing(f'{level:g}' for level in self.machine.levels)}"
             )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -172,6 +172,13 @@ class ProbabilisticMoore(nn.Module):
                 if part == "transitions":
                     drawn = drawn + STAYING * torch.eye(self.states, dtype=logits.dtype)
                 logits.copy_(drawn.to(logits.device))
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> ProbabilisticMoore:
+        """Moves and changes of number type (`.to`, `.float`) leave the values of the levels as exact as they were."""
+        exact = self.levels
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self.levels = exact.to(self.levels.device)
+        return self
 
     def _set(self, part: Part, values: Tensor) -> None:
         self._learned[part] = isinstance(values, nn.Parameter)

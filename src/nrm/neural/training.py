@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from nrm.errors import LearningError
 from nrm.neural.batches import EpisodeBatch
-from nrm.neural.config import Attempt, FitConfig, Learnable, Reason
+from nrm.neural.config import Attempt, FitConfig, Learnable, Reason, target_for
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.objectives import OBJECTIVES, sequence, smoothed
 
@@ -92,7 +92,7 @@ def attempt(
         since = 0 if loss < best * (1 - _SLIGHT) else since + 1
         if loss < best:
             best, kept = loss, before  # the loss is that of the parameters before the epoch's steps
-        if loss <= config.target / 2:
+        if loss <= target_for(config, parts) / 2:
             stopped = "target reached"
             break
         if since >= config.patience:
