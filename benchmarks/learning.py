@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+import matplotlib.pyplot as plt
 import numpy as np
 import torch
 import tyro
@@ -22,7 +23,10 @@ from nrm.agents import METHODS, Method, preset
 from nrm.envs import MINECRAFT_SYMBOLS, PAPER_ITEMS, MinecraftConfig
 from nrm.files import read_text, write_text
 from nrm.lab import RunFolder, new_trainer, run_config, train
+from nrm.logic import paper_task
 from nrm.machines import Alphabet, Task
+
+COLOURS = {"rm": "#0072B2", "nrm": "#D55E00", "rnn": "#009E73"}
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,31 @@ def summary(config: Config) -> None:
     )
 
 
+def picture(config: Config) -> None:
+    """Draw the learning curves, a panel per task: means of 100 episodes, and the spread over seeds."""
+    figure, panels = plt.subplots(2, 4, figsize=(13, 5.6), sharex=True, sharey=True, squeeze=False)
+    for task, panel in zip(config.tasks, panels.flat, strict=False):
+        for method in config.methods:
+            folders = [folder_of(config, Cell(task, method, seed)) for seed in config.seeds]
+            returns = [folder.metrics()["return"] for folder in folders if (folder.path / "seconds.txt").exists()]
+            if not returns:
+                continue
+            window = min(100, config.episodes)
+            smooth = np.array([np.convolve(row, np.ones(window) / window, mode="valid") for row in returns])
+            episodes = np.arange(window, window + smooth.shape[1])
+            mean, spread = smooth.mean(0), smooth.std(0)
+            panel.plot(episodes, mean, color=COLOURS[method], label=method.upper(), linewidth=1.4)
+            panel.fill_between(episodes, mean - spread, mean + spread, color=COLOURS[method], alpha=0.18, linewidth=0)
+        panel.set_title(f"{task}: {paper_task(task).formula()}", fontsize=9)
+        panel.spines[["top", "right"]].set_visible(False)
+    panels[0][0].legend(frameon=False, loc="lower right")
+    figure.supxlabel("episode")
+    figure.supylabel("return, mean of 100")
+    figure.tight_layout()
+    figure.savefig(config.out / f"learning_{config.preset}_{config.world}_{config.layout}.png", dpi=110)
+    plt.close(figure)
+
+
 def main(config: Config) -> None:
     """Train what is missing, then summarise."""
     grid = list(cells(config))
@@ -151,6 +180,7 @@ def main(config: Config) -> None:
             job.result()
             console.print(f"{number}/{len(grid)} {jobs[job]}", highlight=False)
     summary(config)
+    picture(config)
 
 
 if __name__ == "__main__":
