@@ -59,6 +59,23 @@ def test_both_are_learned_without_a_task(nrm_command: Nrm, episodes: Path, tmp_p
     assert (tmp_path / "machine.json").exists()
 
 
+def test_symbols_are_matched_by_name(nrm_command: Nrm, tmp_path: Path) -> None:
+    # `F a` with one number a step: a where it is positive. The file lists its symbols in another order than the task.
+    walks = [np.array(walk) for walk in ([-1.0, -1.0, 1.0], [-1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, -1.0, -1.0])]
+    letters = [np.where(walk > 0, 1, 0) for walk in walks]
+    rewards = [np.diff(100.0 * np.maximum.accumulate(walk > 0), prepend=0) for walk in walks]
+    path = str(save_episodes(tmp_path / "walks.npz", record_episodes(walks, rewards, letters, ("b", "a"))))
+    out = ("--out", str(tmp_path / "out"), "--quiet")
+    found = nrm_command("fit", path, "--task", "F a", "--symbols", "a,b", *out)
+    assert found.status == 0, found.err
+    assert "100.0% plain" in " ".join(found.out.split())
+    other = nrm_command("fit", path, "--task", "F x", "--symbols", "x,y", *out)
+    assert other.status == 2
+    assert "the task knows no 'b'" in other.err
+    wrong = nrm_command("fit", path, "--formula", "F b", "--symbols", "a,b", "--restarts", "1", "--epochs", "5", *out)
+    assert "not the one of the recording" in " ".join(wrong.out.split())
+
+
 def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
     outcome = nrm_command(
         "fit", str(episodes), "--task", "3", "--epochs", "1", "--restarts", "1", "--out", str(tmp_path)

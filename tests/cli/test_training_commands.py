@@ -52,6 +52,7 @@ def test_watch_in_the_terminal_and_as_a_picture(nrm_command: Nrm, trained: Path,
     assert "true symbol" in shown.out
     assert "predicted" in shown.out
     assert "state 0" in shown.out
+    assert shown.out.count("@ agent") == shown.out.count("true symbol")  # the last step too
     picture = tmp_path / "episode.gif"
     assert nrm_command("watch", str(trained), "--gif", str(picture)).status == 0
     assert picture.read_bytes().startswith(b"GIF8")
@@ -89,7 +90,8 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
         (["train", "--task", "1", "--set", "window", "--out", "x"], "takes name=value"),
         (["train", "--task", "1", "--episodes", "0", "--out", "x"], "episodes must be positive"),
         (["train", "--resume", "missing"], "holds no run"),
-        (["train", "--resume", "x", "--task", "1"], "drop --task and --out"),
+        (["train", "--resume", "x", "--task", "1"], "drop the other options"),
+        (["train", "--resume", "x", "--episodes", "9"], "drop the other options"),
         (["evaluate", "missing"], "holds no run"),
         (["watch", "missing"], "holds no run"),
     ],

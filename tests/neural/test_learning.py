@@ -9,7 +9,7 @@ from benchmarks import worlds
 from torch import nn
 
 import nrm
-from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError
+from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, ProbabilityError
 from nrm.machines import MooreMachine
 from nrm.neural import (
     EpisodeBuffer,
@@ -148,7 +148,7 @@ def test_dropout_is_on_while_learning_and_off_after() -> None:
 
     model = NeuralRewardMachine(Watching(2, 5, dropout=0.1), machine)
     fit(model, buffer, config=FitConfig(epochs=3, restarts=1))
-    assert modes[:3] == [True, True, True]
+    assert modes[:4] == [False, True, True, True]  # it is tried once before it learns
     assert modes[-1] is False
     assert not model.grounder.training
 
@@ -174,7 +174,20 @@ def test_batch_statistics_ground_every_step() -> None:
             return result
 
     fit(NeuralRewardMachine(Normed(), machine), buffer, config=FitConfig(epochs=2, restarts=1, held_out=0.0))
-    assert rows[0] == buffer.steps
+    assert rows[1] == buffer.steps  # after the first try on a few observations
+
+
+@pytest.mark.parametrize("end", [nn.Sigmoid(), nn.Softplus(), nn.Identity()])
+def test_a_grounder_that_gives_no_probabilities_is_refused_before_it_learns(end: nn.Module) -> None:
+    machine = nrm.compile("F a", ["a", "b", "c"])
+    buffer = EpisodeBuffer.for_machine(machine)
+    buffer.add(np.ones((3, 2), dtype=np.float32), rewards=[0.0, 100.0, 0.0])
+    layer = nn.Linear(2, 3)
+    grounder = nn.Sequential(layer, end)
+    before = layer.weight.detach().clone()
+    with pytest.raises(ProbabilityError, match="softmax"):
+        fit(NeuralRewardMachine(grounder, machine), buffer, "grounding", FitConfig(epochs=3, restarts=1))
+    assert torch.equal(layer.weight, before)
 
 
 def test_a_task_that_contradicts_the_episodes_is_refused() -> None:

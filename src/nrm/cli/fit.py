@@ -14,6 +14,7 @@ from rich.table import Table
 
 from nrm.cli.options import TaskOptions, UsageError
 from nrm.files import write_text
+from nrm.logic import is_paper_task
 
 if TYPE_CHECKING:
     from nrm.cli import fitting
@@ -41,7 +42,7 @@ class Fit:
     propositions: str | None = None
     """Comma-separated propositions, any of which may hold at a step, instead of symbols."""
     task: str | None = None
-    """One of the paper's tasks instead of a formula, by number (1 to 8) or name; see 'nrm tasks'."""
+    """A paper task (1 to 8, or its name; see 'nrm tasks'), or a formula."""
     file: str | None = None
     """A task file (TOML) instead of a formula."""
     reward: str | None = None
@@ -80,6 +81,8 @@ class Fit:
         fitting.use_threads(self.threads)
         recorded = load_episodes(self.episodes)
         machine = self._machine(recorded)
+        if machine is not None:
+            recorded = fitting.named_as(recorded, machine.alphabet)
         outcome = fitting.learn(self, recorded, machine, None if self.quiet else _progress)
         self._save(outcome)
         _print(outcome, self.out)
@@ -95,10 +98,15 @@ class Fit:
                     "--file TASK.toml; or learn it too: --learn both"
                 )
             return None
-        symbols = self.symbols
-        if symbols is None and self.propositions is None and self.file is None and recorded.symbol_names:
-            symbols = ",".join(recorded.symbol_names)
-        options = TaskOptions(self.formula, symbols, self.propositions, self.task, self.file, self.reward)
+        symbols, formula, task = self.symbols, self.formula, self.task
+        if formula is None and task is not None and not is_paper_task(task):
+            formula, task = task, None  # as `nrm train` takes it
+        if symbols is None and self.propositions is None and self.file is None:
+            if recorded.symbol_names:
+                symbols = ",".join(recorded.symbol_names)
+            elif formula is not None:
+                raise UsageError("the file names no symbols; say which ones the task has: --symbols a,b,c")
+        options = TaskOptions(formula, symbols, self.propositions, task, self.file, self.reward)
         return options.resolve().machine(options.limits)
 
     def _save(self, outcome: fitting.Outcome) -> None:

@@ -11,7 +11,7 @@ import torch
 
 from nrm.aliases import Json
 from nrm.cli.options import UsageError
-from nrm.errors import NrmError
+from nrm.errors import NrmError, listing
 from nrm.groundability import Diagnosis, diagnose, shortcuts
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural import (
@@ -69,7 +69,8 @@ class Outcome:
             ("fit", f"nats a step {best.train:.4f} learned from, {best.held_out:.4f} held out"),
         ]
         if not self.record.explained:
-            lines.append(("note", "no restart explains all rewards: more restarts, epochs or states may"))
+            remedy = "restarts or epochs" if self.machine is None else "restarts, epochs or states"
+            lines.append(("note", f"no restart explains all rewards; if the task is right, more {remedy} may"))
         if self.machine is not None:
             lines.append(("machine", f"{self.machine.states} states, {self.machine.classes} letter classes"))
         if self.verdict is not None:
@@ -100,6 +101,38 @@ def use_threads(count: int) -> None:
     if count < 1:
         raise UsageError(f"--threads must be at least 1, not {count}")
     torch.set_num_threads(count)
+
+
+def named_as(recorded: RecordedEpisodes, alphabet: Alphabet) -> RecordedEpisodes:
+    """The episodes with their true symbols numbered as the task numbers them; the file may list them otherwise."""
+    names = recorded.symbol_names
+    if names is None or not alphabet.is_exclusive or names == alphabet.symbols:
+        return recorded
+    missing = [name for name in names if name not in alphabet.places]
+    if missing:
+        raise UsageError(
+            f"the file names the symbols {listing(names)}, but the task knows no '{missing[0]}' "
+            f"(its symbols: {listing(alphabet.symbols)}); name them alike with --symbols"
+        )
+    numbers = np.array([alphabet.places[name] for name in names])
+    symbols = None if recorded.symbols is None else numbers[recorded.symbols]
+    return dataclasses.replace(recorded, symbols=symbols, symbol_names=alphabet.symbols)
+
+
+def contradiction(recorded: RecordedEpisodes, machine: MooreMachine) -> str | None:
+    """Where the file's true symbols do not give its rewards under the task, so that no training could help."""
+    if recorded.symbols is None or int(recorded.symbols.max()) >= machine.alphabet.size:
+        return None  # letters that the task does not have are an error of their own
+    start = 0
+    for episode, (length, rewards) in enumerate(zip(recorded.lengths, recorded.episode_rewards(), strict=True)):
+        state = machine.initial
+        for step in range(int(length)):
+            after = machine.next_state(state, int(recorded.symbols[start + step]))
+            if abs(float(machine.outputs[after] - machine.outputs[state]) - float(rewards[step])) > 0.1:
+                return f"episode {episode}, step {step} (counting from 0)"
+            state = after
+        start += int(length)
+    return None
 
 
 def learn(
@@ -139,6 +172,10 @@ def _grounding(
     episodes = recorded.buffer(machine)
     model = NeuralRewardMachine(_network(options.grounder, recorded, machine.alphabet.size), machine)
     record = fit(model, episodes, "grounding", config, progress=progress)
+    place = contradiction(recorded, machine)
+    if place is not None:
+        verdict = f"not the one of the recording: the true symbols in the file give other rewards under it, at {place}"
+        return Outcome(model, record, episodes, verdict=verdict)
     return Outcome(model, record, episodes, diagnosis=_diagnosis(model, episodes, machine))
 
 

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from nrm.cli.options import UsageError
 from nrm.errors import suggestion
-from nrm.logic import PAPER_TASKS, parse
+from nrm.logic import is_paper_task, parse
 from nrm.machines import Alphabet, Task, load_task
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class Train:
         # The networks are small: more threads only get into each other's way.
         torch.set_num_threads(1)
         if self.resume is not None:
-            if self.task is not None or self.out is not None:
-                raise UsageError("--resume goes on with the run as it was begun; drop --task and --out")
+            if self != Train(resume=self.resume, quiet=self.quiet):
+                raise UsageError("--resume goes on with the run as it was begun; drop the other options")
             folder = RunFolder(self.resume)
             trainer = folder.load()
         else:
@@ -107,7 +107,7 @@ def task_on_world(text: str, alphabet: Alphabet) -> Task:
     """A paper task over a world's symbols, a task file, or a formula."""
     if text.endswith(".toml"):
         return load_task(text)
-    if text.isdigit() or text.lower().replace("_", "-") in {task.name for task in PAPER_TASKS}:
+    if is_paper_task(text):
         return Task.from_paper(text, alphabet)
     return Task(parse(text), alphabet, name=text)
 

@@ -54,8 +54,8 @@ class Watch:
         mode = "ansi" if self.gif is None else "rgb_array"
         if self.gif is not None and self.gif.suffix.lower() != ".gif":
             raise UsageError(f"--gif writes a .gif file, not '{self.gif}'")
-        env = TaskEnv(MinecraftEnv(config.world, render_mode=mode), machine)
-        world = VectorWorld.of(lambda: env, 1)
+        camera = _camera(MinecraftEnv(config.world, render_mode=mode))
+        world = VectorWorld.of(lambda: TaskEnv(camera, machine), 1)
         console = Console(highlight=False)
         frames: list[Any] = []
         shown_steps = play(trainer, world, self.seed, self.greedy)
@@ -63,17 +63,32 @@ class Watch:
             lines = _caption(trainer, machine, shown, number)
             done = bool(shown.batch.terminated[0] | shown.batch.truncated[0])
             if self.gif is None:
-                console.print(env.render() if not done else "(the episode is over)", markup=False)
+                console.print(camera.picture, markup=False)
                 console.print("\n".join(lines) + "\n", markup=False)
                 time.sleep(self.delay if console.is_terminal else 0.0)
             else:
-                frames.append(_picture(env.render() if not done else frames[-1][1], lines))
+                frames.append(_picture(camera.picture, lines))
             if done:
                 break
         if self.gif is not None:
-            write_bytes(self.gif, _gif([picture for picture, _ in frames]))
+            write_bytes(self.gif, _gif(frames))
             print(f"{len(frames)} steps: wrote {self.gif}")
         return 0
+
+
+def _camera(env: Any) -> Any:
+    """The environment with a `picture` of its last step, which a reset does not wipe away."""
+    import gymnasium
+
+    class Camera(gymnasium.Wrapper[Any, Any, Any, Any]):
+        picture: Any = None
+
+        def step(self, action: Any) -> Any:
+            result = self.env.step(action)
+            self.picture = self.env.render()
+            return result
+
+    return Camera(env)
 
 
 def _caption(trainer: Trainer, machine: MooreMachine, shown: Shown, number: int) -> list[str]:
@@ -96,8 +111,8 @@ def _caption(trainer: Trainer, machine: MooreMachine, shown: Shown, number: int)
     return lines
 
 
-def _picture(image: Any, lines: list[str]) -> tuple[Any, Any]:
-    """The world with its caption below, as an image, and the world alone."""
+def _picture(image: Any, lines: list[str]) -> Any:
+    """The world with its caption below, as an image."""
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
@@ -109,7 +124,7 @@ def _picture(image: Any, lines: list[str]) -> tuple[Any, Any]:
     draw = ImageDraw.Draw(canvas)
     for row, line in enumerate(lines):
         draw.text((8, 326 + 18 * row), line.replace("█", "|"), fill="black", font=font)
-    return canvas, image
+    return canvas
 
 
 def _gif(pictures: list[Any]) -> bytes:

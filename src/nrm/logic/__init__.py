@@ -3,7 +3,7 @@
 from nrm.logic.dfa import Dfa, Limits
 from nrm.logic.formula import Formula, Op
 from nrm.logic.grammar import name_problem
-from nrm.logic.paper import PAPER_SYMBOLS, PAPER_TASKS, PaperTask, paper_task
+from nrm.logic.paper import PAPER_SYMBOLS, PAPER_TASKS, PaperTask, is_paper_task, paper_task
 from nrm.logic.parser import check_symbols, parse
 from nrm.logic.patterns import PATTERNS, Pattern
 from nrm.logic.semantics import holds, true_symbols
@@ -22,6 +22,7 @@ __all__ = [
     "Pattern",
     "check_symbols",
     "holds",
+    "is_paper_task",
     "name_problem",
     "paper_task",
     "parse",

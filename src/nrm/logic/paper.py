@@ -62,6 +62,11 @@ def paper_task(number_or_name: int | str) -> PaperTask:
     )
 
 
+def is_paper_task(text: str) -> bool:
+    """Whether a text names one of the paper's tasks, or tries to by a number."""
+    return text.strip().isdigit() or text.strip().lower().replace("_", "-") in {task.name for task in PAPER_TASKS}
+
+
 def renamed(formula: Formula, names: dict[str, str]) -> Formula:
     """The formula with its atoms renamed."""
     done: dict[Formula, Formula] = {}

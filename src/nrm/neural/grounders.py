@@ -77,7 +77,7 @@ class MlpGrounder(Grounder):
 
     def forward(self, observations: Tensor) -> Tensor:
         """(n, symbols) probabilities."""
-        flat = observations.flatten(1)
+        flat = observations.reshape(len(observations), -1)  # one number a step is welcome too
         if flat.shape[1] != self.inputs:
             raise EpisodeError(
                 f"the grounder reads {self.inputs} numbers per observation, but observations of shape "

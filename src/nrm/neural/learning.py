@@ -20,6 +20,9 @@ from nrm.neural.training import Labelled, Task, attempt, scatter
 Value = TypeVar("Value")
 Progress = Callable[[Attempt], None]
 
+_CHECKED = 64
+"""Observations that a grounder is tried on before it learns."""
+
 
 def fit(
     models: NeuralRewardMachine | Sequence[NeuralRewardMachine],
@@ -46,6 +49,7 @@ def fit(
     tasks = [_task(*pair, settings, generator, distinct) for pair in zip(nets, buffers, strict=True)]
     for number, task in enumerate(tasks):
         check_possible(task.model.machine, task.everything, f"task {number}, " if len(tasks) > 1 else "")
+        _check_grounder(task)
     few = _labelled(nets[0], labelled)
     target = target_for(settings, parts)
 
@@ -112,6 +116,15 @@ def _task(
     full = buffer.batch(learned_from, distinct).to(device)
     mini = settings.batch_size is not None and settings.batch_size < len(learned_from)
     return Task(model, full, held, everything, batches if mini else None)
+
+
+def _check_grounder(task: Task) -> None:
+    """Raise unless the grounder gives probabilities: a loss of anything else would mean nothing."""
+    training = task.model.grounder.training
+    task.model.grounder.eval()
+    with torch.no_grad():
+        task.model.ground(task.everything.observations[:_CHECKED])
+    task.model.grounder.train(training)
 
 
 def _check_request(

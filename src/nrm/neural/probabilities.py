@@ -14,7 +14,7 @@ TOLERANCE = 1e-3
 def check_distribution(probs: Tensor, what: str) -> None:
     """Raise `ProbabilityError` unless the rows of `probs` (…, n) are distributions."""
     _check_unit(probs, what)
-    sums = probs.sum(-1)
+    sums = probs.detach().sum(-1)
     wrong = (sums - 1).abs() > TOLERANCE
     if bool(wrong.any()):
         place = _first(wrong)
@@ -57,7 +57,7 @@ def _check_unit(probs: Tensor, what: str) -> None:
     if bool(wrong.any()):
         place = _first(wrong)
         raise ProbabilityError(
-            f"{what} hold {float(probs[place]):.4g} at {_row(place)}, which is no probability; "
+            f"{what} hold {float(probs.detach()[place]):.4g} at {_row(place)}, which is no probability; "
             "are these logits? End the grounder with a softmax (or a sigmoid for independent propositions)"
         )
 
