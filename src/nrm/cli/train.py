@@ -6,7 +6,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,9 +15,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from nrm.cli.options import UsageError
-from nrm.errors import suggestion
-from nrm.logic import is_paper_task, parse
-from nrm.machines import Alphabet, Task, load_task
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
@@ -80,36 +77,20 @@ class Train:
         return 0 if trainer.done else 130
 
     def _config(self) -> RunConfig:
-        from nrm.agents import METHODS, preset
-        from nrm.envs import MINECRAFT_SYMBOLS, PAPER_ITEMS, MinecraftConfig
-        from nrm.lab import WORLDS, run_config, with_settings
+        from nrm.lab import choose_run
 
-        if self.world not in WORLDS:
-            raise UsageError(
-                f"unknown world '{self.world}'{suggestion(self.world, WORLDS)} (worlds: {', '.join(WORLDS)})"
-            )
-        if self.method not in METHODS:
-            raise UsageError(
-                f"unknown method '{self.method}'{suggestion(self.method, METHODS)} (methods: {', '.join(METHODS)})"
-            )
         if self.task is None:
             raise UsageError("no task is given; add --task, such as --task 1 or --task 'F pickaxe & G !lava'")
-        agent = with_settings(preset(self.preset), _pairs(self.settings))
-        if self.episodes is not None:
-            agent = replace(agent, episodes=self.episodes)
-        items = PAPER_ITEMS if self.layout == "fixed" else tuple(name for name, _ in PAPER_ITEMS)
-        world = MinecraftConfig(observation=self.world, layout=self.layout, items=items)
-        task = task_on_world(self.task, Alphabet.exclusive(MINECRAFT_SYMBOLS))
-        return run_config(task, world, self.method, agent, self.seed)
-
-
-def task_on_world(text: str, alphabet: Alphabet) -> Task:
-    """A paper task over a world's symbols, a task file, or a formula."""
-    if text.endswith(".toml"):
-        return load_task(text)
-    if is_paper_task(text):
-        return Task.from_paper(text, alphabet)
-    return Task(parse(text), alphabet, name=text)
+        return choose_run(
+            self.task,
+            self.world,
+            self.method,
+            self.seed,
+            preset_name=self.preset,
+            episodes=self.episodes,
+            layout=self.layout,
+            settings=_pairs(self.settings),
+        )
 
 
 def _pairs(settings: tuple[str, ...]) -> dict[str, str]:

@@ -1,6 +1,18 @@
 """Runs: their configuration, their folders, and what comes out of them."""
 
+from nrm.lab.choices import choose_run, choose_world, task_on_world
 from nrm.lab.config import WORLDS, RunConfig, run_config, with_settings
 from nrm.lab.run import RunFolder, new_trainer, train
 
-__all__ = ["WORLDS", "RunConfig", "RunFolder", "new_trainer", "run_config", "train", "with_settings"]
+__all__ = [
+    "WORLDS",
+    "RunConfig",
+    "RunFolder",
+    "choose_run",
+    "choose_world",
+    "new_trainer",
+    "run_config",
+    "task_on_world",
+    "train",
+    "with_settings",
+]
