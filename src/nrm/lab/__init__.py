@@ -2,15 +2,19 @@
 
 from nrm.lab.choices import choose_run, choose_world, task_on_world
 from nrm.lab.config import WORLDS, RunConfig, run_config, with_settings
+from nrm.lab.records import Record, read_record, read_records
 from nrm.lab.run import RunFolder, new_trainer, train
 
 __all__ = [
     "WORLDS",
+    "Record",
     "RunConfig",
     "RunFolder",
     "choose_run",
     "choose_world",
     "new_trainer",
+    "read_record",
+    "read_records",
     "run_config",
     "task_on_world",
     "train",

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import platform
+import time
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -25,7 +26,7 @@ VERSION = 1
 
 
 class RunFolder:
-    """The files of one run: config.json, versions.json, checkpoint.pt, metrics.csv, grounding.csv, events/."""
+    """One run: config.json, versions.json, checkpoint.pt, metrics.csv, grounding.csv, cost.json, events/."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
@@ -67,8 +68,8 @@ class RunFolder:
         except json.JSONDecodeError as error:
             raise FileError(f"{path} is not JSON: {error.msg} at line {error.lineno}") from None
 
-    def save(self, trainer: Trainer) -> None:
-        """Write the checkpoint and the metrics; each file is the old one or the new one, never half of one."""
+    def save(self, trainer: Trainer, cpu_seconds: float | None = None) -> None:
+        """Write checkpoint, metrics and cost; each file is the old one or the new one, never half of one."""
         buffer = io.BytesIO()
         torch.save({"format": FORMAT, "version": VERSION, "trainer": trainer.state_dict()}, buffer)
         write_bytes(self.path / "checkpoint.pt", buffer.getvalue())
@@ -79,6 +80,16 @@ class RunFolder:
         if history.accuracy:
             columns = ("episode", "accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
             _write_csv(self.path / "grounding.csv", columns, iter(history.accuracy))
+        if cpu_seconds is not None:
+            write_text(self.path / "cost.json", json.dumps({"cpu_seconds": round(cpu_seconds, 3)}) + "\n")
+
+    def cpu_seconds(self) -> float:
+        """What the run has cost so far; 0 at its beginning."""
+        path = self.path / "cost.json"
+        try:
+            return float(json.loads(read_text(path))["cpu_seconds"]) if path.exists() else 0.0
+        except (ValueError, KeyError, TypeError):
+            raise FileError(f"{path} is damaged; remove it (only the count of seconds is lost)") from None
 
     def load(self) -> Trainer:
         """The trainer as it was at the last checkpoint, or at the beginning when there is none."""
@@ -117,6 +128,7 @@ def train(
     metrics of an uninterrupted one. An error leaves the last checkpoint as it was.
     """
     saved = len(trainer.history.returns)
+    earlier, began = folder.cpu_seconds(), time.process_time()
     events = EventLog(folder.path, trainer)
     try:
         while not trainer.done and not interrupted():
@@ -125,11 +137,11 @@ def train(
             if progress is not None:
                 progress(trainer)
             if len(trainer.history.returns) - saved >= every:
-                folder.save(trainer)
+                folder.save(trainer, earlier + time.process_time() - began)
                 saved = len(trainer.history.returns)
     finally:
         events.close()
-    folder.save(trainer)
+    folder.save(trainer, earlier + time.process_time() - began)
     return trainer.done
 
 
