@@ -1,22 +1,28 @@
 """Runs: their configuration, their folders, and what comes out of them."""
 
-from nrm.lab.choices import choose_run, choose_world, task_on_world
+from nrm.lab.choices import choose_run, choose_task, choose_world, task_on_world
 from nrm.lab.config import WORLDS, RunConfig, run_config, with_settings
 from nrm.lab.records import Record, read_record, read_records
 from nrm.lab.run import RunFolder, new_trainer, train
+from nrm.lab.worlds import WorldConfig, build_world, rendered_env, world_name
 
 __all__ = [
     "WORLDS",
     "Record",
     "RunConfig",
     "RunFolder",
+    "WorldConfig",
+    "build_world",
     "choose_run",
+    "choose_task",
     "choose_world",
     "new_trainer",
     "read_record",
     "read_records",
+    "rendered_env",
     "run_config",
     "task_on_world",
     "train",
     "with_settings",
+    "world_name",
 ]
