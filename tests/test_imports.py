@@ -20,6 +20,8 @@ ALLOWED: dict[str, set[str]] = {
     "neural": {"logic", "machines", "neural"},
     "envs": {"logic", "machines", "envs"},
     "agents": {"logic", "machines", "groundability", "neural", "envs", "agents"},
+    "wrappers": {"machines", "neural", "envs", "agents", "wrappers"},
+    "sb3": {"machines", "neural", "envs", "agents", "wrappers", "sb3"},
     "lab": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab"},
     "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "cli"},
 }

@@ -28,6 +28,13 @@ class Finished:
     rewards: NDArray[np.float64] | None
     """(time,) what was paid."""
 
+    @property
+    def recorded(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """What the grounding learns from."""
+        assert self.observations is not None
+        assert self.rewards is not None
+        return self.observations, self.rewards
+
 
 class EpisodeCutter:
     """Collects the steps of N environments and gives out episodes as they end, in a fixed order."""

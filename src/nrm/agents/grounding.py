@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import torch
@@ -11,15 +13,21 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.agents.config import AgentConfig
-from nrm.agents.episodes import Finished
-from nrm.agents.memories import BeliefMemory
 from nrm.envs import BatchedWorld
-from nrm.neural import EpisodeBuffer, FitRecord, NeuralRewardMachine, fit, grounder_for
+from nrm.neural import EpisodeBuffer, FitConfig, FitRecord, NeuralRewardMachine, fit, grounder_for
 from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder
-from nrm.neural.objectives import sequence
 
 Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64]]
 """The observations (or their row numbers) and the rewards of an episode."""
+
+_GROUNDED_AT_ONCE = 512
+
+
+class Refreshed(Protocol):
+    """What looks at the grounder, and must look anew when it has learned."""
+
+    def refresh(self) -> None:
+        """Look at the grounder anew."""
 
 
 def new_grounder(world: BatchedWorld, config: AgentConfig) -> Grounder:
@@ -32,62 +40,88 @@ def new_grounder(world: BatchedWorld, config: AgentConfig) -> Grounder:
     return MlpGrounder.paper(int(np.prod(world.shape)), symbols)
 
 
+class Burst(NamedTuple):
+    """What became of enough new episodes."""
+
+    loss: float
+    """Minus the log-likelihood a step of the new episodes, before anything was learned from them."""
+    explained: float
+    """The share of the new episodes whose whole sequence of rewards it called more probable than not."""
+    record: FitRecord | None
+    """The record of learning; None where there was nothing to learn."""
+
+
 class Grounding:
     """The episodes that the grounder learns from, and when it does."""
 
     def __init__(
-        self, world: BatchedWorld, model: NeuralRewardMachine, memory: BeliefMemory, config: AgentConfig, seed: int
+        self,
+        model: NeuralRewardMachine,
+        memory: Refreshed,
+        settings: FitConfig,
+        every: int,
+        most: int,
+        frames: Tensor | None = None,
     ) -> None:
-        self._world = world
+        """`memory`: told to look at the grounder anew; `settings`: how a burst learns, the seed of the first included.
+
+        `every`: episodes between two bursts; `most`: episodes kept; `frames`: what row numbers stand for, if episodes
+        hold these.
+        """
         self._model = model
         self._memory = memory
-        self._config = config
-        self._seed = seed
+        self._settings = settings
+        self._every = every
+        self._most = most
+        self._frames = None if frames is None else frames.numpy()
         self._kept: list[Recorded] = []
         self._fresh: list[Recorded] = []
         self.bursts = 0
         """How many bursts have learned something."""
 
-    def add(self, episodes: Sequence[Finished]) -> FitRecord | None:
-        """Take in finished episodes; when enough are new, learn. The record of learning, if there was any."""
-        for episode in episodes:
-            assert episode.observations is not None
-            assert episode.rewards is not None
-            self._fresh.append((episode.observations, episode.rewards))
-        if len(self._fresh) < self._config.grounding_every:
+    def add(self, episodes: Iterable[Recorded]) -> Burst | None:
+        """Take in finished episodes; when enough are new, learn. What became of them, or None while they are few."""
+        self._fresh += episodes
+        if len(self._fresh) < self._every:
             return None
         fresh, self._fresh = self._fresh, []
-        settings = self._config.fit_config(self._seed + 1000 * self.bursts)
-        if self.loss(self._buffer(fresh)) <= settings.target:
-            return None  # nothing to learn: the grounder explains episodes that it has never seen
+        settings = replace(self._settings, seed=self._settings.seed + 1000 * self.bursts)
+        loss, explained = self._surprise(self._buffer(fresh))
+        if loss <= settings.target:
+            # Nothing to learn: the grounder explains episodes that it has never seen.
+            return Burst(loss, explained, None)
         self.bursts += 1
         self._kept = self._most_telling([*self._kept, *fresh])
         record = fit(self._model, self._buffer(self._kept), "grounding", settings)
         self._memory.refresh()
-        return record
+        return Burst(loss, explained, record)
 
     def _most_telling(self, episodes: list[Recorded]) -> list[Recorded]:
         """The episodes that are kept: a good policy does the same again and again, so rare rewards go first.
 
         Episodes of bursts with nothing to learn never get here, so what taught something once is not washed out.
         """
-        surplus = len(episodes) - self._config.grounding_memory
+        surplus = len(episodes) - self._most
         if surplus <= 0:
             return episodes
         dropped = set(np.argsort(self._buffer(episodes).rarity(), kind="stable")[:surplus].tolist())
         return [episode for number, episode in enumerate(episodes) if number not in dropped]
 
-    def loss(self, buffer: EpisodeBuffer) -> float:
-        """Minus the log-likelihood a step of some episodes."""
-        batch = buffer.batch()
+    def _surprise(self, buffer: EpisodeBuffer) -> tuple[float, float]:
+        """Of some episodes: minus the log-likelihood a step, and the share of those more probable than not."""
+        batch = buffer.batch().to(self._model.machine.levels.device)
         with torch.no_grad():
-            return float(sequence(self._model, batch, self._model.ground(batch.observations, check=False)))
+            # In parts: the layers of a convolutional grounder on thousands of images would not fit into memory.
+            parts = torch.split(batch.observations, _GROUNDED_AT_ONCE)
+            symbols = torch.cat([self._model.ground(part, check=False) for part in parts])
+            total, _ = self._model.batch_log_likelihood(batch, symbols)
+        return float(-total.sum() / batch.steps), float((total > math.log(0.5)).double().mean())
 
     def _buffer(self, episodes: Sequence[Recorded]) -> EpisodeBuffer:
-        buffer = EpisodeBuffer.for_machine(self._world.machine)
-        frames = None if self._world.frames is None else self._world.frames.numpy()
+        machine = self._model.machine
+        buffer = EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level)
         for observations, rewards in episodes:
-            buffer.add(observations if frames is None else frames[observations], rewards=rewards)
+            buffer.add(observations if self._frames is None else self._frames[observations], rewards=rewards)
         return buffer
 
     def state_dict(self) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class BeliefMemory:
         self.size = model.machine.states
         self._conditioned = conditioned
         self._frames = frames
-        self._start = float(model.machine.levels[model.machine.reward_probs()[model.machine.start.argmax()].argmax()])
+        self._start = model.machine.initial_level
         self._emission = model.machine.reward_probs().detach()
         self._levels = model.machine.levels.detach()
         self._matrices: Tensor | None = None
@@ -117,7 +117,7 @@ class BeliefMemory:
 
     def start(self, count: int) -> Tensor:
         """Certain of the initial state."""
-        level = torch.full((count, 1), self._start)
+        level = torch.full((count, 1), self._start, device=self._levels.device)
         return torch.cat([self.model.initial_belief(count).detach(), level], 1)
 
     def read(self, carry: Tensor, seen: Seen) -> Tensor:

@@ -69,7 +69,14 @@ class Trainer:
             grounder = new_grounder(world, config)
         self.model = NeuralRewardMachine(grounder, ProbabilisticMoore.from_machine(world.machine)).eval()
         memory = BeliefMemory(self.model, world.frames, config.belief == "conditioned")
-        self.grounding = Grounding(world, self.model, memory, config, seed)
+        self.grounding = Grounding(
+            self.model,
+            memory,
+            config.fit_config(seed),
+            every=config.grounding_every,
+            most=config.grounding_memory,
+            frames=world.frames,
+        )
         return memory
 
     def memory_on(self, world: BatchedWorld) -> Memory:
@@ -105,8 +112,10 @@ class Trainer:
                 self.history.successes.append(episode.success)
                 self.history.steps.append(steps)
         self.updates += 1
-        if self.grounding is not None and self.grounding.add(finished) is not None:
-            self._record_accuracy()
+        if self.grounding is not None:
+            burst = self.grounding.add(episode.recorded for episode in finished)
+            if burst is not None and burst.record is not None:
+                self._record_accuracy()
         return losses
 
     def accuracy(self) -> Accuracy | None:

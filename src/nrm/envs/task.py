@@ -21,7 +21,8 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
     """Puts a task on an environment: runs its machine on what holds, and pays the difference of levels.
 
     The reward of the environment is replaced (it goes to `info["base_reward"]`). The machine reads once a step, after
-    it; what holds at the reset is not read. The episode ends as `end` says, or when the environment itself ends it.
+    it; what holds at the reset is not read. The episode ends as `end` says, or when the environment itself ends it
+    (`info["base_terminated"]`).
 
     In `info`, of every reset and step: `label` (the name of the letter that was read; None at a reset), `letter` (its
     number; -1), `machine_state` (the state reached), `level` (its output). They are for evaluation and for agents that
@@ -69,7 +70,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         self._state = self.machine.initial
         self._episode += 1
         self._time = 0
-        return observation, {**info, "base_reward": 0.0, **self._truth(-1)}
+        return observation, {**info, "base_reward": 0.0, "base_terminated": False, **self._truth(-1)}
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Step the environment, then the machine."""
@@ -82,7 +83,8 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         before, self._state = self._state, self.machine.next_state(self._state, letter)
         reward = float(self.machine.outputs[self._state] - self.machine.outputs[before])
         ended = bool(terminated) or bool(self._ends[self._state])
-        info = {**info, "base_reward": float(base_reward), **self._truth(letter)}
+        base = {"base_reward": float(base_reward), "base_terminated": bool(terminated)}
+        info = {**info, **base, **self._truth(letter)}
         return observation, reward, ended, bool(truncated) and not ended, info
 
     def _truth(self, letter: int) -> dict[str, Any]:

@@ -133,6 +133,11 @@ class ProbabilisticMoore(nn.Module):
         """The type of its numbers."""
         return self._values("transitions").dtype
 
+    @property
+    def initial_level(self) -> float:
+        """The level of the initial state; the most probable one, where rewards are learned."""
+        return float(self.levels[self.reward_probs()[self.initial].argmax()])
+
     def transition_probs(self) -> Tensor:
         """(classes, states, states) M_t: the probability of each next state."""
         return self._probs("transitions")

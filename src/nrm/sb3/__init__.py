@@ -1,0 +1,18 @@
+"""Neural reward machines for Stable-Baselines3: the extra `[sb3]`."""
+
+from nrm.errors import MissingExtraError
+
+try:
+    import stable_baselines3  # noqa: F401 - the one import that tells whether the extra is there
+except ImportError:
+    raise MissingExtraError("nrm.sb3 needs Stable-Baselines3: pip install 'neural-reward-machines[sb3]'") from None
+
+from nrm.sb3.callback import GroundingCallback
+from nrm.sb3.extractor import ImageBeliefExtractor
+from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper
+
+__all__ = [
+    "GroundingCallback",
+    "ImageBeliefExtractor",
+    "NeuralRewardMachineVecWrapper",
+]

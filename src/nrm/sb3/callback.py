@@ -1,0 +1,148 @@
+"""The callback that trains the grounder between windows of acting."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import torch
+from stable_baselines3.common.callbacks import BaseCallback
+
+from nrm.agents.accuracy import Accuracy, grounding_accuracy
+from nrm.agents.config import AgentConfig
+from nrm.agents.grounding import Burst, Grounding
+from nrm.errors import ConfigError, WorldError
+from nrm.machines import MooreMachine
+from nrm.neural import FitConfig, NeuralRewardMachine
+from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
+from nrm.wrappers import RecordedEpisode
+
+_EVALUATED = 100
+"""Episodes whose true letters tell the accuracy."""
+
+
+class GroundingCallback(BaseCallback):
+    """Trains the grounder of a neural reward machine from the episodes that the agent lives through.
+
+    After every `every` episodes it looks at how probable their rewards are; when the grounder explains them there is
+    nothing to learn. Otherwise the episodes join those kept so far, the grounder learns, and the beliefs of the
+    episodes under way are computed anew. With a `MooreMachine`, which has nothing to learn, it does nothing.
+
+    It logs `grounding/loss` (nats a step of the new episodes, before learning), `grounding/explained` (share of them),
+    `grounding/bursts`, `grounding/episodes` and, where asked for, the accuracy.
+    """
+
+    def __init__(
+        self,
+        model: NeuralRewardMachine | MooreMachine,
+        every: int = 120,
+        config: FitConfig | None = None,
+        *,
+        keep: int = 360,
+        forget: bool = False,
+        task: MooreMachine | None = None,
+        seed: int = 0,
+        verbose: int = 0,
+    ) -> None:
+        """`model`: the one that the environment is wrapped with.
+
+        `every`: episodes between two bursts; `config`: how a burst learns (its seed included); `keep`: most episodes
+        that are learned from; `forget`: whether a burst empties the agent's replay buffer, whose beliefs are those of
+        the grounder before; `task`: log the accuracy too, from the letters that `nrm.TaskEnv` tells about this task
+        (they are not learned from); `seed`: of the bursts, where there is no `config`.
+        """
+        super().__init__(verbose)
+        if every < 1 or keep < 1:
+            raise ConfigError(f"every and keep count episodes, at least 1; they are {every} and {keep}")
+        self.machine = model
+        self.bursts: list[Burst] = []
+        """What became of the episodes, burst by burst; those that had nothing to learn included."""
+        self.accuracy: Accuracy | None = None
+        """The latest one, where it was asked for."""
+        self._every = every
+        self._settings = config or AgentConfig().fit_config(seed)
+        self._keep = keep
+        self._forget = forget
+        self._task = task
+        self._seen = 0
+        self._grounding: Grounding | None = None
+        self._wrapper: NeuralRewardMachineVecWrapper | None = None
+        self._labelled: deque[RecordedEpisode] = deque(maxlen=_EVALUATED)
+        self._stale = False
+
+    def _init_callback(self) -> None:
+        wrapper = find_wrapper(self.training_env)
+        if wrapper is None:
+            raise WorldError(
+                "the agent's environment has no belief; wrap it: NeuralRewardMachineVecWrapper(venv, model)"
+            )
+        if wrapper.model is not self.machine:
+            raise WorldError("the callback and the environment's wrapper must be given one and the same model")
+        if isinstance(self.machine, MooreMachine):
+            return
+        if not wrapper.tracker.record:
+            raise WorldError("the environment's wrapper keeps no episodes; make it with record=True")
+        wrapper.keeps_letters = self._task is not None
+        self._wrapper = wrapper
+        if self._grounding is None:
+            self._grounding = Grounding(
+                self.machine, wrapper.tracker, self._settings, every=self._every, most=self._keep
+            )
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        """Learn where enough episodes are new. What was just acted on keeps the beliefs that it was acted on with."""
+        if self._grounding is None or self._wrapper is None:
+            return
+        episodes = self._wrapper.tracker.take()
+        if not episodes:
+            return
+        self._seen += len(episodes)
+        self._labelled.extend(episode for episode in episodes if episode.letters is not None)
+        burst = self._grounding.add((episode.observations, episode.rewards) for episode in episodes)
+        if burst is None:
+            return
+        self.bursts.append(burst)
+        self._stale = self._forget and burst.record is not None
+        self._log(burst)
+
+    def _on_rollout_start(self) -> None:
+        """Empty a replay buffer with beliefs of the past: now, when new steps come before it is sampled again."""
+        replay = getattr(self.model, "replay_buffer", None)
+        if self._stale and replay is not None:
+            replay.reset()
+        self._stale = False
+
+    def _log(self, burst: Burst) -> None:
+        assert self._grounding is not None
+        values = {
+            "loss": burst.loss,
+            "explained": burst.explained,
+            "bursts": self._grounding.bursts,
+            "episodes": self._seen,
+        }
+        self.accuracy = self._accuracy()
+        if self.accuracy is not None:
+            values["accuracy"] = self.accuracy.plain
+            values["balanced_accuracy"] = self.accuracy.balanced
+            values["accuracy_modulo_shortcuts"] = self.accuracy.modulo_shortcuts
+        for name, value in values.items():
+            self.logger.record(f"grounding/{name}", value)
+        if self.verbose and burst.record is not None:
+            print(
+                f"burst {self._grounding.bursts} after {self._seen} episodes: loss {burst.loss:.4f} -> "
+                f"{burst.record.best.held_out:.4f} nats a step"
+            )
+
+    def _accuracy(self) -> Accuracy | None:
+        """Over the distinct observations of the last episodes."""
+        if self._task is None or not self._labelled or not isinstance(self.machine, NeuralRewardMachine):
+            return None
+        rows = np.concatenate([episode.observations for episode in self._labelled])
+        letters = np.concatenate([episode.letters for episode in self._labelled if episode.letters is not None])
+        _, first = np.unique(rows.reshape(len(rows), -1), axis=0, return_index=True)
+        return grounding_accuracy(
+            self._task, self.machine, torch.from_numpy(rows[first]), torch.from_numpy(letters[first])
+        )

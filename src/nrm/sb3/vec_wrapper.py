@@ -1,0 +1,95 @@
+"""The wrapper for Stable-Baselines3's vectorised environments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
+
+from nrm.errors import ConfigError, WorldError
+from nrm.machines import MooreMachine
+from nrm.neural import NeuralRewardMachine
+from nrm.wrappers import Augmentation, Belief, Layout, Tracker
+from nrm.wrappers.tracking import told_states
+
+
+class NeuralRewardMachineVecWrapper(VecEnvWrapper):
+    """Puts the belief of a neural reward machine beside the observations of vectorised environments with a task.
+
+    The environments may live in other processes; the model and its beliefs live here, and the grounder reads all
+    environments in one pass. Needs no labels. `infos[i]["terminal_observation"]` carries the belief at the end of the
+    episode, so that a time limit is bootstrapped from what was believed there.
+
+    With a `MooreMachine` in place of the model, the belief is the machine's true state (`nrm.TaskEnv` tells it): a
+    reward machine in the same shape.
+    """
+
+    def __init__(
+        self,
+        venv: VecEnv,
+        model: NeuralRewardMachine | MooreMachine,
+        *,
+        layout: Layout = "dict",
+        belief: Belief = "conditioned",
+        reads: str | None = None,
+        reward_scale: float = 1.0,
+        record: bool = True,
+    ) -> None:
+        """Wrap `venv`, whose rewards must be those of the task: wrappers that change rewards go outside of this one.
+
+        `layout`: `dict` (for `MultiInputPolicy`) or `flat` (`MlpPolicy`); `belief`: `conditioned` on the rewards
+        received, or `open`; `reads`: the entry that the grounder reads, of `Dict` observations; `reward_scale`:
+        multiplies what the agent is paid, after the belief has read it (levels go up to 100); `record`: whether
+        episodes are kept for `GroundingCallback`, best off for evaluation.
+        """
+        if not isinstance(venv, VecEnv):
+            raise WorldError(
+                f"a VecEnv of Stable-Baselines3 is needed, not {type(venv).__name__}; make one with "
+                "DummyVecEnv([make, …]) or make_vec_env(make, n_envs)"
+            )
+        if not (np.isfinite(reward_scale) and reward_scale > 0):
+            raise ConfigError(f"reward_scale must be positive, not {reward_scale}")
+        self.model = model
+        self.tracker = Tracker(model, venv.num_envs, belief, record)
+        self.augmentation = Augmentation.of(venv.observation_space, self.tracker.memory.size, layout, reads)
+        super().__init__(venv, self.augmentation.space)
+        self.belief: Belief = belief
+        self.reads = reads
+        self.reward_scale = float(reward_scale)
+        self.keeps_letters = False
+        """Whether true letters (`info["letter"]`) are kept beside the episodes, for evaluation alone."""
+
+    def reset(self) -> Any:
+        """Begin episodes everywhere, certain of the machine's initial state."""
+        observation = self.venv.reset()
+        self.tracker.restart(np.ones(self.num_envs, dtype=np.bool_))
+        return self.augmentation.join(observation, self.tracker.beliefs)
+
+    def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Step the environments, then their beliefs."""
+        observation, rewards, dones, infos = self.venv.step_wait()
+        ended = np.flatnonzero(dones)
+        seen = np.array(self.augmentation.read(observation))
+        for index in ended:
+            seen[index] = self.augmentation.read(infos[index]["terminal_observation"])
+        letters = np.array([info.get("letter", -1) for info in infos]) if self.keeps_letters else None
+        self.tracker.step(
+            seen, rewards, lambda: told_states([info.get("machine_state") for info in infos], self.num_envs), letters
+        )
+        if ended.size:
+            beliefs = self.tracker.beliefs
+            for index in ended:
+                final = infos[index]["terminal_observation"]
+                infos[index]["terminal_observation"] = self.augmentation.join(final, beliefs[index])
+            self.tracker.restart(dones)
+        paid = rewards if self.reward_scale == 1.0 else (rewards * self.reward_scale).astype(rewards.dtype)
+        return self.augmentation.join(observation, self.tracker.beliefs), paid, dones, infos
+
+
+def find_wrapper(env: Any) -> NeuralRewardMachineVecWrapper | None:
+    """The belief's wrapper in a stack of wrappers, if there is one."""
+    while env is not None and not isinstance(env, NeuralRewardMachineVecWrapper):
+        env = env.venv if isinstance(env, VecEnvWrapper) else None
+    return env

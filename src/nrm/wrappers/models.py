@@ -1,0 +1,34 @@
+"""A fitting neural reward machine for an environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from gymnasium import spaces
+
+from nrm.machines import MooreMachine
+from nrm.neural import NeuralRewardMachine, grounder_for
+from nrm.neural.model import Emission
+from nrm.wrappers.augmentation import Augmentation
+
+
+def model_for(
+    space: spaces.Space[Any],
+    machine: MooreMachine,
+    *,
+    emission: Emission = "categorical",
+    reads: str | None = None,
+    seed: int = 0,
+) -> NeuralRewardMachine:
+    """A machine with an untrained grounder for observations of a space: convolutional for images, else an MLP.
+
+    `reads`: the entry of `Dict` observations that the grounder reads; `seed`: of its parameters.
+    """
+    shape = Augmentation.of(space, machine.states, "dict", reads).grounded.shape or ()
+    independent = emission == "independent"
+    symbols = len(machine.alphabet.symbols) if independent else machine.alphabet.size
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        grounder = grounder_for(shape, symbols, independent)
+    return NeuralRewardMachine(grounder, machine, emission).eval()

@@ -1,0 +1,82 @@
+"""The wrapper for one environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+from numpy.typing import NDArray
+
+from nrm.errors import WorldError
+from nrm.machines import MooreMachine
+from nrm.neural import NeuralRewardMachine
+from nrm.wrappers.augmentation import Augmentation, Layout
+from nrm.wrappers.tracking import Belief, Tracker, told_states
+
+
+class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Puts the belief of a neural reward machine beside the observations of an environment that pays for a task.
+
+    Needs no labels: the belief follows observations and rewards. `wrapper.tracker.take()` gives the finished episodes,
+    which `nrm.EpisodeBuffer` and `nrm.fit` learn from; call `wrapper.tracker.refresh()` after that.
+
+    With a `MooreMachine` in place of the model, the belief is the machine's true state, which the environment must
+    tell (`nrm.TaskEnv` does): a reward machine in the same shape.
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env[Any, Any],
+        model: NeuralRewardMachine | MooreMachine,
+        *,
+        layout: Layout = "dict",
+        belief: Belief = "conditioned",
+        reads: str | None = None,
+        record: bool = True,
+    ) -> None:
+        """Wrap `env`.
+
+        `layout`: `dict` or `flat`; `belief`: `conditioned` on the rewards received, or `open`; `reads`: the entry that
+        the grounder reads, of `Dict` observations; `record`: whether episodes are kept to learn from.
+        """
+        RecordConstructorArgs.__init__(
+            self, _disable_deepcopy=True, model=model, layout=layout, belief=belief, reads=reads, record=record
+        )
+        gymnasium.Wrapper.__init__(self, env)
+        self.model = model
+        self.tracker = Tracker(model, 1, belief, record)
+        self.augmentation = Augmentation.of(env.observation_space, self.tracker.memory.size, layout, reads)
+        self.observation_space = self.augmentation.space
+        self._begun = False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode, certain of the machine's initial state."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self.tracker.restart(np.ones(1, dtype=np.bool_))
+        self._begun = True
+        return self._joined(observation), info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Step the environment, then the belief."""
+        if not self._begun:
+            raise WorldError("call reset() before the first step")
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self.tracker.step(
+            np.array(self.augmentation.read(observation))[None],
+            np.array([float(reward)]),
+            lambda: told_states([info.get("machine_state")], 1),
+        )
+        if terminated or truncated:
+            self.tracker.finish(np.ones(1, dtype=np.bool_))
+        return self._joined(observation), reward, terminated, truncated, info
+
+    @property
+    def belief(self) -> NDArray[np.float32]:
+        """(states,) what is believed now."""
+        believed: NDArray[np.float32] = self.tracker.beliefs[0]
+        return believed
+
+    def _joined(self, observation: Any) -> Any:
+        return self.augmentation.join(observation, self.belief)

@@ -1,0 +1,99 @@
+"""The wrapper for Gymnasium's vector environments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from nrm.errors import WorldError
+from nrm.machines import MooreMachine
+from nrm.neural import NeuralRewardMachine
+from nrm.wrappers.augmentation import Augmentation, Layout
+from nrm.wrappers.tracking import Belief, Tracker, told_states
+
+
+class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
+    """`NeuralRewardMachineWrapper` for N environments at once: the grounder reads all of them in one pass.
+
+    All autoreset modes are kept as they are. `NEXT_STEP`: the step that resets is read by nobody, and its belief is
+    that of a beginning. `SAME_STEP`: `info["final_obs"]` carries the belief at the end of the episode, the observation
+    that of a beginning. `DISABLED`: beliefs begin anew where `reset(options={"reset_mask": …})` says so.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        model: NeuralRewardMachine | MooreMachine,
+        *,
+        layout: Layout = "dict",
+        belief: Belief = "conditioned",
+        reads: str | None = None,
+        record: bool = True,
+    ) -> None:
+        """Wrap `env`; see `NeuralRewardMachineWrapper`."""
+        super().__init__(env)
+        self.mode = env.metadata.get("autoreset_mode")
+        if self.mode not in tuple(AutoresetMode):
+            raise WorldError(
+                f"the vector environment does not say how it resets: metadata['autoreset_mode'] is {self.mode!r}; "
+                "it must be one of gymnasium.vector.AutoresetMode"
+            )
+        self.model = model
+        self.tracker = Tracker(model, env.num_envs, belief, record)
+        self.augmentation = Augmentation.of(env.single_observation_space, self.tracker.memory.size, layout, reads)
+        self.single_observation_space = self.augmentation.space
+        self.observation_space = batch_space(self.augmentation.space, env.num_envs)
+        self._over = np.zeros(env.num_envs, dtype=np.bool_)
+        self._begun = False
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin episodes: of all environments, or of those in `options["reset_mask"]`."""
+        everywhere = np.ones(self.num_envs, dtype=np.bool_)
+        which = everywhere if options is None else options.get("reset_mask", everywhere)
+        observation, info = self.env.reset(seed=seed, options=options)
+        self.tracker.restart(which)
+        self._over = self._over & ~which
+        self._begun = True
+        return self.augmentation.join(observation, self.tracker.beliefs), info
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Step the environments, then their beliefs."""
+        if not self._begun:
+            raise WorldError("call reset() before the first step")
+        observation, reward, terminated, truncated, info = self.env.step(actions)
+        done = np.asarray(terminated) | np.asarray(truncated)
+        # A copy: vector environments may write into what they gave, and the episodes are kept.
+        seen = np.array(self.augmentation.read(observation))
+        if self.mode == AutoresetMode.SAME_STEP and done.any():
+            for index in np.flatnonzero(done):
+                seen[index] = self.augmentation.read(info["final_obs"][index])
+        self.tracker.step(seen, reward, lambda: self._states(info, done))
+        if self._over.any():
+            self.tracker.skip(self._over)
+        if done.any():
+            self.tracker.finish(done)
+            if self.mode == AutoresetMode.SAME_STEP:
+                info = {**info, "final_obs": self._final(info["final_obs"], done)}
+                self.tracker.restart(done)
+        self._over = done if self.mode == AutoresetMode.NEXT_STEP else self._over
+        return self.augmentation.join(observation, self.tracker.beliefs), reward, terminated, truncated, info
+
+    def _final(self, observations: Any, done: NDArray[np.bool_]) -> NDArray[np.object_]:
+        """(N,) the last observations of the episodes that ended, with their beliefs; None elsewhere."""
+        beliefs = self.tracker.beliefs
+        final = np.full(self.num_envs, None, dtype=object)
+        for index in np.flatnonzero(done):
+            final[index] = self.augmentation.join(observations[index], beliefs[index])
+        return final
+
+    def _states(self, info: dict[str, Any], done: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """(N,) the true states that the step reached."""
+        found = info.get("machine_state")
+        if self.mode == AutoresetMode.SAME_STEP and done.any():
+            ended = info.get("final_info", {}).get("machine_state")
+            found = ended if found is None else np.where(done, ended, found)
+        return told_states(found, self.num_envs)

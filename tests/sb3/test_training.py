@@ -1,0 +1,55 @@
+"""Training with Stable-Baselines3: each algorithm learns, with and without labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.vec_env import DummyVecEnv
+
+import nrm
+from nrm.envs import MINECRAFT_SYMBOLS, MinecraftEnv
+from nrm.sb3 import GroundingCallback, ImageBeliefExtractor, NeuralRewardMachineVecWrapper
+from nrm.wrappers import model_for
+from tests.wrappers.worlds import Silent
+
+EASY = nrm.compile("F gem & G !lava", MINECRAFT_SYMBOLS)
+COMMON: dict[str, Any] = {
+    "gamma": 0.97,
+    "learning_rate": 1e-3,
+    "seed": 0,
+    "device": "cpu",
+    "policy_kwargs": {"features_extractor_class": ImageBeliefExtractor, "net_arch": [64]},
+}
+ALGORITHMS: dict[str, tuple[type[BaseAlgorithm], dict[str, Any]]] = {
+    "PPO": (PPO, {"n_steps": 32, "batch_size": 128, "n_epochs": 6, "ent_coef": 0.01}),
+    "A2C": (A2C, {"use_rms_prop": False, "ent_coef": 0.01, "gae_lambda": 0.95}),
+    "DQN": (DQN, {"learning_starts": 300, "exploration_fraction": 0.4, "target_update_interval": 200, "train_freq": 1}),
+}
+
+
+def easy_env(told: bool) -> Any:
+    env: Any = nrm.TaskEnv(MinecraftEnv(steps=30), EASY)
+    return env if told else Silent(env)
+
+
+@pytest.mark.parametrize("kind", ["nrm", "rm"])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_it_learns(name: str, kind: str) -> None:
+    model = EASY if kind == "rm" else model_for(easy_env(True).observation_space, EASY)
+    venv = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: easy_env(kind == "rm")] * 8), model, reward_scale=0.01)
+    algorithm, options = ALGORITHMS[name]
+    agent = algorithm("MultiInputPolicy", venv, **COMMON, **options)
+    callback = GroundingCallback(model, every=40)
+    agent.learn(5000, callback=callback)
+    if kind == "nrm":
+        assert callback.bursts[0].record is not None
+        assert callback.bursts[0].explained == 0
+        assert callback.bursts[-1].explained > 0.8
+    else:
+        assert callback.bursts == []
+    returns, _ = evaluate_policy(agent, venv, n_eval_episodes=16, warn=False, return_episode_rewards=True)
+    assert returns == pytest.approx([1.0] * 16)
