@@ -153,14 +153,14 @@ def test_an_episode_that_is_left_early_is_kept_too() -> None:
 def test_learning_from_recorded_episodes_and_believing_anew() -> None:
     model = untrained(3)
     env = NeuralRewardMachineWrapper(Silent(task_env(steps=30)), model, belief="open")
-    for seed in range(80):
+    for seed in range(40):
         walk(env, seed, 30)
     buffer = EpisodeBuffer.for_machine(TASK)
     for episode in env.tracker.take():
         buffer.add(episode.observations, rewards=episode.rewards)
     # In the middle of an episode the grounder learns; what was believed before is computed anew.
     seen, _, _ = walk(env, 1, steps=5)
-    fit(model, buffer, config=FitConfig(epochs=120, restarts=1))
+    fit(model, buffer, config=FitConfig(epochs=40, restarts=1))
     env.tracker.refresh()
     assert np.abs(env.belief - seen[-1]["belief"]).max() > 0.01
     fresh = NeuralRewardMachineWrapper(Silent(task_env(steps=30)), model, belief="open")

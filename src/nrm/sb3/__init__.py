@@ -8,11 +8,18 @@ except ImportError:
     raise MissingExtraError("nrm.sb3 needs Stable-Baselines3: pip install 'neural-reward-machines[sb3]'") from None
 
 from nrm.sb3.callback import GroundingCallback
+from nrm.sb3.counterfactual import CounterfactualReplayBuffer, counterfactual
 from nrm.sb3.extractor import ImageBeliefExtractor
+from nrm.sb3.pair import Pair, load_pair, save_pair
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper
 
 __all__ = [
+    "CounterfactualReplayBuffer",
     "GroundingCallback",
     "ImageBeliefExtractor",
     "NeuralRewardMachineVecWrapper",
+    "Pair",
+    "counterfactual",
+    "load_pair",
+    "save_pair",
 ]

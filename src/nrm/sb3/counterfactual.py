@@ -1,0 +1,203 @@
+"""Counterfactual experience: what a step would have meant in every other state of the machine.
+
+The environment moves alike in all of the machine's states, so one step teaches about each of them: in state u it would
+have led to delta(u, letter) and paid the difference of levels. Off-policy agents may learn from all of these.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from stable_baselines3.common.buffers import DictReplayBuffer
+from stable_baselines3.common.type_aliases import DictReplayBufferSamples
+from stable_baselines3.common.vec_env import VecNormalize
+
+from nrm.aliases import BoolArray
+from nrm.envs import End
+from nrm.envs.ends import ending_states
+from nrm.errors import WorldError
+from nrm.machines import MooreMachine
+from nrm.neural import NeuralRewardMachine
+from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
+from nrm.wrappers.augmentation import BELIEF, OBSERVATION
+
+
+class Relabelled(NamedTuple):
+    """What steps would have done in other states of the machine."""
+
+    states: NDArray[np.int64]
+    """(n,) the states they would have led to."""
+    rewards: NDArray[np.float64]
+    """(n,) what would have been paid."""
+    ended: BoolArray
+    """(n,) whether the episode would have ended there; a time limit is no end."""
+
+
+def relabel(
+    machine: MooreMachine,
+    ends: BoolArray,
+    states: NDArray[np.int64],
+    letters: NDArray[np.int64],
+    base_terminated: BoolArray,
+) -> Relabelled:
+    """Steps on which `letters` (n,) were read, as if taken in `states` (n,).
+
+    ends: (states,) where the task ends an episode; base_terminated: (n,) whether the environment itself ended it,
+    which it would have done in any state.
+    """
+    after = machine.columns[states, machine.letter_class[letters]].astype(np.int64)
+    return Relabelled(after, machine.outputs[after] - machine.outputs[states], ends[after] | base_terminated)
+
+
+class CounterfactualReplayBuffer(DictReplayBuffer):
+    """A replay buffer whose samples are steps in any state of the machine, drawn evenly (CRM).
+
+    A step is stored once, as it happened, and relabelled when it is sampled: that is the same as storing a copy for
+    every state in which an episode can be, at no cost in memory. In the state that was (most) believed in, the step is
+    given as it happened.
+
+    With `model`, letters are drawn from the probabilities that its grounder gives *now*: old steps are relabelled by
+    what has been learned since. Drawing keeps the targets right on average where the grounder is unsure, and equals
+    the most probable letter where it is sure. Without, letters are the true ones (`info["letter"]`).
+
+    Use `counterfactual(venv, machine)`, which fills in the arguments.
+    """
+
+    def __init__(
+        self,
+        buffer_size: int,
+        observation_space: spaces.Dict,
+        action_space: spaces.Space[Any],
+        device: torch.device | str = "auto",
+        n_envs: int = 1,
+        optimize_memory_usage: bool = False,
+        handle_timeout_termination: bool = True,
+        *,
+        machine: MooreMachine,
+        model: NeuralRewardMachine | None = None,
+        end: End = "outcome",
+        reward_scale: float = 1.0,
+        reads: str = OBSERVATION,
+        shape: tuple[int, ...] | None = None,
+    ) -> None:
+        """`reads`: the entry that the grounder reads; `shape`: of it as the environment gives it, not transposed."""
+        super().__init__(
+            buffer_size,
+            observation_space,
+            action_space,
+            device,
+            n_envs,
+            optimize_memory_usage,
+            handle_timeout_termination,
+        )
+        self.machine = machine
+        self.model = model
+        self.reward_scale = reward_scale
+        self._ends = ending_states(machine, end)
+        self._live = np.flatnonzero(~self._ends)
+        self._one_hot = np.eye(machine.states, dtype=np.float32)
+        self._reads = reads
+        stored = observation_space[reads].shape
+        # Images are stored with channels first, as policies want them; grounders read what environments give.
+        self._transposed = shape is not None and len(shape) == 3 and tuple(shape) != tuple(stored or ())
+        self.letters = np.full((self.buffer_size, n_envs), -1, dtype=np.int64)
+        self.base_terminated = np.zeros((self.buffer_size, n_envs), dtype=np.bool_)
+
+    def add(  # type: ignore[override]
+        self,
+        obs: dict[str, NDArray[Any]],
+        next_obs: dict[str, NDArray[Any]],
+        action: NDArray[Any],
+        reward: NDArray[Any],
+        done: NDArray[Any],
+        infos: list[dict[str, Any]],
+    ) -> None:
+        """Store a step of all environments as it happened."""
+        needed = ("base_terminated",) if self.model is not None else ("base_terminated", "letter")
+        for key in needed:
+            if any(key not in info for info in infos):
+                raise WorldError(
+                    f"counterfactual experience needs info['{key}'] of every step, which this environment does not "
+                    "tell; put the task on it with nrm.TaskEnv(env, machine, label)"
+                )
+        self.base_terminated[self.pos] = [bool(info["base_terminated"]) for info in infos]
+        if self.model is None:
+            self.letters[self.pos] = [int(info["letter"]) for info in infos]
+        super().add(obs, next_obs, action, reward, done, infos)
+
+    def _get_samples(  # type: ignore[override]
+        self, batch_inds: NDArray[np.int64], env: VecNormalize | None = None
+    ) -> DictReplayBufferSamples:
+        """Steps at these places, each in a state drawn evenly from those in which an episode can be."""
+        place = (batch_inds, np.random.randint(0, self.n_envs, len(batch_inds)))  # noqa: NPY002 - SB3 seeds this one
+        before = {key: rows[place] for key, rows in self.observations.items()}
+        after = {key: rows[place] for key, rows in self.next_observations.items()}
+        states = np.random.choice(self._live, len(batch_inds))  # noqa: NPY002
+        letters = self.letters[place] if self.model is None else self._drawn(after[self._reads])
+        done = relabel(self.machine, self._ends, states, letters, self.base_terminated[place])
+
+        happened = before[BELIEF].argmax(1) == states
+        before[BELIEF] = np.where(happened[:, None], before[BELIEF], self._one_hot[states])
+        after[BELIEF] = np.where(happened[:, None], after[BELIEF], self._one_hot[done.states])
+        rewards = np.where(happened, self.rewards[place], done.rewards * self.reward_scale)
+        ended = np.where(happened, self.dones[place] * (1 - self.timeouts[place]), done.ended)
+
+        normal_before, normal_after = self._normalize_obs(before, env), self._normalize_obs(after, env)
+        assert isinstance(normal_before, dict)
+        assert isinstance(normal_after, dict)
+        paid = self._normalize_reward(rewards[:, None].astype(np.float32), env)
+        return DictReplayBufferSamples(
+            observations={key: self.to_torch(rows) for key, rows in normal_before.items()},
+            actions=self.to_torch(self.actions[place]),
+            next_observations={key: self.to_torch(rows) for key, rows in normal_after.items()},
+            dones=self.to_torch(ended[:, None].astype(np.float32)),
+            rewards=self.to_torch(paid),
+        )
+
+    def _drawn(self, observations: NDArray[Any]) -> NDArray[np.int64]:
+        """(n,) letters, drawn from what the grounder says about observations (n, …)."""
+        assert self.model is not None
+        rows = np.moveaxis(observations, 1, -1) if self._transposed else observations
+        seen = torch.as_tensor(np.ascontiguousarray(rows), device=self.model.machine.levels.device)
+        with torch.no_grad():
+            letters = self.model.letter_probs(self.model.ground(seen, check=False)).double()
+        sums = letters.cumsum(1).cpu().numpy()
+        drawn: NDArray[np.int64] = (sums < np.random.rand(len(sums), 1) * sums[:, -1:]).sum(1)  # noqa: NPY002
+        return drawn
+
+
+def counterfactual(venv: Any, machine: MooreMachine, end: End = "outcome") -> dict[str, Any]:
+    """The arguments that give an off-policy agent counterfactual experience: `DQN(…, venv, **counterfactual(venv, m))`.
+
+    `venv` is, or wraps, a `NeuralRewardMachineVecWrapper`: with a neural machine letters come from its grounder, with
+    a `MooreMachine` they are the true ones. `machine` and `end` are those of the environment's `nrm.TaskEnv`.
+    """
+    wrapper = find_wrapper(venv)
+    if wrapper is None or wrapper.augmentation.layout != "dict":
+        raise WorldError(
+            "counterfactual experience needs observations with a belief of their own entry: wrap the environment in "
+            "NeuralRewardMachineVecWrapper(venv, model, layout='dict')"
+        )
+    if wrapper.tracker.memory.size != machine.states:
+        raise WorldError(
+            f"the task has {machine.states} states, but the environment's belief is about "
+            f"{wrapper.tracker.memory.size}; give the machine that the environment's model was built from"
+        )
+    model = wrapper.model if isinstance(wrapper.model, NeuralRewardMachine) else None
+    return {
+        "replay_buffer_class": CounterfactualReplayBuffer,
+        "replay_buffer_kwargs": {"machine": machine, "model": model, "end": end, **_source(wrapper)},
+    }
+
+
+def _source(wrapper: NeuralRewardMachineVecWrapper) -> dict[str, Any]:
+    """Where the grounder's observations and the agent's rewards come from."""
+    return {
+        "reward_scale": wrapper.reward_scale,
+        "reads": wrapper.augmentation.key or OBSERVATION,
+        "shape": wrapper.augmentation.grounded.shape,
+    }

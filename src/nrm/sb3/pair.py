@@ -1,0 +1,162 @@
+"""Saving and loading an agent together with the machine that its beliefs come from."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import zipfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.vec_env import VecEnv
+from torch import nn
+
+from nrm.errors import ModelFileError, WorldError
+from nrm.files import write_bytes
+from nrm.machines import MooreMachine
+from nrm.machines.serial import machine_from_dict, machine_to_dict
+from nrm.neural import NeuralRewardMachine, load_model, save_model
+from nrm.sb3.counterfactual import CounterfactualReplayBuffer
+from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
+
+FORMAT = "nrm-sb3-pair"
+VERSION = 1
+
+
+class Pair(NamedTuple):
+    """An agent and its machine, as they were saved."""
+
+    algorithm: BaseAlgorithm
+    model: NeuralRewardMachine | MooreMachine
+    env: NeuralRewardMachineVecWrapper | None
+    """The environment that was given, with the belief around it."""
+
+
+def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMachine | MooreMachine) -> Path:
+    """Write an agent and its machine into one file, whole or not at all.
+
+    The machine is the one that the agent's environment is wrapped with. A replay buffer is not saved, nor are the
+    episodes that a callback has kept.
+    """
+    wrapper = find_wrapper(algorithm.get_env())
+    if wrapper is None or wrapper.model is not model:
+        raise WorldError(
+            "the agent's environment must be wrapped in NeuralRewardMachineVecWrapper(venv, model) with the model that "
+            "is saved"
+        )
+    kind = type(algorithm)
+    about: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "algorithm": [kind.__module__, kind.__qualname__],
+        "wrapper": {
+            "layout": wrapper.augmentation.layout,
+            "belief": wrapper.belief,
+            "reads": wrapper.reads,
+            "reward_scale": wrapper.reward_scale,
+        },
+        "machine": machine_to_dict(model) if isinstance(model, MooreMachine) else None,
+    }
+    excluded = []
+    if getattr(algorithm, "replay_buffer_class", None) is CounterfactualReplayBuffer:
+        # The model in the arguments of the buffer would be pickled, and come back as a copy that never learns.
+        excluded.append("replay_buffer_kwargs")
+        options = dict(algorithm.replay_buffer_kwargs)  # type: ignore[attr-defined]
+        del options["model"]
+        about["counterfactual"] = {**options, "machine": machine_to_dict(options["machine"])}
+    agent = io.BytesIO()
+    algorithm.save(agent, exclude=excluded)
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        archive.writestr("pair.json", json.dumps(about, indent=1))
+        archive.writestr("algorithm.zip", agent.getvalue())
+        if isinstance(model, NeuralRewardMachine):
+            archive.writestr("model.pt", _model_bytes(model))
+    target = Path(path)
+    write_bytes(target, whole.getvalue())
+    return target
+
+
+def load_pair(
+    path: str | Path, venv: VecEnv | None = None, *, grounder: nn.Module | None = None, device: str = "auto"
+) -> Pair:
+    """Read a pair back. `venv`, if given, is wrapped with the belief as it was, and the agent can go on learning.
+
+    `grounder`: one of your own class, built as it was. Stable-Baselines3 unpickles parts of its file, which can
+    execute code: load files that you trust.
+    """
+    about, agent, saved = _read(path)
+    try:
+        model = _model(about, saved, grounder, path)
+        wrapper = None if venv is None else _wrapped(venv, model, about["wrapper"])
+        module, name = about["algorithm"]
+        kind = getattr(import_module(module), name)
+        if not (isinstance(kind, type) and issubclass(kind, BaseAlgorithm)):
+            raise ModelFileError(f"{path}: {module}.{name} is no algorithm of Stable-Baselines3")
+        extra: dict[str, Any] = {}
+        if "counterfactual" in about:
+            options = about["counterfactual"]
+            neural = model if isinstance(model, NeuralRewardMachine) else None
+            extra["replay_buffer_kwargs"] = {
+                **options,
+                "machine": machine_from_dict(options["machine"]),
+                "model": neural,
+                "shape": tuple(options["shape"]),
+            }
+    except (KeyError, TypeError, ValueError, ImportError, AttributeError) as error:
+        raise ModelFileError(f"{path} does not fit: {error!r}") from None
+    return Pair(kind.load(io.BytesIO(agent), env=wrapper, device=device, **extra), model, wrapper)
+
+
+def _wrapped(
+    venv: VecEnv, model: NeuralRewardMachine | MooreMachine, options: dict[str, Any]
+) -> NeuralRewardMachineVecWrapper:
+    if find_wrapper(venv) is not None:
+        raise WorldError("give the environment without the belief: load_pair puts the saved one around it")
+    return NeuralRewardMachineVecWrapper(venv, model, **options)
+
+
+def _read(path: str | Path) -> tuple[dict[str, Any], bytes, bytes | None]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            if "pair.json" not in names or "algorithm.zip" not in names:
+                raise ModelFileError(
+                    f"{path} holds no pair of agent and machine; was it written by save_pair? (agent.save(…) writes "
+                    "the agent alone)"
+                )
+            about = json.loads(archive.read("pair.json"))
+            saved = archive.read("model.pt") if "model.pt" in names else None
+            agent = archive.read("algorithm.zip")
+    except FileNotFoundError:
+        raise ModelFileError(f"there is no file {path}") from None
+    except (OSError, zipfile.BadZipFile, ValueError) as error:
+        raise ModelFileError(f"{path} is no saved pair, or it is damaged: {error}") from None
+    version = about.get("version")
+    if about.get("format") != FORMAT or not isinstance(version, int) or version > VERSION:
+        raise ModelFileError(
+            f"{path} has version {version} of the format '{about.get('format')}'; this library reads '{FORMAT}' up to "
+            f"{VERSION}; update nrm to read it"
+        )
+    return about, agent, saved
+
+
+def _model(
+    about: dict[str, Any], saved: bytes | None, grounder: nn.Module | None, path: str | Path
+) -> NeuralRewardMachine | MooreMachine:
+    if about["machine"] is not None:
+        return machine_from_dict(about["machine"])
+    if saved is None:
+        raise ModelFileError(f"{path} holds no model")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.pt"
+        file.write_bytes(saved)
+        return load_model(file, grounder)
+
+
+def _model_bytes(model: NeuralRewardMachine) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        return save_model(Path(folder) / "model.pt", model).read_bytes()

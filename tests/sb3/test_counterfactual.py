@@ -1,0 +1,190 @@
+"""Counterfactual experience: relabelled transitions by hand, their ends, and the letters that a grounder gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from stable_baselines3 import DQN
+from stable_baselines3.common.vec_env import DummyVecEnv
+from torch import Tensor, nn
+
+import nrm
+from nrm.envs.ends import ending_states
+from nrm.errors import WorldError
+from nrm.neural import NeuralRewardMachine
+from nrm.sb3 import CounterfactualReplayBuffer, ImageBeliefExtractor, NeuralRewardMachineVecWrapper, counterfactual
+from nrm.sb3.counterfactual import relabel
+from tests.wrappers.worlds import TASK, Silent, task_env, untrained
+
+# States: 0 nothing yet (level 0), 1 a seen (50), 2 b seen (50), 3 both (100). Accepting is 3.
+BOTH = nrm.compile("F a & F b", "a b c")
+A, B, C = 0, 1, 2
+SPACE = spaces.Dict(observation=spaces.Box(0, 9, (1,), np.float32), belief=spaces.Box(0, 1, (4,), np.float32))
+
+
+class Oracle(nn.Module):
+    """Says what its table says about observation 0, 1, 2, …"""
+
+    def __init__(self, table: list[list[float]]) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.tensor(table))
+
+    def forward(self, observations: Tensor) -> Tensor:
+        return self.table[observations[:, 0].long()]
+
+
+def test_the_machine_is_as_the_tests_say() -> None:
+    assert BOTH.transitions.tolist() == [[1, 2, 0], [1, 3, 1], [3, 2, 2], [3, 3, 3]]
+    assert BOTH.outputs.tolist() == [0, 50, 50, 100]
+
+
+def filled(
+    letter: int, base_terminated: bool = False, done: bool = False, timeout: bool = False, **options: Any
+) -> CounterfactualReplayBuffer:
+    """One real step: in state 1 at observation 3, to observation 4, action 1."""
+    buffer = CounterfactualReplayBuffer(10, SPACE, spaces.Discrete(2), "cpu", machine=BOTH, **options)
+    after = BOTH.next_state(1, letter)
+    info = {"base_terminated": base_terminated, "letter": letter, "TimeLimit.truncated": timeout}
+    buffer.add(
+        {"observation": np.array([[3.0]]), "belief": np.eye(4)[[1]]},
+        {"observation": np.array([[4.0]]), "belief": np.eye(4)[[after]]},
+        np.array([1]),
+        np.array([(BOTH.outputs[after] - BOTH.outputs[1]) * options.get("reward_scale", 1.0)]),
+        np.array([done]),
+        [info],
+    )
+    return buffer
+
+
+def sampled(buffer: CounterfactualReplayBuffer, count: int = 200) -> dict[int, set[tuple[int, float, float]]]:
+    """From each state that occurs, what follows: (state, reward, done)."""
+    batch = buffer.sample(count)
+    assert (batch.observations["observation"] == 3).all()
+    assert (batch.next_observations["observation"] == 4).all()
+    assert (batch.actions == 1).all()
+    found: dict[int, set[tuple[int, float, float]]] = {}
+    rows = zip(
+        batch.observations["belief"].argmax(1).tolist(),
+        batch.next_observations["belief"].argmax(1).tolist(),
+        batch.rewards[:, 0].tolist(),
+        batch.dones[:, 0].tolist(),
+        strict=True,
+    )
+    for state, after, reward, done in rows:
+        found.setdefault(state, set()).add((after, reward, done))
+    for beliefs in (batch.observations["belief"], batch.next_observations["belief"]):
+        assert torch.equal(beliefs.sum(1), torch.ones(count))
+    return found
+
+
+def test_every_state_that_an_episode_can_be_in() -> None:
+    # Reading b: 0 -> 2 pays 50, 1 -> 3 pays 50 and ends, 2 stays. State 3 ends episodes, so no step is taken in it.
+    assert sampled(filled(B, done=True)) == {0: {(2, 50.0, 0.0)}, 1: {(3, 50.0, 1.0)}, 2: {(2, 0.0, 0.0)}}
+    assert sampled(filled(A)) == {0: {(1, 50.0, 0.0)}, 1: {(1, 0.0, 0.0)}, 2: {(3, 50.0, 1.0)}}
+
+
+def test_what_the_environment_ends_ends_in_every_state() -> None:
+    found = sampled(filled(C, base_terminated=True, done=True))
+    assert found == {0: {(0, 0.0, 1.0)}, 1: {(1, 0.0, 1.0)}, 2: {(2, 0.0, 1.0)}}
+
+
+def test_a_time_limit_ends_in_no_state_but_the_outcome_does() -> None:
+    found = sampled(filled(A, done=True, timeout=True))
+    assert found == {0: {(1, 50.0, 0.0)}, 1: {(1, 0.0, 0.0)}, 2: {(3, 50.0, 1.0)}}
+
+
+def test_other_rules_of_ending_and_other_scales() -> None:
+    found = sampled(filled(B, end="limit", reward_scale=0.01))
+    half = pytest.approx(0.5)
+    assert found.keys() == {0, 1, 2, 3}
+    assert [next(iter(found[state])) for state in range(4)] == [(2, half, 0), (3, half, 0), (2, 0, 0), (3, 0, 0)]
+
+
+def test_states_are_drawn_evenly() -> None:
+    states = filled(A).sample(6000).observations["belief"].mean(0)
+    assert states.tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0], abs=0.03)
+
+
+def test_relabelling_against_the_machine_step_by_step() -> None:
+    generator = np.random.default_rng(0)
+    for number in range(1, 9):
+        machine = nrm.compile(nrm.paper_task(number).formula("abcde"), "a b c d e")
+        ends = ending_states(machine, "outcome")
+        states, letters = generator.integers(0, machine.states, 50), generator.integers(0, 5, 50)
+        stopped = generator.random(50) < 0.2
+        done = relabel(machine, ends, states, letters, stopped)
+        for row in range(50):
+            after = machine.next_state(int(states[row]), int(letters[row]))
+            over = machine.accepting[after] or machine.dead[after] or stopped[row]
+            wanted = (after, machine.outputs[after] - machine.outputs[states[row]], over)
+            assert (done.states[row], done.rewards[row], done.ended[row]) == wanted
+
+
+def test_letters_of_a_grounder_that_is_sure_are_its_letters() -> None:
+    model = NeuralRewardMachine(Oracle([[0.0, 0.0, 1.0]] * 4 + [[0.0, 1.0, 0.0]]), BOTH)
+    assert sampled(filled(B, model=model)) == sampled(filled(B))
+
+
+def test_letters_of_a_grounder_that_is_unsure_are_drawn() -> None:
+    model = NeuralRewardMachine(Oracle([[0.0, 0.0, 1.0]] * 4 + [[0.7, 0.2, 0.1]]), BOTH)
+    batch = filled(B, model=model).sample(20000)
+    first = batch.observations["belief"][:, 0] == 1
+    shares = batch.next_observations["belief"][first].mean(0)
+    assert shares.tolist() == pytest.approx([0.1, 0.7, 0.2, 0.0], abs=0.02)
+    # In the state that was believed in, the step is as it happened, whatever the grounder says.
+    second = batch.observations["belief"][:, 1] == 1
+    assert (batch.next_observations["belief"][second, 3] == 1).all()
+    assert (batch.rewards[second] == 50).all()
+
+
+def test_old_steps_are_relabelled_by_what_was_learned_since() -> None:
+    model = NeuralRewardMachine(Oracle([[0.0, 0.0, 1.0]] * 5), BOTH)
+    buffer = filled(B, model=model)
+    assert sampled(buffer)[0] == {(0, 0.0, 0.0)}
+    with torch.no_grad():
+        model.grounder.table[4] = torch.tensor([1.0, 0.0, 0.0])  # type: ignore[operator]
+    assert sampled(buffer)[0] == {(1, 50.0, 0.0)}
+
+
+@pytest.mark.parametrize("kind", ["rm", "nrm", "image"])
+def test_an_agent_learns_from_it(kind: str) -> None:
+    world: dict[str, Any] = {"observation": "image", "pixels": 16} if kind == "image" else {}
+    model = TASK if kind == "rm" else untrained(**world)
+    venv = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: task_env(**world)] * 2), model, reward_scale=0.01)
+    options = counterfactual(venv, TASK)
+    kwargs = {"features_extractor_class": ImageBeliefExtractor}
+    agent = DQN(
+        "MultiInputPolicy", venv, buffer_size=500, learning_starts=20, policy_kwargs=kwargs, device="cpu", **options
+    )
+    agent.learn(60)
+    buffer = agent.replay_buffer
+    assert isinstance(buffer, CounterfactualReplayBuffer)
+    assert buffer.model is (None if kind == "rm" else model)
+    if kind == "rm":
+        ends = ending_states(TASK, "outcome")
+        # A reward machine knows its state, so the relabelled step is the one that happened.
+        for step in range(buffer.pos):
+            before, after = (rows["belief"][step].argmax(1) for rows in (buffer.observations, buffer.next_observations))
+            again = relabel(TASK, ends, before, buffer.letters[step], buffer.base_terminated[step])
+            assert (again.states == after).all()
+            assert again.rewards / 100 == pytest.approx(buffer.rewards[step])
+            assert (again.ended == buffer.dones[step] * (1 - buffer.timeouts[step])).all()
+
+
+def test_misuse_is_named() -> None:
+    with pytest.raises(WorldError, match="wrap the environment in NeuralRewardMachineVecWrapper"):
+        counterfactual(DummyVecEnv([task_env]), TASK)
+    flat = NeuralRewardMachineVecWrapper(DummyVecEnv([task_env]), TASK, layout="flat")
+    with pytest.raises(WorldError, match="layout='dict'"):
+        counterfactual(flat, TASK)
+    wrapped = NeuralRewardMachineVecWrapper(DummyVecEnv([task_env]), TASK)
+    with pytest.raises(WorldError, match="the task has 2 states, but"):
+        counterfactual(wrapped, nrm.compile("F a", "a b"))
+    silent = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: Silent(task_env())]), untrained())
+    agent = DQN("MultiInputPolicy", silent, learning_starts=2, device="cpu", **counterfactual(silent, TASK))
+    with pytest.raises(WorldError, match=r"needs info\['base_terminated'\]"):
+        agent.learn(5)

@@ -1,0 +1,250 @@
+"""Beliefs of Stable-Baselines3's vectorised environments, the callback around them, and features."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecTransposeImage
+
+from nrm.errors import ConfigError, EpisodeError, WorldError
+from nrm.machines import MooreMachine
+from nrm.neural import FitConfig, NeuralRewardMachine
+from nrm.sb3 import GroundingCallback, ImageBeliefExtractor, NeuralRewardMachineVecWrapper
+from nrm.wrappers import NeuralRewardMachineWrapper
+from tests.wrappers.worlds import TASK, Silent, task_env, untrained
+
+COUNT = 3
+Model = NeuralRewardMachine | MooreMachine
+
+
+def make() -> gymnasium.Env[Any, Any]:
+    return task_env(steps=9, slip=0.3)
+
+
+def silent() -> gymnasium.Env[Any, Any]:
+    return Silent(make())
+
+
+@pytest.mark.parametrize("kind", ["nrm", "open", "rm", "flat"])
+def test_beliefs_are_those_of_the_single_wrapper(kind: str) -> None:
+    model: Model = TASK if kind == "rm" else untrained(5)
+    options: dict[str, Any] = {"open": {"belief": "open"}, "flat": {"layout": "flat"}}.get(kind, {})
+    maker = make if kind == "rm" else silent
+    venv = NeuralRewardMachineVecWrapper(DummyVecEnv([maker] * COUNT), model, reward_scale=0.01, **options)
+    twins = [NeuralRewardMachineWrapper(maker(), model, **options) for _ in range(COUNT)]
+    venv.seed(7)
+    venv.reset()
+    for index, twin in enumerate(twins):
+        twin.reset(seed=7 + index)
+    ended = 0
+
+    def same(row: Any, wanted: Any) -> None:
+        belief, other = (value[-TASK.states :] if kind == "flat" else value["belief"] for value in (row, wanted))
+        assert belief == pytest.approx(other, abs=1e-6)
+        place, there = (value[:2] if kind == "flat" else value["observation"] for value in (row, wanted))
+        assert (place == there).all()
+
+    for actions in np.random.default_rng(0).integers(0, 4, (60, COUNT)):
+        seen_now, rewards, dones, infos = venv.step(actions)
+        got: Any = seen_now
+        for index, twin in enumerate(twins):
+            seen, reward, terminated, truncated, _ = twin.step(int(actions[index]))
+            assert rewards[index] == pytest.approx(float(reward) / 100)
+            assert dones[index] == (terminated or truncated)
+            if dones[index]:
+                same(infos[index]["terminal_observation"], seen)
+                seen = twin.reset()[0]
+                ended += 1
+            same(got[index] if kind == "flat" else {key: rows[index] for key, rows in got.items()}, seen)
+    assert ended > COUNT
+    if kind != "rm":
+        episodes = venv.tracker.take()
+        wanted = [episode for twin in twins for episode in twin.tracker.take()]
+        assert sorted(e.observations.tobytes() + e.rewards.tobytes() for e in episodes) == sorted(
+            e.observations.tobytes() + e.rewards.tobytes() for e in wanted
+        )
+
+
+def test_environments_in_other_processes() -> None:
+    model = untrained(5)
+    there = NeuralRewardMachineVecWrapper(SubprocVecEnv([silent] * 2, start_method="fork"), model)
+    here = NeuralRewardMachineVecWrapper(DummyVecEnv([silent] * 2), model)
+    for env in (there, here):
+        env.seed(0)
+        env.reset()
+    for actions in np.random.default_rng(0).integers(0, 4, (20, 2)):
+        distant, near = (env.step(actions)[0] for env in (there, here))
+        assert isinstance(distant, dict)
+        assert isinstance(near, dict)
+        assert (distant["belief"] == near["belief"]).all()
+    there.close()
+
+
+def test_a_time_limit_is_bootstrapped_from_what_was_believed_there() -> None:
+    """PPO adds the value of the terminal observation at a time limit: it must have its belief, and the right shape."""
+    model = untrained(2)
+    envs: list[Any] = [lambda: Silent(task_env(steps=2))]
+    venv = NeuralRewardMachineVecWrapper(DummyVecEnv(envs), model, belief="open")
+    agent = PPO("MultiInputPolicy", venv, n_steps=4, batch_size=4, gamma=0.5, seed=0, device="cpu")
+    seen: list[Any] = []
+    predict = agent.policy.predict_values
+
+    def noted(observation: Any) -> torch.Tensor:
+        seen.append(observation)
+        return predict(observation)
+
+    agent.policy.predict_values = noted  # type: ignore[method-assign,assignment]
+    agent.learn(4)
+    at_limit = [observation["belief"].numpy() for observation in seen[:2]]
+    start = np.eye(TASK.states)[TASK.initial]
+    assert all(np.abs(belief - start).max() > 0.01 for belief in at_limit)
+
+
+def image_stack(model: Model, pixels: int = 16) -> NeuralRewardMachineVecWrapper:
+    envs = [lambda: task_env(observation="image", pixels=pixels)] * 2
+    return NeuralRewardMachineVecWrapper(DummyVecEnv(envs), model)  # type: ignore[arg-type]
+
+
+def test_features_of_images_and_beliefs() -> None:
+    venv = VecTransposeImage(image_stack(untrained(observation="image", pixels=16)))
+    assert isinstance(venv.observation_space, spaces.Dict)
+    extractor = ImageBeliefExtractor(venv.observation_space, features=20)
+    assert extractor.features_dim == 20 + TASK.states
+    rows = {"observation": torch.rand(5, 3, 16, 16), "belief": torch.rand(5, TASK.states)}
+    features = extractor(rows)
+    assert features.shape == (5, extractor.features_dim)
+    assert any(torch.equal(features[:, i : i + TASK.states], rows["belief"]) for i in (0, 20))
+
+
+def test_features_of_numbers_are_scaled_by_their_bounds() -> None:
+    space = spaces.Dict(
+        place=spaces.Box(*np.array([[0, -2], [3, 2]], dtype=np.float32)),
+        free=spaces.Box(-np.inf, np.inf, (1,), np.float32),
+        belief=spaces.Box(0, 1, (2,), np.float32),
+    )
+    rows = {
+        "place": torch.tensor([[0.0, 1.0]]),
+        "free": torch.tensor([[7.0]]),
+        "belief": torch.tensor([[0.25, 0.75]]),
+    }
+    extractor = ImageBeliefExtractor(space)
+    widths = [rows[key].shape[1] for key in extractor.parts]
+    by_key = dict(zip(extractor.parts, torch.split(extractor(rows), widths, 1), strict=True))
+    assert by_key["place"].tolist() == [[-1.0, 0.5]]
+    assert by_key["free"].tolist() == [[7.0]]
+    assert by_key["belief"].tolist() == [[0.25, 0.75]]
+    with pytest.raises(WorldError, match="an entry 'belief'"):
+        ImageBeliefExtractor(spaces.Dict(a=spaces.Discrete(2)))
+
+
+@pytest.mark.parametrize("algorithm", [PPO, DQN])
+def test_images_are_learned_from(algorithm: Any) -> None:
+    """The policy sees images with channels first, the grounder as the environment gives them."""
+    model = untrained(observation="image", pixels=16)
+    venv = image_stack(model)
+    options = {"n_steps": 32, "batch_size": 32} if algorithm is PPO else {"learning_starts": 10, "buffer_size": 500}
+    kwargs = {"features_extractor_class": ImageBeliefExtractor}
+    agent = algorithm("MultiInputPolicy", venv, policy_kwargs=kwargs, device="cpu", **options)
+    callback = GroundingCallback(model, every=5, config=FitConfig(epochs=2, restarts=1), task=TASK)
+    agent.learn(128, callback=callback)
+    assert callback.bursts
+    assert callback.accuracy is not None
+
+
+def test_the_callback_logs(tmp_path: Path) -> None:
+    event_accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    model = untrained()
+    venv = NeuralRewardMachineVecWrapper(DummyVecEnv([make] * 4), model)
+    agent = PPO(
+        "MultiInputPolicy", venv, n_steps=32, batch_size=64, device="cpu", seed=0, tensorboard_log=str(tmp_path)
+    )
+    callback = GroundingCallback(model, every=10, config=FitConfig(epochs=30, restarts=1), task=TASK)
+    agent.learn(512, callback=callback)
+    events = event_accumulator.EventAccumulator(str(tmp_path / "PPO_1"))
+    events.Reload()
+    shown = {tag.removeprefix("grounding/") for tag in events.Tags()["scalars"] if tag.startswith("grounding/")}
+    assert shown == {
+        "loss",
+        "explained",
+        "bursts",
+        "episodes",
+        "accuracy",
+        "balanced_accuracy",
+        "accuracy_modulo_shortcuts",
+    }
+    losses = [event.value for event in events.Scalars("grounding/loss")]
+    assert losses[0] == pytest.approx(callback.bursts[0].loss)
+    assert losses[-1] < losses[0]
+
+
+def test_letters_are_kept_only_when_asked_for() -> None:
+    model = untrained()
+    venv = NeuralRewardMachineVecWrapper(DummyVecEnv([make]), model)
+    venv.reset()
+    for _ in range(30):
+        venv.step(np.array([1]))
+    assert all(episode.letters is None for episode in venv.tracker.take())
+
+
+def test_a_replay_buffer_forgets_old_beliefs_when_asked_to() -> None:
+    sizes = {}
+    for forget in (False, True):
+        model = untrained()
+        venv = NeuralRewardMachineVecWrapper(DummyVecEnv([silent] * 2), model)
+        agent = DQN("MultiInputPolicy", venv, learning_starts=10, train_freq=2, device="cpu", seed=0)
+        config = FitConfig(epochs=1, restarts=1, target=0.0)
+        agent.learn(200, callback=GroundingCallback(model, every=5, config=config, forget=forget))
+        assert agent.replay_buffer is not None
+        sizes[forget] = agent.replay_buffer.size()
+    assert sizes[True] < sizes[False] == 100
+
+
+def test_misuse_is_named() -> None:
+    model = untrained()
+    venv = DummyVecEnv([silent])
+    wrapped = NeuralRewardMachineVecWrapper(venv, model)
+    with pytest.raises(WorldError, match="a VecEnv of Stable-Baselines3 is needed, not Silent"):
+        NeuralRewardMachineVecWrapper(silent(), model)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="reward_scale must be positive, not 0"):
+        NeuralRewardMachineVecWrapper(venv, model, reward_scale=0)
+    with pytest.raises(ConfigError, match="every and keep count episodes"):
+        GroundingCallback(model, every=0)
+    plain = PPO("MlpPolicy", venv, n_steps=2, batch_size=2, device="cpu")
+    with pytest.raises(WorldError, match="has no belief; wrap it"):
+        plain.learn(2, callback=GroundingCallback(model))
+    agent = PPO("MultiInputPolicy", wrapped, n_steps=2, batch_size=2, device="cpu")
+    with pytest.raises(WorldError, match="one and the same model"):
+        agent.learn(2, callback=GroundingCallback(untrained()))
+    deaf = NeuralRewardMachineVecWrapper(DummyVecEnv([silent]), model, record=False)
+    agent = PPO("MultiInputPolicy", deaf, n_steps=2, batch_size=2, device="cpu")
+    with pytest.raises(WorldError, match="record=True"):
+        agent.learn(2, callback=GroundingCallback(model))
+
+
+def test_rewards_of_another_task_are_noticed() -> None:
+    class Twice(gymnasium.RewardWrapper[Any, Any]):
+        def reward(self, reward: Any) -> float:
+            return 2 * float(reward) + 1
+
+    model = untrained()
+    venv = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: Twice(silent())]), model)
+    agent = PPO("MultiInputPolicy", venv, n_steps=32, batch_size=32, device="cpu")
+    with pytest.raises(EpisodeError, match="Rewards must be differences of levels"):
+        agent.learn(64, callback=GroundingCallback(model, every=2))
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    code = "import sys; sys.modules['stable_baselines3'] = None\nimport nrm.sb3"
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "MissingExtraError" in done.stderr
+    assert "neural-reward-machines[sb3]" in done.stderr
