@@ -15,6 +15,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
     ("name", "options", "written"),
     [
         ("demo.py", ["--episodes", "130", "--seeds", "1"], "index.html"),
+        ("minigrid_ppo.py", ["--steps", "1536"], "agent.zip"),
         ("paper_tasks.py", [], "task-8.svg"),
         ("worlds.py", [], "world-items.png"),
     ],
@@ -26,4 +27,9 @@ def test_examples_run(tmp_path: Path, name: str, options: list[str], written: st
 
 
 def test_every_example_is_run() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {"demo.py", "paper_tasks.py", "worlds.py"}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {
+        "demo.py",
+        "minigrid_ppo.py",
+        "paper_tasks.py",
+        "worlds.py",
+    }

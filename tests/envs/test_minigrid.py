@@ -178,9 +178,11 @@ def test_a_world_goes_on_exactly_from_its_saved_state() -> None:
 
 
 @pytest.mark.parametrize("name", READY)
-def test_gymnasiums_checks_pass(name: str) -> None:
+def test_the_checks_of_gymnasium_and_stable_baselines_pass(name: str) -> None:
     with pytest.warns(UserWarning, match="is different from the unwrapped version"):
         check_env(minigrid_env(name), skip_render_check=True)
+    sb3 = pytest.importorskip("stable_baselines3.common.env_checker")
+    sb3.check_env(minigrid_env(name))
 
 
 def test_pictures_to_look_at() -> None:
