@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "lab": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab"},
     "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "cli"},
 }
-SHARED = {"errors", "aliases", "files", "registration"}
+SHARED = {"errors", "aliases", "files", "registration", "timing"}
 WITHOUT_TORCH = ("logic", "machines", "groundability")
 
 
