@@ -21,7 +21,8 @@ ALLOWED: dict[str, set[str]] = {
     "envs": {"logic", "machines", "envs"},
     "agents": {"logic", "machines", "groundability", "neural", "envs", "agents"},
     "lab": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab"},
-    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "cli"},
+    "figures": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures"},
+    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures", "cli"},
 }
 SHARED = {"errors", "aliases", "files", "registration", "timing"}
 WITHOUT_TORCH = ("logic", "machines", "groundability")

@@ -9,7 +9,7 @@ from math import floor, log10
 from pathlib import Path
 
 from nrm.errors import NrmError
-from nrm.files import write_text
+from nrm.files import make_folder, write_text
 from nrm.groundability import algorithm_1, brute_force, brute_force_formulas, shortcuts
 from nrm.lab.statistics import Spread
 from nrm.lab.tables import csv_table, markdown_table
@@ -118,7 +118,7 @@ def groundability_markdown(rows: Sequence[GroundabilityRow]) -> str:
 
 def write_groundability_tables(rows: Sequence[GroundabilityRow], out: Path) -> list[Path]:
     """Write groundability.md and groundability.csv into a folder, and say where."""
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     paths = [out / "groundability.md", out / "groundability.csv"]
     for path, text in zip(paths, (groundability_markdown(rows), groundability_csv(rows)), strict=True):
         write_text(path, text)

@@ -10,7 +10,7 @@ import numpy as np
 
 from nrm.agents import METHODS
 from nrm.errors import StatisticsError
-from nrm.files import write_text
+from nrm.files import make_folder, write_text
 from nrm.lab.config import WORLDS
 from nrm.lab.records import Record
 from nrm.lab.statistics import Interval, Spread, iqm
@@ -119,7 +119,7 @@ def write_results(records: Iterable[Record], out: Path) -> list[Path]:
     rows = results_table(records)
     if not rows:
         raise StatisticsError("there are no runs to summarise; train some with 'nrm train' or 'nrm reproduce'")
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     paths = [out / "results.csv", out / "results.md"]
     for path, text in zip(paths, (results_csv(rows), results_markdown(rows)), strict=True):
         write_text(path, text)

@@ -17,7 +17,7 @@ import torch
 
 from nrm.agents import Trainer
 from nrm.errors import FileError, NrmError
-from nrm.files import read_text, write_bytes, write_text
+from nrm.files import make_folder, read_text, write_bytes, write_text
 from nrm.lab.config import RunConfig
 from nrm.lab.events import EventLog
 
@@ -47,10 +47,7 @@ class RunFolder:
             )
         if self.path.exists() and any(self.path.iterdir()):
             raise FileError(f"{self.path} is not empty and holds no run; choose another --out")
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"cannot make the folder {self.path}: {error.strerror}") from None
+        make_folder(self.path)
         versions = {name: version(name) for name in ("neural-reward-machines", "torch", "numpy")}
         versions["python"] = platform.python_version()
         write_text(self.path / "versions.json", json.dumps(versions, indent=2) + "\n")
