@@ -37,8 +37,10 @@ class AgentConfig:
     """Weight of the policy gradient in the loss."""
     critic_weight: float = 0.5
     """Weight of the squared error of values in the loss."""
-    entropy_weight: float = 0.01
-    """Weight of the policy's entropy in the loss."""
+    entropy_weight: float = 0.02
+    """Weight of the policy's entropy in the loss, at the beginning."""
+    final_entropy_weight: float = 0.002
+    """The weight that it has come down to half way, in a straight line; it stays there."""
     reward_scale: float = 0.01
     """Rewards are multiplied by this before they are learned from."""
     gradient_norm: float | None = 0.5
@@ -46,7 +48,7 @@ class AgentConfig:
     hidden: int = 120
     """Width of the hidden layers of actor and critic."""
     normalise: bool = True
-    """Whether map observations are centred and scaled over all positions."""
+    """Whether observations are centred and scaled over all there are, and image features spread out on them."""
     recurrent_size: int = 50
     """RNN: units of each LSTM layer."""
     recurrent_layers: int = 2
@@ -81,6 +83,11 @@ class AgentConfig:
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} lies from 0 to 1, not {getattr(self, name)}")
 
+    def entropy_weight_after(self, episodes: int) -> float:
+        """The weight of the entropy when so many episodes are done."""
+        progress = min(1.0, 2 * episodes / self.episodes)
+        return self.entropy_weight + progress * (self.final_entropy_weight - self.entropy_weight)
+
     def fit_config(self, seed: int) -> FitConfig:
         """How one burst learns."""
         return FitConfig(
@@ -105,6 +112,7 @@ PAPER = replace(
     actor_weight=0.3,
     critic_weight=0.5,
     entropy_weight=1e-4,
+    final_entropy_weight=1e-4,
     reward_scale=1.0,
     gradient_norm=None,
     normalise=False,

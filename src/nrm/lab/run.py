@@ -16,8 +16,8 @@ import numpy as np
 import torch
 
 from nrm.agents import Trainer
-from nrm.errors import FileError, NrmError
-from nrm.files import make_folder, read_text, write_bytes, write_text
+from nrm.errors import FileError, NrmError, TrainingError
+from nrm.files import read_text, write_bytes, write_text
 from nrm.lab.config import RunConfig
 from nrm.lab.events import EventLog
 
@@ -47,7 +47,10 @@ class RunFolder:
             )
         if self.path.exists() and any(self.path.iterdir()):
             raise FileError(f"{self.path} is not empty and holds no run; choose another --out")
-        make_folder(self.path)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"cannot make the folder {self.path}: {error.strerror}") from None
         versions = {name: version(name) for name in ("neural-reward-machines", "torch", "numpy")}
         versions["python"] = platform.python_version()
         write_text(self.path / "versions.json", json.dumps(versions, indent=2) + "\n")
@@ -129,7 +132,10 @@ def train(
     events = EventLog(folder.path, trainer)
     try:
         while not trainer.done and not interrupted():
-            trainer.update()
+            try:
+                trainer.update()
+            except TrainingError as error:
+                raise TrainingError(f"{error}. {_kept(folder, saved)}") from None
             events.update(trainer)
             if progress is not None:
                 progress(trainer)
@@ -140,6 +146,12 @@ def train(
         events.close()
     folder.save(trainer, earlier + time.process_time() - began)
     return trainer.done
+
+
+def _kept(folder: RunFolder, episodes: int) -> str:
+    if not (folder.path / "checkpoint.pt").exists():
+        return f"There is no checkpoint yet in {folder.path}"
+    return f"The checkpoint of episode {episodes} is kept in {folder.path}"
 
 
 def _checkpoint(path: Path) -> dict[str, Any]:
