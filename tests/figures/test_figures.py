@@ -119,6 +119,13 @@ def test_own_tasks_and_odd_names() -> None:
     assert len({series.look.colour for series in found.series}) == 2
 
 
+def test_only_one_thing_is_compared_at_a_time() -> None:
+    cells = (("rm", ""), ("nrm", ""), ("nrm", "wide"), ("rnn", "wide"))
+    found = collect([record([1, 2, 3], method=method, variant=variant) for method, variant in cells])
+    rows = [text for text in texts(drawn(summary_figures(found))["improvement"]) if ">" in text]
+    assert list(dict.fromkeys(rows)) == ["RM > NRM", "NRM > NRM wide", "NRM wide > RNN wide"]
+
+
 def test_many_tasks_take_more_figures() -> None:
     runs = [record([1, 2, 3], task=f"F gem & {'X ' * number}true") for number in range(1, 11)]
     assert list(drawn(task_figures(collect(runs)))) == ["tasks-map", "tasks-map-2"]

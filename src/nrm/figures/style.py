@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 WIDTH = 7.2
 """Inches: a page of text."""
+LEAST_HEIGHT = 2.6
+"""Inches: of a figure whose vertical axis is named."""
 GREY = "#555555"
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = (
@@ -49,13 +51,17 @@ def further_look(place: int) -> Look:
     return Look(MORE_COLOURS[place % len(MORE_COLOURS)], line, markers[place % len(markers)])
 
 
-def new_figure(rows: int, columns: int, height: float, **shared: Any) -> tuple[Figure, list[Axes]]:
-    """A figure with a grid of panels, each `height` inches high, and the panels in reading order."""
+def new_figure(rows: int, columns: int, height: float, tall: bool = True, **shared: Any) -> tuple[Figure, list[Axes]]:
+    """A figure with a grid of panels, each `height` inches high, and the panels in reading order.
+
+    `tall`: leave room for the name of the vertical axis.
+    """
     matplotlib_or_error()
     from matplotlib.figure import Figure
 
-    # The legend and the labels around the panels need about as much room whatever their number.
-    figure = Figure(figsize=(WIDTH, rows * height + 0.75), layout="constrained")
+    # The legend and the labels around the panels need about as much room whatever their number, and one row of panels
+    # must be as high as the name of its axis is long.
+    figure = Figure(figsize=(WIDTH, max(rows * height, LEAST_HEIGHT if tall else 0) + 0.75), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False, **shared)
     for panel in panels.flat:
         panel.spines[["top", "right"]].set_visible(False)
@@ -68,7 +74,8 @@ def title(panel: Axes, text: str, note: str = "") -> None:
     """The title of a panel, flush left, with a smaller line under it."""
     panel.set_title(plain(shorten(text, 58)), loc="left", fontsize=9, pad=14 if note else 5)
     if note:
-        panel.text(0, 1.02, note, transform=panel.transAxes, fontsize=7.5, color=GREY, va="bottom")
+        above: dict[str, Any] = {"xytext": (0, 3), "textcoords": "offset points"}
+        panel.annotate(plain(note), (0, 1), xycoords="axes fraction", fontsize=7.5, color=GREY, va="bottom", **above)
 
 
 def line_handle(label: str, look: Look) -> Any:

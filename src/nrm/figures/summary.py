@@ -45,7 +45,7 @@ def _figure(
     lines = max(len(runs.series) if draw is _intervals else len(_pairs(runs, world)) for world in worlds)
     if draw is not _profiles:
         height = 0.75 + 0.24 * lines
-    figure, panels = new_figure(len(worlds), len(SCORES), height)
+    figure, panels = new_figure(len(worlds), len(SCORES), height, tall=draw is _profiles)
     places = [(world, score) for world in worlds for score in SCORES]
     for (world, score), panel in zip(places, panels, strict=True):
         note = draw(panel, runs, world, score, seed)
@@ -119,9 +119,11 @@ def _strata(runs: Runs, world: str, tasks: list[Subject], series: Series, score:
 
 
 def _pairs(runs: Runs, world: str) -> list[tuple[Series, Series, list[Subject]]]:
-    """Every two series with tasks in common."""
+    """Every two series with tasks in common that differ in the method or in the variant, not in both."""
     found = []
     for ours, theirs in combinations(runs.series, 2):
+        if ours.method != theirs.method and ours.variant != theirs.variant:
+            continue
         tasks = [task for task in runs.tasks if runs.of(world, task, ours) and runs.of(world, task, theirs)]
         if tasks:
             found.append((ours, theirs, tasks))

@@ -77,8 +77,8 @@ def measure_groundability(
 ) -> list[GroundabilityRow]:
     """Count the shortcuts of the paper's tasks in every way, and time it.
 
-    `budget`: seconds for each task that the brute force over formulas may take, 0 for none of it; all of it takes about
-    ten. `least_seconds`: each of the others is repeated for this long, and its shortest time kept.
+    `budget`: seconds for each task that the brute force over formulas may take, 0 for none of it; all of it takes some
+    four on a quiet core. `least_seconds`: each of the others is repeated for this long, and its shortest time kept.
     """
     return [_measure(task, budget, least_seconds) for task in tasks]
 
