@@ -216,12 +216,12 @@ def test_grounders_fit_what_they_see() -> None:
 
 
 def test_the_pooled_grounder_goes_by_looks_and_not_by_place() -> None:
-    network = PooledGrounder(5, (64, 64, 3))
-    images = torch.zeros(3, 64, 64, 3, dtype=torch.uint8)
+    network = PooledGrounder(5, (128, 128, 3))
+    images = torch.zeros(3, 128, 128, 3, dtype=torch.uint8)
     item = torch.randint(0, 255, (16, 16, 3), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
-    images[0, 16:32, 16:32] = item
-    images[1, 24:40, 24:40] = item
-    images[2, 16:32, 16:32] = item.flip(0)
+    images[0, 48:64, 48:64] = item
+    images[1, 64:80, 56:72] = item
+    images[2, 48:64, 48:64] = item.flip(0)
     here, there, other = network(images)
     torch.testing.assert_close(here, there)
     assert not torch.allclose(here, other, atol=1e-6)
