@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import nrm.cli as cli
+from tests.envs.conftest import _one_thread  # noqa: F401 - a fixture for all that runs here
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

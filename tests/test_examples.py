@@ -14,6 +14,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 @pytest.mark.parametrize(
     ("name", "options", "written"),
     [
+        ("custom_environment.py", ["--steps", "1500"], "corridor.png"),
         ("demo.py", ["--episodes", "130", "--seeds", "1"], "index.html"),
         ("minigrid_ppo.py", ["--steps", "1536"], "agent.zip"),
         ("paper_tasks.py", [], "task-8.svg"),
@@ -27,9 +28,5 @@ def test_examples_run(tmp_path: Path, name: str, options: list[str], written: st
 
 
 def test_every_example_is_run() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {
-        "demo.py",
-        "minigrid_ppo.py",
-        "paper_tasks.py",
-        "worlds.py",
-    }
+    known = {"custom_environment.py", "demo.py", "minigrid_ppo.py", "paper_tasks.py", "worlds.py"}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == known

@@ -23,9 +23,10 @@ ALLOWED: dict[str, set[str]] = {
     "wrappers": {"machines", "neural", "envs", "agents", "wrappers"},
     "sb3": {"machines", "neural", "envs", "agents", "wrappers", "sb3"},
     "lab": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab"},
-    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "cli"},
+    "figures": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures"},
+    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures", "cli"},
 }
-SHARED = {"errors", "aliases", "files", "registration"}
+SHARED = {"errors", "aliases", "files", "registration", "timing"}
 WITHOUT_TORCH = ("logic", "machines", "groundability")
 
 

@@ -16,7 +16,7 @@ from nrm.agents.config import AgentConfig
 from nrm.agents.observations import DistinctObservations
 from nrm.envs import BatchedWorld
 from nrm.neural import EpisodeBuffer, FitConfig, FitRecord, NeuralRewardMachine, fit, grounder_for
-from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder
+from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder, PooledGrounder
 
 Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64]]
 """The observations (or their row numbers) and the rewards of an episode."""
@@ -35,7 +35,9 @@ def new_grounder(world: BatchedWorld, config: AgentConfig) -> Grounder:
     """A grounder for a world's observations: ours, or the one of the paper's appendix."""
     symbols = world.machine.alphabet.size
     if config.grounder == "default":
-        return grounder_for(world.shape, symbols)
+        # Images without end are images of ever new layouts: there only looks tell.
+        endless = world.frames is None and len(world.shape) == 3
+        return PooledGrounder(symbols, world.shape) if endless else grounder_for(world.shape, symbols)
     if len(world.shape) == 3:
         return CnnGrounder(symbols, world.shape)
     return MlpGrounder.paper(int(np.prod(world.shape)), symbols)

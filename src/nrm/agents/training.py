@@ -75,7 +75,7 @@ class Trainer:
         self.grounding = Grounding(
             self.model,
             memory,
-            config.fit_config(seed),
+            config.fit_config(seed, listed=world.frames is not None),
             every=config.grounding_every,
             most=config.grounding_memory,
             frames=world.frames,

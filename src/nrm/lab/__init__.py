@@ -3,12 +3,14 @@
 from nrm.lab.choices import choose_run, choose_task, choose_world, task_on_world
 from nrm.lab.config import WORLDS, RunConfig, run_config, with_settings
 from nrm.lab.records import Record, read_record, read_records
+from nrm.lab.results import ResultRow, results_csv, results_markdown, results_table, write_results
 from nrm.lab.run import RunFolder, new_trainer, train
 from nrm.lab.worlds import WorldConfig, build_world, rendered_env, world_name
 
 __all__ = [
     "WORLDS",
     "Record",
+    "ResultRow",
     "RunConfig",
     "RunFolder",
     "WorldConfig",
@@ -20,9 +22,13 @@ __all__ = [
     "read_record",
     "read_records",
     "rendered_env",
+    "results_csv",
+    "results_markdown",
+    "results_table",
     "run_config",
     "task_on_world",
     "train",
     "with_settings",
     "world_name",
+    "write_results",
 ]

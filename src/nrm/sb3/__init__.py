@@ -12,6 +12,7 @@ from nrm.sb3.counterfactual import CounterfactualReplayBuffer, counterfactual
 from nrm.sb3.extractor import ImageBeliefExtractor
 from nrm.sb3.pair import Pair, load_pair, save_pair
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper
+from nrm.wrappers.models import model_for
 
 __all__ = [
     "CounterfactualReplayBuffer",
@@ -21,5 +22,6 @@ __all__ = [
     "Pair",
     "counterfactual",
     "load_pair",
+    "model_for",
     "save_pair",
 ]
