@@ -21,7 +21,8 @@ ALLOWED: dict[str, set[str]] = {
     "envs": {"logic", "machines", "envs"},
     "agents": {"logic", "machines", "groundability", "neural", "envs", "agents"},
     "lab": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab"},
-    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "cli"},
+    "report": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "report"},
+    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "report", "cli"},
 }
 SHARED = {"errors", "aliases", "files", "registration"}
 WITHOUT_TORCH = ("logic", "machines", "groundability")
