@@ -77,16 +77,12 @@ function smooth(values, width) {
 function rangeOf(series) {
   let low = Infinity, high = -Infinity;
   for (const one of series) {
-    one.mean.forEach((value, place) => {
-      if (value === null) return;
-      const reach = view.spread === "deviation" ? one.deviation[place] : 0;
-      low = Math.min(low, value - reach);
-      high = Math.max(high, value + reach);
-    });
-    if (view.spread === "runs") for (const value of one.runs.flat()) if (value !== null) { low = Math.min(low, value); high = Math.max(high, value); }
+    for (const value of view.spread === "runs" ? one.runs.flat() : one.mean)
+      if (value !== null) { low = Math.min(low, value); high = Math.max(high, value); }
   }
   if (low > high) return [0, 1];
-  if (view.measure === "return") { low = Math.max(low, -110); high = Math.min(Math.max(high, 100), 110); }
+  // A perfect return is 100 in most tasks: it is always in sight. Bands may reach beyond and are cut off.
+  if (view.measure === "return") high = Math.max(high, 100);
   const step = niceStep(high - low || 1, 5);
   return [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
 }
