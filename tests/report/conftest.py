@@ -10,6 +10,7 @@ import torch
 from nrm.agents import AgentConfig
 from nrm.envs import MINECRAFT_SYMBOLS, MinecraftConfig
 from nrm.lab import RunFolder, new_trainer, run_config, train
+from nrm.logic import parse
 from nrm.machines import Alphabet, Task
 from nrm.report import Report, build_report
 
@@ -37,7 +38,7 @@ def run(
     variant: str = "",
 ) -> Path:
     """A small run folder; with `stop_after` it is left unfinished after so many updates."""
-    task = Task("F pickaxe & F lava", Alphabet.exclusive(MINECRAFT_SYMBOLS), name=name)
+    task = Task(parse("F pickaxe & F lava"), Alphabet.exclusive(MINECRAFT_SYMBOLS), name=name)
     config = run_config(task, world or MinecraftConfig(), method, agent, seed)
     folder = RunFolder(path)
     folder.begin(config)

@@ -40,10 +40,14 @@ class Open:
         self.trouble: list[str] = []
         self.page.on("console", lambda message: self.trouble.append(f"{message.type}: {message.text}"))
         self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.trouble.append("a text ran as a program"), dialog.dismiss()))
+        self.page.on("dialog", self._alerted)
         self.page.on("request", lambda request: self._asked(request.url))
         self.page.goto(address)
         self.page.wait_for_selector(".player")
+
+    def _alerted(self, dialog: Any) -> None:
+        self.trouble.append("a text ran as a program")
+        dialog.dismiss()
 
     def _asked(self, url: str) -> None:
         if not url.startswith(("file:", "data:")):
