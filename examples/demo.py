@@ -69,9 +69,9 @@ def main(config: Config) -> None:
     page = build_report(config.out / "runs", f"Demo: {config.task}", recorded=config.seeds)
     path = page.write(config.out / "index.html")
     print(
-        f"\n{time.monotonic() - began:.0f} s. Open {path} in a browser. It shows what RM (told the symbols), NRM (told\n"
-        "the task only) and RNN (told nothing) reached, their learning curves, the task's machine, what rewards can\n"
-        "teach about each symbol, the grounding that NRM learned beside the truth, and episodes to step through."
+        f"\n{time.monotonic() - began:.0f} s. Open {path} in a browser. It shows what RM (told the symbols), NRM\n"
+        "(told the task only) and RNN (told nothing) reached, their learning curves, the task's machine, what rewards\n"
+        "can teach about each symbol, the grounding that NRM learned beside the truth, and episodes to step through."
     )
 
 

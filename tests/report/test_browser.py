@@ -106,6 +106,9 @@ def test_hovering_shows_the_values(opened: Open) -> None:
     tip = opened.page.locator(".tip:visible")
     assert "episode" in tip.inner_text()
     assert len(tip.locator("tr").all()) in (2, 3)
+    inside = tip.bounding_box()
+    assert box["y"] <= inside["y"] <= box["y"] + box["height"]
+    assert inside["x"] > box["x"] + box["width"] * 0.6 or inside["x"] + inside["width"] < box["x"] + box["width"] * 0.6
     opened.page.mouse.move(2, 2)
     assert opened.page.locator(".tip:visible").count() == 0
     chart.focus()

@@ -46,7 +46,7 @@ const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 /* Methods: colours that colour-blind readers tell apart, and line styles for those who see none. */
 const METHODS = {
   rm: { label: "RM", colour: "var(--rm)", dash: "7 4", knows: "is given the task and the true symbols" },
-  nrm: { label: "NRM", colour: "var(--nrm)", dash: "", knows: "is given the task; learns the symbols from rewards" },
+  nrm: { label: "NRM", colour: "var(--nrm)", dash: "", knows: "is given the task; learns the symbols" },
   rnn: { label: "RNN", colour: "var(--rnn)", dash: "1.5 4", knows: "is given neither; remembers with an LSTM" },
 };
 const methodOrder = Object.keys(METHODS);

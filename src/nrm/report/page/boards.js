@@ -2,9 +2,9 @@
 
 const images = data.tiles.map((uri) => { const image = new Image(); image.src = uri; return image; });
 const VERDICTS = {
-  right: ["✓", "called by its true name"],
+  right: ["✓", "called by their true names"],
   alike: ["≈", "taken for what the task treats alike: harmless here"],
-  mirror: ["⇄", "taken for its mirror image: the same rewards"],
+  mirror: ["⇄", "taken for their mirror images: the same rewards"],
   wrong: ["✕", "wrong: rewards could have told"],
 };
 const MARK_COLOURS = { alike: "#5b6570", mirror: "#7a3e9d", wrong: "#b23a00" };

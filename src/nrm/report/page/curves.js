@@ -192,11 +192,11 @@ function readable(card, picture, lines, { x, y, episodes, width, height, measure
         el("td", {}, swatch(one.group)), el("td", {}, seriesName(one.group)),
         el("td", {}, measure.format(value), one.runs.length > 1 ? el("span", { class: "quiet" }, ` ± ${measure.format(one.deviation[place]).replace(" %", "")}`) : null)))));
     tip.hidden = false;
-    const scale = picture.clientWidth / width;
-    const left = picture.offsetLeft + at * scale;
+    const outer = card.getBoundingClientRect(), inner = picture.getBoundingClientRect();
+    const left = inner.left - outer.left + (at / width) * inner.width;
     const fits = left + 14 + tip.offsetWidth <= card.clientWidth - 4;
     tip.style.left = `${Math.max(4, fits ? left + 14 : left - 14 - tip.offsetWidth)}px`;
-    tip.style.top = `${picture.offsetTop + MARGIN.top + 4}px`;
+    tip.style.top = `${inner.top - outer.top + MARGIN.top + 4}px`;
   };
   picture.addEventListener("pointermove", (event) => {
     const box = picture.getBoundingClientRect();

@@ -46,7 +46,7 @@ function tiles() {
     return el("div", { class: "card tile", style: { "--series": method.colour } },
       el("span", { class: "name" }, method.label), el("span", { class: "quiet" }, method.knows),
       el("strong", {}, decimal(mean((group) => group.last)), " ", el("small", {}, "return, last 100")),
-      el("span", { class: "quiet" }, `mean over ${count(tasks, "task")}, ${count(groups.reduce((sum, group) => sum + group.counted, 0), "run")}`,
+      el("span", { class: "quiet" }, `${count(tasks, "task")}, ${count(groups.reduce((sum, group) => sum + group.counted, 0), "run")}`,
         modulo === null ? null : `; symbols ${percent(modulo, 0)} right modulo shortcuts`));
   });
 }
