@@ -22,9 +22,10 @@ ALLOWED: dict[str, set[str]] = {
     "agents": {"logic", "machines", "groundability", "neural", "envs", "agents"},
     "lab": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab"},
     "report": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "report"},
-    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "report", "cli"},
+    "figures": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures"},
+    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures", "report", "cli"},
 }
-SHARED = {"errors", "aliases", "files", "registration"}
+SHARED = {"errors", "aliases", "files", "registration", "timing"}
 WITHOUT_TORCH = ("logic", "machines", "groundability")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nrm.aliases import Json
 from nrm.errors import FileError, LimitError, listing, shorten
-from nrm.files import write_text
+from nrm.files import make_folder, write_text
 from nrm.groundability import Shortcuts, shortcuts
 from nrm.lab import read_records
 from nrm.report.curves import curves, summary
@@ -43,10 +43,7 @@ class Report:
     def write(self, out: Path | None = None) -> Path:
         """Write the page, whole or not at all: to `index.html` in the folder unless told otherwise."""
         path = self.folder / "index.html" if out is None else out
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+        make_folder(path.parent)
         write_text(path, self.html())
         return path
 

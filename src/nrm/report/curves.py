@@ -9,12 +9,12 @@ import numpy as np
 
 from nrm.aliases import FloatArray, Json
 from nrm.lab import Record
+from nrm.lab.results import LAST
+from nrm.lab.statistics import Spread, iqm
 from nrm.report.groups import Group
 
 POINTS = 200
 """Most points of a curve."""
-LAST = 100
-"""Episodes at the end of a run whose mean return is its result."""
 _MEASURES = {"return": 1, "success": 3, "length": 1}
 """Columns of metrics.csv that are shown, and the decimals that are kept."""
 _GROUNDING = {"plain": "accuracy", "modulo": "accuracy_modulo_shortcuts"}
@@ -29,6 +29,7 @@ def summary(group: Group) -> Json:
         "counted": len(runs),
         "episodes": max(len(record.returns) for record in runs),
         "last": spread(record.last_return(LAST) for record in runs),
+        "iqm": _interval([record.last_return(LAST) for record in runs]),
         "area": spread(float(record.returns.mean()) for record in runs),
         "plain": spread(_final(record, "plain") for record in runs),
         "modulo": spread(_final(record, "modulo") for record in runs),
@@ -48,7 +49,8 @@ def spread(values: Iterable[float | None]) -> list[float] | None:
     known = [number for number in numbers if number is not None and math.isfinite(number)]
     if not known or len(known) < len(numbers):
         return None
-    return [round(float(np.mean(known)), 4), round(float(np.std(known)), 4)]
+    found = Spread.of(np.array(known))
+    return [round(found.mean, 4), round(found.deviation, 4)]
 
 
 def finite(values: FloatArray, decimals: int) -> list[float | None]:
@@ -70,6 +72,14 @@ def _run(record: Record, size: int) -> Json:
         for name, column in _GROUNDING.items():
             shown[name] = finite(record.grounding[column][np.maximum(rows, 0)], 4)
     return shown
+
+
+def _interval(scores: list[float]) -> list[float] | None:
+    """[interquartile mean, low, high] as in results.csv; None where a score is no number."""
+    if not all(map(math.isfinite, scores)):
+        return None
+    found = iqm([np.array(scores)], np.random.default_rng(0))
+    return [round(number, 4) for number in (found.estimate, found.low, found.high)]
 
 
 def _final(record: Record, name: str) -> float | None:

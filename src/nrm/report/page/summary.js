@@ -7,6 +7,7 @@ const COLUMNS = [
   { name: "Method", key: (group) => methodOf(group.method).label, cell: (group) => el("span", { class: "method" }, swatch(group), methodOf(group.method).label), className: "whose" },
   { name: "Runs", key: (group) => group.counted, cell: runsCell, number: true },
   { name: "Last 100", title: "Mean return of the last 100 episodes, ± standard deviation over runs", key: (group) => first(group.last), cell: (group) => spreadCell(group, group.last, decimal), number: true },
+  { name: "IQM [95 %]", title: "Interquartile mean of the same, with its 95 % bootstrap interval", key: (group) => first(group.iqm), cell: intervalCell, number: true },
   { name: "Area", title: "Mean return of all episodes: the area under the learning curve, ± standard deviation over runs", key: (group) => first(group.area), cell: (group) => spreadCell(group, group.area, decimal), number: true },
   { name: "Grounding", title: "Share of the cells that the grounder calls by their true name", key: (group) => first(group.plain), cell: (group) => spreadCell(group, group.plain, percent), number: true },
   { name: "… modulo shortcuts", title: "The same, where confusions that no reward can tell count as right", key: (group) => first(group.modulo), cell: (group) => spreadCell(group, group.modulo, percent), number: true },
@@ -104,6 +105,12 @@ function spreadCell(group, pair, format) {
   if (!pair) return "–";
   if (group.counted === 1) return format(pair[0]);
   return [format(pair[0]), " ", el("span", { class: "deviation" }, `± ${format(pair[1]).replace(" %", "")}`)];
+}
+
+function intervalCell(group) {
+  if (!group.iqm) return "–";
+  const [middle, low, high] = group.iqm.map((value) => decimal(value));
+  return group.counted === 1 ? middle : [middle, " ", el("span", { class: "deviation" }, `[${low}, ${high}]`)];
 }
 
 function runsCell(group) {
