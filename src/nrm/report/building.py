@@ -146,7 +146,8 @@ def _group_data(group: Group, recorded: int, analyses: _Analyses, tiles: Tiles, 
         try:
             recordings.append(record_run(record, None if isinstance(found, LimitError) else found, tiles))
         except Exception as error:  # a damaged checkpoint must not cost the rest of the page
-            problems[record.path] = f"no episode was played: {error}"
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            problems[record.path] = f"no episode was played: {reason}"
     return {
         "world": group.world,
         "task": group.task,
