@@ -52,6 +52,19 @@ def write_bytes(path: Path | str, data: bytes) -> None:
         raise FileError(f"cannot write {str(path)!r}: {reason}") from None
 
 
+def check_folder(path: Path | str) -> None:
+    """Make a folder unless it is there, and raise now, not after hours of work, when nothing can be written in it."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except FileExistsError:
+        raise FileError(f"cannot write into '{path}': it is a file, not a folder") from None
+    except (OSError, ValueError) as error:
+        reason = _reason(error) if isinstance(error, OSError) else str(error)
+        raise FileError(f"cannot write into '{path}': {reason}") from None
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

@@ -107,11 +107,11 @@ class MachineOptions(TaskOptions):
     machine: str | None = None
     """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
     fall_off: FallOff | None = None
-    """Of .txt files: where a state has no edge, an error (the default), or the end with reward 0 (the original code)."""
+    """Of .txt files: where a state has no edge, an error (the default), or the end with reward 0 (as originally)."""
     overlap: Overlap | None = None
-    """Of .txt files: where a state has several edges, an error (the default), or the first one (the original code)."""
+    """Of .txt files: where a state has several edges, an error (the default), or the first one (as originally)."""
     outputs: Outputs | None = None
-    """Of .txt files: states output levels (the default), or rewards, which works even where these add up without end."""
+    """Of .txt files: states output levels (the default), or rewards, also where these add up without end."""
 
     def source(self) -> Source:
         """The machine that the options name."""
