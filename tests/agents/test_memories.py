@@ -38,7 +38,7 @@ def belief_memory(conditioned: bool, crisp: bool = False, frames: bool = True) -
 def test_rm_remembers_the_true_state() -> None:
     memory = MachineMemory(MACHINE)
     start = memory.start(2)
-    assert start.tolist() == [[1, 0, 0, 0], [1, 0, 0, 0]]
+    assert memory.feature(start).tolist() == [[1, 0, 0, 0], [1, 0, 0, 0]]
     carry = memory.read(start, seen(torch.zeros(2), state=torch.tensor([3, 1])))
     assert memory.feature(carry).tolist() == [[0, 0, 0, 1], [0, 1, 0, 0]]
 

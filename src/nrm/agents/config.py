@@ -37,8 +37,10 @@ class AgentConfig:
     """Weight of the policy gradient in the loss."""
     critic_weight: float = 0.5
     """Weight of the squared error of values in the loss."""
-    entropy_weight: float = 0.01
-    """Weight of the policy's entropy in the loss."""
+    entropy_weight: float = 0.02
+    """Weight of the policy's entropy in the loss, at the beginning."""
+    final_entropy_weight: float = 0.002
+    """The weight that it has come down to half way, in a straight line; it stays there."""
     reward_scale: float = 0.01
     """Rewards are multiplied by this before they are learned from."""
     gradient_norm: float | None = 0.5
@@ -46,7 +48,7 @@ class AgentConfig:
     hidden: int = 120
     """Width of the hidden layers of actor and critic."""
     normalise: bool = True
-    """Whether map observations are centred and scaled over all positions."""
+    """Whether observations are centred and scaled over all there are, and image features spread out on them."""
     recurrent_size: int = 50
     """RNN: units of each LSTM layer."""
     recurrent_layers: int = 2
@@ -58,13 +60,13 @@ class AgentConfig:
     grounding_every: int = 120
     """NRM: episodes between two bursts of learning the grounding."""
     grounding_epochs: int = 400
-    """NRM: most epochs of a burst, in each attempt."""
+    """NRM: most epochs of a burst, in each attempt; a twentieth of it where observations are too many to list."""
     grounding_restarts: int = 4
     """NRM: most attempts of a burst; the first one goes on from the present grounder."""
     grounding_rate: float = 0.01
-    """NRM: Adam's step size for the grounder."""
+    """NRM: Adam's step size for the grounder; a third of it where observations are too many to list."""
     grounding_batch: int | None = None
-    """NRM: episodes in a mini-batch of the grounder; all when absent."""
+    """NRM: episodes in a mini-batch of the grounder; when absent all, or 16 where observations are too many to list."""
     grounding_objective: Objective = "sequence"
     """NRM: what the grounder maximises; `marginal` is the paper's."""
     grounding_memory: int = 360
@@ -81,8 +83,28 @@ class AgentConfig:
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} lies from 0 to 1, not {getattr(self, name)}")
 
-    def fit_config(self, seed: int) -> FitConfig:
-        """How one burst learns."""
+    def entropy_weight_after(self, episodes: int) -> float:
+        """The weight of the entropy when so many episodes are done."""
+        progress = min(1.0, 2 * episodes / self.episodes)
+        return self.entropy_weight + progress * (self.final_entropy_weight - self.entropy_weight)
+
+    def fit_config(self, seed: int, listed: bool = True) -> FitConfig:
+        """How one burst learns; `listed`: whether all observations of the world are known and few.
+
+        Otherwise there are thousands of distinct ones in a burst: mini-batches, so many small steps in every epoch,
+        and one attempt, which the next burst goes on from.
+        """
+        if not listed:
+            return FitConfig(
+                objective=self.grounding_objective,
+                epochs=max(1, self.grounding_epochs // 20),
+                learning_rate=self.grounding_rate / 3,
+                batch_size=self.grounding_batch or 16,
+                restarts=1,
+                patience=max(20, self.grounding_epochs // 4),
+                target=GROUNDING_TARGET,
+                seed=seed,
+            )
         return FitConfig(
             objective=self.grounding_objective,
             epochs=self.grounding_epochs,
@@ -105,6 +127,7 @@ PAPER = replace(
     actor_weight=0.3,
     critic_weight=0.5,
     entropy_weight=1e-4,
+    final_entropy_weight=1e-4,
     reward_scale=1.0,
     gradient_norm=None,
     normalise=False,

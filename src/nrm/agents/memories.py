@@ -40,6 +40,8 @@ class Memory(Protocol):
     """Whether `read` is given the machine's true state."""
     learns: bool
     """Whether gradients of the agent's loss reach the memory's parameters."""
+    table: Tensor | None
+    """(rows, size) all features that there are, where they are few; the carry is then (envs,) their row numbers."""
 
     def start(self, count: int) -> Tensor:
         """The carry at the beginning of episodes: (envs, …)."""
@@ -48,7 +50,7 @@ class Memory(Protocol):
         """The carry after a step, before any reset."""
 
     def feature(self, carry: Tensor) -> Tensor:
-        """(envs, size) what the policy sees of it."""
+        """(…, size) what the policy sees of a carry, with any leading dimensions."""
 
 
 def reset(memory: Memory, carry: Tensor, done: Tensor) -> Tensor:
@@ -67,20 +69,22 @@ class MachineMemory:
 
     def __init__(self, machine: MooreMachine) -> None:
         self.size = machine.states
+        self.table: Tensor | None = torch.eye(machine.states)
         self._initial = machine.initial
 
     def start(self, count: int) -> Tensor:
-        """All in the initial state: (envs, states)."""
-        return one_hot(torch.full((count,), self._initial), self.size).float()
+        """All in the initial state: (envs,)."""
+        return torch.full((count,), self._initial)
 
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+    def read(self, carry: Tensor, seen: Seen) -> Tensor:  # noqa: ARG002 - the truth needs no memory of its own
         """The state that was reached."""
         assert seen.state is not None
-        return one_hot(seen.state, self.size).to(carry.dtype)
+        return seen.state
 
     def feature(self, carry: Tensor) -> Tensor:
-        """The state itself."""
-        return carry
+        """The state, one-hot."""
+        assert self.table is not None
+        return self.table[carry]
 
 
 class BeliefMemory:
@@ -92,6 +96,7 @@ class BeliefMemory:
 
     sees_truth = False
     learns = False
+    table: Tensor | None = None
 
     def __init__(self, model: NeuralRewardMachine, frames: Tensor | None, conditioned: bool) -> None:
         self.model = model
@@ -140,7 +145,7 @@ class BeliefMemory:
 
     def feature(self, carry: Tensor) -> Tensor:
         """The belief."""
-        return carry[:, :-1]
+        return carry[..., :-1]
 
 
 class RecurrentMemory(nn.Module):
@@ -148,6 +153,7 @@ class RecurrentMemory(nn.Module):
 
     sees_truth = False
     learns = True
+    table: Tensor | None = None
 
     def __init__(self, features: int, actions: int, size: int, layers: int, reads_rewards: bool) -> None:
         """`reads_rewards`: whether it reads actions and rewards too, or observations alone as in the paper."""
@@ -176,4 +182,4 @@ class RecurrentMemory(nn.Module):
 
     def feature(self, carry: Tensor) -> Tensor:
         """The hidden state of the last layer."""
-        return carry[:, 0, -1]
+        return carry[..., 0, -1, :]

@@ -14,9 +14,9 @@ from nrm.agents.config import METHODS, AgentConfig, Method
 from nrm.agents.episodes import EpisodeCutter, Finished
 from nrm.agents.grounding import Grounding, new_grounder
 from nrm.agents.memories import BeliefMemory, MachineMemory, Memory, RecurrentMemory
-from nrm.agents.networks import features_for
+from nrm.agents.networks import features_width
 from nrm.envs import BatchedWorld
-from nrm.errors import ConfigError, listing, suggestion
+from nrm.errors import ConfigError, TrainingError, listing, suggestion
 from nrm.neural import NeuralRewardMachine, ProbabilisticMoore
 
 
@@ -62,9 +62,12 @@ class Trainer:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed + 1)
             if self.method == "rnn":
-                width = features_for(world.shape, None, normalise=False).width
                 return RecurrentMemory(
-                    width, world.actions, config.recurrent_size, config.recurrent_layers, config.recurrent_reads_rewards
+                    features_width(world.shape),
+                    world.actions,
+                    config.recurrent_size,
+                    config.recurrent_layers,
+                    config.recurrent_reads_rewards,
                 )
             grounder = new_grounder(world, config)
         self.model = NeuralRewardMachine(grounder, ProbabilisticMoore.from_machine(world.machine)).eval()
@@ -93,7 +96,11 @@ class Trainer:
         """Act for one window and learn from it; ground when it is time."""
         start = self.agent.carry
         window, batches = self.agent.collect()
-        losses = self.agent.learn(window, start)
+        episodes = len(self.history.returns)
+        try:
+            losses = self.agent.learn(window, start, self.config.entropy_weight_after(episodes))
+        except TrainingError as error:
+            raise TrainingError(f"after {episodes} episodes, in update {self.updates + 1}: {error}") from None
         finished: list[Finished] = []
         for place, batch in enumerate(batches, 1):
             ended = self.cutter.add(batch)

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from nrm.agents import Trainer
-from nrm.errors import FileError, NrmError
+from nrm.errors import FileError, NrmError, TrainingError
 from nrm.files import read_text, write_bytes, write_text
 from nrm.lab.config import RunConfig
 from nrm.lab.events import EventLog
@@ -132,7 +132,10 @@ def train(
     events = EventLog(folder.path, trainer)
     try:
         while not trainer.done and not interrupted():
-            trainer.update()
+            try:
+                trainer.update()
+            except TrainingError as error:
+                raise TrainingError(f"{error}. {_kept(folder, saved)}") from None
             events.update(trainer)
             if progress is not None:
                 progress(trainer)
@@ -143,6 +146,12 @@ def train(
         events.close()
     folder.save(trainer, earlier + time.process_time() - began)
     return trainer.done
+
+
+def _kept(folder: RunFolder, episodes: int) -> str:
+    if not (folder.path / "checkpoint.pt").exists():
+        return f"There is no checkpoint yet in {folder.path}"
+    return f"The checkpoint of episode {episodes} is kept in {folder.path}"
 
 
 def _checkpoint(path: Path) -> dict[str, Any]:
