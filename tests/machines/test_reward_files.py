@@ -138,6 +138,12 @@ def test_the_original_code_would_pay_the_same(machine: MooreMachine, trace: list
     assert interpreted(text, trace) == pytest.approx(list(machine.run(steps(trace)).rewards))
 
 
+def test_the_original_code_cannot_start_in_a_terminal_state() -> None:
+    always = nrm.compile("a | !a", "a b")
+    assert to_reward_file(always).splitlines()[1].startswith("[] ")
+    assert parse_reward_machine(to_reward_file(always)).to_moore() == always
+
+
 @given(machines())
 def test_without_the_note_rewards_are_kept(machine: MooreMachine) -> None:
     rounded = machine.with_outputs(np.round(machine.outputs))
