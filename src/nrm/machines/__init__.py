@@ -4,7 +4,8 @@ from nrm.machines.alphabet import Alphabet
 from nrm.machines.compile import compile_formula
 from nrm.machines.dot import from_dot, to_dot
 from nrm.machines.draw import draw, render, text_picture
-from nrm.machines.hoa import from_hoa, to_hoa
+from nrm.machines.hoa import to_hoa
+from nrm.machines.hoa_reader import from_hoa
 from nrm.machines.machine_file import FORMATS, Format, load_machine, load_reward_machine, machine_text, save_machine
 from nrm.machines.moore import MooreMachine, Run
 from nrm.machines.operations import Difference, canonical, difference, equivalent, minimise, product

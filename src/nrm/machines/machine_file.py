@@ -11,7 +11,8 @@ from nrm.errors import FileError, LimitError, MachineError, MissingExtraError, N
 from nrm.files import read_text, write_text
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.dot import from_dot, to_dot
-from nrm.machines.hoa import from_hoa, to_hoa
+from nrm.machines.hoa import to_hoa
+from nrm.machines.hoa_reader import from_hoa
 from nrm.machines.moore import MooreMachine
 from nrm.machines.reward_file import parse_reward_machine, to_reward_file
 from nrm.machines.reward_machine import FallOff, Outputs, Overlap, RewardMachine, StateName

@@ -138,7 +138,8 @@ class RewardMachine:
         `levels`: the output is the sum of the rewards so far, so that differences of outputs are the rewards, which is
         what `TaskEnv` pays. States that can be reached with different sums are split. A loop whose rewards do not sum
         to 0 makes the sum grow without end, and is an error. `rewards`: the output is the reward of the step that led
-        to the state (0 at first), which every reward machine allows. Pay it with `TaskEnv(…, pay="outputs")`.
+        to the state (0 at first), which every reward machine allows; a terminal state keeps it, for episodes end there.
+        Pay it with `TaskEnv(…, pay="outputs")`.
         """
         if outputs not in get_args(Outputs):
             hint = suggestion(str(outputs), get_args(Outputs))
@@ -210,7 +211,7 @@ class RewardMachine:
                 steps = "".join(f"{edge.source} -[{edge.guard}]-> " for edge in reversed(edges))
                 lines = sorted({edge.line for edge in edges if edge.line})
                 where = f" (line{'s' * (len(lines) > 1)} {listing(map(str, lines))})" if lines else ""
-                gain = float(node[1] - before[1])
+                gain = _number(node[1] - before[1])
                 raise MachineError(
                     f"the loop {steps}{self.states[node[0]]}{where} pays {gain:g} each time round, "
                     "so the sum of rewards grows without end and cannot be the level of a state. Read the file with "
