@@ -100,6 +100,10 @@ class TrainingError(NrmError):
     """Training that cannot go on."""
 
 
+class StatisticsError(NrmError):
+    """Runs that cannot be summarised or drawn: none, or scores that are no numbers."""
+
+
 class MissingExtraError(NrmError):
     """An optional dependency is not installed; the message says which extra brings it."""
 

@@ -52,17 +52,26 @@ def write_bytes(path: Path | str, data: bytes) -> None:
         raise FileError(f"cannot write {str(path)!r}: {reason}") from None
 
 
+def make_folder(path: Path | str) -> Path:
+    """A folder, made with those above it where it is not there yet."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise FileError(f"cannot make the folder {folder}: it is a file") from None
+    except OSError as error:
+        raise FileError(f"cannot make the folder {folder}: {_reason(error)}") from None
+    return folder
+
+
 def check_folder(path: Path | str) -> None:
     """Make a folder unless it is there, and raise now, not after hours of work, when nothing can be written in it."""
+    folder = make_folder(path)
     try:
-        Path(path).mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
+        with tempfile.TemporaryFile(dir=folder):
             pass
-    except FileExistsError:
-        raise FileError(f"cannot write into '{path}': it is a file, not a folder") from None
-    except (OSError, ValueError) as error:
-        reason = _reason(error) if isinstance(error, OSError) else str(error)
-        raise FileError(f"cannot write into '{path}': {reason}") from None
+    except OSError as error:
+        raise FileError(f"cannot write into {folder}: {_reason(error)}") from None
 
 
 def _umask() -> int:

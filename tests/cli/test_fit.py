@@ -91,8 +91,8 @@ def test_what_cannot_be_saved_is_refused_before_learning(nrm_command: Nrm, episo
     assert not (tmp_path / "old" / "machine.json").exists()
     (tmp_path / "file").write_text("x")
     for place, message in (
-        (tmp_path / "file", "it is a file, not a folder"),
-        (tmp_path / "file" / "in", "cannot write"),
+        (tmp_path / "file", "cannot make the folder"),
+        (tmp_path / "file" / "in", "cannot make the folder"),
     ):
         blocked = nrm_command(*command, str(place))
         assert blocked.status == 2
