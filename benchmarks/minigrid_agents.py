@@ -55,7 +55,8 @@ class Settings:
     def ppo(self) -> dict[str, Any]:
         """As arguments of PPO and RecurrentPPO."""
         names = ("n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "ent_coef")
-        return {"learning_rate": lambda left: left * self.learning_rate, **{name: getattr(self, name) for name in names}}
+        fixed = {name: getattr(self, name) for name in names}
+        return {"learning_rate": lambda left: left * self.learning_rate, **fixed}
 
     def fit(self, seed: int) -> FitConfig:
         """How one burst learns."""

@@ -17,6 +17,9 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
         ("custom_environment.py", ["--steps", "1500"], "corridor.png"),
         ("demo.py", ["--episodes", "130", "--seeds", "1"], "index.html"),
         ("minigrid_ppo.py", ["--steps", "1536"], "agent.zip"),
+        ("learned_machine.py", ["--task", "F pickaxe", "--episodes", "15", "--states", "2"], "learned.svg"),
+        ("offline_grounding.py", ["--task", "F pickaxe", "--episodes", "40"], "log.npz"),
+        ("own_task.py", [], "delivery.svg"),
         ("paper_tasks.py", [], "task-8.svg"),
         ("worlds.py", [], "world-items.png"),
     ],
@@ -28,5 +31,13 @@ def test_examples_run(tmp_path: Path, name: str, options: list[str], written: st
 
 
 def test_every_example_is_run() -> None:
-    known = {"custom_environment.py", "demo.py", "minigrid_ppo.py", "paper_tasks.py", "worlds.py"}
-    assert {path.name for path in EXAMPLES.glob("*.py")} == known
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {
+        "custom_environment.py",
+        "demo.py",
+        "learned_machine.py",
+        "minigrid_ppo.py",
+        "offline_grounding.py",
+        "own_task.py",
+        "paper_tasks.py",
+        "worlds.py",
+    }

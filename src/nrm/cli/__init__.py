@@ -15,6 +15,7 @@ from nrm.cli.check import Check
 from nrm.cli.compile import Compile
 from nrm.cli.evaluate import Evaluate
 from nrm.cli.fit import Fit
+from nrm.cli.report import Report
 from nrm.cli.shortcuts import Shortcuts
 from nrm.cli.tasks import Tasks
 from nrm.cli.train import Train
@@ -30,6 +31,7 @@ Command = (
     | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
     | Annotated[Watch, tyro.conf.subcommand("watch")]
+    | Annotated[Report, tyro.conf.subcommand("report")]
 )
 
 
