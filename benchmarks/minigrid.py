@@ -23,7 +23,7 @@ from benchmarks.minigrid_agents import METHODS, Method, Settings, run
 from nrm.files import read_text, write_text
 
 STEPS = {
-    "MiniGrid-LavaGapS5-v0": 40_000,
+    "MiniGrid-LavaGapS5-v0": 60_000,
     "MiniGrid-DoorKey-5x5-v0": 40_000,
     "MiniGrid-RedBlueDoors-6x6-v0": 150_000,
 }
@@ -42,8 +42,8 @@ class Config:
     """Ids of environments with a ready task."""
     methods: tuple[Method, ...] = METHODS
     """Which methods."""
-    seeds: tuple[int, ...] = (0, 1)
-    """Seeds of training."""
+    seeds: tuple[int, ...] = (1, 2)
+    """Seeds of training; seed 0 is the one that settings were chosen on."""
     steps: int | None = None
     """Steps of each run; if absent, what the environment is known to need."""
     episodes: int = 208

@@ -41,7 +41,8 @@ class Settings:
     """At the beginning; it falls evenly to 0, because single updates at a constant rate still break good policies."""
     gamma: float = 0.97
     gae_lambda: float = 0.95
-    ent_coef: float = 0.05
+    ent_coef: float = 0.1
+    """High: with less, agents of all three kinds learn to shun lava and the blue door, and then to do nothing."""
     width: int = 64
     """Of an image's features, of the hidden layer of actor and critic, and of the LSTM."""
     grounding_every: int = 32

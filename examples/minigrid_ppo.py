@@ -42,7 +42,7 @@ def main() -> None:
         n_epochs=4,
         learning_rate=1e-3,
         gamma=0.97,
-        ent_coef=0.05,
+        ent_coef=0.1,
         policy_kwargs={
             "features_extractor_class": ImageBeliefExtractor,
             "features_extractor_kwargs": {"features": 64, "channels": (8, 16, 32)},
