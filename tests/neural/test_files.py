@@ -15,6 +15,7 @@ from nrm.neural import (
     Grounder,
     MlpGrounder,
     NeuralRewardMachine,
+    PooledGrounder,
     ProbabilisticMoore,
     TrueLabels,
     grounder_for,
@@ -119,6 +120,7 @@ def test_files_that_hold_no_episodes_are_refused(tmp_path: Path) -> None:
         (MlpGrounder(2, 5, (8,), scale=0.5), (2,)),
         (MlpGrounder.paper(2, 5), (2,)),
         (CnnGrounder(5, (16, 12, 3), (4, 4), 8), (16, 12, 3)),
+        (PooledGrounder(5, (16, 12, 3), 8), (16, 12, 3)),
     ],
 )
 def test_models_come_back(tmp_path: Path, grounder: Grounder, shape: tuple[int, ...]) -> None:
@@ -211,3 +213,15 @@ def test_grounders_fit_what_they_see() -> None:
     torch.testing.assert_close(TrueLabels(3)(torch.tensor([2, 0])), torch.tensor([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]))
     odds = MlpGrounder(2, 3, independent=True)(torch.rand(4, 2))
     assert bool(((odds > 0) & (odds < 1)).all())
+
+
+def test_the_pooled_grounder_goes_by_looks_and_not_by_place() -> None:
+    network = PooledGrounder(5, (128, 128, 3))
+    images = torch.zeros(3, 128, 128, 3, dtype=torch.uint8)
+    item = torch.randint(0, 255, (16, 16, 3), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
+    images[0, 48:64, 48:64] = item
+    images[1, 64:80, 56:72] = item
+    images[2, 48:64, 48:64] = item.flip(0)
+    here, there, other = network(images)
+    torch.testing.assert_close(here, there)
+    assert not torch.allclose(here, other, atol=1e-6)

@@ -60,13 +60,13 @@ class AgentConfig:
     grounding_every: int = 120
     """NRM: episodes between two bursts of learning the grounding."""
     grounding_epochs: int = 400
-    """NRM: most epochs of a burst, in each attempt."""
+    """NRM: most epochs of a burst, in each attempt; a twentieth of it where observations are too many to list."""
     grounding_restarts: int = 4
     """NRM: most attempts of a burst; the first one goes on from the present grounder."""
     grounding_rate: float = 0.01
-    """NRM: Adam's step size for the grounder."""
+    """NRM: Adam's step size for the grounder; a third of it where observations are too many to list."""
     grounding_batch: int | None = None
-    """NRM: episodes in a mini-batch of the grounder; all when absent."""
+    """NRM: episodes in a mini-batch of the grounder; when absent all, or 16 where observations are too many to list."""
     grounding_objective: Objective = "sequence"
     """NRM: what the grounder maximises; `marginal` is the paper's."""
     grounding_memory: int = 360
@@ -88,8 +88,23 @@ class AgentConfig:
         progress = min(1.0, 2 * episodes / self.episodes)
         return self.entropy_weight + progress * (self.final_entropy_weight - self.entropy_weight)
 
-    def fit_config(self, seed: int) -> FitConfig:
-        """How one burst learns."""
+    def fit_config(self, seed: int, listed: bool = True) -> FitConfig:
+        """How one burst learns; `listed`: whether all observations of the world are known and few.
+
+        Otherwise there are thousands of distinct ones in a burst: mini-batches, so many small steps in every epoch,
+        and one attempt, which the next burst goes on from.
+        """
+        if not listed:
+            return FitConfig(
+                objective=self.grounding_objective,
+                epochs=max(1, self.grounding_epochs // 20),
+                learning_rate=self.grounding_rate / 3,
+                batch_size=self.grounding_batch or 16,
+                restarts=1,
+                patience=max(20, self.grounding_epochs // 4),
+                target=GROUNDING_TARGET,
+                seed=seed,
+            )
         return FitConfig(
             objective=self.grounding_objective,
             epochs=self.grounding_epochs,

@@ -15,7 +15,7 @@ from nrm.agents.episodes import Finished
 from nrm.agents.memories import BeliefMemory
 from nrm.envs import BatchedWorld
 from nrm.neural import EpisodeBuffer, FitRecord, NeuralRewardMachine, fit, grounder_for
-from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder
+from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder, PooledGrounder
 from nrm.neural.objectives import sequence
 
 Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64]]
@@ -26,7 +26,9 @@ def new_grounder(world: BatchedWorld, config: AgentConfig) -> Grounder:
     """A grounder for a world's observations: ours, or the one of the paper's appendix."""
     symbols = world.machine.alphabet.size
     if config.grounder == "default":
-        return grounder_for(world.shape, symbols)
+        # Images without end are images of ever new layouts: there only looks tell.
+        endless = world.frames is None and len(world.shape) == 3
+        return PooledGrounder(symbols, world.shape) if endless else grounder_for(world.shape, symbols)
     if len(world.shape) == 3:
         return CnnGrounder(symbols, world.shape)
     return MlpGrounder.paper(int(np.prod(world.shape)), symbols)
@@ -57,7 +59,7 @@ class Grounding:
         if len(self._fresh) < self._config.grounding_every:
             return None
         fresh, self._fresh = self._fresh, []
-        settings = self._config.fit_config(self._seed + 1000 * self.bursts)
+        settings = self._config.fit_config(self._seed + 1000 * self.bursts, self._world.frames is not None)
         if self.loss(self._buffer(fresh)) <= settings.target:
             return None  # nothing to learn: the grounder explains episodes that it has never seen
         self.bursts += 1

@@ -11,6 +11,7 @@ from nrm.neural.grounders import (
     CnnGrounder,
     Grounder,
     MlpGrounder,
+    PooledGrounder,
     TrueLabels,
     grounder_for,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "Grounder",
     "MlpGrounder",
     "NeuralRewardMachine",
+    "PooledGrounder",
     "ProbabilisticMoore",
     "RecordedEpisodes",
     "Step",

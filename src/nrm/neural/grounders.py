@@ -117,6 +117,36 @@ class CnnGrounder(Grounder):
         return self.probabilities(self.head(self.features(_images(observations, self.config["shape"], _dtype(self)))))
 
 
+class PooledGrounder(Grounder):
+    """A grounder that goes by looks and not by place: what a patch of the image shows counts, wherever it is.
+
+    Patches of 4x4 pixels, two convolutions over their neighbourhood, the maximum over all places, two layers. For
+    worlds whose items lie elsewhere in every episode, where `CnnGrounder` would have to learn each place anew.
+    """
+
+    def __init__(
+        self, symbols: int, shape: Sequence[int] = (64, 64, 3), channels: int = 32, independent: bool = False
+    ) -> None:
+        height, width, depth = _image_shape(shape)
+        super().__init__(independent, symbols=symbols, shape=[height, width, depth], channels=channels)
+        self.features = nn.Sequential(
+            nn.Conv2d(depth, channels // 2, 4, stride=4),
+            nn.ReLU(),
+            nn.Conv2d(channels // 2, channels, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(channels, channels, 3, padding=1),
+            nn.ReLU(),
+            nn.AdaptiveMaxPool2d(1),
+            nn.Flatten(),
+        )
+        self.head = nn.Sequential(nn.Linear(channels, 64), nn.ReLU(), nn.Linear(64, symbols))
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """(n, symbols) probabilities."""
+        return self.probabilities(self.head(self.features(_images(observations, self.config["shape"], _dtype(self)))))
+
+
 class TrueLabels(Grounder):
     """The true labelling: observations that are letters already (n,) or (n, 1). A reward machine is this case."""
 
@@ -146,6 +176,7 @@ class TrueLabels(Grounder):
 GROUNDERS: dict[str, type[Grounder]] = {
     "mlp": MlpGrounder,
     "cnn": CnnGrounder,
+    "pooled": PooledGrounder,
     "true-labels": TrueLabels,
 }
 """The grounders by name, for files and the command line."""
