@@ -13,7 +13,8 @@ from nrm.lab.engines import Engine, Event
 from nrm.lab.lock import locked
 
 SETTINGS = {"environments": 4, "grounding_every": 40, "grounding_epochs": 20, "grounding_restarts": 1}
-GRID = Grid(("1", "3"), methods=("rm", "nrm"), episodes=200, settings=SETTINGS)
+GRID = Grid(("1", "3"), methods=("nrm", "rm"), episodes=200, settings=SETTINGS)
+SMALL = Grid(("1",), methods=("nrm", "rm"), episodes=200, settings=SETTINGS)
 
 
 def reference(grid: Grid, store: Path) -> dict[str, str]:

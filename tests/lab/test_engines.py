@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,8 @@ from tests.lab.grids import GRID, Killer, events, metrics, reference
 torch.set_num_threads(1)
 
 
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return reference(GRID, tmp_path_factory.mktemp("reference"))
-
-
-def test_a_killed_workers_cell_goes_on_and_broken_folders_hold_nothing_up(
-    tmp_path: Path, expected: dict[str, str]
-) -> None:
-    damaged, garbled = GRID.cells[0], GRID.cells[1]
+def test_killed_broken_interrupted_and_still_the_same_results(tmp_path: Path) -> None:
+    damaged, garbled, *others = GRID.cells
     for cell, name in ((damaged, "checkpoint.pt"), (garbled, "config.json")):
         cell_path(tmp_path, cell).mkdir(parents=True)
         (cell_path(tmp_path, cell) / name).write_bytes(b"nonsense")
@@ -37,48 +31,52 @@ def test_a_killed_workers_cell_goes_on_and_broken_folders_hold_nothing_up(
         seen.append(event)
         killer(event)
 
-    first = run_grid(GRID, tmp_path, LocalEngine(2, every=20), lambda cells, done: watch)
+    first = run_grid(GRID, tmp_path, LocalEngine(1, every=20), lambda cells, done: watch)
     assert set(first.failed) == {damaged.name, garbled.name}
     assert "not a checkpoint, or it is damaged" in first.failed[damaged.name]
     assert "config.json is not JSON" in first.failed[garbled.name]
-    assert killer.killed in {event.cell.name for event in seen if event.kind == "retried"}
-    assert set(first.done) == {cell.name for cell in GRID.cells[2:]}
+    assert [event.cell.name for event in seen if event.kind == "retried"] == [killer.killed]
+    assert set(first.done) == {cell.name for cell in others}
+
     for cell in (damaged, garbled):
         for path in cell_path(tmp_path, cell).iterdir():
             path.unlink()
-    second = run_grid(GRID, tmp_path, LocalEngine(1))
-    assert (set(second.skipped), set(second.done)) == (set(first.done), set(first.failed))
-    assert metrics(GRID, tmp_path) == expected
-    changed = Grid(GRID.tasks, methods=GRID.methods, episodes=300, settings=GRID.settings)
+    stop = False
+
+    def stop_soon(event: Event) -> None:
+        nonlocal stop
+        stop = stop or event.kind == "progress"
+
+    second = run_grid(GRID, tmp_path, LocalEngine(1), lambda cells, done: stop_soon, lambda: stop)
+    assert second.interrupted
+    assert set(second.skipped) == set(first.done)
+    assert second.saved + second.waiting == [damaged.name, garbled.name]
+
+    third = run_grid(GRID, tmp_path, LocalEngine(1))
+    assert third.done == [damaged.name, garbled.name]
+    assert metrics(GRID, tmp_path) == reference(GRID, tmp_path / "reference")
+
+    changed = replace(GRID, episodes=300)
     with pytest.raises(GridError, match=r"agent\.episodes is 200 there and 300 here"):
         run_grid(changed, tmp_path, LocalEngine(1))
 
 
-def test_a_cell_is_not_retried_for_ever(tmp_path: Path) -> None:
-    killer, seen = Killer(), []
-    for event in events(LocalEngine(1, retries=0), GRID, tmp_path):
-        seen.append(event)
-        killer(event)
-    failed = [event for event in seen if event.kind == "failed"]
-    assert [event.cell.name for event in failed] == [killer.killed]
-    assert "its process died 1 times; the last one was killed by signal 9" in failed[0].message
-    assert sum(event.kind == "done" for event in seen) == len(GRID.cells) - 1
+DIES = """
+import os, sys
+from multiprocessing.connection import Connection
+pipe = Connection(int(sys.argv[1]))
+pipe.send(("ready",))
+pipe.poll(None)
+os.kill(os.getpid(), 9)
+"""
 
 
-def test_interrupted_and_resumed(tmp_path: Path, expected: dict[str, str]) -> None:
-    stop = False
-
-    def watch(event: Event) -> None:
-        nonlocal stop
-        stop = stop or event.kind == "progress"
-
-    first = run_grid(GRID, tmp_path, LocalEngine(2), lambda cells, done: watch, lambda: stop)
-    assert first.interrupted
-    assert not first.failed
-    assert len(first.saved) + len(first.waiting) + len(first.done) == len(GRID.cells)
-    second = run_grid(GRID, tmp_path, LocalEngine(2))
-    assert set(second.skipped) == set(first.done)
-    assert metrics(GRID, tmp_path) == expected
+def test_a_cell_is_not_retried_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nrm.lab.engines.local.WORKER", ("-c", DIES))
+    outcome = run_grid(GRID, tmp_path, LocalEngine(2, retries=2))
+    assert outcome.failed == {
+        cell.name: "its process died 3 times; the last one was killed by signal 9" for cell in GRID.cells
+    }
 
 
 def test_nothing_to_do(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import torch
 
 from nrm.errors import EngineError, MissingExtraError
 from nrm.lab import run_grid
-from nrm.lab.engines import Event, LocalEngine, RayEngine, cluster
-from tests.lab.grids import GRID, Killer, events, metrics, reference
+from nrm.lab.engines import Event, RayEngine, cluster
+from tests.lab.grids import SMALL, Killer, events, metrics, reference
 
 torch.set_num_threads(1)
 needs_ray = pytest.mark.usefixtures("ray_module")
@@ -26,41 +26,36 @@ def ray_module() -> object:
 
 @pytest.fixture(scope="module")
 def address(ray_module: object) -> Iterator[str]:
-    """A cluster of two CPUs, which the engine finds by its address."""
+    """A cluster of one CPU, which the engine finds by its address."""
     from ray.cluster_utils import Cluster
 
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     yield made.address
     made.shutdown()  # type: ignore[no-untyped-call]
 
 
 @needs_ray
 @pytest.mark.filterwarnings("default")  # Ray's own warnings are not ours to mend
-def test_killed_workers_and_interruptions_change_nothing(tmp_path: Path, address: str) -> None:
-    expected = reference(GRID, tmp_path / "reference")
-    killer, seen = Killer(), []
-
-    def watch(event: Event) -> None:
-        seen.append(event)
-        killer(event)
-
-    outcome = run_grid(GRID, tmp_path / "killed", RayEngine(address, every=20), lambda cells, done: watch)
-    assert not outcome.failed
-    assert killer.killed in {event.cell.name for event in seen if event.kind == "retried"}
-    assert metrics(GRID, tmp_path / "killed") == expected
-
+def test_interrupted_killed_and_still_the_same_results(tmp_path: Path, address: str) -> None:
     stop = False
 
     def stop_soon(event: Event) -> None:
         nonlocal stop
         stop = stop or event.kind == "progress"
 
-    store = tmp_path / "interrupted"
-    first = run_grid(GRID, store, RayEngine(address), lambda cells, done: stop_soon, lambda: stop)
+    store = tmp_path / "grid"
+    first = run_grid(SMALL, store, RayEngine(address), lambda cells, done: stop_soon, lambda: stop)
     assert first.interrupted
-    second = run_grid(GRID, store, LocalEngine(2))
-    assert set(second.skipped) == set(first.done)
-    assert metrics(GRID, store) == expected
+    killer, seen = Killer(), []
+
+    def watch(event: Event) -> None:
+        seen.append(event)
+        killer(event)
+
+    second = run_grid(SMALL, store, RayEngine(address, every=20), lambda cells, done: watch)
+    assert (second.skipped, second.failed) == (first.done, {})
+    assert killer.killed in {event.cell.name for event in seen if event.kind == "retried"}
+    assert metrics(SMALL, store) == reference(SMALL, tmp_path / "reference")
 
 
 @needs_ray
@@ -74,10 +69,10 @@ def test_an_address_where_nobody_answers(tmp_path: Path, monkeypatch: pytest.Mon
             ("ray://127.0.0.1:1", "is no address"),
         ):
             with pytest.raises(EngineError, match=message):
-                list(events(RayEngine(wrong), GRID, tmp_path))
+                list(events(RayEngine(wrong), SMALL, tmp_path))
 
 
 def test_without_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'neural-reward-machines\[ray\]'"):
-        list(events(RayEngine(), GRID, tmp_path))
+        list(events(RayEngine(), SMALL, tmp_path))

@@ -37,7 +37,7 @@ class Reproduce(GridOptions):
         """Run the grid, and write what the paper shows."""
         from nrm.lab.grid import paper_grid
 
-        episodes = self.episodes or (QUICK_EPISODES if self.quick else 10_000)
+        episodes = self.episodes if self.episodes is not None else QUICK_EPISODES if self.quick else 10_000
         seeds = self.seeds if self.seeds is not None else QUICK_SEEDS if self.quick else (0, 1, 2, 3, 4)
         worlds = WORLDS[self.world or ("map" if self.quick else "both")]
         grid = paper_grid(worlds, self.tasks, self.methods, seeds, episodes, self.preset)

@@ -18,6 +18,8 @@ from nrm.errors import EngineError
 from nrm.lab.engines.events import EVERY, RETRIES, Event
 from nrm.lab.grid import Cell
 
+WORKER = ("-m", "nrm.lab.engines.worker")
+"""What Python is asked to run in a worker process."""
 TICK = 0.2
 """Seconds between two looks at whether to stop."""
 
@@ -54,7 +56,7 @@ class _Worker:
         self.ready = False
         self.pipe: Connection[Any, Any]
         self.pipe, theirs = Pipe()
-        command = [sys.executable, "-m", "nrm.lab.engines.worker", str(theirs.fileno())]
+        command = [sys.executable, *WORKER, str(theirs.fileno())]
         # Ctrl-C reaches all processes of a terminal. Workers are born deaf to it; the pipe tells them to stop.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
