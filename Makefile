@@ -47,6 +47,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.automata --out out/bench
 	$(BIN)/python -m benchmarks.pure --out out/bench --no-joint
 	$(BIN)/python -m benchmarks.training_speed --out out/bench
+	$(BIN)/python -m benchmarks.lab --out out/bench
 	$(BIN)/python -m benchmarks.learning --out out/learning
 
 pictures: $(READY)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from nrm.errors import FileError, GridError, LockedError
-from nrm.lab import Grid, RunFolder
+from nrm.lab import Grid, RunFolder, lock
 from nrm.lab.cells import cell_path, cell_state, clear_beginnings, describe, run_cell
 from nrm.lab.engines.worker import _work
 from nrm.lab.lock import locked
@@ -115,12 +115,15 @@ def test_unforeseen_errors_say_where_they_arose() -> None:
     )
 
 
-HOLD = "import sys, time; from nrm.lab.lock import locked; from pathlib import Path\n"
+# The file alone: the lab around it would load PyTorch, for seconds.
+HOLD = "import runpy, sys, time; from pathlib import Path; locked = runpy.run_path(sys.argv[2])['locked']\n"
 
 
 def test_the_second_process_is_told_and_the_lock_dies_with_its_holder(tmp_path: Path) -> None:
     code = HOLD + "with locked(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
-    holder = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path), lock.__file__], stdout=subprocess.PIPE, text=True
+    )
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
     with pytest.raises(LockedError, match=f"is in use by process {holder.pid} on"), locked(tmp_path):
@@ -139,6 +142,6 @@ def test_workers_of_a_dead_process_are_waited_for(tmp_path: Path) -> None:
         "    print('held', flush=True)\n"
         "    os._exit(1)"
     )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False, capture_output=True)
+    subprocess.run([sys.executable, "-c", code, str(tmp_path), lock.__file__], check=False, capture_output=True)
     with locked(tmp_path):
         pass

@@ -22,7 +22,7 @@ def grid_progress(quiet: bool) -> Iterator[Plan]:
     """What `run_grid` calls with the cells to train, on standard error."""
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
     if quiet:
-        yield lambda cells, done: lambda event: None  # noqa: ARG005
+        yield lambda *_: lambda _: None
     elif console.is_terminal:
         columns = (
             TextColumn("{task.description}", markup=False),

@@ -45,7 +45,7 @@ def run_grid(
     grid: Grid,
     store: Path,
     engine: Engine,
-    plan: Callable[[Sequence[Cell], int], Watch] = lambda cells, done: lambda event: None,  # noqa: ARG005
+    plan: Callable[[Sequence[Cell], int], Watch] = lambda *_: lambda _: None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Bring every cell of a grid to its end in the folder `store`.
