@@ -20,7 +20,7 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ".[draw,bench,render,ray,tensorboard,docs,dev]"
+		--editable ".[draw,bench,figures,ray,render,tensorboard,docs,dev]"
 	@touch $@
 
 demo: $(READY)

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import platform
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from nrm.files import write_text
+from nrm.timing import timed
 
-Result = TypeVar("Result")
-
-
-def timed(work: Callable[[], Result], least_seconds: float = 0.05, most_runs: int = 20) -> tuple[Result, float]:
-    """The result of `work`, and the shortest time in seconds over some runs (one, when it is slow)."""
-    best, spent, runs = float("inf"), 0.0, 0
-    while True:
-        start = time.perf_counter()
-        result = work()
-        took = time.perf_counter() - start
-        best, spent, runs = min(best, took), spent + took, runs + 1
-        if spent >= least_seconds or runs >= most_runs:
-            return result, best
+__all__ = ["machine_line", "report", "timed"]
 
 
 def machine_line() -> str:

@@ -17,8 +17,8 @@ import tyro
 
 import nrm
 from benchmarks.common import report, timed
-from nrm.groundability import algorithm_1, brute_force
 from nrm.groundability.counting import digits
+from nrm.lab.groundability import measure_groundability
 from nrm.machines import MooreMachine
 
 Row = dict[str, float | int | str]
@@ -60,17 +60,14 @@ def tuned_algorithm_1(machine: MooreMachine) -> int:
 def paper_tasks() -> list[Row]:
     """The eight tasks at five symbols: seconds for each method, and how many times the closed form's they are."""
     rows: list[Row] = []
-    for task in nrm.PAPER_TASKS:
+    for measured in measure_groundability(budget=0):
+        task = measured.task
         machine = nrm.compile(task.formula(), nrm.PAPER_SYMBOLS)
-        results = [
-            timed(partial(closed_form, machine), most_runs=500),
-            timed(lambda m=machine: len(algorithm_1(m).maps), most_runs=3),  # type: ignore[misc]
-            timed(partial(tuned_algorithm_1, machine), most_runs=3),
-            timed(lambda m=machine: len(list(brute_force(m))), most_runs=3),  # type: ignore[misc]
-        ]
-        if any(count != task.shortcuts for count, _ in results):
-            raise SystemExit(f"task {task.number}: the methods count {[count for count, _ in results]}")
-        times = dict(zip(METHODS, [seconds for _, seconds in results], strict=True))
+        count, tuned = timed(partial(tuned_algorithm_1, machine), most_runs=3)
+        if {count, measured.count} != {task.shortcuts}:
+            raise SystemExit(f"task {task.number}: the methods count {measured.count} and {count}")
+        seconds = (measured.closed_form, measured.algorithm_1, tuned, measured.brute_force)
+        times = dict(zip(METHODS, seconds, strict=True))
         ratios = {f"{method} ×": times[method] / times["closed form"] for method in METHODS[1:]}
         rows.append({"task": str(task.number), "count": task.shortcuts, **times, **ratios})
     return rows

@@ -21,9 +21,10 @@ ALLOWED: dict[str, set[str]] = {
     "envs": {"logic", "machines", "envs"},
     "agents": {"logic", "machines", "groundability", "neural", "envs", "agents"},
     "lab": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab"},
-    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "cli"},
+    "figures": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures"},
+    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures", "cli"},
 }
-SHARED = {"errors", "aliases", "files", "registration"}
+SHARED = {"errors", "aliases", "files", "registration", "timing"}
 WITHOUT_TORCH = ("logic", "machines", "groundability")
 
 

@@ -112,6 +112,10 @@ class EngineError(NrmError):
     """An engine that cannot be started or reached."""
 
 
+class StatisticsError(NrmError):
+    """Runs that cannot be summarised or drawn: none, or scores that are no numbers."""
+
+
 class MissingExtraError(NrmError):
     """An optional dependency is not installed; the message says which extra brings it."""
 

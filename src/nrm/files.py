@@ -78,6 +78,16 @@ def write_bytes(path: Path | str, data: bytes) -> None:
         raise FileError(f"cannot write {str(path)!r}: {reason}") from None
 
 
+def make_folder(path: Path | str) -> Path:
+    """A folder, made with those above it where it is not there yet."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot make the folder {folder}: {_reason(error)}") from None
+    return folder
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

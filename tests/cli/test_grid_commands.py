@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 
+from nrm.figures import write_groundability
 from nrm.lab import RunFolder, load_grid
 from nrm.lab.cells import cell_path, run_cell
 from tests.cli.conftest import Nrm
@@ -86,10 +88,11 @@ def test_killed_shared_interrupted_and_still_the_same_table(nrm_command: Nrm, sw
         ("rm", "open", "1"),
         ("nrm", "open", "1"),
     ]
-    assert {row["grounding"] != "" for row in rows if row["method"] == "nrm"} == {True}
+    assert {row["accuracy"] != "" for row in rows if row["method"] == "nrm"} == {True}
 
 
-def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path) -> None:
+def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nrm.figures.write_groundability", partial(write_groundability, budget=0.0))
     command = ["reproduce", "--quick", "--tasks", "3", "visit-2", "--methods", "rm", "--seeds", "4", "--episodes", "60"]
     command += ["--processes", "1", "--out", str(tmp_path)]
     made = nrm_command(*command)
@@ -98,6 +101,8 @@ def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path) -> N
     assert "[1/2] map-task3-rm-seed4 done after" in made.err
     assert "[2/2] map-task1-rm-seed4 done after" in made.err
     assert "paper task 1: visit(a, b)" in (tmp_path / "results.md").read_text()
+    assert (tmp_path / "figures" / "tasks-map.png").stat().st_size > 1000
+    assert list((tmp_path / "groundability").glob("*.md"))
     broken = tmp_path / "runs" / "map-task1-rm-seed4" / "config.json"
     broken.write_text("{")
     again = nrm_command(*command)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import nrm
 from nrm.errors import LimitError
-from nrm.groundability import algorithm_1, brute_force, shortcuts
+from nrm.groundability import algorithm_1, brute_force, brute_force_formulas, shortcuts
 from nrm.groundability.references import keeps_rewards, refuting_string
 from nrm.machines import MooreMachine, equivalent
 from tests.groundability.planted import machine_of, planted
@@ -72,6 +72,13 @@ def test_algorithm_1_does_not_end_on_a_cycle_of_two() -> None:
     machine = machine_of([[1, 0], [0, 1]], [0, 1])
     assert not algorithm_1(machine, strings=200).finished
     assert shortcuts(machine).count == len(list(brute_force(machine)))
+
+
+@pytest.mark.parametrize("text", ["F a & F b", "F(a & F b) & G !c", "a U b", "X a | G b", "G(a -> X b)"])
+def test_renamed_formulas_count_what_renamed_machines_do(text: str) -> None:
+    names = ("a", "b", "c", "d")
+    kept = [mapping for mapping, same in brute_force_formulas(text, names) if same]
+    assert kept == list(brute_force(nrm.compile(text, names)))
 
 
 def test_references_refuse_large_alphabets() -> None:

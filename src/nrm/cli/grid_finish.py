@@ -1,4 +1,4 @@
-"""What is made of a grid's runs when they have ended: the table of results, and an account of what went wrong."""
+"""What is made of a grid's runs when they have ended: tables, figures, and an account of what went wrong."""
 
 from __future__ import annotations
 
@@ -9,41 +9,74 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from nrm.errors import MissingExtraError
 from nrm.files import write_text
 
 if TYPE_CHECKING:
-    from nrm.lab.results import ResultRow
-    from nrm.lab.running import Outcome
+    from nrm.lab import Outcome, Record, ResultRow
+
+INTERRUPTED = 130
 
 
 def finish(out: Path, outcome: Outcome) -> int:
     """Print and write what the runs in a grid folder amount to; the exit status."""
-    from nrm.lab.records import read_records
-    from nrm.lab.results import result_rows, write_results
+    from nrm.lab import read_records, results_table, write_results
 
     records, broken = read_records(out)
     failed = {path.name: why for path, why in broken.items()} | outcome.failed
-    rows = result_rows(records)
-    if rows:
-        _print_table(rows)
+    if records:
+        _print_table(results_table(records))
     _print_outcome(outcome, failed, out)
-    write_results(rows, out)
     _write_failed(failed, out / "failed.md")
-    return 130 if outcome.interrupted else 1 if failed else 0
+    if records:
+        write_results(records, out)
+    if not outcome.interrupted and any(record.done for record in records):
+        _write_figures(records, out / "figures")
+    return INTERRUPTED if outcome.interrupted else 1 if failed else 0
+
+
+def groundability(out: Path) -> None:
+    """Write the paper's groundability tables, unless they are there already."""
+    from nrm.figures import write_groundability
+
+    if any(out.glob("*.md")):
+        return
+    try:
+        write_groundability(out)
+    except MissingExtraError as error:
+        print(f"no figure of groundability: {error}")
+    print(f"groundability tables in {out}")
+
+
+def _write_figures(records: list[Record], out: Path) -> None:
+    from nrm.figures import write_figures
+
+    try:
+        write_figures(records, out)
+    except MissingExtraError as error:
+        print(f"no figures: {error}")
+    else:
+        print(f"figures in {out}")
 
 
 def _print_table(rows: list[ResultRow]) -> None:
-    from nrm.lab.results import HEADINGS, row_texts
-
-    named = any(row.variant for row in rows)
-    shown = [place for place, heading in enumerate(HEADINGS) if named or heading != "variant"]
+    """The most telling columns; results.md and results.csv have more."""
     table = Table(box=SIMPLE_HEAD)
-    for place in shown:
-        right = place > HEADINGS.index("variant")
-        table.add_column(HEADINGS[place], justify="right" if right else "left", no_wrap=right, overflow="fold")
+    variants = any(row.variant for row in rows)
+    for heading in ("world", *(["variant"] if variants else []), "task", "method"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("runs", "last 100", "worst", "area", "grounding", "CPU s"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        texts = row_texts(row)
-        table.add_row(*(texts[place] for place in shown))
+        spread, accuracies = row.last, row.accuracies
+        table.add_row(
+            *(row.world, *([row.variant] if variants else []), row.task, row.method, str(row.runs)),
+            f"{spread.mean:.1f} ± {spread.deviation:.1f}" if spread else "-",
+            "-" if row.last_worst is None else f"{row.last_worst:.1f}",
+            "-" if row.area is None else f"{row.area:.1f}",
+            f"{accuracies[2]:.1%}" if accuracies else "-",
+            "-" if row.cpu_seconds is None else f"{row.cpu_seconds:.1f}",
+        )
     console = Console(highlight=False, markup=False, emoji=False)
     console.print(table, width=None if console.is_terminal else 120)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from nrm.cli.grid_finish import INTERRUPTED, groundability
 from nrm.cli.grid_options import GridOptions
 
 WORLDS = {"map": ("map",), "image": ("image",), "both": ("map", "image")}
@@ -43,7 +44,10 @@ class Reproduce(GridOptions):
         grid = paper_grid(worlds, self.tasks, self.methods, seeds, episodes, self.preset)
         if self.quick:
             print(_left_out(worlds, seeds, episodes))
-        return self.run_grid(grid)
+        status = self.run_grid(grid)
+        if self.out is not None and status != INTERRUPTED:
+            groundability(self.out / "groundability")
+        return status
 
 
 def _left_out(worlds: tuple[str, ...], seeds: tuple[int, ...], episodes: int) -> str:

@@ -5,7 +5,7 @@ from nrm.groundability.bounded import DataShortcuts
 from nrm.groundability.diagnosis import Diagnosis, confusion_matrix, diagnose
 from nrm.groundability.group import SymmetryGroup
 from nrm.groundability.labels import labels_needed
-from nrm.groundability.references import Candidates, algorithm_1, brute_force
+from nrm.groundability.references import Candidates, algorithm_1, brute_force, brute_force_formulas
 from nrm.groundability.renaming import Renamings
 from nrm.groundability.repair import PotentialRepair, TaskChoice, breaking_potential, tasks_to_add
 from nrm.groundability.verdicts import SymbolVerdict
@@ -24,6 +24,7 @@ __all__ = [
     "algorithm_1",
     "breaking_potential",
     "brute_force",
+    "brute_force_formulas",
     "confusion_matrix",
     "diagnose",
     "labels_needed",

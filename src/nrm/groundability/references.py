@@ -9,7 +9,9 @@ from itertools import product
 from nrm.aliases import Letter, SymbolMap
 from nrm.errors import LimitError
 from nrm.groundability.letters import name_map
-from nrm.machines import MooreMachine, Run
+from nrm.logic import Formula, parse
+from nrm.logic.formula import Op, atom, either
+from nrm.machines import Alphabet, MooreMachine, Run, compile_formula, equivalent
 
 MAX_MAPS = 5_000_000
 """Most maps |P|^|P| that a reference looks at."""
@@ -84,6 +86,32 @@ def brute_force(
     for mapping in product(letters, repeat=len(letters)):
         if all(keeps_rewards(task, mapping, horizon) for task in tasks):
             yield name_map(tasks[0].alphabet, mapping)
+
+
+def brute_force_formulas(formula: Formula | str, symbols: Sequence[str]) -> Iterator[tuple[dict[str, str], bool]]:
+    """Every map of the symbols, with whether the renamed formula means the same, by translating it anew.
+
+    The paper's brute force ("Groundability Analysis"): it checks phi == phi o alpha for every alpha. A map costs a
+    translation, so this is slow; stop taking maps when it has been long enough.
+    """
+    task, alphabet = parse(formula), Alphabet.exclusive(symbols)
+    machine = compile_formula(task, alphabet, reward="acceptance")
+    _check(machine)
+    for mapping in product(range(alphabet.size), repeat=alphabet.size):
+        names = name_map(alphabet, mapping)
+        renamed = compile_formula(rename(task, names), alphabet, reward="acceptance")
+        yield names, equivalent(machine, renamed)
+
+
+def rename(formula: Formula, mapping: SymbolMap) -> Formula:
+    """The formula that reads each symbol as `mapping` says: an atom holds where any symbol that is read as it holds."""
+    done: dict[Formula, Formula] = {}
+    for node in formula.postorder():
+        if node.op is Op.ATOM:
+            done[node] = either(*(atom(symbol) for symbol, image in mapping.items() if image == node.name))
+        else:
+            done[node] = Formula(node.op, tuple(done[arg] for arg in node.args))
+    return done[formula]
 
 
 def keeps_rewards(machine: MooreMachine, mapping: Sequence[Letter], horizon: int | None = None) -> bool:

@@ -1,0 +1,150 @@
+"""Learning curves: the paper's figure 2, its appendix' figures of single tasks, and grounding accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nrm.figures.series import Curve, Runs, Series, Subject, class_curve, count_note, grounding_curves, learning_curve
+from nrm.figures.style import (
+    BLACK,
+    PURPLE,
+    VERMILION,
+    Look,
+    file_part,
+    legend_above,
+    line_handle,
+    new_figure,
+    plain,
+    remove_unused,
+    title,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Named = tuple[str, "Figure"]
+"""A figure and the name of its files."""
+TASKS_A_FIGURE = 8
+LETTERS = {("map", 1): "(a) ", ("map", 2): "(b) ", ("image", 1): "(c) ", ("image", 2): "(d) "}
+"""The panels of the paper's figure 2."""
+ACCURACY_LOOKS = {
+    "accuracy": ("plain", Look(BLACK, (0, (1, 1)), "o")),
+    "balanced_accuracy": ("balanced", Look(PURPLE, (0, (4, 1.5)), "s")),
+    "accuracy_modulo_shortcuts": ("modulo shortcuts", Look(VERMILION, "-", "^")),
+}
+
+
+def figure_2(runs: Runs) -> Iterator[Named]:
+    """The paper's figure 2: a panel for each world and class of tasks."""
+    panels_of = [
+        (world, number, tasks)
+        for world in runs.worlds
+        for number in (1, 2)
+        if (tasks := [task for task in runs.tasks_in(world) if task.paper and task.paper.task_class == number])
+    ]
+    if not panels_of:
+        return
+    columns = min(2, len(panels_of))
+    figure, panels = new_figure(-(-len(panels_of) // columns), columns, 2.3, sharey=True)
+    for (world, number, tasks), panel in zip(panels_of, panels, strict=False):
+        curves = []
+        for series in runs.series:
+            parts = [learning_curve(found, runs.window) for task in tasks if (found := runs.of(world, task, series))]
+            if parts:
+                curves.append((series, class_curve(parts)))
+        _draw(panel, curves)
+        numbers = ", ".join(str(task.paper.number) for task in tasks if task.paper)
+        named = f"{LETTERS.get((world, number), '')}{world}, class {number}"
+        counts = [(series.label, curve.runs) for series, curve in curves]
+        title(panel, named, f"{'task' if len(tasks) == 1 else 'tasks'} {numbers}; {count_note(counts)}")
+    remove_unused(panels, len(panels_of), columns)
+    _finish(figure, _handles(runs.series), runs, f"return, mean of {runs.window} episodes")
+    yield "figure-2", figure
+
+
+def task_figures(runs: Runs) -> Iterator[Named]:
+    """The paper's appendix: a panel for each task, a figure for each world."""
+    for world in runs.worlds:
+        for part, tasks in enumerate(_pages(runs.tasks_in(world)), 1):
+            figure, panels = _task_panels(tasks)
+            for task, panel in zip(tasks, panels, strict=False):
+                cells = [(series, found) for series in runs.series if (found := runs.of(world, task, series))]
+                curves = [(series, learning_curve(found, runs.window)) for series, found in cells]
+                _draw(panel, curves)
+                title(panel, task.title, count_note([(series.label, curve.runs) for series, curve in curves]))
+            remove_unused(panels, len(tasks), 2)
+            _finish(figure, _handles(runs.series), runs, f"{world}: return, mean of {runs.window} episodes")
+            yield f"tasks-{file_part(world)}{f'-{part}' if part > 1 else ''}", figure
+
+
+def grounding_figures(runs: Runs) -> Iterator[Named]:
+    """Accuracy of the grounder over episodes, for every series that has one: a panel for each task."""
+    for world in runs.worlds:
+        for series in runs.series:
+            found = [(task, grounding_curves(runs.of(world, task, series))) for task in runs.tasks_in(world)]
+            drawn = [(task, curves) for task, curves in found if curves]
+            for part, page in enumerate(_pages(drawn), 1):
+                name = "-".join(map(file_part, ["grounding", world, *([series.variant] if series.variant else [])]))
+                if series.method != "nrm":
+                    name += f"-{file_part(series.method)}"
+                yield f"{name}{f'-{part}' if part > 1 else ''}", _grounding(page, runs, world, series)
+
+
+def _grounding(page: Sequence[tuple[Subject, dict[str, Curve]]], runs: Runs, world: str, series: Series) -> Figure:
+    figure, panels = _task_panels(page)
+    for (task, curves), panel in zip(page, panels, strict=False):
+        for name, curve in curves.items():
+            _line(panel, curve, ACCURACY_LOOKS[name][1], most=1.0)
+        title(panel, task.title, count_note([(series.label, curves["accuracy"].runs)]))
+        panel.set_ylim(-0.03, 1.03)
+        panel.yaxis.set_major_formatter(_percent())
+    remove_unused(panels, len(page), 2)
+    _finish(figure, [line_handle(label, look) for label, look in ACCURACY_LOOKS.values()], runs,
+            f"{world}: grounding accuracy of {series.label}")  # fmt: skip
+    return figure
+
+
+def _task_panels(tasks: Sequence[Any]) -> tuple[Figure, list[Axes]]:
+    columns = min(2, len(tasks))
+    return new_figure(-(-len(tasks) // columns), columns, 1.95, sharex=True, sharey=True)
+
+
+def _pages(items: Sequence[Any]) -> list[Sequence[Any]]:
+    return [items[start : start + TASKS_A_FIGURE] for start in range(0, len(items), TASKS_A_FIGURE)]
+
+
+def _draw(panel: Axes, curves: Sequence[tuple[Series, Curve]]) -> None:
+    for series, curve in curves:
+        _line(panel, curve, series.look)
+    panel.set_xlim(left=0)
+
+
+def _line(panel: Axes, curve: Curve, look: Look, most: float | None = None) -> None:
+    low, high = curve.mean - curve.deviation, curve.mean + curve.deviation
+    if most is not None:
+        low, high = low.clip(0, most), high.clip(0, most)
+    panel.fill_between(curve.episodes, low, high, color=look.colour, alpha=0.18, linewidth=0)
+    marker = look.marker if len(curve.episodes) == 1 else ""
+    panel.plot(curve.episodes, curve.mean, color=look.colour, linestyle=look.line, linewidth=1.4, marker=marker)
+
+
+def _handles(series: Sequence[Series]) -> list[Any]:
+    return [line_handle(one.label, one.look) for one in series]
+
+
+def _finish(figure: Figure, handles: list[Any], runs: Runs, ylabel: str) -> None:
+    """The legend above, the axes' names, and what was left out."""
+    from matplotlib.patches import Patch
+
+    band = Patch(color="#999999", alpha=0.35, linewidth=0, label="± deviation over runs")
+    legend_above(figure, [*handles, band])
+    figure.supxlabel(f"episode{f'  ({runs.left_out})' if runs.left_out else ''}", fontsize=9)
+    figure.supylabel(plain(ylabel), fontsize=9)
+
+
+def _percent() -> Any:
+    from matplotlib.ticker import PercentFormatter
+
+    return PercentFormatter(1.0)

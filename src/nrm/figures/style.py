@@ -1,0 +1,141 @@
+"""How every figure looks, and how it becomes files. Nothing here changes what another user of matplotlib sees."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nrm.errors import MissingExtraError, shorten
+from nrm.files import make_folder, write_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH = 7.2
+"""Inches: a page of text."""
+LEAST_HEIGHT = 2.6
+"""Inches: of a figure whose vertical axis is named."""
+GREY = "#555555"
+# Okabe and Ito's colours, which stay apart for colour-blind readers.
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"),
+)
+MORE_COLOURS = (PURPLE, ORANGE, SKY, BLACK)
+MORE_LINES: tuple[Any, ...] = ((0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (6, 2, 1, 2)), "-")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one method is drawn: different lines too, so that it can be read in grey."""
+
+    colour: str
+    line: Any
+    marker: str
+
+
+METHOD_LOOKS = {
+    "rm": Look(BLUE, "-", "o"),
+    "nrm": Look(VERMILION, (0, (4, 1.5)), "s"),
+    "rnn": Look(GREEN, (0, (1, 1)), "^"),
+}
+
+
+def further_look(place: int) -> Look:
+    """The look of the `place`-th series beyond the three methods."""
+    markers = "DvPX*"
+    line = MORE_LINES[place % len(MORE_LINES)]
+    return Look(MORE_COLOURS[place % len(MORE_COLOURS)], line, markers[place % len(markers)])
+
+
+def new_figure(rows: int, columns: int, height: float, tall: bool = True, **shared: Any) -> tuple[Figure, list[Axes]]:
+    """A figure with a grid of panels, each `height` inches high, and the panels in reading order.
+
+    `tall`: leave room for the name of the vertical axis.
+    """
+    matplotlib_or_error()
+    from matplotlib.figure import Figure
+
+    # The legend and the labels around the panels need about as much room whatever their number, and one row of panels
+    # must be as high as the name of its axis is long.
+    figure = Figure(figsize=(WIDTH, max(rows * height, LEAST_HEIGHT if tall else 0) + 0.75), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, **shared)
+    for panel in panels.flat:
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.tick_params(labelsize=8)
+        panel.grid(alpha=0.25, linewidth=0.6)
+    return figure, list(panels.flat)
+
+
+def title(panel: Axes, text: str, note: str = "") -> None:
+    """The title of a panel, flush left, with a smaller line under it."""
+    panel.set_title(plain(shorten(text, 58)), loc="left", fontsize=9, pad=14 if note else 5)
+    if note:
+        above: dict[str, Any] = {"xytext": (0, 3), "textcoords": "offset points"}
+        panel.annotate(plain(note), (0, 1), xycoords="axes fraction", fontsize=7.5, color=GREY, va="bottom", **above)
+
+
+def line_handle(label: str, look: Look) -> Any:
+    """What a legend shows for a line."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=look.colour, linestyle=look.line, linewidth=1.6, label=plain(label))
+
+
+def legend_above(figure: Figure, handles: list[Any]) -> None:
+    """One legend for all panels, above them."""
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(5, len(handles)), frameon=False, fontsize=9)
+
+
+def remove_unused(panels: list[Axes], used: int, columns: int) -> None:
+    """Drop the panels at the end that nothing was drawn in; what then is the lowest of a column shows its axis."""
+    for panel in panels[used:]:
+        panel.remove()
+    for panel in panels[max(0, used - columns) : used]:
+        panel.tick_params(labelbottom=True)
+
+
+def plain(text: str) -> str:
+    """Text that matplotlib shows as it is, and does not read as a mathematical formula."""
+    return text.replace("$", r"\$")
+
+
+def save(figure: Figure, out: Path, name: str) -> list[Path]:
+    """Write `name.svg` and `name.png`; equal figures give equal files."""
+    import matplotlib
+
+    make_folder(out)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once, not anew for each file
+    paths = []
+    for suffix, options in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": 160})):
+        buffer = io.BytesIO()
+        with matplotlib.rc_context({"svg.hashsalt": "nrm"}):
+            figure.savefig(buffer, format=suffix, **options)
+        paths.append(out / f"{name}.{suffix}")
+        write_bytes(paths[-1], buffer.getvalue())
+    return paths
+
+
+def matplotlib_or_error() -> Any:
+    """The matplotlib module, or an error that says how to get it."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtraError(
+            "figures need matplotlib: pip install 'neural-reward-machines[figures]' (tables work without it)"
+        ) from None
+    return matplotlib
+
+
+def file_part(text: str) -> str:
+    """A name as part of a file name."""
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in text)
+
+
+def unique(names: Iterable[str]) -> list[str]:
+    """Names in their order, each once."""
+    return list(dict.fromkeys(names))

@@ -1,0 +1,28 @@
+"""Tables as text: Markdown for people, CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
+    """A Markdown table; the first `left` columns are aligned to the left, the others to the right."""
+    marks = [" --- "] * left + [" ---: "] * (len(headings) - left)
+    lines = [_line(headings), "|" + "|".join(marks) + "|", *map(_line, rows)]
+    return "\n".join(lines) + "\n"
+
+
+def csv_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table as CSV. A missing value (None) is an empty cell."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(headings)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _line(cells: Sequence[str]) -> str:
+    """One line; a bar or a line break inside a cell would end it."""
+    return "| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in cells) + " |"
