@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,24 +62,23 @@ def _write_figures(records: list[Record], out: Path) -> None:
 
 def _print_table(rows: list[ResultRow]) -> None:
     """The most telling columns; results.md and results.csv have more."""
-    table = Table(box=SIMPLE_HEAD)
-    variants = any(row.variant for row in rows)
-    for heading in ("world", *(["variant"] if variants else []), "task", "method"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("runs", "last 100", "worst", "area", "grounding", "CPU s"):
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("world", no_wrap=True)
+    table.add_column("task", min_width=14, overflow="fold")
+    table.add_column("method", no_wrap=True)
+    for heading in ("runs", "last 100", "area", "grounding", "CPU s"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         spread, accuracies = row.last, row.accuracies
         table.add_row(
-            *(row.world, *([row.variant] if variants else []), row.task, row.method, str(row.runs)),
+            *(row.world, row.task.removeprefix("paper task "), f"{row.method} {row.variant}", str(row.runs)),
             f"{spread.mean:.1f} ± {spread.deviation:.1f}" if spread else "-",
-            "-" if row.last_worst is None else f"{row.last_worst:.1f}",
             "-" if row.area is None else f"{row.area:.1f}",
             f"{accuracies[2]:.1%}" if accuracies else "-",
             "-" if row.cpu_seconds is None else f"{row.cpu_seconds:.1f}",
         )
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(table, width=None if console.is_terminal else 120)
+    wide = None if sys.stdout.isatty() else 120
+    Console(highlight=False, markup=False, emoji=False, width=wide).print(table)
 
 
 def _print_outcome(outcome: Outcome, failed: dict[str, str], out: Path) -> None:
