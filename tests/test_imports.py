@@ -21,8 +21,9 @@ ALLOWED: dict[str, set[str]] = {
     "envs": {"logic", "machines", "envs"},
     "agents": {"logic", "machines", "groundability", "neural", "envs", "agents"},
     "lab": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab"},
+    "report": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "report"},
     "figures": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures"},
-    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures", "cli"},
+    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures", "report", "cli"},
 }
 SHARED = {"errors", "aliases", "files", "registration", "timing"}
 WITHOUT_TORCH = ("logic", "machines", "groundability")

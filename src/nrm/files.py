@@ -83,9 +83,21 @@ def make_folder(path: Path | str) -> Path:
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise FileError(f"cannot make the folder {folder}: it is a file") from None
     except OSError as error:
         raise FileError(f"cannot make the folder {folder}: {_reason(error)}") from None
     return folder
+
+
+def check_folder(path: Path | str) -> None:
+    """Make a folder unless it is there, and raise now, not after hours of work, when nothing can be written in it."""
+    folder = make_folder(path)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise FileError(f"cannot write into {folder}: {_reason(error)}") from None
 
 
 def _umask() -> int:

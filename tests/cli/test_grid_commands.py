@@ -102,6 +102,7 @@ def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path, monk
     assert "[2/2] map-task1-rm-seed4 done after" in made.err
     assert "paper task 1: visit(a, b)" in (tmp_path / "results.md").read_text()
     assert (tmp_path / "figures" / "tasks-map.png").stat().st_size > 1000
+    assert "map" in (tmp_path / "index.html").read_text()
     assert list((tmp_path / "groundability").glob("*.md"))
     broken = tmp_path / "runs" / "map-task1-rm-seed4" / "config.json"
     broken.write_text("{")

@@ -1,4 +1,4 @@
-"""What is made of a grid's runs when they have ended: tables, figures, and an account of what went wrong."""
+"""What is made of a grid's runs when they have ended: tables, figures, report, and an account of what went wrong."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def finish(out: Path, outcome: Outcome) -> int:
         write_results(records, out)
     if not outcome.interrupted and any(record.done for record in records):
         _write_figures(records, out / "figures")
+        _write_report(out)
     return INTERRUPTED if outcome.interrupted else 1 if failed else 0
 
 
@@ -58,6 +59,15 @@ def _write_figures(records: list[Record], out: Path) -> None:
         print(f"no figures: {error}")
     else:
         print(f"figures in {out}")
+
+
+def _write_report(out: Path) -> None:
+    import torch
+
+    from nrm.report import write_report
+
+    torch.set_num_threads(1)
+    print(f"report in {write_report(out)}")
 
 
 def _print_table(rows: list[ResultRow]) -> None:
