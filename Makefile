@@ -20,7 +20,7 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ".[draw,bench,figures,render,tensorboard,docs,dev]"
+		--editable ".[draw,bench,figures,ray,render,tensorboard,docs,dev]"
 	@touch $@
 
 demo: $(READY)
@@ -47,6 +47,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.automata --out out/bench
 	$(BIN)/python -m benchmarks.pure --out out/bench --no-joint
 	$(BIN)/python -m benchmarks.training_speed --out out/bench
+	$(BIN)/python -m benchmarks.lab --out out/bench
 	$(BIN)/python -m benchmarks.learning --out out/learning
 
 pictures: $(READY)
