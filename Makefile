@@ -48,7 +48,6 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.pure --out out/bench --no-joint
 	$(BIN)/python -m benchmarks.training_speed --out out/bench
 	$(BIN)/python -m benchmarks.lab --out out/bench
-	$(BIN)/python -m benchmarks.lab --out out/bench
 
 pictures: $(READY)
 	for task in 1 2 3 4 5 6 7 8; do $(BIN)/nrm compile --task $$task --out docs/images/task-$$task.svg; done
