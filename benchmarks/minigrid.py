@@ -42,8 +42,8 @@ class Config:
     """Ids of environments with a ready task."""
     methods: tuple[Method, ...] = METHODS
     """Which methods."""
-    seeds: tuple[int, ...] = (1, 2)
-    """Seeds of training; seed 0 is the one that settings were chosen on."""
+    seeds: tuple[int, ...] = (2, 3)
+    """Seeds of training; settings were chosen on seeds 0 and 1."""
     steps: int | None = None
     """Steps of each run; if absent, what the environment is known to need."""
     episodes: int = 208

@@ -17,7 +17,8 @@ import tyro
 from nrm.agents import METHODS
 from nrm.errors import NrmError
 from nrm.groundability import shortcuts
-from nrm.lab import RunFolder, choose_run, new_trainer, read_record, train
+from nrm.lab import Grid, choose_run, read_record, read_records, run_grid, write_results
+from nrm.lab.engines import Event, LocalEngine
 from nrm.report import build_report
 
 
@@ -35,23 +36,19 @@ class Config:
     """The folder for the runs and the report."""
 
 
-def one_run(config: Config, method: str, seed: int) -> None:
-    """Train one run in its folder, or go on with it, and say what it reached."""
-    folder = RunFolder(config.out / "runs" / f"{method}-{seed}")
-    run = choose_run(config.task, "map", method, seed, episodes=config.episodes)
-    if folder.exists and folder.config() == run:
-        trainer = folder.load()
-    else:
-        folder.begin(run)
-        trainer = new_trainer(run)
-    if not trainer.done:
-        train(folder, trainer)
-    record = read_record(folder.path)
-    note = ""
+def tell(config: Config, event: Event) -> None:
+    """Say what a run reached when it ends."""
+    if event.kind not in ("done", "failed"):
+        return
+    if event.kind == "failed":
+        print(f"  {event.cell.name} failed: {event.message}", flush=True)
+        return
+    record, note = read_record(config.out / "runs" / event.cell.name), ""
     if record.grounding is not None:
         plain, modulo = (record.grounding[key][-1] for key in ("accuracy", "accuracy_modulo_shortcuts"))
         note = f"; symbols {plain:.0%} right, {modulo:.0%} modulo shortcuts"
-    print(f"  {method:<4} seed {seed}: return {record.last_return():6.1f} over the last 100 episodes{note}", flush=True)
+    reached = f"return {record.last_return():6.1f} over the last 100 episodes"
+    print(f"  {record.method:<4} seed {record.seed}: {reached}{note}", flush=True)
 
 
 def main(config: Config) -> None:
@@ -63,10 +60,12 @@ def main(config: Config) -> None:
     print(f"  {found.count:,} ways to read its {found.alphabet.size} symbols earn the same rewards;")
     print(f"  {found.by_symmetry:,} of them are mirror images, which no training can tell from the truth.\n")
     print(f"Training {len(METHODS)} methods, {config.seeds} seeds, {config.episodes:,} episodes each:")
-    for method in METHODS:
-        for seed in range(config.seeds):
-            one_run(config, method, seed)
-    page = build_report(config.out / "runs", f"Demo: {config.task}", recorded=config.seeds)
+    grid = Grid((config.task,), methods=METHODS, seeds=tuple(range(config.seeds)), episodes=config.episodes)
+    outcome = run_grid(grid, config.out, LocalEngine(), lambda *_: lambda event: tell(config, event))
+    if outcome.skipped:
+        print(f"  {len(outcome.skipped)} runs were there already")
+    write_results(read_records(config.out)[0], config.out)
+    page = build_report(config.out, f"Demo: {config.task}", recorded=config.seeds)
     path = page.write(config.out / "index.html")
     print(
         f"\n{time.monotonic() - began:.0f} s. Open {path} in a browser. It shows what RM (told the symbols), NRM\n"
