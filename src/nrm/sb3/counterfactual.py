@@ -62,7 +62,8 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
 
     With `model`, letters are drawn from the probabilities that its grounder gives *now*: old steps are relabelled by
     what has been learned since. Drawing keeps the targets right on average where the grounder is unsure, and equals
-    the most probable letter where it is sure. Without, letters are the true ones (`info["letter"]`).
+    the most probable letter where it is sure. While `imagines` is false, steps are given as they happened: a grounder
+    that knows nothing yet would only mislead. Without `model`, letters are the true ones (`info["letter"]`).
 
     Use `counterfactual(venv, machine)`, which fills in the arguments.
     """
@@ -96,6 +97,8 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         )
         self.machine = machine
         self.model = model
+        self.imagines = True
+        """Whether steps are relabelled; `GroundingCallback` waits until the grounder explains the rewards."""
         self.reward_scale = reward_scale
         self._ends = ending_states(machine, end)
         self._live = np.flatnonzero(~self._ends)
@@ -133,6 +136,8 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         self, batch_inds: NDArray[np.int64], env: VecNormalize | None = None
     ) -> DictReplayBufferSamples:
         """Steps at these places, each in a state drawn evenly from those in which an episode can be."""
+        if not self.imagines:
+            return super()._get_samples(batch_inds, env)
         place = (batch_inds, np.random.randint(0, self.n_envs, len(batch_inds)))  # noqa: NPY002 - SB3 seeds this one
         before = {key: rows[place] for key, rows in self.observations.items()}
         after = {key: rows[place] for key, rows in self.next_observations.items()}
