@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: help setup demo test lint format bench pictures docs clean
 
 help:
-	@echo "make demo    set up, train RM, NRM and RNN on a task, and write a page to out/demo"
+	@echo "make demo    set up, train RM, NRM and RNN on a task, and write a report to out/demo/index.html"
 	@echo "make test    set up and run the tests"
 	@echo "make lint    check style and types"
 	@echo "make format  apply the style"
@@ -20,7 +20,7 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ".[draw,bench,figures,sb3,render,tensorboard,docs,dev]"
+		--editable ".[draw,bench,figures,sb3,ray,render,tensorboard,docs,dev]"
 	@touch $@
 
 demo: $(READY)
@@ -48,6 +48,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.pure --out out/bench --no-joint
 	$(BIN)/python -m benchmarks.training_speed --out out/bench
 	$(BIN)/python -m benchmarks.counterfactual --out out/bench
+	$(BIN)/python -m benchmarks.lab --out out/bench
 	$(BIN)/python -m benchmarks.learning --out out/learning
 
 pictures: $(READY)

@@ -173,7 +173,7 @@ def main(config: Config) -> None:
                 float(np.mean([seconds for _, seconds in runs])),
             )
         )
-        Console().print(method, curves[method].mean(0).round(2).tolist(), highlight=False)
+        Console(width=160).print(method, curves[method].mean(0).round(2).tolist(), highlight=False)
     headings = ("agent", "mean success", "/ plain DQN's", "steps until 0.9 for good", "success at the end", "CPU s")
     title = f"{config.task}, {config.steps:,} steps, {len(config.seeds)} seeds"
     report(title, headings, rows, config.out, "counterfactual")

@@ -88,7 +88,7 @@ def run(config: Config, task: int, seed: int, objective: Objective) -> tuple[flo
     )
     record = fit(model, episodes, "grounding", settings)
     cells = np.array(worlds.all_cells())
-    true = [worlds.symbol_at(cell) for cell in worlds.all_cells()]
+    true = worlds.true_symbols()
     with torch.no_grad():
         predicted = model.ground(torch.from_numpy(observe(cells))).argmax(-1).tolist()
     return worlds.accuracy_modulo_shortcuts(machine, predicted, true), record

@@ -23,8 +23,9 @@ ALLOWED: dict[str, set[str]] = {
     "wrappers": {"machines", "neural", "envs", "agents", "wrappers"},
     "sb3": {"machines", "neural", "envs", "agents", "wrappers", "sb3"},
     "lab": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab"},
+    "report": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "report"},
     "figures": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures"},
-    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures", "cli"},
+    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures", "report", "cli"},
 }
 SHARED = {"errors", "aliases", "files", "registration", "timing"}
 WITHOUT_TORCH = ("logic", "machines", "groundability")

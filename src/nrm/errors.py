@@ -100,6 +100,18 @@ class TrainingError(NrmError):
     """Training that cannot go on."""
 
 
+class GridError(ConfigError):
+    """A grid of runs that is empty, conflicting or malformed."""
+
+
+class LockedError(FileError):
+    """A folder that another process is writing in."""
+
+
+class EngineError(NrmError):
+    """An engine that cannot be started or reached."""
+
+
 class StatisticsError(NrmError):
     """Runs that cannot be summarised or drawn: none, or scores that are no numbers."""
 

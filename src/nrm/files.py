@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from nrm.errors import FileError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 def read_text(path: Path | str) -> str:
@@ -19,6 +27,24 @@ def read_text(path: Path | str) -> str:
         raise FileError(f"cannot read {path}: it is not UTF-8 text (byte {error.start})") from None
     except ValueError as error:  # a path that no file can have
         raise FileError(f"cannot read {str(path)!r}: {error}") from None
+
+
+def parse_toml(text: str, source: str, error: type[Exception] = FileError) -> dict[str, Any]:
+    """The values of a TOML text; `source` names it in errors, which are of the class `error`."""
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as problem:
+        reason = "it is nested too deep" if isinstance(problem, RecursionError) else problem
+        raise error(f"{source} is not TOML: {reason}") from None
+
+
+def line_of(text: str, key: str) -> str:
+    """`", line 3"` where a TOML text sets or heads a table with the key, or nothing when it does not."""
+    name = re.escape(key)
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(rf"\s*{name}\s*=|\s*\[(.*\.)?{name}\]", line):
+            return f", line {number}"
+    return ""
 
 
 def write_text(path: Path | str, text: str) -> None:
@@ -57,9 +83,21 @@ def make_folder(path: Path | str) -> Path:
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise FileError(f"cannot make the folder {folder}: it is a file") from None
     except OSError as error:
         raise FileError(f"cannot make the folder {folder}: {_reason(error)}") from None
     return folder
+
+
+def check_folder(path: Path | str) -> None:
+    """Make a folder unless it is there, and raise now, not after hours of work, when nothing can be written in it."""
+    folder = make_folder(path)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise FileError(f"cannot write into {folder}: {_reason(error)}") from None
 
 
 def _umask() -> int:

@@ -65,7 +65,7 @@ def test_symbols_are_matched_by_name(nrm_command: Nrm, tmp_path: Path) -> None:
     letters = [np.where(walk > 0, 1, 0) for walk in walks]
     rewards = [np.diff(100.0 * np.maximum.accumulate(walk > 0), prepend=0) for walk in walks]
     path = str(save_episodes(tmp_path / "walks.npz", record_episodes(walks, rewards, letters, ("b", "a"))))
-    out = ("--out", str(tmp_path / "out"), "--quiet")
+    out = ("--out", str(tmp_path / "out"), "--quiet", "--force")
     found = nrm_command("fit", path, "--task", "F a", "--symbols", "a,b", *out)
     assert found.status == 0, found.err
     assert "100.0% plain" in " ".join(found.out.split())
@@ -76,9 +76,42 @@ def test_symbols_are_matched_by_name(nrm_command: Nrm, tmp_path: Path) -> None:
     assert "not the one of the recording" in " ".join(wrong.out.split())
 
 
+def test_what_cannot_be_saved_is_refused_before_learning(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
+    command = ("fit", str(episodes), "--task", "3", "--epochs", "1", "--restarts", "1", "--out")
+    (tmp_path / "old").mkdir()
+    for name in ("record.json", "machine.json"):
+        (tmp_path / "old" / name).write_text("precious")
+    refused = nrm_command(*command, str(tmp_path / "old"))
+    assert refused.status == 2
+    assert "already holds record.json and machine.json; name another folder" in refused.err
+    assert "restart" not in refused.out
+    assert (tmp_path / "old" / "record.json").read_text() == "precious"
+    assert nrm_command(*command, str(tmp_path / "old"), "--force").status == 1
+    assert "attempts" in (tmp_path / "old" / "record.json").read_text()
+    assert not (tmp_path / "old" / "machine.json").exists()
+    (tmp_path / "file").write_text("x")
+    for place, message in (
+        (tmp_path / "file", "cannot make the folder"),
+        (tmp_path / "file" / "in", "cannot make the folder"),
+    ):
+        blocked = nrm_command(*command, str(place))
+        assert blocked.status == 2
+        assert message in blocked.err
+        assert "restart" not in blocked.out
+
+
 def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
     outcome = nrm_command(
-        "fit", str(episodes), "--task", "3", "--epochs", "1", "--restarts", "1", "--out", str(tmp_path)
+        "fit",
+        str(episodes),
+        "--task",
+        "3",
+        "--epochs",
+        "1",
+        "--restarts",
+        "1",
+        "--out",
+        str(tmp_path / "new" / "folder"),
     )
     assert outcome.status == 1
     assert "no restart explains all rewards" in outcome.out

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import nrm
-from nrm.machines import from_dot, machine_from_dict
+from nrm.machines import machine_from_dict
 from tests.cli.conftest import Nrm
 
 
@@ -36,12 +36,62 @@ def test_compile_json_is_what_scripts_rely_on(nrm_command: Nrm) -> None:
 
 def test_compile_into_files(nrm_command: Nrm, tmp_path: Path) -> None:
     expected = nrm.Task.from_paper(7).machine()
-    for ending in ("json", "dot", "svg", "png", "txt"):
+    for ending in ("json", "dot", "svg", "png", "txt", "hoa"):
         path = tmp_path / f"machine.{ending}"
         assert nrm_command("compile", "--task", "7", "--out", str(path)).status == 0
         assert path.stat().st_size > 100
     assert machine_from_dict(json.loads((tmp_path / "machine.json").read_text())) == expected
-    assert from_dot((tmp_path / "machine.dot").read_text()) == expected
+    for ending in ("dot", "txt", "hoa"):
+        assert nrm.load_machine(tmp_path / f"machine.{ending}") == expected
+    assert "level 0   start" in nrm_command("compile", "--task", "7", "--format", "text").out
+
+
+OFFICE = """0 # initial state
+[2] # terminal state
+(0,0,'!f&!n',ConstantRewardFunction(0))
+(0,1,'f&!n',ConstantRewardFunction(0))
+(1,1,'!g&!n',ConstantRewardFunction(0))
+(1,2,'g&!n',ConstantRewardFunction(1))
+"""
+LOOP = "0\n[]\n(0,0,'!c',0)\n(0,1,'c',0)\n(1,1,'!d',0)\n(1,0,'d',ConstantRewardFunction(1000))\n"
+
+
+def test_machine_files_are_drawn_converted_checked_and_analysed(nrm_command: Nrm, tmp_path: Path) -> None:
+    path = tmp_path / "t1.txt"
+    path.write_text(OFFICE)
+    refused = nrm_command("compile", "--machine", str(path))
+    assert refused.status == 2
+    assert "state 0 has no edge for 'n'" in refused.err
+    assert "--fall-off terminal" in refused.err
+    read = ("--machine", str(path), "--fall-off", "terminal")
+    shown = nrm_command("compile", *read).out
+    assert "file      t1.txt" in shown
+    assert "machine   4 states, 5 letter classes, minimal" in shown
+    assert "rewards   as in the file: levels 0, 1" in shown
+    for ending in ("svg", "json", "hoa", "txt"):
+        assert nrm_command("compile", *read, "--out", str(tmp_path / f"out.{ending}")).status == 0
+    expected = nrm.load_machine(path, fall_off="terminal")
+    assert nrm.load_machine(tmp_path / "out.json") == expected == nrm.load_machine(tmp_path / "out.txt")
+    assert nrm_command("check", "--machine", str(tmp_path / "out.hoa"), "--trace", "f,-,g").status == 0
+    assert nrm_command("check", *read, "--trace", "f,n").status == 1
+    assert "t1.txt" in nrm_command("shortcuts", *read, "--symbols", "f,g,n,nothing").out
+    with_scheme = nrm_command("compile", *read, "--reward", "three_value").out
+    assert "three_value: levels -100, 0, 100" in with_scheme
+
+
+def test_machine_files_whose_rewards_add_up_without_end(nrm_command: Nrm, tmp_path: Path) -> None:
+    path = tmp_path / "loop.txt"
+    path.write_text(LOOP)
+    refused = nrm_command("compile", "--machine", str(path))
+    assert refused.status == 2
+    assert "the loop 0 -[c]-> 1 -[d]-> 0 (lines 4, 6) pays 1000 each time round" in refused.err
+    read = ("--machine", str(path), "--outputs", "rewards")
+    assert "paid on entering a state: levels 0, 1000" in nrm_command("compile", *read).out
+    paid = nrm_command("check", *read, "--trace", "c,d,c,d", "--json")
+    assert json.loads(paid.out)["rewards"] == [0, 1000, 0, 1000]
+    assert "sum of rewards 2000" in nrm_command("check", *read, "--trace", "c,d,c,d").out
+    assert nrm_command("shortcuts", *read).status == 0
+    assert "outputs levels" in nrm_command("compile", *read, "--out", str(tmp_path / "x.json")).err
 
 
 def test_tasks_by_name_file_and_own_symbols(nrm_command: Nrm, tmp_path: Path) -> None:
@@ -134,6 +184,10 @@ DEEP = "X(" * 10_000 + "a" + ")" * 10_000
         (["check", "F a", "--trace", "a,"], "step 2 is empty; write -"),
         (["check", "F a", "--trace", "{a"], "is no trace"),
         (["compile", "F a", "--out", "machine.pdf"], "use one of txt, json"),
+        (["compile", "--machine", "m.xyz"], "says no format"),
+        (["compile", "--machine", "missing.txt"], "no such file"),
+        (["compile", "F a", "--machine", "m.txt"], "drop formula, or drop --machine"),
+        (["compile", "F a", "--fall-off", "terminal"], "--fall-off: for machine files only"),
         (["compile", 'F "\udcff"'], "cannot name a symbol"),
         (["check", "F a", "--symbols", "a,b", "--trace", "a,x"], "unknown symbol 'x' at step 2"),
         (["compile", "F a", "--nonsense"], "nonsense"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -103,6 +104,26 @@ def test_conventions(how: str, named: bool) -> None:
     said = ["ab", ["c"], {"a": True, "b": False}, (), np.array([True, False, True]), {"b"}, None, "", 3]
     env = TaskEnv(Script(said, how), machine, how if named else None, end="limit")
     assert [step[3]["letter"] for step in run(env)] == [3, 4, 1, 0, 5, 2, 0, 0, 3]
+
+
+def test_truth_values_and_zeros_and_ones() -> None:
+    machine = nrm.compile("F(a & b) & F c", propositions=ABC)
+    said = [np.array([1, 0, 1]), np.array([0, 1, 0], dtype=np.uint8), [True, True, False], (0, 0, 1), np.array(6)]
+    assert [step[3]["letter"] for step in run(TaskEnv(Script(said), machine, end="limit"))] == [5, 2, 3, 4, 6]
+    symbols = nrm.compile("F a", ABC)
+    one_hot = run(TaskEnv(Script([np.array([0, 1, 0]), np.array([0, 0, 0])]), symbols, empty="c"))
+    assert [step[3]["label"] for step in one_hot] == ["b", "c"]
+
+
+def test_outputs_that_are_rewards_are_paid_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "loop.txt"
+    path.write_text("0\n[]\n(0,0,'!a',-0.5)\n(0,1,'a',ConstantRewardFunction(2))\n(1,0,'True',0)\n")
+    machine = nrm.load_machine(path, outputs="rewards")
+    said = [(), "a", "a", "a", ()]
+    steps = run(TaskEnv(Script(said), machine, end="limit", pay="outputs"))
+    assert [step[0] for step in steps] == [-0.5, 2.0, 0.0, 2.0, 0.0]
+    with pytest.raises(WorldError, match="a step pays 'differences' of levels or 'outputs', not 'output'; did you"):
+        TaskEnv(Script(said), machine, pay="output")  # type: ignore[arg-type]
 
 
 def test_a_function_sees_observation_info_and_environment() -> None:

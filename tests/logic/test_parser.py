@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import copy
+import inspect
 import pickle
+import sys
 
 import pytest
 from hypothesis import given
@@ -20,6 +23,19 @@ def test_text_reads_back_as_the_same_formula(formula: Formula) -> None:
     flat = parse(str(formula))  # nested conjunctions are read flat
     assert parse(str(flat)) == flat
     assert pickle.loads(pickle.dumps(formula)) == formula
+
+
+def test_the_deepest_formulas_are_pickled_and_copied() -> None:
+    formula = A
+    for _ in range(MAX_DEPTH - 1):
+        formula = prefix(Op.NEXT, formula)
+    # As deep as a program may be when it pickles.
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 150)
+    try:
+        assert pickle.loads(pickle.dumps(formula)) == copy.deepcopy(formula) == formula
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -21,13 +23,15 @@ from nrm.neural import (
     compare,
     extract,
     fit,
+    record_episodes,
 )
 from nrm.neural.config import what_to_learn
+from nrm.neural.episode_file import as_buffer
 from nrm.neural.training import temperature_at
 from tests.neural.examples import SYMBOLS, letter_buffer, task
 
 CELLS = torch.from_numpy(worlds.as_map(np.array(worlds.all_cells())))
-TRUE = [worlds.symbol_at(cell) for cell in worlds.all_cells()]
+TRUE = worlds.true_symbols()
 
 
 def map_world(number: int, episodes: int = 60, seed: int = 0) -> tuple[MooreMachine, EpisodeBuffer]:
@@ -215,7 +219,7 @@ def test_bad_requests_are_refused() -> None:
     other.add([[0.0, 0.0]], levels=[0])
     with pytest.raises(EpisodeError, match="labelled with the levels 0, 1, but the machine outputs 0, 50, 100"):
         fit(model, other)
-    with pytest.raises(LearningError, match="1 models but 2 buffers"):
+    with pytest.raises(LearningError, match="1 models but 2 sets of episodes"):
         fit(model, [buffer, buffer])
     with pytest.raises(LearningError, match="share one grounder"):
         fit([model, fresh(machine)], [buffer, buffer])
@@ -239,3 +243,51 @@ def test_bad_requests_are_refused() -> None:
 def test_bad_settings_are_refused(settings: dict[str, object], message: str) -> None:
     with pytest.raises(LearningError, match=message):
         FitConfig(**settings)  # type: ignore[arg-type]
+
+
+def test_recorded_episodes_are_as_good_as_a_buffer() -> None:
+    machine, buffer = map_world(3, 20)
+    walks = worlds.record_many(machine, 20, 0)
+    log = record_episodes([worlds.as_map(walk.cells) for walk in walks], [walk.rewards for walk in walks])
+    config = FitConfig(epochs=5, restarts=1)
+    results = []
+    for episodes in (buffer, log):
+        model = fresh(machine)
+        results.append(fit(model, episodes, config=config).best.train)
+        assert extract(model, episodes).alphabet == machine.alphabet
+    assert results[0] == results[1]
+    with pytest.raises(EpisodeError, match="an EpisodeBuffer or RecordedEpisodes, not dict"):
+        fit(model, {})  # type: ignore[arg-type]
+    lost = record_episodes([np.zeros((2, 2))], [np.array([0.0, -200.0])])  # of a task that starts at level 100
+    assert as_buffer(lost, fresh(nrm.compile("G !pickaxe", worlds.SYMBOLS)).machine)[0].levels.tolist() == [1, 0]
+    unknown = ProbabilisticMoore.unknown(worlds.SYMBOLS, 2, [-200.0, 0.0])
+    assert as_buffer(lost, unknown)[0].levels.tolist() == [1, 0]
+
+
+def test_lists_and_arrays_are_taken_for_tensors() -> None:
+    machine, _ = map_world(3, 1)
+    model = fresh(machine).eval()
+    rows = [[0.0, 0.5], [1.0, -1.0], [0.5, 0.5]]
+    tensor = torch.tensor(rows)
+    frozen = np.array(rows)
+    frozen.flags.writeable = False
+    for same in (rows, frozen):
+        assert torch.equal(model.ground(same), model.ground(tensor))
+        batch: Any = [same]
+        assert torch.equal(model(batch).states, model(tensor[None]).states)
+        assert torch.equal(model.crisp(batch, [2]).letters, model.crisp(tensor[None], [2]).letters)
+        known = model.filter(batch, [[0, 0, 0]]).states
+        assert torch.equal(known, model.filter(tensor[None], torch.zeros(1, 3)).states)
+        assert torch.isfinite(model.log_likelihood(batch, np.zeros((1, 3), dtype=np.int64))).all()
+        after = model.step(same, model.initial_belief(3).tolist(), [0, 0, 0])
+        assert torch.equal(after.belief, model.step(tensor, None, torch.zeros(3, dtype=torch.int64)).belief)
+    with pytest.raises(EpisodeError, match="observations have rows of different lengths; pad them"):
+        model([[[0.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]]])
+    with pytest.raises(EpisodeError, match="observations must hold numbers, not 'abc'"):
+        model.ground("abc")
+    with pytest.raises(EpisodeError, match=r"one number is no list of observations"):
+        model.ground(1.0)
+    with pytest.raises(EpisodeError, match=r"beliefs have shape \(1, 2\); \(3, 3\) is needed"):
+        model.step(rows, [[1.0, 0.0]])
+    with pytest.raises(EpisodeError, match=r"levels have shape \(\); \(3,\) is needed"):
+        model.step(rows, level=0)

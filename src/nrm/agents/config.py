@@ -37,9 +37,9 @@ class AgentConfig:
     """Weight of the policy gradient in the loss."""
     critic_weight: float = 0.5
     """Weight of the squared error of values in the loss."""
-    entropy_weight: float = 0.02
+    entropy_weight: float = 0.05
     """Weight of the policy's entropy in the loss, at the beginning."""
-    final_entropy_weight: float = 0.002
+    final_entropy_weight: float = 0.005
     """The weight that it has come down to half way, in a straight line; it stays there."""
     reward_scale: float = 0.01
     """Rewards are multiplied by this before they are learned from."""

@@ -15,7 +15,10 @@ from nrm.cli.check import Check
 from nrm.cli.compile import Compile
 from nrm.cli.evaluate import Evaluate
 from nrm.cli.fit import Fit
+from nrm.cli.report import Report
+from nrm.cli.reproduce import Reproduce
 from nrm.cli.shortcuts import Shortcuts
+from nrm.cli.sweep import Sweep
 from nrm.cli.tasks import Tasks
 from nrm.cli.train import Train
 from nrm.cli.watch import Watch
@@ -30,6 +33,9 @@ Command = (
     | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
     | Annotated[Watch, tyro.conf.subcommand("watch")]
+    | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
+    | Annotated[Sweep, tyro.conf.subcommand("sweep")]
+    | Annotated[Report, tyro.conf.subcommand("report")]
 )
 
 

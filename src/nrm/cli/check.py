@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
@@ -10,13 +11,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nrm.cli.options import TaskOptions, UsageError
+from nrm.cli.options import MachineOptions, UsageError
 from nrm.errors import TraceError
 from nrm.machines import Alphabet, MooreMachine, Run
 
 
 @dataclass(frozen=True)
-class Check(TaskOptions):
+class Check(MachineOptions):
     """Follow a task's machine along a trace. Exit status 0: satisfied, 1: not satisfied."""
 
     trace: str | None = None
@@ -28,36 +29,37 @@ class Check(TaskOptions):
         """Print the states and rewards along the trace."""
         if self.trace is None:
             raise UsageError("no trace is given; add --trace with steps separated by commas, such as --trace a,c,b")
-        task = self.resolve()
-        steps = task.alphabet.read_trace(self.trace)
+        source = self.source()
+        machine = source.machine
+        steps = machine.alphabet.read_trace(self.trace)
         if not steps:
             raise TraceError("the trace is empty; LTLf formulas speak of traces with at least one step")
-        machine = task.machine(self.limits)
         run = machine.run(steps)
-        letters = task.alphabet.encode(steps)
+        rewards = run.outputs[1:] if source.paid else run.rewards
+        letters = machine.alphabet.encode(steps)
         if self.json:
-            print(json.dumps(_as_dict(task.alphabet, letters, run)))
+            print(json.dumps(_as_dict(machine.alphabet, letters, run, rewards)))
         else:
-            _print_table(machine, letters, run)
+            _print_table(machine, letters, run, rewards)
         return 0 if run.accepted else 1
 
 
-def _as_dict(alphabet: Alphabet, letters: list[int], run: Run) -> dict[str, object]:
+def _as_dict(alphabet: Alphabet, letters: list[int], run: Run, rewards: Sequence[float]) -> dict[str, object]:
     return {
         "satisfied": run.accepted,
         "trace": [alphabet.letter_name(letter) for letter in letters],
         "states": list(run.states),
         "outputs": list(run.outputs),
-        "rewards": list(run.rewards),
+        "rewards": list(rewards),
     }
 
 
-def _print_table(machine: MooreMachine, letters: list[int], run: Run) -> None:
+def _print_table(machine: MooreMachine, letters: list[int], run: Run, rewards: Sequence[float]) -> None:
     table = Table(box=SIMPLE_HEAD)
     for heading in ("step", "reads", "state", "level", "reward"):
         table.add_column(heading, justify="left" if heading == "reads" else "right")
     table.add_row("0", "", str(run.states[0]), f"{run.outputs[0]:g}", "")
-    rows = zip(letters, run.states[1:], run.outputs[1:], run.rewards, strict=True)
+    rows = zip(letters, run.states[1:], run.outputs[1:], rewards, strict=True)
     for number, (letter, state, level, reward) in enumerate(rows, 1):
         note = " (failed)" if machine.dead[state] else " (accepting)" if machine.accepting[state] else ""
         name = machine.alphabet.letter_name(letter)
@@ -65,4 +67,4 @@ def _print_table(machine: MooreMachine, letters: list[int], run: Run) -> None:
     console = Console(highlight=False, markup=False, emoji=False)
     console.print(table)
     verdict = "satisfied" if run.accepted else "not satisfied"
-    console.print(f"{verdict}; sum of rewards {run.outputs[-1] - run.outputs[0]:g}")
+    console.print(f"{verdict}; sum of rewards {sum(rewards):g}")

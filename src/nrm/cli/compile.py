@@ -7,32 +7,45 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nrm.cli.options import TaskOptions, UsageError
+from nrm.cli.options import MachineOptions, Source, UsageError
 from nrm.errors import listing
 from nrm.files import write_bytes
-from nrm.machines import MooreMachine, Task, machine_json, render, text_picture, to_dot
+from nrm.machines import machine_text, minimise, render, text_picture
 
-Form = Literal["text", "json", "dot", "svg", "png"]
-ENDINGS: dict[str, Form] = {"txt": "text", "json": "json", "dot": "dot", "gv": "dot", "svg": "svg", "png": "png"}
+Form = Literal["text", "json", "dot", "hoa", "rm", "svg", "png"]
+ENDINGS: dict[str, Form] = {
+    "txt": "rm",
+    "json": "json",
+    "dot": "dot",
+    "gv": "dot",
+    "hoa": "hoa",
+    "svg": "svg",
+    "png": "png",
+}
 
 
 @dataclass(frozen=True)
-class Compile(TaskOptions):
-    """Compile a task to its minimal Moore machine, and show or write it."""
+class Compile(MachineOptions):
+    """Compile a task to its minimal Moore machine, or read a machine file, and show or write the machine."""
 
     format: Form | None = None
-    """How to show the machine. The default follows the ending of --out, and is text otherwise."""
+    """How to show the machine; rm is a reward machine text file. The default follows --out (.txt: rm), else text."""
     out: Path | None = None
     """Write here instead of to the terminal."""
 
     def run(self) -> int:
         """Compile, then print or write."""
-        task = self.resolve()
-        machine = task.machine(self.limits)
+        source = self.source()
+        machine = source.machine
         form = self.format or self._form_by_ending()
         if form == "png" and self.out is None:
             raise UsageError("a PNG picture goes into a file; add --out FILE.png")
-        content = _content(task, machine, form)
+        if source.paid and form in ("rm", "json", "hoa"):
+            raise UsageError(
+                f"a machine that outputs rewards would be read back as one that outputs levels; --format {form} cannot "
+                "say so. Drop --outputs rewards, or draw it (text, dot, svg, png)"
+            )
+        content = _content(source, form)
         if self.out is None:
             sys.stdout.write(content.decode())
         else:
@@ -49,28 +62,30 @@ class Compile(TaskOptions):
         return ENDINGS[ending]
 
 
-def _content(task: Task, machine: MooreMachine, form: Form) -> bytes:
+def _content(source: Source, form: Form) -> bytes:
     match form:
-        case "json":
-            return machine_json(machine).encode()
-        case "dot":
-            return to_dot(machine, task.formula.brief()).encode()
         case "svg" | "png":
-            return render(machine, form, task.formula.brief())
+            return render(source.machine, form, source.title)
         case "text":
-            return f"{summary(task, machine)}\n\n{text_picture(machine)}\n".encode()
+            return f"{summary(source)}\n\n{text_picture(source.machine)}\n".encode()
+        case _:
+            return machine_text(source.machine, form, source.title).encode()
 
 
-def summary(task: Task, machine: MooreMachine) -> str:
-    """A few lines on a task and its machine."""
-    alphabet = machine.alphabet
+def summary(source: Source) -> str:
+    """A few lines on a machine and where it comes from."""
+    machine, alphabet = source.machine, source.machine.alphabet
     kind = "exactly one holds at each step" if alphabet.is_exclusive else "any of them may hold at a step"
     what = "symbols" if alphabet.is_exclusive else "props"
-    scheme = task.reward if isinstance(task.reward, str) else "custom levels"
+    scheme = "custom levels" if source.scheme is None or not isinstance(source.scheme, str) else source.scheme
+    if source.from_file and source.scheme is None:
+        scheme = "paid on entering a state" if source.paid else "as in the file"
+    least = minimise(machine).states if source.from_file else machine.states
+    size = "minimal" if least == machine.states else f"{least} when minimised"
     lines = [
-        f"formula   {task.formula.brief()}",
+        f"{'file' if source.from_file else 'formula':<9} {source.title}",
         f"{what:<9} {listing(alphabet.symbols)}  ({kind})",
-        f"machine   {machine.states} states, {machine.classes} letter classes, minimal",
+        f"machine   {machine.states} states, {machine.classes} letter classes, {size}",
         f"rewards   {scheme}: levels {listing([f'{level:.4g}' for level in machine.levels])}",
     ]
     if not machine.accepting.any():

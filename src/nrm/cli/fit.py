@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nrm.cli.options import TaskOptions, UsageError
-from nrm.files import write_text
+from nrm.files import check_folder, write_text
 from nrm.logic import is_paper_task
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from nrm.machines import MooreMachine
     from nrm.neural import RecordedEpisodes
     from nrm.neural.config import Attempt
+
+FILES = ("model.pt", "record.json", "machine.json")
+"""What a fit leaves in its folder."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ class Fit:
     """Threads of PyTorch; small models are fastest with one."""
     out: Path = Path("out/fit")
     """The folder for model.pt, record.json and, when a machine is learned, machine.json."""
+    force: bool = False
+    """Write over what an earlier fit left in that folder."""
     quiet: bool = False
     """Print the summary only."""
 
@@ -74,6 +79,7 @@ class Fit:
         """Learn, print what came of it, and save it. Status 1: no restart explains the episodes."""
         if self.episodes is None:
             raise UsageError("no episode file is given; try: nrm fit EPISODES.npz --task 1")
+        self._check_out()
         # PyTorch takes seconds to load: not before it is sure to be needed.
         from nrm.cli import fitting
         from nrm.neural import load_episodes
@@ -87,6 +93,16 @@ class Fit:
         self._save(outcome)
         _print(outcome, self.out)
         return 0 if outcome.record.explained else 1
+
+    def _check_out(self) -> None:
+        """Refuse before learning what could not be saved, or would be saved over the results of an earlier fit."""
+        old = [name for name in FILES if (self.out / name).exists()]
+        if old and not self.force:
+            raise UsageError(
+                f"{self.out} already holds {' and '.join(old)}; name another folder with --out, or write over it with "
+                "--force"
+            )
+        check_folder(self.out)
 
     def _machine(self, recorded: RecordedEpisodes) -> MooreMachine | None:
         """The machine of the task that the options name."""
@@ -116,6 +132,8 @@ class Fit:
         save_model(self.out / "model.pt", outcome.model)
         if outcome.machine is not None:
             save_machine(outcome.machine, self.out / "machine.json")
+        else:  # with --force, one of an earlier fit would be taken for this one's
+            (self.out / "machine.json").unlink(missing_ok=True)
         write_text(self.out / "record.json", json.dumps(outcome.as_dict(), indent=2) + "\n")
 
 

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import tyro
 
 from nrm.errors import NrmError
 from nrm.logic import DEFAULT_LIMITS, Limits, parse
-from nrm.machines import Alphabet, RewardScheme, Task, load_task
+from nrm.machines import (
+    Alphabet,
+    FallOff,
+    MooreMachine,
+    Outputs,
+    Overlap,
+    RewardScheme,
+    Task,
+    load_machine,
+    load_task,
+    with_rewards,
+)
 from nrm.machines.alphabet import split_names
 
 
@@ -72,6 +84,62 @@ class TaskOptions:
         if self.propositions is not None:
             return Alphabet.propositional(split_names(self.propositions))
         return None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A machine, and what is known of where it comes from."""
+
+    machine: MooreMachine
+    title: str
+    """The formula, or the name of the machine file."""
+    scheme: RewardScheme | None
+    """The reward scheme; None when a machine file says the levels."""
+    from_file: bool
+    paid: bool = False
+    """Whether the outputs are what a step pays, instead of levels."""
+
+
+@dataclass(frozen=True)
+class MachineOptions(TaskOptions):
+    """A task as above, or a machine file."""
+
+    machine: str | None = None
+    """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
+    fall_off: FallOff | None = None
+    """Of .txt files: where a state has no edge, an error (the default), or the end with reward 0 (as originally)."""
+    overlap: Overlap | None = None
+    """Of .txt files: where a state has several edges, an error (the default), or the first one (as originally)."""
+    outputs: Outputs | None = None
+    """Of .txt files: states output levels (the default), or rewards, also where these add up without end."""
+
+    def source(self) -> Source:
+        """The machine that the options name."""
+        if self.machine is None:
+            extra = [
+                f"--{name.replace('_', '-')}" for name in ("fall_off", "overlap", "outputs") if getattr(self, name)
+            ]
+            if extra:
+                raise UsageError(f"{' and '.join(extra)}: for machine files only; add --machine FILE.txt")
+            task = self.resolve()
+            return Source(task.machine(self.limits), task.formula.brief(), task.reward, from_file=False)
+        clash = [name for name in ("formula", "task", "file") if getattr(self, name) is not None]
+        if clash:
+            raise UsageError(f"a machine file says everything itself; drop {' and '.join(clash)}, or drop --machine")
+        alphabet = self._alphabet()
+        loaded = load_machine(
+            self.machine,
+            symbols=alphabet if alphabet is not None and alphabet.is_exclusive else None,
+            propositions=alphabet.symbols if alphabet is not None and not alphabet.is_exclusive else None,
+            fall_off=self.fall_off,
+            overlap=self.overlap,
+            outputs=self.outputs,
+        )
+        name = Path(self.machine).name
+        if self.reward is None:
+            return Source(loaded, name, None, from_file=True, paid=self.outputs == "rewards")
+        scheme = reward_from_text(self.reward)
+        return Source(with_rewards(loaded, scheme), name, scheme, from_file=True)
 
 
 def reward_from_text(text: str) -> RewardScheme:

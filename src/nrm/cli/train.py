@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from nrm.cli.interrupts import interrupt_flag
 from nrm.cli.options import UsageError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Train:
         if trainer.done:
             print(f"the run in {folder.path} is done already")
         else:
-            with _interrupt_flag() as interrupted, _progress(trainer, self.quiet) as progress:
+            with interrupt_flag() as interrupted, _progress(trainer, self.quiet) as progress:
                 train(folder, trainer, progress=progress, interrupted=interrupted)
         _summarise(trainer, folder)
         return 0 if trainer.done else 130
@@ -101,33 +101,6 @@ def _pairs(settings: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"--set takes name=value, not '{text}'")
         pairs[name.strip().replace("-", "_")] = value.strip()
     return pairs
-
-
-class _Flag:
-    """Whether Ctrl-C was pressed."""
-
-    def __init__(self) -> None:
-        self.raised = False
-
-    def __call__(self) -> bool:
-        return self.raised
-
-
-@contextmanager
-def _interrupt_flag() -> Iterator[_Flag]:
-    """Ctrl-C raises the flag, and the update under way is finished; a second Ctrl-C stops at once."""
-    flag = _Flag()
-    before = signal.getsignal(signal.SIGINT)
-
-    def on_interrupt(*_: object) -> None:
-        flag.raised = True
-        signal.signal(signal.SIGINT, before)
-
-    signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield flag
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -40,10 +40,12 @@ def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -
 def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str) -> Letter:
     """The letter of what was said to hold.
 
-    It may be a symbol's name; a collection of names; a mapping from names to truth values; an array of truth values in
-    the order of the alphabet; text whose characters are names (the habit of `get_events`); a letter's number; or None
-    for nothing. Where nothing holds, an exclusive alphabet reads the symbol `empty`.
+    It may be a symbol's name; a collection of names; a mapping from names to truth values; truth values, or zeros and
+    ones, in the order of the alphabet; text whose characters are names (the habit of `get_events`); a letter's number;
+    or None for nothing. Where nothing holds, an exclusive alphabet reads the symbol `empty`.
     """
+    if isinstance(said, np.ndarray) and said.ndim == 0:
+        said = said.item()
     if isinstance(said, (int, np.integer)) and not isinstance(said, bool):
         if 0 <= said < alphabet.size:
             return int(said)
@@ -67,7 +69,8 @@ def _names(said: Any, alphabet: Alphabet, place: str) -> tuple[str, ...]:
         return tuple(said) if spelt else (said,)
     if isinstance(said, Mapping):
         return tuple(name for name, holds in said.items() if holds)
-    if isinstance(said, np.ndarray) and said.dtype == np.bool_:
+    if _truth_values(said):
+        said = np.asarray(said)
         if said.shape != (len(alphabet.symbols),):
             raise WorldError(
                 f"the label gave truth values of shape {said.shape} at {place}, for {len(alphabet.symbols)} symbols"
@@ -79,6 +82,15 @@ def _names(said: Any, alphabet: Alphabet, place: str) -> tuple[str, ...]:
         f"the label gave {said!r} ({type(said).__name__}) at {place}; give a symbol's name, several names, "
         "truth values, or None for nothing"
     )
+
+
+def _truth_values(said: Any) -> bool:
+    """Whether these are truth values, or zeros and ones; not whether they are as many as there are symbols."""
+    if isinstance(said, np.ndarray):
+        return said.dtype == np.bool_ or (said.dtype.kind in "iu" and bool(np.isin(said, (0, 1)).all()))
+    if not isinstance(said, (list, tuple)) or not said:
+        return False
+    return all(isinstance(one, (bool, np.bool_, int, np.integer)) and one in (0, 1) for one in said)
 
 
 def _whichever(observation: Any, info: dict[str, Any], env: gymnasium.Env[Any, Any]) -> Any:  # noqa: ARG001

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
@@ -15,6 +15,9 @@ from nrm.machines import MooreMachine
 
 Observation = TypeVar("Observation")
 Action = TypeVar("Action")
+
+Pay: TypeAlias = Literal["differences", "outputs"]
+"""What a step pays: how much the level changed, or the output of the state that it leads to."""
 
 
 class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
@@ -37,12 +40,14 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         *,
         end: End = "outcome",
         empty: Symbol | None = None,
+        pay: Pay = "differences",
     ) -> None:
         """Wrap `env`.
 
         `label`: a function of (observation, info, environment) that tells what holds after a step, or one of the
         conventions "labels", "propositions" (keys of info) and "get_events" (a method); None takes whichever is there.
-        `empty`: the symbol of an exclusive alphabet that holds when the label says that nothing does.
+        `empty`: the symbol of an exclusive alphabet that holds when the label says that nothing does. `pay="outputs"`
+        is for machines whose outputs are rewards and not levels: `load_machine(…, outputs="rewards")`.
         """
         if not isinstance(machine, MooreMachine):
             raise WorldError(f"a task is a MooreMachine, as nrm.compile(…) makes it, not {type(machine).__name__}")
@@ -51,10 +56,15 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
             raise UnknownSymbolError(
                 f"empty='{empty}' is no symbol of the task (symbols: {listing(symbols)}){suggestion(empty, symbols)}"
             )
-        RecordConstructorArgs.__init__(self, machine=machine, label=label, end=end, empty=empty)
+        if pay not in get_args(Pay):
+            raise WorldError(
+                f"a step pays 'differences' of levels or 'outputs', not {pay!r}{suggestion(str(pay), get_args(Pay))}"
+            )
+        RecordConstructorArgs.__init__(self, machine=machine, label=label, end=end, empty=empty, pay=pay)
         gymnasium.Wrapper.__init__(self, env)
         self.machine = machine
         self.end: End = end
+        self.pay: Pay = pay
         self._ends = ending_states(machine, end)
         self._empty = empty
         self._label = labelling(label, env)
@@ -81,7 +91,8 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         place = f"step {self._time} of episode {self._episode}"
         letter = letter_of(self._label(observation, info, self.env), self.machine.alphabet, self._empty, place)
         before, self._state = self._state, self.machine.next_state(self._state, letter)
-        reward = float(self.machine.outputs[self._state] - self.machine.outputs[before])
+        paid_before = self.machine.outputs[before] if self.pay == "differences" else 0.0
+        reward = float(self.machine.outputs[self._state] - paid_before)
         ended = bool(terminated) or bool(self._ends[self._state])
         base = {"base_reward": float(base_reward), "base_terminated": bool(terminated)}
         info = {**info, **base, **self._truth(letter)}

@@ -6,8 +6,9 @@ formula is a loop over `Formula.postorder()`.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from enum import Enum
+from typing import TypeAlias
 
 from nrm.errors import FormulaError, shorten
 
@@ -119,8 +120,12 @@ class Formula:
             pending.extend(zip(left.args, right.args, strict=True))
         return True
 
-    def __reduce__(self) -> tuple[type[Formula], tuple[Op, tuple[Formula, ...], str]]:
-        return Formula, (self.op, self.args, self.name)
+    def __reduce__(self) -> tuple[Callable[[tuple[_Row, ...]], Formula], tuple[tuple[_Row, ...]]]:
+        """Flat, with arguments by their place, so that depth costs no stack in pickling and copying either."""
+        places: dict[Formula, int] = {}
+        for node in self.postorder():
+            places[node] = len(places)
+        return _rebuilt, (tuple((node.op, tuple(places[arg] for arg in node.args), node.name) for node in places),)
 
     def __and__(self, other: object) -> Formula:
         return both(self, other) if isinstance(other, Formula) else NotImplemented
@@ -178,6 +183,18 @@ class Formula:
 
     def __repr__(self) -> str:
         return f"Formula({str(self)!r})"
+
+
+_Row: TypeAlias = tuple[Op, tuple[int, ...], str]
+"""A subformula of a flat list: its operator, the places of its arguments, and its name."""
+
+
+def _rebuilt(rows: tuple[_Row, ...]) -> Formula:
+    """The formula of a flat list, arguments first."""
+    nodes: list[Formula] = []
+    for op, args, name in rows:
+        nodes.append(Formula(op, tuple(nodes[place] for place in args), name))
+    return nodes[-1]
 
 
 TRUE = Formula(Op.TRUE)

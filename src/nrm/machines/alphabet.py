@@ -171,3 +171,25 @@ def check_name(name: object, what: str = "symbol") -> None:
 def split_names(text: str) -> tuple[str, ...]:
     """The names in `a,b,c` or `a b c`; an empty text has none."""
     return tuple(name.strip() for name in text.split(",")) if "," in text else tuple(text.split())
+
+
+def alphabet_of(
+    symbols: Alphabet | Iterable[Symbol] | None, propositions: Iterable[Symbol] | None = None
+) -> Alphabet | None:
+    """The alphabet of some symbols or of some propositions, each a list or text; None when neither is given."""
+    if symbols is not None and propositions is not None:
+        raise AlphabetError("give either symbols (exactly one holds at a step) or propositions, not both")
+    if isinstance(symbols, Alphabet):
+        return symbols
+    if symbols is not None:
+        return Alphabet.exclusive(_names(symbols))
+    return None if propositions is None else Alphabet.propositional(_names(propositions))
+
+
+def _names(names: Iterable[Symbol]) -> tuple[Symbol, ...]:
+    """Names from a list, or from text: `"a,b,c"` or `"a b c"`."""
+    if isinstance(names, str):
+        return split_names(names)
+    if not isinstance(names, Iterable):
+        raise AlphabetError(f"symbols are a list of names, or text such as 'a b c', not {names!r}")
+    return tuple(names)

@@ -8,7 +8,7 @@ import numpy as np
 
 from nrm.errors import AlphabetError
 from nrm.logic import DEFAULT_LIMITS, Dfa, Formula, Limits, check_symbols, parse, translate
-from nrm.machines.alphabet import Alphabet, split_names
+from nrm.machines.alphabet import Alphabet, alphabet_of
 from nrm.machines.moore import MooreMachine
 from nrm.machines.rewards import RewardScheme, with_rewards
 
@@ -44,24 +44,10 @@ def compile_formula(
 def _alphabet(
     formula: Formula, symbols: Alphabet | Iterable[str] | None, propositions: Iterable[str] | None
 ) -> Alphabet:
-    if symbols is not None and propositions is not None:
-        raise AlphabetError("give either symbols (exactly one holds at a step) or propositions, not both")
-    if isinstance(symbols, Alphabet):
-        return symbols
-    if symbols is not None:
-        return Alphabet.exclusive(_names(symbols))
-    if propositions is not None:
-        return Alphabet.propositional(_names(propositions))
+    given = alphabet_of(symbols, propositions)
+    if given is not None:
+        return given
     atoms = formula.atoms()
     if not atoms:
         raise AlphabetError(f"the formula '{formula}' names no symbol; say what can hold: symbols or propositions")
     return Alphabet.propositional(atoms)
-
-
-def _names(names: Iterable[str]) -> tuple[str, ...]:
-    """Names from a list, or from text: `"a,b,c"` or `"a b c"`."""
-    if isinstance(names, str):
-        return split_names(names)
-    if not isinstance(names, Iterable):
-        raise AlphabetError(f"symbols are a list of names, or text such as 'a b c', not {names!r}")
-    return tuple(names)

@@ -72,17 +72,25 @@ def from_dot(text: str) -> MooreMachine:
     table = np.full((count, alphabet.size), -1, dtype=np.int32)
     initial = 0
     for edge in graph.edges():
+        if edge[1] == "start":
+            raise MachineError(f"an edge leads from {edge[0]} to the mark of the start")
         target = int(edge[1][1:])
         if edge[0] == "start":
             initial = target
             continue
-        letters = letters_where(edge.attr["nrm_guard"], alphabet)
+        condition = edge.attr["nrm_guard"]
+        if not condition:
+            raise MachineError(f"the edge from {edge[0]} to {edge[1]} lacks nrm_guard, the guard without line breaks")
+        letters = letters_where(condition, alphabet)
         source = int(edge[0][1:])
         if (table[source, letters] >= 0).any():
-            raise MachineError(f"state q{source} is not deterministic at the edge '{edge.attr['nrm_guard']}'")
+            raise MachineError(f"state q{source} is not deterministic at the edge '{condition}'")
         table[source, letters] = target
     accepting = [node.attr["shape"] == "doublecircle" for node in nodes]
-    outputs = [float(node.attr["nrm_output"]) for node in nodes]
+    try:
+        outputs = [float(node.attr["nrm_output"] or "") for node in nodes]
+    except ValueError:
+        raise MachineError("a state lacks nrm_output, its level as a number") from None
     return MooreMachine.from_table(alphabet, table, accepting, outputs, initial)
 
 

@@ -1,4 +1,4 @@
-"""Machines as plain dictionaries and as JSON files.
+"""Machines as plain dictionaries and as JSON.
 
 The file form has a full table: `transitions[state][letter]`, letters in the order of `symbols`, or, for propositions,
 of `letters`. The hand-written form names its states and guards its moves; both are read by `machine_from_dict`.
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nrm.aliases import Json
-from nrm.errors import FileError, MachineError, NrmError, listing, suggestion
-from nrm.files import read_text, write_text
+from nrm.errors import MachineError, listing, suggestion
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import letters_where
 from nrm.machines.moore import MooreMachine
@@ -77,11 +75,6 @@ def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
     return _from_table(alphabet, data)
 
 
-def save_machine(machine: MooreMachine, path: Path | str) -> None:
-    """Write a machine as JSON, atomically."""
-    write_text(path, machine_json(machine))
-
-
 def machine_json(machine: MooreMachine) -> str:
     """The JSON text of a machine, a line per state and field."""
     parts = []
@@ -92,22 +85,6 @@ def machine_json(machine: MooreMachine) -> str:
         else:
             parts.append(f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
     return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def load_machine(path: Path | str) -> MooreMachine:
-    """Read a machine from a JSON file."""
-    try:
-        data = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise FileError(f"{path} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
-    except RecursionError:
-        raise FileError(f"{path} is nested too deep to be a machine") from None
-    except ValueError:
-        raise FileError(f"{path} holds a number that is too long") from None
-    try:
-        return machine_from_dict(data)
-    except NrmError as error:
-        raise MachineError(f"{path}: {error}") from None
 
 
 def _from_table(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:

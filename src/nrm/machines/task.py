@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nrm.errors import NrmError, TaskFileError, listing, suggestion
-from nrm.files import read_text, write_text
+from nrm.files import line_of, parse_toml, read_text, write_text
 from nrm.logic import DEFAULT_LIMITS, PAPER_SYMBOLS, Formula, Limits, check_symbols, paper_task, parse
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.compile import compile_formula
 from nrm.machines.moore import MooreMachine
 from nrm.machines.rewards import RewardScheme, scheme_named
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 KEYS = ("name", "formula", "task", "symbols", "propositions", "reward", "levels")
 
@@ -61,15 +54,11 @@ def load_task(path: Path | str) -> Task:
 
 def task_from_toml(text: str, source: str = "task file") -> Task:
     """Read the text of a task file; `source` names it in errors."""
-    try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        reason = "it is nested too deep" if isinstance(error, RecursionError) else error
-        raise TaskFileError(f"{source} is not TOML: {reason}") from None
+    data = parse_toml(text, source, TaskFileError)
     try:
         return _task(data)
     except _KeyError as error:
-        raise TaskFileError(f"{source}{_line_of(text, error.key)}: {error}") from None
+        raise TaskFileError(f"{source}{line_of(text, error.key)}: {error}") from None
 
 
 def save_task(task: Task, path: Path | str) -> None:
@@ -159,13 +148,6 @@ def _guarded(key: str, build: Any, *args: Any) -> Any:
         raise
     except NrmError as error:
         raise _KeyError(key, f"in '{key}': {error}") from None
-
-
-def _line_of(text: str, key: str) -> str:
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(rf"\s*{re.escape(key)}\s*=", line):
-            return f", line {number}"
-    return ""
 
 
 def _toml(text: str) -> str:

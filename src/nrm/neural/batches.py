@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from nrm.errors import EpisodeError
+from nrm.neural.probabilities import Values, as_tensor
 
 
 class EpisodeBatch(NamedTuple):
@@ -43,8 +44,10 @@ def step_mask(lengths: Tensor, time: int) -> Tensor:
     return torch.arange(time, device=lengths.device) < lengths[:, None]
 
 
-def pack(observations: Tensor, lengths: Tensor | Sequence[int] | None, levels: Tensor | None = None) -> EpisodeBatch:
+def pack(observations: Values, lengths: Tensor | Sequence[int] | None, levels: Values | None = None) -> EpisodeBatch:
     """A batch from padded observations (batch, time, …); padding may hold anything, even NaN."""
+    observations = as_tensor(observations, "observations")
+    levels = None if levels is None else as_tensor(levels, "levels").to(observations.device)
     if observations.dim() < 2:
         raise EpisodeError(f"observations have shape {tuple(observations.shape)}; (batch, time, …) is needed")
     batch, time = observations.shape[:2]

@@ -19,6 +19,7 @@ from nrm.errors import LearningError
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import FitConfig, FitRecord
+from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.extraction import extract
 from nrm.neural.grounders import TrueLabels, grounder_for
 from nrm.neural.learning import Progress, fit
@@ -51,7 +52,7 @@ class Discovery:
 
 
 def discover(
-    episodes: EpisodeBuffer,
+    episodes: EpisodeBuffer | RecordedEpisodes,
     states: int,
     config: FitConfig | None = None,
     *,
@@ -64,7 +65,7 @@ def discover(
     `grounder` makes a module for a number of symbols; by default one that fits the observations' shape.
     """
     settings = config or FitConfig()
-    letters, frames = _letters(episodes)
+    letters, frames = _letters(as_buffer(episodes))
     crisp, record = _smallest(letters, len(frames), states, settings, progress)
     symbols = crisp.letter_class.astype(np.int64)
     named = MooreMachine(

@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import Json
-from nrm.errors import EpisodeFileError, listing
+from nrm.errors import EpisodeError, EpisodeFileError, listing
 from nrm.machines import MooreMachine
 from nrm.neural.buffer import EpisodeBuffer, observed_levels
+from nrm.neural.moore import ProbabilisticMoore
 
 _ARRAYS = ("observations", "index", "lengths", "rewards", "symbols", "symbol_names", "metadata")
 
@@ -67,13 +68,32 @@ class RecordedEpisodes:
             buffer = EpisodeBuffer.for_machine(machine)
         else:
             buffer = EpisodeBuffer(observed_levels(self.episode_rewards()), 0.0)
+        self.add_to(buffer)
+        return buffer
+
+    def add_to(self, buffer: EpisodeBuffer) -> None:
+        """Add every episode to a buffer."""
         stops = np.cumsum(self.lengths)
         for start, stop in zip(stops - self.lengths, stops, strict=True):
             part = slice(int(start), int(stop))
             rows = self.observations[part] if self.index is None else self.observations[self.index[part]]
             true = None if self.symbols is None else self.symbols[part]
             buffer.add(rows, rewards=self.rewards[part], symbols=true)
-        return buffer
+
+
+def as_buffer(episodes: EpisodeBuffer | RecordedEpisodes, machine: ProbabilisticMoore | None = None) -> EpisodeBuffer:
+    """Recorded episodes as a buffer for a machine; a buffer as it is. Without known rewards, levels start at 0."""
+    if isinstance(episodes, EpisodeBuffer):
+        return episodes
+    if not isinstance(episodes, RecordedEpisodes):
+        raise EpisodeError(f"episodes are an EpisodeBuffer or RecordedEpisodes, not {type(episodes).__name__}")
+    if machine is None:
+        return episodes.buffer()
+    known = "rewards" not in machine.learned
+    first = float(machine.levels[machine.reward_probs()[machine.initial].argmax()]) if known else 0.0
+    buffer = EpisodeBuffer(machine.levels.cpu().numpy(), first)
+    episodes.add_to(buffer)
+    return buffer
 
 
 def record_episodes(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nrm.errors import LearningError, MachineError
 from nrm.machines import Difference, MooreMachine, difference, minimise
 from nrm.neural.buffer import EpisodeBuffer
+from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.merging import evidence, merge_unseen
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
@@ -31,7 +32,7 @@ class Comparison:
 
 def extract(
     model: ProbabilisticMoore | NeuralRewardMachine,
-    episodes: EpisodeBuffer | None = None,
+    episodes: EpisodeBuffer | RecordedEpisodes | None = None,
     *,
     minimal: bool = True,
     accepting_level: float | None = None,
@@ -60,7 +61,8 @@ def extract(
     if episodes is not None:
         if not isinstance(model, NeuralRewardMachine):
             raise LearningError("to extract with episodes, give the whole model: its grounder reads them")
-        crisp = merge_unseen(crisp, evidence(crisp, grounded_traces(model, episodes)), episodes.initial)
+        buffer = as_buffer(episodes, machine)
+        crisp = merge_unseen(crisp, evidence(crisp, grounded_traces(model, buffer)), buffer.initial)
     return minimise(crisp, by="outputs") if minimal else crisp
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -14,10 +14,11 @@ from nrm.neural.batches import EpisodeBatch
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.checks import check_possible
 from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, target_for, what_to_learn
+from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.training import Labelled, Task, attempt, scatter
 
-Value = TypeVar("Value")
+Episodes: TypeAlias = EpisodeBuffer | RecordedEpisodes
 Progress = Callable[[Attempt], None]
 
 _CHECKED = 64
@@ -26,7 +27,7 @@ _CHECKED = 64
 
 def fit(
     models: NeuralRewardMachine | Sequence[NeuralRewardMachine],
-    episodes: EpisodeBuffer | Sequence[EpisodeBuffer],
+    episodes: Episodes | Sequence[Episodes],
     learn: str | tuple[str, ...] = "grounding",
     config: FitConfig | None = None,
     *,
@@ -36,13 +37,17 @@ def fit(
     """Learn the unknown parts of a neural reward machine from episodes; the model is changed in place.
 
     `learn`: `grounding`, `machine` (its transitions and rewards), `transitions`, `rewards`, or `both`/`all`.
-    Several models that share one grounder, with a buffer each, are learned together. `labelled`: observations (n, …)
-    and their true letters (n,). Restarts differ in their fresh parameters; the one with the best likelihood on
-    held-out episodes wins. Equal seeds give equal results.
+    Several models that share one grounder, with episodes each, are learned together. Recorded episodes are as good as a
+    buffer. `labelled`: observations (n, …) and their true letters (n,). Restarts differ in their fresh parameters; the
+    one with the best likelihood on held-out episodes wins. Equal seeds give equal results.
     """
     settings = config or FitConfig()
     parts = what_to_learn(learn)
-    nets, buffers = _listed(models, NeuralRewardMachine), _listed(episodes, EpisodeBuffer)
+    nets = list(models) if isinstance(models, Sequence) else [models]
+    given = list(episodes) if isinstance(episodes, Sequence) else [episodes]
+    if len(nets) != len(given) or not nets:
+        raise LearningError(f"{len(nets)} models but {len(given)} sets of episodes; give one per model")
+    buffers = [as_buffer(each, net.machine) for net, each in zip(nets, given, strict=True)]
     _check_request(nets, buffers, parts)
     generator = torch.Generator().manual_seed(settings.seed)
     distinct = _grounds_alike(nets[0].grounder) if settings.distinct is None else settings.distinct
@@ -130,8 +135,6 @@ def _check_grounder(task: Task) -> None:
 def _check_request(
     nets: Sequence[NeuralRewardMachine], buffers: Sequence[EpisodeBuffer], parts: tuple[Learnable, ...]
 ) -> None:
-    if len(nets) != len(buffers) or not nets:
-        raise LearningError(f"{len(nets)} models but {len(buffers)} buffers of episodes; give one buffer per model")
     for net, buffer in zip(nets, buffers, strict=True):
         if not len(buffer):
             raise EpisodeError("the buffer is empty; add episodes first")
@@ -184,7 +187,3 @@ def _labelled(net: NeuralRewardMachine, labelled: tuple[Tensor, Tensor] | None) 
 def _grounds_alike(grounder: nn.Module) -> bool:
     """Whether an observation is grounded alike however often it occurs: not so with batch statistics."""
     return not any(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in grounder.modules())
-
-
-def _listed(values: Value | Sequence[Value], kind: type[Value]) -> list[Value]:
-    return [values] if isinstance(values, kind) else list(values)  # type: ignore[arg-type]

@@ -14,6 +14,8 @@ from nrm.neural import recursion
 from nrm.neural.batches import EpisodeBatch, pack
 from nrm.neural.moore import ProbabilisticMoore
 from nrm.neural.probabilities import (
+    Values,
+    as_tensor,
     check_distribution,
     check_finite,
     check_unit_interval,
@@ -86,8 +88,11 @@ class NeuralRewardMachine(nn.Module):
                 f"{listing(self.machine.alphabet.symbols)} holds at a step; use emission='categorical'"
             )
 
-    def ground(self, observations: Tensor, check: bool = True) -> Tensor:
+    def ground(self, observations: Values, check: bool = True) -> Tensor:
         """(n, symbols) what the grounder says about observations (n, …)."""
+        observations = self._tensor(observations)
+        if observations.dim() < 1:
+            raise EpisodeError("one number is no list of observations; (n, …) is needed")
         if check:
             check_finite(observations)
         symbols: Tensor = self.grounder(observations)
@@ -116,13 +121,13 @@ class NeuralRewardMachine(nn.Module):
         return letters.to(self.machine.dtype)
 
     def forward(
-        self, observations: Tensor, lengths: Tensor | Sequence[int] | None = None, method: Method = "auto"
+        self, observations: Values, lengths: Tensor | Sequence[int] | None = None, method: Method = "auto"
     ) -> Beliefs:
         """Symbol, state and reward probabilities for each step of padded observations (batch, time, …).
 
         Open loop (equation "VRM_net"): the rewards that were received play no part.
         """
-        batch = pack(observations, lengths)
+        batch = pack(self._tensor(observations), lengths)
         symbols = self.ground(batch.observations)
         states = self._open_loop(batch, symbols, method)
         mask = batch.mask.unsqueeze(-1)
@@ -131,13 +136,13 @@ class NeuralRewardMachine(nn.Module):
 
     def filter(
         self,
-        observations: Tensor,
-        levels: Tensor,
+        observations: Values,
+        levels: Values,
         lengths: Tensor | Sequence[int] | None = None,
         method: Method = "auto",
     ) -> Filtered:
         """Beliefs conditioned on the levels (batch, time) seen so far; levels are indices into `machine.levels`."""
-        batch = pack(observations, lengths, levels)
+        batch = pack(self._tensor(observations), lengths, levels)
         self._check_levels(batch)
         symbols = self.ground(batch.observations)
         states, steps = recursion.filtered(self.matrices(batch, symbols, observed=True), self._start(batch), method)
@@ -145,8 +150,8 @@ class NeuralRewardMachine(nn.Module):
 
     def log_likelihood(
         self,
-        observations: Tensor,
-        levels: Tensor,
+        observations: Values,
+        levels: Values,
         lengths: Tensor | Sequence[int] | None = None,
         method: Method = "auto",
     ) -> Tensor:
@@ -154,7 +159,7 @@ class NeuralRewardMachine(nn.Module):
 
         An impossible sequence is an error that names the episode and step.
         """
-        batch = pack(observations, lengths, levels)
+        batch = pack(self._tensor(observations), lengths, levels)
         self._check_levels(batch)
         total, steps = self.batch_log_likelihood(batch, self.ground(batch.observations), method)
         impossible = (steps.t() <= 0) & batch.mask
@@ -180,8 +185,9 @@ class NeuralRewardMachine(nn.Module):
         """(batch, time, levels) open-loop reward probabilities, from symbols (n, symbols)."""
         return self._open_loop(batch, symbols, method) @ self.machine.reward_probs()
 
-    def crisp(self, observations: Tensor, lengths: Tensor | Sequence[int] | None = None) -> Crisp:
+    def crisp(self, observations: Values, lengths: Tensor | Sequence[int] | None = None) -> Crisp:
         """Symbolic sequences by arg-max (paper, end of "Definition and Notations"); -1 at padding."""
+        observations = self._tensor(observations)
         batch = pack(observations, lengths)
         with torch.no_grad():
             beliefs = self.forward(observations, lengths)
@@ -193,19 +199,26 @@ class NeuralRewardMachine(nn.Module):
         """(batch, states) certain of the initial state."""
         return self.machine.start.expand(batch, -1)
 
-    def step(self, observation: Tensor, belief: Tensor | None = None, level: Tensor | None = None) -> Step:
+    def step(self, observation: Values, belief: Values | None = None, level: Values | None = None) -> Step:
         """Read one observation (batch, …) from a belief (batch, states); the initial one when none is given.
 
         With `level` (batch,), the index of the level that came with the observation, the new belief is conditioned
         on it; without, it is the open-loop belief.
         """
-        before = self.initial_belief(len(observation)) if belief is None else belief
+        observation = self._tensor(observation)
         symbols = self.ground(observation)
+        start = self.initial_belief(len(observation))
+        before = start if belief is None else as_tensor(belief, "beliefs", like=start)
+        if before.shape != start.shape:
+            raise EpisodeError(f"beliefs have shape {tuple(before.shape)}; {tuple(start.shape)} is needed")
         matrices = self.machine.step_matrices(self.letter_probs(symbols))
         after = torch.bmm(before.unsqueeze(1), matrices).squeeze(1)
         emission = self.machine.reward_probs()
         rewards = after @ emission
         if level is not None:
+            level = as_tensor(level, "levels").to(after.device).long()
+            if level.shape != (len(observation),):
+                raise EpisodeError(f"levels have shape {tuple(level.shape)}; ({len(observation)},) is needed")
             self._check_level_indices(level, "row")
             weighed = after * emission.t()[level]
             likelihood = weighed.sum(-1, keepdim=True)
@@ -241,6 +254,12 @@ class NeuralRewardMachine(nn.Module):
             identity = torch.eye(self.machine.states, dtype=matrices.dtype, device=matrices.device)
             matrices = torch.where(batch.mask.t()[..., None, None], matrices, identity)
         return matrices
+
+    def _tensor(self, observations: Values) -> Tensor:
+        """Observations on the device of the machine, when they are no tensor yet."""
+        given = isinstance(observations, Tensor)
+        tensor = as_tensor(observations, "observations")
+        return tensor if given else tensor.to(self.machine.levels.device)
 
     def _open_loop(self, batch: EpisodeBatch, symbols: Tensor, method: Method) -> Tensor:
         """(batch, time, states) beliefs that no reward informs."""

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
+import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
-from nrm.errors import ProbabilityError
+from nrm.errors import EpisodeError, ProbabilityError, shorten
+
+Values: TypeAlias = Tensor | ArrayLike
+"""Numbers as a tensor, or as lists or arrays, which become one."""
 
 TOLERANCE = 1e-3
 """How far from 1 probabilities may sum before they are refused: wide enough for half precision."""
+
+
+def as_tensor(values: Values, what: str, like: Tensor | None = None) -> Tensor:
+    """A tensor as it is; lists and arrays as one: in single precision, or of the type of `like`, on its device."""
+    if isinstance(values, Tensor):
+        return values
+    try:
+        given = np.asarray(values)
+    except ValueError:
+        raise EpisodeError(f"{what} have rows of different lengths; pad them, and give lengths=…") from None
+    if given.dtype.kind not in "biuf":
+        raise EpisodeError(f"{what} must hold numbers, not {shorten(repr(values))}")
+    tensor = torch.from_numpy(np.array(given))  # a copy: the array may be read-only
+    if like is not None:
+        return tensor.to(like)
+    return tensor.float() if tensor.dtype == torch.float64 else tensor
 
 
 def check_distribution(probs: Tensor, what: str) -> None:

@@ -1,0 +1,113 @@
+"""What is made of a grid's runs when they have ended: tables, figures, report, and an account of what went wrong."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from nrm.errors import MissingExtraError
+from nrm.files import write_text
+
+if TYPE_CHECKING:
+    from nrm.lab import Outcome, Record, ResultRow
+
+INTERRUPTED = 130
+
+
+def finish(out: Path, outcome: Outcome) -> int:
+    """Print and write what the runs in a grid folder amount to; the exit status."""
+    from nrm.lab import read_records, results_table, write_results
+
+    records, broken = read_records(out)
+    failed = {path.name: why for path, why in broken.items()} | outcome.failed
+    if records:
+        _print_table(results_table(records))
+    _print_outcome(outcome, failed, out)
+    _write_failed(failed, out / "failed.md")
+    if records:
+        write_results(records, out)
+    if not outcome.interrupted and any(record.done for record in records):
+        _write_figures(records, out / "figures")
+        _write_report(out)
+    return INTERRUPTED if outcome.interrupted else 1 if failed else 0
+
+
+def groundability(out: Path) -> None:
+    """Write the paper's groundability tables, unless they are there already."""
+    from nrm.figures import write_groundability
+
+    if any(out.glob("*.md")):
+        return
+    try:
+        write_groundability(out)
+    except MissingExtraError as error:
+        print(f"no figure of groundability: {error}")
+    print(f"groundability tables in {out}")
+
+
+def _write_figures(records: list[Record], out: Path) -> None:
+    from nrm.figures import write_figures
+
+    try:
+        write_figures(records, out)
+    except MissingExtraError as error:
+        print(f"no figures: {error}")
+    else:
+        print(f"figures in {out}")
+
+
+def _write_report(out: Path) -> None:
+    import torch
+
+    from nrm.report import write_report
+
+    torch.set_num_threads(1)
+    print(f"report in {write_report(out)}")
+
+
+def _print_table(rows: list[ResultRow]) -> None:
+    """The most telling columns; results.md and results.csv have more."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("world", no_wrap=True)
+    table.add_column("task", min_width=14, overflow="fold")
+    table.add_column("method", no_wrap=True)
+    for heading in ("runs", "last 100", "area", "grounding", "CPU s"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        spread, accuracies = row.last, row.accuracies
+        table.add_row(
+            *(row.world, row.task.removeprefix("paper task "), f"{row.method} {row.variant}", str(row.runs)),
+            f"{spread.mean:.1f} ± {spread.deviation:.1f}" if spread else "-",
+            "-" if row.area is None else f"{row.area:.1f}",
+            f"{accuracies[2]:.1%}" if accuracies else "-",
+            "-" if row.cpu_seconds is None else f"{row.cpu_seconds:.1f}",
+        )
+    wide = None if sys.stdout.isatty() else 120
+    Console(highlight=False, markup=False, emoji=False, width=wide).print(table)
+
+
+def _print_outcome(outcome: Outcome, failed: dict[str, str], out: Path) -> None:
+    before = f" ({len(outcome.skipped)} of them before)" if outcome.skipped else ""
+    print(f"{len(outcome.done) + len(outcome.skipped)} runs done{before}, in {out}")
+    if failed:
+        print(f"{len(failed)} failed:")
+        for name, why in failed.items():
+            print(f"  {name}: {why}")
+        print("mend that and run the same command again: only what is missing is trained")
+    if outcome.interrupted:
+        print(
+            f"interrupted: {len(outcome.saved)} runs are saved where they were, {len(outcome.waiting)} have not begun; "
+            "run the same command again to go on"
+        )
+
+
+def _write_failed(failed: dict[str, str], path: Path) -> None:
+    if failed:
+        write_text(path, "".join(f"- `{name}`: {why}\n" for name, why in failed.items()))
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,101 @@
+"""The progress of a grid: bars in a terminal, a line for each run elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+if TYPE_CHECKING:
+    from nrm.lab.engines import Event
+    from nrm.lab.grid import Cell
+
+Plan = Callable[[Sequence["Cell"], int], Callable[["Event"], None]]
+
+
+@contextmanager
+def grid_progress(quiet: bool) -> Iterator[Plan]:
+    """What `run_grid` calls with the cells to train, on standard error."""
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    if quiet:
+        yield lambda *_: lambda _: None
+    elif console.is_terminal:
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[note]}", markup=False),
+        )
+        with Progress(*columns, TimeElapsedColumn(), console=console, refresh_per_second=4) as bars:
+            yield lambda cells, done: _Bars(bars, cells, done)
+    else:
+        yield lambda cells, done: _Lines(console, cells, done)
+
+
+class _Lines:
+    """A line for each run that ends, and for whatever goes wrong."""
+
+    def __init__(self, console: Console, cells: Sequence[Cell], done: int) -> None:
+        from nrm.lab.forecast import Forecast
+
+        self._console = console
+        self._forecast = Forecast(cells)
+        self._began: dict[str, float] = {}
+        self._ended, self._total = done, done + len(cells)
+        if done:
+            console.print(f"{done} of {self._total} runs are done already")
+
+    def __call__(self, event: Event) -> None:
+        now = time.monotonic()
+        self._forecast.add(event, now)
+        name = event.cell.name
+        if event.kind == "begun":
+            self._began[name] = now
+        elif event.kind == "retried":
+            self._console.print(f"{name} is tried again: {event.message}", soft_wrap=True)
+        elif event.kind != "progress":
+            self._ended += 1
+            left = duration(self._forecast.seconds_left())
+            what = f"{event.kind} after {duration(now - self._began[name])}"
+            why = f": {event.message}" if event.message else ""
+            self._console.print(f"[{self._ended}/{self._total}] {name} {what}{why}; {left} left", soft_wrap=True)
+
+
+class _Bars:
+    """A bar for the grid, and one for each run under way."""
+
+    def __init__(self, bars: Progress, cells: Sequence[Cell], done: int) -> None:
+        from nrm.lab.forecast import Forecast
+
+        self._bars = bars
+        self._forecast = Forecast(cells)
+        self._all = bars.add_task("runs", total=done + len(cells), completed=done, note="")
+        self._running: dict[str, TaskID] = {}
+
+    def __call__(self, event: Event) -> None:
+        self._forecast.add(event, time.monotonic())
+        name = event.cell.name
+        if event.kind == "begun":
+            self._running[name] = self._bars.add_task(f"  {name}", total=event.cell.config.agent.episodes, note="")
+        elif event.kind == "progress":
+            note = f"return {event.mean:6.1f}"
+            self._bars.update(self._running[name], completed=event.episodes, note=note)
+        else:
+            self._bars.remove_task(self._running.pop(name))
+            self._bars.advance(self._all, event.kind != "retried")
+            if event.message:
+                self._bars.console.print(f"{name} {event.kind}: {event.message}")
+        self._bars.update(self._all, note=f"{duration(self._forecast.seconds_left())} left")
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds in words: 40 s, 12 min, 3.5 h."""
+    if seconds is None:
+        return "?"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,69 @@
+"""`nrm report`: one page about all runs in a folder."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tyro
+from rich.console import Console
+
+from nrm.cli.options import UsageError
+
+if TYPE_CHECKING:
+    from nrm.report import Report as Page
+
+MOST_NOTES = 20
+"""Folders with problems that are named one by one; the page names all."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Write one self-contained HTML page about all runs below a folder: it opens from disk and can be sent around."""
+
+    folder: tyro.conf.Positional[Path]
+    """The folder below which the runs are."""
+    out: Path | None = None
+    """The file to write; index.html in the folder if not given."""
+    title: str | None = None
+    """The title of the page."""
+    recorded: int = 1
+    """How many runs of each method, task and world to play episodes with."""
+
+    def run(self) -> int:
+        """Read, play, write."""
+        import torch
+
+        from nrm.report import build_report
+
+        if self.recorded < 0:
+            raise UsageError(f"--recorded takes a number of runs, not {self.recorded}")
+        torch.set_num_threads(1)
+        console = Console(stderr=True, highlight=False)
+        with console.status("reading runs") as status:
+
+            def progress(done: int, total: int) -> None:
+                status.update(f"{done} of {total} groups of runs")
+
+            page = build_report(self.folder, self.title, recorded=self.recorded, progress=progress)
+        path = page.write(self.out)
+        _say_notes(page)
+        print(f"{_contents(page)}: wrote {path} ({path.stat().st_size / 1e6:.1f} MB)")
+        return 0
+
+
+def _contents(page: Page) -> str:
+    worlds = len({group["world"] for group in page.data["groups"]})
+    parts = ((page.runs, "run"), (len(page.data["tasks"]), "task"), (worlds, "world"))
+    return ", ".join(f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in parts)
+
+
+def _say_notes(page: Page) -> None:
+    """Name what is unfinished or unreadable on standard error."""
+    for notes, what in ((page.unfinished, "unfinished"), (page.problems, "problem")):
+        for path, reason in list(notes.items())[:MOST_NOTES]:
+            print(f"nrm: {what}: {path}: {reason}", file=sys.stderr)
+        if len(notes) > MOST_NOTES:
+            print(f"nrm: {what}: … and {len(notes) - MOST_NOTES:,} more; the page names all", file=sys.stderr)

@@ -1,0 +1,180 @@
+"""The grid of an experiment: worlds x tasks x methods x seeds x variants, from Python or from a TOML file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import cast, get_args
+
+from nrm.agents import METHODS
+from nrm.aliases import Json
+from nrm.errors import GridError, NrmError, suggestion
+from nrm.lab.choices import Layout, choose_run
+from nrm.lab.config import RunConfig
+from nrm.logic import is_paper_task, paper_task
+from nrm.machines import Task
+from nrm.machines.task import task_toml
+
+Value = str | int | float | bool
+Settings = Mapping[str, Value]
+VERSION = 1
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a grid."""
+
+    name: str
+    """The name of its folder; the same grid gives the same names."""
+    variant: str
+    """The name of the configuration change; empty for none."""
+    config: RunConfig
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """(world, method): what the cost of an episode depends on most."""
+        return self.config.world.observation, self.config.method
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every combination of the lists below is a run. Wrong grids are refused whole, before anything is trained."""
+
+    tasks: tuple[str, ...]
+    """Paper tasks (1 to 8, or names), formulas over the world's symbols, or task files (.toml)."""
+    worlds: tuple[str, ...] = ("map",)
+    """What the agent sees: map, image."""
+    methods: tuple[str, ...] = METHODS
+    """rm, nrm, rnn."""
+    seeds: tuple[int, ...] = (0,)
+    """Seeds of training."""
+    preset: str = "default"
+    """The settings to start from: default or paper."""
+    episodes: int | None = None
+    """Episodes of each run; the preset says otherwise."""
+    layout: Layout = "fixed"
+    """Where the items lie: fixed, seed or episode."""
+    settings: Settings = field(default_factory=dict)
+    """Changes of the preset in every run, such as {"learning_rate": 0.002}."""
+    variants: Mapping[str, Settings] = field(default_factory=lambda: {"": {}})
+    """Named changes to compare, each over `settings`; besides settings a variant may change preset and layout."""
+
+    def __post_init__(self) -> None:
+        for axis in ("tasks", "worlds", "methods", "seeds", "variants"):
+            values = list(getattr(self, axis))
+            if not values:
+                raise GridError(f"the grid is empty: {axis} lists nothing")
+            for value in values:
+                if values.count(value) > 1:
+                    raise GridError(f"conflicting cells: {axis} lists {value!r} twice")
+        if min(self.seeds) < 0:
+            raise GridError(f"seeds are 0 or more, not {min(self.seeds)}")
+        for name in self.variants:
+            if name and not NAME.fullmatch(name):
+                raise GridError(
+                    f"the variant '{name}' cannot name a folder; use letters, digits, '.', '_' and '-', and begin with "
+                    "a letter or digit"
+                )
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The runs, seeds outermost, so that a part of the grid says something about all of it early."""
+        cells = tuple(self._cells())
+        _refuse_conflicts(cells)
+        seen = set()
+        for cell in cells:  # a task that does not fit its world is found now, not after hours
+            if (key := (cell.config.task, cell.config.world)) not in seen:
+                seen.add(key)
+                cell.config.build_world(1)
+        return cells
+
+    def _cells(self) -> Iterator[Cell]:
+        for seed in self.seeds:
+            for world in self.worlds:
+                for task in self.tasks:
+                    for variant in self.variants:
+                        for method in self.methods:
+                            yield self._cell(world, task, method, seed, variant)
+
+    def _cell(self, world: str, task: str, method: str, seed: int, variant: str) -> Cell:
+        settings = {**self.settings, **self.variants[variant]}
+        preset = str(settings.pop("preset", self.preset))
+        layout = str(settings.pop("layout", self.layout))
+        if layout not in get_args(Layout):
+            known = get_args(Layout)
+            raise GridError(f"unknown layout '{layout}'{suggestion(layout, known)} (layouts: {', '.join(known)})")
+        config = choose_run(
+            task,
+            world,
+            method,
+            seed,
+            preset_name=preset,
+            episodes=None if "episodes" in settings else self.episodes,
+            layout=cast(Layout, layout),
+            settings={name: _text(value) for name, value in settings.items()},
+        )
+        place = world if layout == "fixed" else f"{world}-{layout}"
+        parts = (place, _task_name(task, config), method, variant, f"seed{seed}")
+        return Cell("-".join(part for part in parts if part), variant, config)
+
+    def to_json(self) -> Json:
+        """The grid as JSON values, with the names of its cells."""
+        return {"version": VERSION, **asdict(self), "cells": [cell.name for cell in self.cells]}
+
+
+def paper_grid(
+    worlds: Sequence[str] = ("map", "image"),
+    tasks: Sequence[str] = ("1", "2", "3", "4", "5", "6", "7", "8"),
+    methods: Sequence[str] = METHODS,
+    seeds: Sequence[int] = (0, 1, 2, 3, 4),
+    episodes: int = 10_000,
+    preset: str = "default",
+) -> Grid:
+    """The paper's experiments: 8 tasks x 3 methods x 5 seeds x 10,000 episodes in both worlds."""
+    return Grid(tuple(tasks), tuple(worlds), tuple(methods), tuple(seeds), preset, episodes)
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _task_name(text: str, config: RunConfig) -> str:
+    """A short name for files. Texts that look alike differ in the digits, which depend on the whole task."""
+    if is_paper_task(text):
+        return f"task{paper_task(text).number}"
+    stem = Path(text).stem if text.endswith(".toml") else text
+    slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:32].strip("-")
+    return f"{slug or 'task'}-{hashlib.sha256(config.task.encode()).hexdigest()[:6]}"
+
+
+def _refuse_conflicts(cells: Sequence[Cell]) -> None:
+    """Two cells may be neither the same run under two names nor two runs under the same name."""
+    by_content: dict[str, Cell] = {}
+    by_name: dict[str, Cell] = {}
+    for cell in cells:
+        task = cell.config.build_task()
+        nameless = replace(cell.config, task=task_toml(Task(task.formula, task.alphabet, task.reward, "")))
+        content = json.dumps(nameless.to_json(), sort_keys=True)
+        for seen, key, what in (
+            (by_content, content, "are the same run; drop one of them"),
+            (by_name, cell.name.lower(), "would share a folder; rename one of the variants"),
+        ):
+            if (other := seen.setdefault(key, cell)) is not cell:
+                if other.name == cell.name:
+                    raise GridError(f"conflicting cells: the grid lists {cell.name} twice")
+                raise GridError(f"conflicting cells: {other.name} and {cell.name} {what}")
+
+
+def check_grid(grid: Grid, source: str) -> Grid:
+    """The grid, with errors that name where it came from."""
+    try:
+        _ = grid.cells
+    except NrmError as error:
+        raise GridError(f"{source}: {error}") from None
+    return grid

@@ -1,0 +1,274 @@
+"""Reward machines with rewards on their edges, as the original code has them, and the Moore machines they amount to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from nrm.aliases import BoolArray, IntArray, Trace
+from nrm.errors import LimitError, MachineError, listing, suggestion
+from nrm.logic import Formula, tables
+from nrm.machines.alphabet import Alphabet
+from nrm.machines.guards import letters_where
+from nrm.machines.moore import MooreMachine
+
+StateName: TypeAlias = int | str
+FallOff: TypeAlias = Literal["error", "terminal"]
+"""What happens at a letter for which a state has no edge. `terminal`: the episode ends and pays 0, as in the original
+code."""
+Overlap: TypeAlias = Literal["error", "first"]
+"""What happens at a letter for which a state has several edges. `first`: the first in the file is taken, as in the
+original code."""
+Outputs: TypeAlias = Literal["levels", "rewards"]
+"""What the Moore machine outputs: the sum of the rewards so far, or the reward of the step that led to the state."""
+
+MAX_COPIES = 100_000
+"""Most states of a Moore machine that is built from a reward machine."""
+
+_FITS = 1e-9
+"""How far rewards may lie from differences of noted levels: room for the rounding of decimal fractions."""
+
+_Node: TypeAlias = tuple[int, Fraction]
+"""A state's number, and the sum of the rewards so far (or the reward just paid)."""
+
+
+@dataclass(frozen=True)
+class RewardEdge:
+    """A move that is taken where its guard holds, and what it pays."""
+
+    source: StateName
+    target: StateName
+    guard: Formula
+    reward: Fraction
+    """Exact, so that sums that should be equal are."""
+    line: int = 0
+    """Its line in the file, for messages; 0: none."""
+
+    def __str__(self) -> str:
+        where = f" of line {self.line}" if self.line else ""
+        return f"edge{where} to {self.target} ('{self.guard}')"
+
+
+@dataclass(frozen=True, eq=False)
+class RewardMachine:
+    """A reward machine: states, guarded edges with constant rewards, and the terminal states, where episodes end.
+
+    Edges are told apart by their guards, so two states may be joined by several. Validated here: each state that is
+    not terminal must have exactly one edge for each letter, unless `fall_off` and `overlap` say otherwise. Edges that
+    leave a terminal state are never taken.
+    """
+
+    alphabet: Alphabet
+    initial: StateName
+    terminals: tuple[StateName, ...]
+    edges: tuple[RewardEdge, ...]
+    accepting: tuple[StateName, ...] | None = None
+    """Terminal (or other) states that count as success. None: the terminals that an edge enters with a reward above
+    0, or, when there are none, with a reward of 0."""
+    levels: tuple[float, ...] | None = None
+    """A level for each of `states`, for rewards that are their differences; ignored where they are not."""
+    fall_off: FallOff = "error"
+    overlap: Overlap = "error"
+
+    def __post_init__(self) -> None:
+        for name, value, choices in (
+            ("fall_off", self.fall_off, get_args(FallOff)),
+            ("overlap", self.overlap, get_args(Overlap)),
+        ):
+            if value not in choices:
+                raise MachineError(f"{name} is {' or '.join(map(repr, choices))}, not {value!r}")
+        for state in self.accepting or ():
+            if state not in self.places:
+                raise MachineError(f"accepting: there is no state {state!r} (states: {listing(map(str, self.states))})")
+        _ = self.fired
+
+    @cached_property
+    def states(self) -> tuple[StateName, ...]:
+        """The names of the states: numbers ascending, then other names in order of appearance."""
+        found = [self.initial, *self.terminals]
+        for edge in self.edges:
+            found += [edge.source, edge.target]
+        names = dict.fromkeys(found)
+        numbers = sorted(name for name in names if isinstance(name, int))
+        return (*numbers, *(name for name in names if not isinstance(name, int)))
+
+    @cached_property
+    def places(self) -> Mapping[StateName, int]:
+        """The number of each state."""
+        return {name: number for number, name in enumerate(self.states)}
+
+    @cached_property
+    def fired(self) -> IntArray:
+        """(states, letters) the number of the edge that is taken; -1 in terminal states and where none is."""
+        table = np.full((len(self.states), self.alphabet.size), -1, dtype=np.int32)
+        leaving = [edge for edge in self.edges if edge.source not in self.terminals]
+        for number, edge in enumerate(self.edges):
+            if edge.source in self.terminals:
+                continue
+            row = table[self.places[edge.source]]
+            here = letters_where(edge.guard, self.alphabet)
+            if self.overlap == "error":
+                self._check_alone(edge, row, here)
+            row[here & (row < 0)] = number
+        if self.fall_off == "error":
+            for name, row in zip(self.states, table, strict=True):
+                if name not in self.terminals and (row < 0).any():
+                    raise MachineError(self._missing(name, row, any(edge.source == name for edge in leaving)))
+        table.flags.writeable = False
+        return table
+
+    def rewards(self, trace: Trace) -> tuple[float, ...]:
+        """What is paid at each step; nothing is paid any more after the end."""
+        state: int | None = self.places[self.initial]
+        paid = []
+        for letter in self.alphabet.encode(trace):
+            edge = -1 if state is None else int(self.fired[state, letter])
+            paid.append(float(self.edges[edge].reward) if edge >= 0 else 0.0)
+            state = self.places[self.edges[edge].target] if edge >= 0 else None
+        return tuple(paid)
+
+    def to_moore(self, outputs: Outputs = "levels") -> MooreMachine:
+        """The Moore machine that pays the same.
+
+        `levels`: the output is the sum of the rewards so far, so that differences of outputs are the rewards, which is
+        what `TaskEnv` pays. States that can be reached with different sums are split. A loop whose rewards do not sum
+        to 0 makes the sum grow without end, and is an error. `rewards`: the output is the reward of the step that led
+        to the state (0 at first), which every reward machine allows; a terminal state keeps it, for episodes end there.
+        Pay it with `TaskEnv(…, pay="outputs")`.
+        """
+        if outputs not in get_args(Outputs):
+            hint = suggestion(str(outputs), get_args(Outputs))
+            raise MachineError(f"outputs are 'levels' or 'rewards', not {outputs!r}{hint}")
+        columns, letter_class = tables.merge_columns(self.fired, np.arange(self.alphabet.size, dtype=np.int32))
+        if outputs == "levels" and self._levels_fit(columns):
+            assert self.levels is not None
+            nodes = [(state, Fraction(level)) for state, level in enumerate(self.levels)]
+            rows = [self._targets(columns, state) for state, _ in nodes]
+        else:
+            nodes, rows = self._explore(columns, adding=outputs == "levels")
+        good = {self.places[name] for name in self._accepting()}
+        start = self.places[self.initial]
+        merged, classes = tables.merge_columns(np.array(rows, dtype=np.int32), letter_class)
+        return MooreMachine(
+            self.alphabet,
+            classes,
+            merged,
+            np.array([state in good for state, _ in nodes]),
+            np.array([_number(value) for _, value in nodes]),
+            next(number for number, (state, _) in enumerate(nodes) if state == start),
+        )
+
+    def _explore(self, columns: IntArray, adding: bool) -> tuple[list[_Node], list[list[int]]]:
+        """The reachable pairs of state and value, with their moves; the first pair of the initial state is the start.
+
+        The value is the sum of the rewards so far (`adding`), or the last of them. A new pair whose state is among its
+        own ancestors closes a loop that changes the sum. Paths without such a loop are short, so the search ends.
+        """
+        fallen = len(self.states)
+        start: _Node = (self.places[self.initial], Fraction(0))
+        parents: dict[_Node, tuple[_Node, int] | None] = {start: None}
+        moves: dict[_Node, list[_Node]] = {}
+        for node in (queue := [start]):
+            state, value = node
+            moves[node] = []
+            for edge in columns[state].tolist() if state != fallen else [-1] * columns.shape[1]:
+                if edge >= 0:
+                    taken = self.edges[edge]
+                    after = self.places[taken.target], taken.reward + (value if adding else 0)
+                elif state == fallen or self.states[state] in self.terminals:
+                    after = node
+                else:
+                    after = fallen, value if adding else Fraction(0)
+                moves[node].append(after)
+                if after not in parents:
+                    parents[after] = node, edge
+                    if adding:
+                        self._check_loop(after, parents)
+                    if len(parents) > MAX_COPIES:
+                        raise LimitError(
+                            f"the rewards of this machine add up in more than {MAX_COPIES:,} ways, a state for each; "
+                            "read it with outputs='rewards'"
+                        )
+                    queue.append(after)
+        # The start keeps its place before other copies of its state, so that it can be told from them.
+        nodes = sorted(moves, key=lambda node: (node[0], node != start, node[1]))
+        numbers = {node: number for number, node in enumerate(nodes)}
+        return nodes, [[numbers[after] for after in moves[node]] for node in nodes]
+
+    def _check_loop(self, node: _Node, parents: dict[_Node, tuple[_Node, int] | None]) -> None:
+        edges: list[RewardEdge] = []
+        link = parents[node]
+        while link is not None:
+            before, edge = link
+            if edge >= 0:
+                edges.append(self.edges[edge])
+            if before[0] == node[0]:
+                steps = "".join(f"{edge.source} -[{edge.guard}]-> " for edge in reversed(edges))
+                lines = sorted({edge.line for edge in edges if edge.line})
+                where = f" (line{'s' * (len(lines) > 1)} {listing(map(str, lines))})" if lines else ""
+                gain = _number(node[1] - before[1])
+                raise MachineError(
+                    f"the loop {steps}{self.states[node[0]]}{where} pays {gain:g} each time round, "
+                    "so the sum of rewards grows without end and cannot be the level of a state. Read the file with "
+                    "outputs='rewards' (--outputs rewards): each state then outputs what was just paid, and "
+                    "TaskEnv(…, pay='outputs') pays it"
+                )
+            link = parents[before]
+
+    def _targets(self, columns: IntArray, state: int) -> list[int]:
+        return [self.places[self.edges[edge].target] if edge >= 0 else state for edge in columns[state].tolist()]
+
+    def _levels_fit(self, columns: IntArray) -> bool:
+        """Whether the noted levels are those of the edges; who edits the edges need not edit the note."""
+        if self.levels is None or len(self.levels) != len(self.states):
+            return False
+        ends = [name in self.terminals for name in self.states]
+        if (columns[~np.array(ends)] < 0).any():
+            return False
+        slack = _FITS * max(1.0, max(abs(level) for level in self.levels))
+        return all(
+            abs(self.levels[self.places[edge.target]] - self.levels[self.places[edge.source]] - edge.reward) <= slack
+            for edge in self.edges
+            if edge.source not in self.terminals
+        )
+
+    def _accepting(self) -> tuple[StateName, ...]:
+        if self.accepting is not None:
+            return self.accepting
+        entering = [edge for edge in self.edges if edge.target in self.terminals and edge.source not in self.terminals]
+        good = [edge.target for edge in entering if edge.reward > 0]
+        neutral = [edge.target for edge in entering if edge.reward == 0]
+        return tuple(dict.fromkeys(good or neutral))
+
+    def _check_alone(self, edge: RewardEdge, row: IntArray, here: BoolArray) -> None:
+        for letter in np.flatnonzero(here & (row >= 0)).tolist():
+            other = self.edges[int(row[letter])]
+            if (other.target, other.reward) == (edge.target, edge.reward):
+                continue
+            raise MachineError(
+                f"state {edge.source} is not deterministic: the {other} and the {edge} both fire on "
+                f"'{self.alphabet.letter_name(letter)}'. Make the guards exclude each other; or, if exactly one symbol "
+                "holds at each step, list them all (symbols=…, --symbols); or take the first edge in the file, as the "
+                "original code does (overlap='first', --overlap first)"
+            )
+
+    def _missing(self, name: StateName, row: IntArray, leaves: bool) -> str:
+        if not leaves:
+            return f"state {name} has no edges and is not terminal; list it among the terminal states, or add edges"
+        letters = [f"'{self.alphabet.letter_name(letter)}'" for letter in np.flatnonzero(row < 0).tolist()]
+        return (
+            f"state {name} has no edge for {listing(letters, 4)}; add one, or end the episode there with reward 0, as "
+            "the original code does (fall_off='terminal', --fall-off terminal)"
+        )
+
+
+def _number(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise MachineError("the rewards add up to more than a number can hold; scale them down") from None

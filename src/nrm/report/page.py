@@ -1,0 +1,54 @@
+"""The page itself: a template, its style and its program, with the data inside."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from importlib.resources import files
+
+from nrm.aliases import Json
+
+SCRIPTS = ("base", "filters", "summary", "curves", "machine", "boards", "player", "notes", "main")
+"""The parts of the program, in the order in which they need each other."""
+
+
+def page_text(data: Json) -> str:
+    """One HTML text that loads nothing and opens from disk.
+
+    The browser is told to run this very program and no other (a hash in the content security policy), so a text from
+    a configuration that were taken for HTML could still do nothing.
+    """
+    style = _part("page.css")
+    script = "(() => {\n" + "\n".join(_part(f"{name}.js") for name in SCRIPTS) + "})();\n"
+    policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    parts = {
+        "policy": policy,
+        "title": _plain(data["title"]),
+        "style": style,
+        "data": _inside_script(data),
+        "script": script,
+    }
+    # In one pass, so that nothing inside a part is taken for a place to fill.
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _part("page.html"))
+
+
+def _part(name: str) -> str:
+    return files("nrm.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _plain(text: str) -> str:
+    """Text for HTML; whatever is not ASCII by its number, lone surrogates of odd file names included."""
+    return html.escape(text).encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _inside_script(data: Json) -> str:
+    """JSON that can stand in a script element: nothing in it can end the element or begin a comment."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,96 @@
+"use strict";
+/* What all parts share: the data, elements, numbers, the reader's choices. */
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = (id) => document.getElementById(id);
+
+/** An element; texts become text nodes and are never read as HTML. */
+function el(tag, properties = {}, ...children) {
+  return filled(document.createElement(tag), properties, children);
+}
+
+/** The same for SVG. */
+function svg(tag, properties = {}, ...children) {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), properties, children);
+}
+
+function filled(element, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "style") for (const [key, text] of Object.entries(value)) element.style.setProperty(key, text);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** A drop-down list: choices are [value, text]. */
+function dropdown(label, choices, chosen, change) {
+  const select = el("select", { onchange: () => change(select.value) });
+  for (const [value, text] of choices) select.append(el("option", { value, selected: value === chosen }, text));
+  return el("label", {}, label, select);
+}
+
+const clean = (text) => text.replace("-0.0", "0.0");
+const decimal = (value, digits = 1) =>
+  value === null || value === undefined ? "–" : clean(value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+const percent = (value, digits = 1) => (value === null || value === undefined ? "–" : `${decimal(100 * value, digits)} %`);
+const whole = (value) => value.toLocaleString("en");
+const count = (number, what, ending = "s") => `${whole(number)} ${what}${number === 1 ? "" : ending}`;
+const signed = (value) => (value > 0 ? `+${plainNumber(value)}` : plainNumber(value));
+const plainNumber = (value) => value.toLocaleString("en", { maximumFractionDigits: 3 }).replace("-", "−");
+const unique = (values) => [...new Set(values)];
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+/* Methods: colours that colour-blind readers tell apart, and line styles for those who see none. */
+const METHODS = {
+  rm: { label: "RM", colour: "var(--rm)", dash: "7 4", knows: "is given the task and the true symbols" },
+  nrm: { label: "NRM", colour: "var(--nrm)", dash: "", knows: "is given the task; learns the symbols" },
+  rnn: { label: "RNN", colour: "var(--rnn)", dash: "1.5 4", knows: "is given neither; remembers with an LSTM" },
+};
+const methodOrder = Object.keys(METHODS);
+const methodOf = (name) => METHODS[name] || { label: name.toUpperCase(), colour: "var(--other)", dash: "9 3 2 3", knows: "" };
+const DASHES = ["", "7 4", "1.5 4", "9 3 2 3", "3 2"];
+
+/* With one variant the line style tells the method; with several it tells the variant. */
+const allVariants = unique(data.groups.map((group) => group.variant)).sort((one, other) => (one !== "") - (other !== ""));
+function styleOf(group) {
+  const method = methodOf(group.method);
+  const dash = allVariants.length > 1 ? DASHES[allVariants.indexOf(group.variant) % DASHES.length] : method.dash;
+  return { colour: method.colour, dash };
+}
+const variantName = (variant) => variant || "usual settings";
+const seriesName = (group) =>
+  methodOf(group.method).label + (allVariants.length > 1 ? ` · ${variantName(group.variant)}` : "");
+
+function swatch(group) {
+  const { colour, dash } = styleOf(group);
+  return svg("svg", { width: 26, height: 10, "aria-hidden": "true", style: { "--series": colour } },
+    svg("line", { class: "line", x1: 2, y1: 5, x2: 24, y2: 5, "stroke-dasharray": dash }));
+}
+
+const allMethods = unique(data.groups.map((group) => group.method)).sort((one, other) => placeOf(one) - placeOf(other));
+function placeOf(method) {
+  return methodOrder.includes(method) ? methodOrder.indexOf(method) : methodOrder.length;
+}
+
+/** Small pictures for buttons: fonts do not all have the signs. Each is drawn in a box of 16 by 16. */
+const ICONS = {
+  first: "M3 3h2v10H3zM13 3v10L6 8z", back: "M11 3v10L4 8z", play: "M4 2.5v11L13 8z", pause: "M4 3h3v10H4zM9 3h3v10H9z",
+  on: "M5 3v10l7-5z", last: "M11 3h2v10h-2zM3 3v10l7-5z",
+};
+const icon = (name) => svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true", fill: "currentColor" }, svg("path", { d: ICONS[name] }));
+
+/* The reader's choices, and who wants to know of a change. */
+const chosen = {
+  method: new Set(data.groups.map((group) => group.method)),
+  world: new Set(data.groups.map((group) => group.world)),
+  task: new Set(data.groups.map((group) => group.task)),
+  variant: new Set(allVariants),
+};
+const watchers = [];
+const whenFiltered = (update) => { watchers.push(update); update(); };
+const filtered = () => watchers.forEach((update) => update());
+const isShown = (group) => Object.entries(chosen).every(([name, values]) => values.has(group[name]));
+const shownGroups = () => data.groups.filter(isShown);

@@ -1,0 +1,112 @@
+/* Pictures of worlds, and the learned grounding beside the truth. */
+
+const images = data.tiles.map((uri) => { const image = new Image(); image.src = uri; return image; });
+const VERDICTS = {
+  right: ["✓", "called by their true names"],
+  alike: ["≈", "taken for what the task treats alike: harmless here"],
+  mirror: ["⇄", "taken for their mirror images: the same rewards"],
+  wrong: ["✕", "wrong: rewards could have told"],
+};
+const MARK_COLOURS = { alike: "#5b6570", mirror: "#7a3e9d", wrong: "#b23a00" };
+
+/** What lies where a letter is read: a place in the recording's tiles, or -1 where the letter has no picture. */
+const contentOf = (recording, letter) => recording.letters.indexOf(letter);
+const nameOf = (recording, letter) => recording.names[letter] ?? `letter ${letter}`;
+
+/** Draw cells: `contents` has the tile of each, `texts` what to write where there is no tile, `marks` verdicts. */
+function drawBoard(canvas, recording, { contents, agent = null, trail = [], texts = [], marks = [] }) {
+  const side = Math.max(16, Math.min(128, 16 * Math.floor(640 / (16 * Math.max(recording.width, recording.height)))));
+  canvas.width = recording.width * side;
+  canvas.height = recording.height * side;
+  canvas.style.aspectRatio = `${recording.width} / ${recording.height}`;
+  const pen = canvas.getContext("2d");
+  pen.imageSmoothingEnabled = false;
+  const place = (cell) => [(cell % recording.width) * side, Math.floor(cell / recording.width) * side];
+  contents.forEach((content, cell) => {
+    const pair = recording.tiles[content] || recording.tiles[0];
+    pen.drawImage(images[pair[cell === agent ? 1 : 0]], ...place(cell), side, side);
+  });
+  drawTrail(pen, trail.map((cell) => place(cell).map((corner) => corner + side / 2)), side);
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  contents.forEach((_, cell) => {
+    const [x, y] = place(cell);
+    if (texts[cell]) {
+      pen.fillStyle = "#222";
+      pen.font = `600 ${side * 0.22}px system-ui, sans-serif`;
+      pen.fillText(texts[cell], x + side / 2, y + side / 2, side * 0.9);
+    }
+    if (MARK_COLOURS[marks[cell]]) drawMark(pen, marks[cell], x, y, side);
+  });
+}
+
+function drawTrail(pen, points, side) {
+  if (points.length < 2) return;
+  pen.strokeStyle = "rgb(98 50 170 / 55%)";
+  pen.lineWidth = side / 22;
+  pen.lineJoin = "round";
+  pen.setLineDash([side / 14, side / 10]);
+  pen.beginPath();
+  points.forEach(([x, y], place) => (place ? pen.lineTo(x, y) : pen.moveTo(x, y)));
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+function drawMark(pen, verdict, x, y, side) {
+  const size = side * 0.34;
+  pen.strokeStyle = pen.fillStyle = MARK_COLOURS[verdict];
+  pen.lineWidth = side / 20;
+  pen.strokeRect(x + pen.lineWidth / 2, y + pen.lineWidth / 2, side - pen.lineWidth, side - pen.lineWidth);
+  pen.fillRect(x, y, size, size);
+  pen.fillStyle = "#fff";
+  pen.font = `700 ${size * 0.8}px system-ui, sans-serif`;
+  pen.fillText(VERDICTS[verdict][0], x + size / 2, y + size * 0.54);
+}
+
+/** The grounding of the runs that have one; in words where there is none. */
+function drawGrounding(groups) {
+  const box = $("grounding");
+  const grounded = groups.flatMap((group) => group.recordings.filter((recording) => recording.grounding).map((recording) => ({ group, recording })));
+  if (!grounded.length) {
+    const learner = groups.some((group) => group.method === "nrm");
+    box.replaceChildren(el("p", { class: "quiet" }, learner
+      ? "No NRM run here could be played when the report was written, so there is no grounding to show."
+      : "Only NRM learns what symbols mean, and there is no NRM run on this task. RM is given the symbols, and RNN has none."));
+    return;
+  }
+  const show = ({ group, recording }) => {
+    const { truth, learned, sure, verdicts, meaning } = recording.grounding;
+    const title = (cell) => `(${cell % recording.width}, ${Math.floor(cell / recording.width)})`;
+    const left = board("What is there", recording, truth, [], (cell) => `${title(cell)}: ${nameOf(recording, truth[cell])}`);
+    const right = board("What NRM learned", recording, learned, verdicts, (cell) =>
+      `${title(cell)}: ${nameOf(recording, truth[cell])}, taken for ${nameOf(recording, learned[cell])} (${percent(sure[cell], 0)} sure)`);
+    const totals = Object.keys(VERDICTS).map((name) => [name, verdicts.filter((verdict) => verdict === name).length]);
+    body.replaceChildren(el("div", { class: "boards" }, left, right),
+      el("ul", { class: "legend" }, totals.filter(([, total]) => total).map(([name, total]) => el("li", {},
+        el("span", { class: `mark ${name}`, "aria-hidden": "true" }, VERDICTS[name][0]), el("b", {}, count(total, "cell")), " ", VERDICTS[name][1]))),
+      el("p", { class: "meaning" }, meaning),
+      el("p", { class: "quiet" }, `${seriesName(group)}, seed ${recording.seed}.` +
+        (recording.drawn ? " Items are placed anew every episode; this is one such layout." : "")));
+  };
+  const body = el("div", {});
+  const choices = grounded.map(({ group, recording }, place) => [String(place), `${seriesName(group)}, seed ${recording.seed}`]);
+  box.replaceChildren(...(grounded.length > 1 ? [el("div", { class: "tools" }, dropdown("Run", choices, "0", (value) => show(grounded[Number(value)])))] : []), body);
+  show(grounded[0]);
+}
+
+function board(caption, recording, letters, marks, title) {
+  const canvas = el("canvas", { role: "img", "aria-label": `${caption}: ${letters.map((letter) => nameOf(recording, letter)).join(", ")}` });
+  const contents = letters.map((letter) => Math.max(0, contentOf(recording, letter)));
+  const texts = letters.map((letter) => (contentOf(recording, letter) < 0 ? nameOf(recording, letter) : ""));
+  whenImagesAreReady(() => drawBoard(canvas, recording, { contents, texts, marks }));
+  canvas.addEventListener("pointermove", (event) => {
+    const box = canvas.getBoundingClientRect();
+    const x = Math.floor(((event.clientX - box.left) / box.width) * recording.width);
+    const y = Math.floor(((event.clientY - box.top) / box.height) * recording.height);
+    canvas.title = title(clamp(y, 0, recording.height - 1) * recording.width + clamp(x, 0, recording.width - 1));
+  });
+  return el("figure", {}, el("figcaption", {}, caption), canvas);
+}
+
+const ready = Promise.all(images.map((image) => image.decode()));
+const whenImagesAreReady = (draw) => { ready.then(draw); };

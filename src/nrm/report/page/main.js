@@ -1,0 +1,63 @@
+/* The theme, the closer look, and the start of everything. */
+
+function startTheme() {
+  const button = $("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const stored = () => { try { return localStorage.getItem("nrm-theme"); } catch { return null; } };
+  const isDark = () => (document.documentElement.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
+  const tell = () => {
+    button.textContent = isDark() ? "☀ Light" : "☾ Dark";
+    button.setAttribute("aria-label", `Switch to ${isDark() ? "light" : "dark"} colours`);
+  };
+  if (["light", "dark"].includes(stored())) document.documentElement.dataset.theme = stored();
+  button.addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    try { localStorage.setItem("nrm-theme", document.documentElement.dataset.theme); } catch { /* a page from disk may not remember */ }
+    tell();
+  });
+  system.addEventListener("change", tell);
+  tell();
+}
+
+/* The closer look is at one task in one world; filters narrow what it offers. */
+const closer = { world: null, task: null };
+
+function startCloser() {
+  whenFiltered(() => {
+    const shown = shownGroups();
+    const same = shown.find((group) => group.world === closer.world && group.task === closer.task);
+    const now = same || shown[0];
+    $("closer").hidden = !now;
+    if (now) openCloser(now.world, now.task);
+  });
+}
+
+function lookCloser(group) {
+  openCloser(group.world, group.task);
+  $("closer").scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+}
+
+function openCloser(world, name) {
+  Object.assign(closer, { world, task: name });
+  const shown = shownGroups();
+  const task = data.tasks.find((one) => one.name === name);
+  const groups = shown.filter((group) => group.world === world && group.task === name);
+  const worlds = unique(shown.filter((group) => group.task === name).map((group) => group.world));
+  const tasks = unique(shown.map((group) => group.task));
+  const worldOf = (other) => (shown.find((group) => group.task === other && group.world === world) || shown.find((group) => group.task === other)).world;
+  $("closer-tools").replaceChildren(
+    ...(tasks.length > 1 ? [dropdown("Task", tasks.map((one) => [one, one]), name, (value) => openCloser(worldOf(value), value))] : []),
+    ...(worlds.length > 1 ? [dropdown("World", worlds.map((one) => [one, one]), world, (value) => openCloser(value, name))] : []));
+  $("formula").textContent = task.formula;
+  drawMachine(task);
+  drawWords(task);
+  drawGrounding(groups);
+  startPlayer(task, groups);
+}
+
+startTheme();
+startFilters();
+startSummary();
+startCurves();
+startCloser();
+startNotes();

@@ -1,0 +1,181 @@
+/* The episode player: the world, the belief, the symbols and the rewards, step by step. */
+
+const ACTIONS = ["↑ up", "→ right", "↓ down", "← left"];
+const ENDS = {
+  success: "the task is done", failure: "the task has failed", limit: "the time is up", cut: "the rest was not recorded",
+};
+let player = null;
+
+/** Offer the recorded episodes of some groups. */
+function startPlayer(task, groups) {
+  if (player) player.stop();
+  player = null;
+  lightState(null, null);
+  const offers = groups.flatMap((group) => group.recordings.flatMap((recording) => recording.episodes.map((episode) => ({ task, group, recording, episode }))));
+  if (!offers.length) {
+    $("player-tools").replaceChildren();
+    $("player").replaceChildren(el("p", { class: "quiet" }, "No episode was recorded: no run here had a checkpoint that could be played when the report was written."));
+    return;
+  }
+  const runs = unique(offers.map((offer) => offer.recording));
+  const wish = runs.find((recording) => recording.grounding) || runs[0];
+  const choice = { recording: wish, greedy: false };
+  const open = () => {
+    if (player) player.stop();
+    player = new Player(offers.find((offer) => offer.recording === choice.recording && offer.episode.greedy === choice.greedy));
+  };
+  const label = (recording) => {
+    const { group } = offers.find((offer) => offer.recording === recording);
+    return `${seriesName(group)}, seed ${recording.seed}`;
+  };
+  $("player-tools").replaceChildren(
+    dropdown("Run", runs.map((recording, place) => [String(place), label(recording)]), String(runs.indexOf(wish)), (value) => { choice.recording = runs[Number(value)]; open(); }),
+    dropdown("Actions", [["sampled", "drawn from the policy"], ["greedy", "always the best"]], "sampled", (value) => { choice.greedy = value === "greedy"; open(); }));
+  open();
+}
+
+class Player {
+  constructor({ task, group, recording, episode }) {
+    Object.assign(this, { task, group, recording, episode, place: 0, timer: null });
+    this.canvas = el("canvas", { role: "img" });
+    this.facts = el("dl", { class: "facts" });
+    this.beliefs = el("div", {});
+    this.slider = el("input", { type: "range", min: 0, max: episode.steps.length, value: 0, "aria-label": "Step", oninput: () => { this.stop(); this.show(Number(this.slider.value)); } });
+    this.playButton = this.button("play", "Play", () => this.playOrPause());
+    this.strip = svg("svg", { class: "strip", viewBox: "0 0 1000 44", preserveAspectRatio: "none", "aria-hidden": "true" });
+    this.words = el("p", { class: "caption hidden-text", "aria-live": "polite" });
+    this.root = el("div", { class: "player", tabindex: 0, role: "group", "aria-label": "Episode player: arrow keys step, space plays, Home and End jump", style: { "--series": methodOf(group.method).colour }, onkeydown: (event) => this.key(event) },
+      this.canvas, el("div", {}, this.facts, this.beliefs),
+      el("div", { class: "transport" }, this.strip, this.slider,
+        el("div", { class: "buttons" },
+          this.button("first", "First step", () => this.go(0)), this.button("back", "Step back", () => this.go(this.place - 1)), this.playButton,
+          this.button("on", "Step on", () => this.go(this.place + 1)), this.button("last", "Last step", () => this.go(this.last)),
+          el("span", { class: "quiet keys", "aria-hidden": "true" }, ["←", "→", "space", "Home", "End"].map((key) => el("kbd", {}, key))))),
+      this.words);
+    $("player").replaceChildren(this.root);
+    whenImagesAreReady(() => this.show(this.place));
+  }
+
+  get last() { return this.episode.steps.length; }
+
+  button(picture, label, click) {
+    return el("button", { type: "button", "aria-label": label, title: label, onclick: click }, icon(picture));
+  }
+
+  go(place) { this.stop(); this.show(place); }
+
+  stop() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.playButton.replaceChildren(icon("play"));
+    this.playButton.setAttribute("aria-label", "Play");
+  }
+
+  playOrPause() {
+    if (this.timer) { this.stop(); return; }
+    if (this.place === this.last) this.show(0);
+    this.playButton.replaceChildren(icon("pause"));
+    this.playButton.setAttribute("aria-label", "Pause");
+    this.timer = setInterval(() => {
+      this.show(this.place + 1);
+      if (this.place === this.last) this.stop();
+    }, 500);
+  }
+
+  key(event) {
+    const onButton = event.target.tagName === "BUTTON", onSlider = event.target === this.slider;
+    if (event.altKey || event.ctrlKey || event.metaKey || (event.key === " " && onButton) || (onSlider && event.key !== " ")) return;
+    const act = {
+      ArrowLeft: () => this.go(this.place - 1), ArrowRight: () => this.go(this.place + 1),
+      Home: () => this.go(0), End: () => this.go(this.last), " ": () => this.playOrPause(),
+    }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  /** Show the world after `place` steps; 0 is the beginning. */
+  show(place) {
+    this.place = clamp(place, 0, this.last);
+    this.slider.value = this.place;
+    const { recording, episode, task } = this;
+    const done = episode.steps.slice(0, this.place);
+    const now = done.at(-1) || null;
+    const cells = [episode.start, ...done.map((step) => step.cell)];
+    drawBoard(this.canvas, recording, { contents: recording.contents, agent: cells.at(-1), trail: cells });
+    const state = now ? now.state : task.machine.initial;
+    const before = done.length > 1 ? done.at(-2).state : task.machine.initial;
+    lightState(now ? before : null, state);
+    const total = done.reduce((sum, step) => sum + step.reward, 0);
+    this.drawFacts(now, total);
+    this.drawBeliefs(now, state);
+    this.drawStrip();
+    const text = this.caption(now, state, total);
+    this.canvas.setAttribute("aria-label", text);
+    if (!this.timer) this.words.textContent = text;
+  }
+
+  caption(now, state, total) {
+    if (!now) return `The beginning; state ${state}`;
+    const end = this.place === this.last ? `; ${ENDS[this.episode.end]}` : "";
+    return `Step ${this.place}: ${ACTIONS[now.action].slice(2)}, symbol ${nameOf(this.recording, now.letter)}, reward ${plainNumber(now.reward)}, return ${plainNumber(total)}, state ${state}${end}`;
+  }
+
+  drawFacts(now, total) {
+    const { recording, group } = this;
+    const fact = (name, ...value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
+    const symbol = (letter) => {
+      const content = contentOf(recording, letter);
+      return [content >= 0 ? el("img", { src: data.tiles[recording.tiles[content][0]], alt: "" }) : null, nameOf(recording, letter)];
+    };
+    const end = this.place === this.last ? el("small", {}, ` ${ENDS[this.episode.end]}`) : null;
+    const { grounding } = recording;
+    const predicted = !now ? "–" : grounding
+      ? [symbol(grounding.learned[now.cell]), el("small", {}, ` ${percent(grounding.sure[now.cell], 0)}`)]
+      : el("small", {}, group.method === "rm" ? "RM is told the truth" : "this method predicts none");
+    this.facts.replaceChildren(
+      fact("Step", `${this.place} of ${this.last}`, end),
+      fact("Action", now ? ACTIONS[now.action] ?? String(now.action) : "–"),
+      fact("True symbol", now ? symbol(now.letter) : "–"),
+      fact("Predicted symbol", predicted),
+      fact("Reward", now ? signed(now.reward) : "–"),
+      fact("Return so far", plainNumber(Math.round(total * 1000) / 1000)));
+  }
+
+  drawBeliefs(now, state) {
+    const { task, recording, group } = this;
+    if (group.method === "rnn") {
+      this.beliefs.replaceChildren(el("p", { class: "quiet" }, `RNN keeps an LSTM state in which no belief can be read. The machine is in state ${state}.`));
+      return;
+    }
+    const states = task.machine.states;
+    const belief = new Map(now ? now.belief : [[task.machine.initial, 1]]);
+    const { mirror } = recording.grounding || {};
+    const image = mirror ? mirror[state] : state;
+    const listed = states.length <= 12 ? states.map((_, number) => number) : unique([...belief.keys(), state]).sort((a, b) => a - b);
+    this.beliefs.replaceChildren(el("div", { class: "beliefs", role: "img", "aria-label": "Belief over the machine's states" }, listed.flatMap((number) => {
+      const share = belief.get(number) || 0;
+      const flag = [number === state && "● true state", image !== state && number === image && "⇄ its mirror image"].filter(Boolean).join(", ");
+      return [
+        el("span", { class: number === state ? "now" : "" }, `state ${number}`),
+        el("div", { class: "track" }, el("div", { class: "bar", style: { width: `${100 * share}%` } })),
+        el("span", { class: "share" }, percent(share, 0)),
+        el("span", { class: "flag" }, flag),
+      ];
+    })));
+  }
+
+  /** The rewards of all steps as small bars, with the present step lit. */
+  drawStrip() {
+    const { steps } = this.episode;
+    const most = Math.max(1, ...steps.map((step) => Math.abs(step.reward)));
+    const slot = 1000 / Math.max(1, steps.length);
+    this.strip.replaceChildren(
+      svg("rect", { class: "here", x: Math.max(0, this.place - 1) * slot, y: 0, width: this.place ? slot : 0, height: 44 }),
+      svg("line", { class: "zero", x1: 0, x2: 1000, y1: 22, y2: 22, "vector-effect": "non-scaling-stroke" }),
+      ...steps.map((step, place) => {
+        const high = (Math.abs(step.reward) / most) * 20;
+        return svg("rect", { class: step.reward >= 0 ? "gain" : "loss", x: place * slot + slot * 0.15, width: slot * 0.7, y: step.reward >= 0 ? 22 - high : 22, height: high });
+      }));
+  }
+}

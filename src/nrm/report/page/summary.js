@@ -1,0 +1,121 @@
+/* The tiles and the table of results. */
+
+const COLUMNS = [
+  { name: "World", key: (group) => group.world, cell: (group) => group.world, className: "place", when: () => many("world") },
+  { name: "Task", key: (group) => group.task, cell: (group) => el("button", { type: "button", class: "link", title: "Look closer", onclick: () => lookCloser(group) }, group.task), className: "place" },
+  { name: "Variant", key: (group) => group.variant, cell: (group) => variantName(group.variant), className: "whose", when: () => many("variant") },
+  { name: "Method", key: (group) => methodOf(group.method).label, cell: (group) => el("span", { class: "method" }, swatch(group), methodOf(group.method).label), className: "whose" },
+  { name: "Runs", key: (group) => group.counted, cell: runsCell, number: true },
+  { name: "Last 100", title: "Mean return of the last 100 episodes, ± standard deviation over runs", key: (group) => first(group.last), cell: (group) => spreadCell(group, group.last, decimal), number: true },
+  { name: "IQM [95 %]", title: "Interquartile mean of the same, with its 95 % bootstrap interval", key: (group) => first(group.iqm), cell: intervalCell, number: true },
+  { name: "Area", title: "Mean return of all episodes: the area under the learning curve, ± standard deviation over runs", key: (group) => first(group.area), cell: (group) => spreadCell(group, group.area, decimal), number: true },
+  { name: "Grounding", title: "Share of the cells that the grounder calls by their true name", key: (group) => first(group.plain), cell: (group) => spreadCell(group, group.plain, percent), number: true },
+  { name: "… modulo shortcuts", title: "The same, where confusions that no reward can tell count as right", key: (group) => first(group.modulo), cell: (group) => spreadCell(group, group.modulo, percent), number: true },
+  { name: "CPU s", title: "Processor seconds of a run", key: (group) => first(group.cpu), cell: (group) => decimal(first(group.cpu)), number: true },
+];
+const sorting = { column: null, descending: false };
+
+const first = (pair) => (pair ? pair[0] : null);
+const many = (kind) => unique(data.groups.map((group) => group[kind])).length > 1;
+
+function startSummary() {
+  const worlds = unique(data.groups.map((group) => group.world)).length;
+  const runs = data.groups.reduce((sum, group) => sum + group.seeds.length, 0);
+  const when = new Date(data.written);
+  $("about").textContent = [
+    count(runs, "run"), count(data.tasks.length, "task"), count(worlds, "world"),
+    `written ${Number.isNaN(when.valueOf()) ? data.written : when.toISOString().slice(0, 10)} by nrm ${data.version}`,
+  ].join(" · ");
+  whenFiltered(() => {
+    $("tiles").replaceChildren(...tiles());
+    $("table").replaceChildren(table());
+  });
+}
+
+/** For each method the mean over what is shown, as a first impression. */
+function tiles() {
+  const shown = shownGroups();
+  return allMethods.filter((name) => shown.some((group) => group.method === name)).map((name) => {
+    const groups = shown.filter((group) => group.method === name && group.last);
+    const mean = (pick) => {
+      const values = groups.map((group) => first(pick(group))).filter((value) => value !== null);
+      return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
+    };
+    const method = methodOf(name);
+    const modulo = mean((group) => group.modulo);
+    const tasks = unique(groups.map((group) => group.task)).length;
+    return el("div", { class: "card tile", style: { "--series": method.colour } },
+      el("span", { class: "name" }, method.label), el("span", { class: "quiet" }, method.knows),
+      el("strong", {}, decimal(mean((group) => group.last)), " ", el("small", {}, "return, last 100")),
+      el("span", { class: "quiet" }, `${count(tasks, "task")}, ${count(groups.reduce((sum, group) => sum + group.counted, 0), "run")}`,
+        modulo === null ? null : `; symbols ${percent(modulo, 0)} right modulo shortcuts`));
+  });
+}
+
+function table() {
+  const columns = COLUMNS.filter((column) => !column.when || column.when());
+  const groups = sortedGroups();
+  if (!groups.length) return el("p", { class: "card empty" }, "Nothing is chosen: the filters above leave no run.");
+  const head = el("tr", {}, columns.map((column) => {
+    const active = sorting.column === column.name;
+    const order = active ? (sorting.descending ? "descending" : "ascending") : "none";
+    return el("th", { scope: "col", class: column.number ? "number" : column.className, "aria-sort": order, title: column.title },
+      el("button", { type: "button", onclick: () => sortBy(column) }, column.name, active ? (sorting.descending ? " ▾" : " ▴") : ""));
+  }));
+  // In the order of the page, the rows of one task in one world share the cells that name it.
+  const alike = (one, other) => !sorting.column && one && other && one.world === other.world && one.task === other.task;
+  const rows = groups.map((group, place) => {
+    const again = alike(groups[place - 1], group);
+    let rowspan = 1;
+    while (!again && alike(group, groups[place + rowspan])) rowspan += 1;
+    return el("tr", { class: again ? "again" : "first" }, columns.filter((column) => !again || column.className !== "place").map((column) =>
+      el("td", {
+        class: column.number ? "number" : column.className, rowspan: column.className === "place" && rowspan > 1 ? rowspan : null,
+        "data-label": column.number ? column.name : null,
+      }, column.cell(group))));
+  });
+  return el("div", { class: "card rows-box" }, el("table", { class: "rows" },
+    el("caption", { class: "hidden-text" }, "Results of each method on each task"), el("thead", {}, head), el("tbody", {}, rows)));
+}
+
+function sortedGroups() {
+  const groups = shownGroups();
+  const column = COLUMNS.find((one) => one.name === sorting.column);
+  if (!column) return groups;
+  const sign = sorting.descending ? -1 : 1;
+  return groups.sort((one, other) => {
+    const [a, b] = [column.key(one), column.key(other)];
+    if (a === null || b === null) return (a === null) - (b === null);  // what is unknown comes last, either way
+    return sign * (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
+  });
+}
+
+/** First the natural direction, then the other one, then the order of the page. */
+function sortBy(column) {
+  const down = Boolean(column.number);
+  if (sorting.column !== column.name) Object.assign(sorting, { column: column.name, descending: down });
+  else if (sorting.descending === down) sorting.descending = !down;
+  else sorting.column = null;
+  $("table").replaceChildren(table());
+  const heading = [...$("table").querySelectorAll("thead button")].find((button) => button.textContent.startsWith(column.name));
+  if (heading) heading.focus();
+}
+
+function spreadCell(group, pair, format) {
+  if (!pair) return "–";
+  if (group.counted === 1) return format(pair[0]);
+  return [format(pair[0]), " ", el("span", { class: "deviation" }, `± ${format(pair[1]).replace(" %", "")}`)];
+}
+
+function intervalCell(group) {
+  if (!group.iqm) return "–";
+  const [middle, low, high] = group.iqm.map((value) => decimal(value));
+  return group.counted === 1 ? middle : [middle, " ", el("span", { class: "deviation" }, `[${low}, ${high}]`)];
+}
+
+function runsCell(group) {
+  const open = group.seeds.length - group.finished;
+  if (!open) return whole(group.counted);
+  const text = group.finished ? `${open} unfinished` : "unfinished";
+  return [whole(group.counted), " ", el("span", { class: "badge warn" }, text)];
+}

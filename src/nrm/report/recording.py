@@ -1,0 +1,156 @@
+"""What a trained agent does and sees: episodes played from a checkpoint, and the grounding cell by cell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from nrm.agents import Trainer
+from nrm.agents.evaluation import Shown, play
+from nrm.aliases import Json
+from nrm.envs import BatchedMinecraft, MinecraftConfig
+from nrm.envs.grid import letters_of_contents, settled
+from nrm.errors import FileError, LimitError, WorldError
+from nrm.groundability import Shortcuts, diagnose
+from nrm.lab import Record, RunConfig, RunFolder
+from nrm.report.pictures import Tiles
+
+SEED = 12345
+"""Of the episodes, and of the layout where one is drawn; as in `nrm watch`."""
+MOST_CELLS = 1024
+"""Cells of a world that is drawn."""
+MOST_STEPS = 400
+"""Steps of an episode that are kept."""
+MOST_STATES = 12
+"""States whose share of the belief is kept at a step, the likeliest first."""
+
+
+def record_run(record: Record, found: Shortcuts | None, tiles: Tiles) -> Json:
+    """Load a run's checkpoint, play an episode by its policy and one by its best actions, and look at its grounder."""
+    folder = RunFolder(record.path)
+    if not (record.path / "checkpoint.pt").exists():
+        raise FileError(f"{record.path} has no checkpoint.pt, so no episode can be played")
+    world = still_world(record.config)
+    trainer = folder.load()
+    width, height = world.config.shape
+    contents = _contents(world)
+    letters = letters_of_contents(world.config, world.machine.alphabet).tolist()
+    grounding = ground_cells(trainer, world, found)
+    names = {*letters, *(grounding["learned"] if grounding else ())}
+    return {
+        "seed": record.seed,
+        "width": width,
+        "height": height,
+        "drawn": record.config.world.layout == "episode",
+        "contents": contents,
+        "letters": letters,
+        "names": {letter: world.machine.alphabet.letter_name(letter) for letter in sorted(names)},
+        "tiles": tiles.of(world.config),
+        "grounding": grounding,
+        "episodes": [play_once(trainer, world, greedy) for greedy in (False, True)],
+    }
+
+
+def still_world(config: RunConfig) -> BatchedMinecraft:
+    """One environment of the run's world in which nothing moves between episodes: observations are cells."""
+    world: Any = config.world
+    if not isinstance(world, MinecraftConfig):
+        raise WorldError(f"no picture is known of worlds such as {type(world).__name__}")
+    if world.cells > MOST_CELLS:
+        raise WorldError(f"worlds are drawn up to {MOST_CELLS:,} cells; this one has {world.cells:,}")
+    if world.layout != "fixed":
+        world = settled(world, SEED if world.layout_seed is None else world.layout_seed)
+    return BatchedMinecraft(world, config.build_task().machine(), 1)
+
+
+def play_once(trainer: Trainer, world: BatchedMinecraft, greedy: bool) -> Json:
+    """One episode, a row for each step: cell, action, letter read, reward, state reached, belief."""
+    start = int(world.reset(SEED)[0])  # playing begins with the same reset
+    steps: list[Json] = []
+    end = "cut"
+    memory = trainer.memory_on(world)
+    for shown in play(trainer, world, SEED, greedy):
+        steps.append(_step(trainer, memory, shown))
+        if bool(shown.batch.terminated[0]):
+            end = "success" if bool(world.machine.accepting[int(shown.state[0])]) else "failure"
+        elif bool(shown.batch.truncated[0]):
+            end = "limit"
+        if end != "cut" or len(steps) == MOST_STEPS:
+            break
+    return {"greedy": greedy, "start": start, "end": end, "steps": steps}
+
+
+def _step(trainer: Trainer, memory: Any, shown: Shown) -> Json:
+    row: Json = {
+        "cell": int(shown.batch.final_observation[0]),
+        "action": int(shown.action[0]),
+        "letter": int(shown.label[0]),
+        "reward": round(float(shown.batch.reward[0]), 3),
+        "state": int(shown.state[0]),
+    }
+    if trainer.method != "rnn":
+        belief = memory.feature(shown.carry)[0].numpy()
+        likely = np.argsort(-belief, kind="stable")[:MOST_STATES]
+        row["belief"] = [
+            [int(state), round(float(belief[state]), 3)] for state in likely.tolist() if belief[state] >= 5e-4
+        ]
+    return row
+
+
+def ground_cells(trainer: Trainer, world: BatchedMinecraft, found: Shortcuts | None) -> Json | None:
+    """What the grounder takes each cell for, beside the truth; None for methods without one."""
+    truth = world.true_labels()
+    if trainer.model is None or truth is None or world.frames is None:
+        return None
+    with torch.no_grad():
+        probabilities = trainer.model.letter_probs(trainer.model.ground(world.frames, check=False))
+    sure, learned = probabilities.max(-1)
+    shown: Json = {
+        "truth": truth.tolist(),
+        "learned": learned.tolist(),
+        "sure": [round(share, 3) for share in sure.tolist()],
+        "verdicts": ["right" if a == b else "wrong" for a, b in zip(truth.tolist(), learned.tolist(), strict=True)],
+        "meaning": "",
+        "mirror": None,
+    }
+    if found is not None:
+        shown |= _judged(found, world, truth.numpy(), learned.numpy())
+    return shown
+
+
+def _judged(found: Shortcuts, world: BatchedMinecraft, truth: Any, learned: Any) -> Json:
+    """Each cell's verdict: right, alike (harmless), mirror (by a symmetry) or wrong; and what it all means."""
+    confusion = np.zeros((found.alphabet.size, found.alphabet.size))
+    np.add.at(confusion, (truth, learned), 1.0)
+    try:
+        diagnosis = diagnose(found, confusion)
+    except LimitError:
+        return {}
+    number, image = found.machine.letter_class, np.array(diagnosis.symmetry)
+    kept = number[truth] == number[learned]
+    expected = image[number[truth]]
+    verdicts = np.where(
+        truth == learned,
+        "right",
+        np.where(expected != number[learned], "wrong", np.where(kept, "alike", "mirror")),
+    )
+    # States that rewards alone do not tell apart are merged in `found`; then no state has a mirror image to name.
+    moved = diagnosis.symmetry != found.group.identity and found.machine.states == world.machine.states
+    return {
+        "verdicts": verdicts.tolist(),
+        "accuracy": round(diagnosis.accuracy, 4),
+        "modulo": round(diagnosis.accuracy_modulo_shortcuts, 4),
+        "meaning": diagnosis.meaning,
+        "mirror": list(found.states_under(diagnosis.symmetry)) if moved else None,
+    }
+
+
+def _contents(world: BatchedMinecraft) -> list[int]:
+    """What lies in each cell: 0 for nothing, i for the i-th name of the world."""
+    contents = [0] * world.config.cells
+    for name, cell in world.config.placements:
+        assert cell is not None
+        contents[world.config.number(cell)] = world.config.names.index(name) + 1
+    return contents

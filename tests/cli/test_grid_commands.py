@@ -1,0 +1,156 @@
+"""`nrm sweep` and `nrm reproduce`: killed, interrupted and used twice, and still the table of an uninterrupted one."""
+
+from __future__ import annotations
+
+import csv
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+
+from nrm.figures import write_groundability
+from nrm.lab import RunFolder, load_grid
+from nrm.lab.cells import cell_path, run_cell
+from tests.cli.conftest import Nrm
+
+torch.set_num_threads(1)
+SWEEP = """
+tasks = [1]
+methods = ["rm", "nrm"]
+episodes = 200
+[settings]
+environments = 4
+grounding_every = 40
+grounding_epochs = 20
+grounding_restarts = 1
+[variants.base]
+[variants.open]
+belief = "open"
+window = 4
+"""
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> list[str]:
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    return ["sweep", str(tmp_path / "sweep.toml"), "--processes", "1", "--quiet"]
+
+
+def table(store: Path) -> list[dict[str, str]]:
+    """The table of results without what the clock has to say."""
+    rows = list(csv.DictReader((store / "results.csv").read_text().splitlines()))
+    return [{name: value for name, value in row.items() if name != "cpu_seconds"} for row in rows]
+
+
+def started(command: list[str], store: Path, cells: int) -> subprocess.Popen[str]:
+    """A process that has begun so many cells."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nrm", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while len(list(store.glob("runs/*/events"))) < cells:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    return process
+
+
+def test_killed_shared_interrupted_and_still_the_same_table(nrm_command: Nrm, sweep: list[str], tmp_path: Path) -> None:
+    store, whole = tmp_path / "grid", tmp_path / "whole"
+    command = [*sweep, "--out", str(store)]
+    process = started(command, store, cells=2)
+    told = nrm_command(*command)
+    assert told.status == 2
+    assert f"{store} is in use by process {process.pid}" in told.err
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+    process = started(command, store, cells=3)  # waits for the workers of the killed one
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "run the same command again to go on" in out
+
+    ended = nrm_command(*command)
+    assert ended.status == 0, ended.err
+    assert "4 runs done" in ended.out
+    for cell in load_grid(tmp_path / "sweep.toml").cells:
+        run_cell(cell, RunFolder(cell_path(whole, cell)), 1000, lambda trainer: None, lambda: False)
+    assert "4 runs done (4 of them before)" in nrm_command(*sweep, "--out", str(whole)).out
+    assert table(store) == table(whole)
+    rows = table(store)
+    assert [(row["method"], row["variant"], row["runs"]) for row in rows] == [
+        ("rm", "base", "1"),
+        ("nrm", "base", "1"),
+        ("rm", "open", "1"),
+        ("nrm", "open", "1"),
+    ]
+    assert {row["accuracy"] != "" for row in rows if row["method"] == "nrm"} == {True}
+
+
+def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nrm.figures.write_groundability", partial(write_groundability, budget=0.0))
+    command = ["reproduce", "--quick", "--tasks", "3", "visit-2", "--methods", "rm", "--seeds", "4", "--episodes", "60"]
+    command += ["--processes", "1", "--out", str(tmp_path)]
+    made = nrm_command(*command)
+    assert made.status == 0
+    assert "a quick version: 1 of the paper's 5 seeds, 60 of its 10,000 episodes, the map world only" in made.out
+    assert "[1/2] map-task3-rm-seed4 done after" in made.err
+    assert "[2/2] map-task1-rm-seed4 done after" in made.err
+    assert "paper task 1: visit(a, b)" in (tmp_path / "results.md").read_text()
+    assert (tmp_path / "figures" / "tasks-map.png").stat().st_size > 1000
+    assert "map" in (tmp_path / "index.html").read_text()
+    assert list((tmp_path / "groundability").glob("*.md"))
+    broken = tmp_path / "runs" / "map-task1-rm-seed4" / "config.json"
+    broken.write_text("{")
+    again = nrm_command(*command)
+    assert again.status == 1
+    assert "1 failed:\n  map-task1-rm-seed4:" in again.out
+    assert "is not JSON" in again.out
+    assert "map-task1-rm-seed4" in (tmp_path / "failed.md").read_text()
+    assert len(table(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["sweep", "--out", "x"], "no grid file is given"),
+        (["sweep", "missing.toml", "--out", "x"], "no such file or folder"),
+        (["sweep", "sweep.toml"], "say where the runs go"),
+        (["sweep", "bad.toml", "--out", "x"], "bad.toml, line 2: unknown key 'seed'; did you mean 'seeds'"),
+        (["sweep", "sweep.toml", "--out", "x", "--processes", "0"], "at least 1, not 0"),
+        (["sweep", "sweep.toml", "--out", "x", "--address", "a:1"], "add --engine ray"),
+        (["sweep", "sweep.toml", "--out", "sweep.toml"], "cannot write in sweep.toml"),
+        (["reproduce", "--tasks", "9", "--out", "x"], "unknown paper task '9'"),
+        (["reproduce", "--methods", "nmr", "--out", "x"], "did you mean 'nrm'"),
+        (["reproduce", "--episodes", "0", "--out", "x"], "episodes must be positive, not 0"),
+        (["reproduce", "--seeds", "1", "1", "--out", "x"], "seeds lists 1 twice"),
+        (["reproduce", "--engine", "ray", "--address", "a:1", "--processes", "2", "--out", "x"], "drop --processes"),
+    ],
+)
+def test_bad_input(
+    nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    (tmp_path / "bad.toml").write_text("tasks = [1]\nseed = 3\n")
+    outcome = nrm_command(*arguments)
+    assert outcome.status == 2
+    assert message in " ".join(outcome.err.split())
+    assert not (tmp_path / "x").exists()
+
+
+def test_ray_that_is_missing_or_out_of_reach(nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ["reproduce", "--quick", "--engine", "ray", "--out", str(tmp_path), "--quiet"]
+    monkeypatch.setitem(sys.modules, "ray", None)
+    missing = nrm_command(*command)
+    assert missing.status == 2
+    assert "pip install 'neural-reward-machines[ray]'" in missing.err
+    monkeypatch.undo()
+    pytest.importorskip("ray", reason="Ray is not installed (extra [ray])")
+    away = nrm_command(*command, "--address", "127.0.0.1:1")
+    assert away.status == 2
+    assert "no Ray cluster can be reached at '127.0.0.1:1'" in away.err

@@ -1,0 +1,40 @@
+"""`nrm report` says what it wrote and what it could not use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Nrm
+from tests.report.conftest import run
+
+
+def test_a_report(nrm_command: Nrm, tmp_path: Path) -> None:
+    run(tmp_path / "runs" / "a", "rm", 0)
+    run(tmp_path / "runs" / "b", "rm", 1, stop_after=20)
+    broken = run(tmp_path / "runs" / "c", "rm", 2)
+    (broken / "metrics.csv").write_text("x\ny\n")
+    outcome = nrm_command("report", str(tmp_path / "runs"), "--title", "Mine")
+    assert outcome.status == 0
+    assert outcome.out.startswith("2 runs, 1 task, 1 world: wrote ")
+    assert "nrm: unfinished: " in outcome.err
+    assert f"nrm: problem: {broken}: " in outcome.err
+    assert "<title>Mine</title>" in (tmp_path / "runs" / "index.html").read_text()
+    elsewhere = nrm_command("report", str(tmp_path / "runs"), "--out", str(tmp_path / "x.html"), "--recorded", "0")
+    assert elsewhere.status == 0
+    assert (tmp_path / "x.html").exists()
+
+
+def test_bad_input(nrm_command: Nrm, tmp_path: Path) -> None:
+    for arguments, message in (
+        ([str(tmp_path)], "there are no runs below"),
+        ([str(tmp_path / "nowhere")], "there is no folder"),
+        ([str(tmp_path), "--recorded", "-1"], "--recorded takes a number of runs"),
+    ):
+        outcome = nrm_command("report", *arguments)
+        assert outcome.status == 2
+        assert outcome.err.startswith("nrm: error: ")
+        assert message in outcome.err
+    run(tmp_path / "a", "rm", 0)
+    outcome = nrm_command("report", str(tmp_path), "--out", str(tmp_path))
+    assert outcome.status == 2
+    assert "it is a folder" in outcome.err
