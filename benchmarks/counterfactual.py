@@ -1,7 +1,8 @@
 """DQN with and without counterfactual experience, told the symbols or learning them: success against steps.
 
 All agents are Stable-Baselines3's DQN with one set of settings; what differs is where the belief comes from (the true
-state, or the neural machine) and the replay buffer. One gradient step samples as many transitions for all of them.
+state, or the neural machine) and the replay buffer. All take as many gradient steps, each on as many steps of the
+environment; with counterfactual experience every one of these comes in every state of the machine.
 """
 
 from __future__ import annotations
