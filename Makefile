@@ -49,7 +49,6 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.training_speed --out out/bench
 	$(BIN)/python -m benchmarks.counterfactual --out out/bench
 	$(BIN)/python -m benchmarks.lab --out out/bench
-	$(BIN)/python -m benchmarks.learning --out out/learning
 
 pictures: $(READY)
 	for task in 1 2 3 4 5 6 7 8; do $(BIN)/nrm compile --task $$task --out docs/images/task-$$task.svg; done

@@ -12,6 +12,7 @@ from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
+import torch
 
 from nrm.errors import FileError, GridError, LockedError
 from nrm.lab import Grid, RunFolder, lock
@@ -20,6 +21,7 @@ from nrm.lab.engines.worker import _work
 from nrm.lab.lock import locked
 from nrm.lab.packing import pack, unpack
 
+torch.set_num_threads(1)
 GRID = Grid(("1",), methods=("rm",), episodes=40, settings={"environments": 4})
 (CELL,) = GRID.cells
 

@@ -48,11 +48,11 @@ class Engine(Protocol):
 
 
 class Reporter:
-    """Passes on how far a trainer is, now and then."""
+    """Passes on how far a trainer is: at once, and now and then."""
 
     def __init__(self, report: Callable[[int, float], None]) -> None:
         self._report = report
-        self._last = time.monotonic()
+        self._last = float("-inf")
 
     def __call__(self, trainer: Trainer) -> None:
         """Report if the last time is long enough ago."""
