@@ -1,6 +1,6 @@
-"""Draw the pictures of the page "What can rewards teach?".
+"""Draw the pictures of the pages "What can rewards teach?" and "MiniGrid".
 
-Needs pygraphviz. The pictures go beside this file, into `images`: python docs/make_pictures.py
+Needs pygraphviz, MiniGrid and matplotlib. The pictures go beside this file, into `images`: python docs/make_pictures.py
 """
 
 from __future__ import annotations
@@ -8,7 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from matplotlib.image import imsave
+
 import nrm
+from nrm.envs.minigrid import READY_TASKS, minigrid_env
 from nrm.groundability import Shortcuts
 from nrm.machines import MooreMachine
 from nrm.machines.dot import colour, graphviz
@@ -27,6 +31,17 @@ def main() -> None:
     (IMAGES / "shortcuts-symmetry.png").write_bytes(picture(found, with_symmetry=True))
     distinct = nrm.compile("F a & F b", nrm.PAPER_SYMBOLS, reward="distinct")
     nrm.draw(distinct, IMAGES / "shortcuts-distinct.png")
+    imsave(IMAGES / "minigrid-worlds.png", minigrid_worlds())
+
+
+def minigrid_worlds() -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """The first image of an episode in the smallest environment of each ready task, four times as large."""
+    names = ("MiniGrid-LavaGapS5-v0", "MiniGrid-DoorKey-5x5-v0", "MiniGrid-RedBlueDoors-6x6-v0")
+    assert len(names) == len(READY_TASKS)
+    seen = [minigrid_env(name).reset(seed=2)[0].repeat(4, axis=0).repeat(4, axis=1) for name in names]
+    height = max(len(image) for image in seen)
+    white = [np.pad(image, ((height - len(image), 0), (0, 12), (0, 0)), constant_values=255) for image in seen]
+    return np.concatenate(white, axis=1)[:, :-12]
 
 
 def picture(found: Shortcuts, with_symmetry: bool) -> bytes:

@@ -16,6 +16,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
     [
         ("custom_environment.py", ["--steps", "1500"], "corridor.png"),
         ("demo.py", ["--episodes", "130", "--seeds", "1"], "index.html"),
+        ("minigrid_ppo.py", ["--steps", "1536"], "agent.zip"),
         ("learned_machine.py", ["--task", "F pickaxe", "--episodes", "15", "--states", "2"], "learned.svg"),
         ("offline_grounding.py", ["--task", "F pickaxe", "--episodes", "40"], "log.npz"),
         ("own_task.py", [], "delivery.svg"),
@@ -34,6 +35,7 @@ def test_every_example_is_run() -> None:
         "custom_environment.py",
         "demo.py",
         "learned_machine.py",
+        "minigrid_ppo.py",
         "offline_grounding.py",
         "own_task.py",
         "paper_tasks.py",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.agents.config import AgentConfig
+from nrm.agents.observations import DistinctObservations
 from nrm.envs import BatchedWorld
 from nrm.neural import EpisodeBuffer, FitConfig, FitRecord, NeuralRewardMachine, fit, grounder_for
 from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder, PooledGrounder
@@ -76,6 +77,7 @@ class Grounding:
         self._every = every
         self._most = most
         self._frames = None if frames is None else frames.numpy()
+        self._distinct = DistinctObservations()
         self._kept: list[Recorded] = []
         self._fresh: list[Recorded] = []
         self.bursts = 0
@@ -83,7 +85,7 @@ class Grounding:
 
     def add(self, episodes: Iterable[Recorded]) -> Burst | None:
         """Take in finished episodes; when enough are new, learn. What became of them, or None while they are few."""
-        self._fresh += episodes
+        self._fresh += map(self._numbered, episodes)
         if len(self._fresh) < self._every:
             return None
         fresh, self._fresh = self._fresh, []
@@ -91,12 +93,25 @@ class Grounding:
         loss, explained = self._surprise(self._buffer(fresh))
         if loss <= settings.target:
             # Nothing to learn: the grounder explains episodes that it has never seen.
+            self._forget()
             return Burst(loss, explained, None)
         self.bursts += 1
         self._kept = self._most_telling([*self._kept, *fresh])
         record = fit(self._model, self._buffer(self._kept), "grounding", settings)
         self._memory.refresh()
+        self._forget()
         return Burst(loss, explained, record)
+
+    def _numbered(self, episode: Recorded) -> Recorded:
+        """An episode whose observations are row numbers: of the frames, or of the distinct observations so far."""
+        observations, rewards = episode
+        return (observations if self._frames is not None else self._distinct.add(observations)), rewards
+
+    def _forget(self) -> None:
+        """Let go of the observations of episodes that were dropped."""
+        if self._frames is None:
+            numbers = self._distinct.forget([observations for observations, _ in self._kept])
+            self._kept = [(left, rewards) for left, (_, rewards) in zip(numbers, self._kept, strict=True)]
 
     def _most_telling(self, episodes: list[Recorded]) -> list[Recorded]:
         """The episodes that are kept: a good policy does the same again and again, so rare rewards go first.
@@ -122,8 +137,9 @@ class Grounding:
     def _buffer(self, episodes: Sequence[Recorded]) -> EpisodeBuffer:
         machine = self._model.machine
         buffer = EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level)
-        for observations, rewards in episodes:
-            buffer.add(observations if self._frames is None else self._frames[observations], rewards=rewards)
+        rows = self._distinct if self._frames is None else self._frames
+        for numbers, rewards in episodes:
+            buffer.add(rows[numbers], rewards=rewards)
         return buffer
 
     def state_dict(self) -> dict[str, Any]:
@@ -132,6 +148,7 @@ class Grounding:
             "model": self._model.state_dict(),
             "kept": _as_tensors(self._kept),
             "fresh": _as_tensors(self._fresh),
+            "distinct": torch.from_numpy(self._distinct[np.arange(len(self._distinct))]) if self._distinct else None,
             "bursts": self.bursts,
         }
 
@@ -139,6 +156,7 @@ class Grounding:
         """Go on from a saved state."""
         self._model.load_state_dict(state["model"])
         self._kept, self._fresh = _from_tensors(state["kept"]), _from_tensors(state["fresh"])
+        self._distinct = DistinctObservations(() if state["distinct"] is None else state["distinct"].numpy())
         self.bursts = state["bursts"]
         self._model.eval()
         self._memory.refresh()

@@ -26,9 +26,11 @@ class Train:
     """Train RM, NRM or RNN on a task. A run can be interrupted, and goes on exactly with --resume."""
 
     task: str | None = None
-    """A paper task (1 to 8, or its name), a formula over the world's symbols, or a task file (.toml)."""
+    """A paper task (1 to 8, or its name), a formula over the world's symbols, or a task file (.toml). A MiniGrid world
+    may have a ready one, which is then the default."""
     world: str = "map"
-    """What the agent sees: map (its position) or image (64x64 pixels)."""
+    """What the agent sees: map (its position), image (64x64 pixels), or minigrid:ID, the image of one of MiniGrid's
+    environments, such as minigrid:MiniGrid-LavaGapS5-v0."""
     method: str = "nrm"
     """rm (is told the true symbols), nrm (learns them) or rnn (knows no task)."""
     episodes: int | None = None
@@ -79,8 +81,6 @@ class Train:
     def _config(self) -> RunConfig:
         from nrm.lab import choose_run
 
-        if self.task is None:
-            raise UsageError("no task is given; add --task, such as --task 1 or --task 'F pickaxe & G !lava'")
         return choose_run(
             self.task,
             self.world,

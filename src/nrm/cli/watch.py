@@ -44,8 +44,8 @@ class Watch:
         import torch
 
         from nrm.agents.evaluation import play
-        from nrm.envs import MinecraftEnv, TaskEnv, VectorWorld
-        from nrm.lab import RunFolder
+        from nrm.envs import VectorWorld
+        from nrm.lab import RunFolder, rendered_env
 
         torch.set_num_threads(1)
         folder = RunFolder(self.run_folder)
@@ -54,8 +54,8 @@ class Watch:
         mode = "ansi" if self.gif is None else "rgb_array"
         if self.gif is not None and self.gif.suffix.lower() != ".gif":
             raise UsageError(f"--gif writes a .gif file, not '{self.gif}'")
-        camera = _camera(MinecraftEnv(config.world, render_mode=mode))
-        world = VectorWorld.of(lambda: TaskEnv(camera, machine), 1)
+        camera = _camera(rendered_env(config.world, machine, mode))
+        world = VectorWorld.of(lambda: camera, 1)
         console = Console(highlight=False)
         frames: list[Any] = []
         shown_steps = play(trainer, world, self.seed, self.greedy)
@@ -117,10 +117,12 @@ def _picture(image: Any, lines: list[str]) -> Any:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
         raise MissingExtraError("moving pictures need pillow: pip install 'neural-reward-machines[render]'") from None
-    world = Image.fromarray(np.asarray(image)).resize((320, 320), Image.Resampling.NEAREST)
+    height, width = np.asarray(image).shape[:2]
+    size = (320 * width // max(width, height), 320 * height // max(width, height))
+    world = Image.fromarray(np.asarray(image)).resize(size, Image.Resampling.NEAREST)
     font = ImageFont.load_default(size=13)
     canvas = Image.new("RGB", (max(320, 460), 320 + 18 * len(lines) + 12), "white")
-    canvas.paste(world, ((canvas.width - 320) // 2, 0))
+    canvas.paste(world, ((canvas.width - size[0]) // 2, (320 - size[1]) // 2))
     draw = ImageDraw.Draw(canvas)
     for row, line in enumerate(lines):
         draw.text((8, 326 + 18 * row), line.replace("█", "|"), fill="black", font=font)

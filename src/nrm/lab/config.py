@@ -8,8 +8,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from nrm.agents import AgentConfig
 from nrm.aliases import Json
-from nrm.envs import BatchedMinecraft, MinecraftConfig
+from nrm.envs import BatchedWorld, MinecraftConfig
 from nrm.errors import ConfigError, listing, suggestion
+from nrm.lab.worlds import WorldConfig, build_world, world_from_json
 from nrm.machines import Task
 from nrm.machines.task import task_from_toml, task_toml
 
@@ -24,7 +25,7 @@ class RunConfig:
 
     task: str
     """The task, as the text of a task file."""
-    world: MinecraftConfig = field(default_factory=MinecraftConfig)
+    world: WorldConfig = field(default_factory=MinecraftConfig)
     method: str = "nrm"
     agent: AgentConfig = field(default_factory=AgentConfig)
     seed: int = 0
@@ -33,9 +34,9 @@ class RunConfig:
         """The task."""
         return task_from_toml(self.task, "the run's task")
 
-    def build_world(self, count: int | None = None) -> BatchedMinecraft:
+    def build_world(self, count: int | None = None) -> BatchedWorld:
         """The world, with as many environments as the agent trains on unless told otherwise."""
-        return BatchedMinecraft(self.world, self.build_task().machine(), count or self.agent.environments)
+        return build_world(self.world, self.build_task().machine(), count or self.agent.environments)
 
     def to_json(self) -> Json:
         """The configuration as JSON values."""
@@ -49,13 +50,13 @@ class RunConfig:
         fields = dict(data)
         fields.pop("version")
         try:
-            world, agent = MinecraftConfig(**_tuples(fields.pop("world"))), AgentConfig(**fields.pop("agent"))
+            world, agent = world_from_json(fields.pop("world")), AgentConfig(**fields.pop("agent"))
             return cls(world=world, agent=agent, **fields)
         except (KeyError, TypeError) as error:
             raise ConfigError(f"the run's configuration is malformed: {error}") from None
 
 
-def run_config(task: Task, world: MinecraftConfig, method: str, agent: AgentConfig, seed: int) -> RunConfig:
+def run_config(task: Task, world: WorldConfig, method: str, agent: AgentConfig, seed: int) -> RunConfig:
     """The configuration of a run on a task."""
     return RunConfig(task_toml(task), world, method, agent, seed)
 
@@ -90,12 +91,3 @@ def _read(name: str, text: str, kind: Any) -> Any:
         return kind(text)
     except ValueError:
         raise ConfigError(f"{name} is of type {kind.__name__}, not '{text}'") from None
-
-
-def _tuples(value: Any) -> Any:
-    """JSON has lists where the configuration has tuples."""
-    if isinstance(value, list):
-        return tuple(_tuples(item) for item in value)
-    if isinstance(value, dict):
-        return {key: _tuples(item) for key, item in value.items()}
-    return value

@@ -16,6 +16,7 @@ from nrm.aliases import Json
 from nrm.errors import GridError, NrmError, suggestion
 from nrm.lab.choices import Layout, choose_run
 from nrm.lab.config import RunConfig
+from nrm.lab.worlds import world_name
 from nrm.logic import is_paper_task, paper_task
 from nrm.machines import Task
 from nrm.machines.task import task_toml
@@ -39,7 +40,7 @@ class Cell:
     @property
     def kind(self) -> tuple[str, str]:
         """(world, method): what the cost of an episode depends on most."""
-        return self.config.world.observation, self.config.method
+        return world_name(self.config.world), self.config.method
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class Grid:
             settings={name: _text(value) for name, value in settings.items()},
         )
         place = world if layout == "fixed" else f"{world}-{layout}"
-        parts = (place, _task_name(task, config), method, variant, f"seed{seed}")
+        parts = (place.replace(":", "-"), _task_name(task, config), method, variant, f"seed{seed}")
         return Cell("-".join(part for part in parts if part), variant, config)
 
     def to_json(self) -> Json:

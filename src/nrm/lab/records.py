@@ -15,6 +15,7 @@ from nrm.errors import FileError
 from nrm.files import read_text
 from nrm.lab.config import RunConfig
 from nrm.lab.run import RunFolder
+from nrm.lab.worlds import world_name
 
 Column = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -43,8 +44,7 @@ class Record:
     @property
     def world(self) -> str:
         """The world's name: what the agent sees, and how items are laid out unless they are fixed."""
-        world = self.config.world
-        return world.observation if world.layout == "fixed" else f"{world.observation}-{world.layout}"
+        return world_name(self.config.world)
 
     @property
     def method(self) -> str:

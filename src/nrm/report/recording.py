@@ -43,7 +43,7 @@ def record_run(record: Record, found: Shortcuts | None, tiles: Tiles) -> Json:
         "seed": record.seed,
         "width": width,
         "height": height,
-        "drawn": record.config.world.layout == "episode",
+        "drawn": isinstance(record.config.world, MinecraftConfig) and record.config.world.layout == "episode",
         "contents": contents,
         "letters": letters,
         "names": {letter: world.machine.alphabet.letter_name(letter) for letter in sorted(names)},

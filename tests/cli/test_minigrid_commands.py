@@ -1,0 +1,85 @@
+"""`nrm train`, `nrm evaluate` and `nrm watch` on MiniGrid."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("minigrid")
+
+from nrm.lab import RunConfig, RunFolder, choose_run, read_record, train
+from tests.cli.conftest import Nrm
+
+LAVA = "minigrid:MiniGrid-LavaGapS5-v0"
+SMALL = ("episodes=16", "environments=4", "grounding_every=8", "grounding_epochs=5", "grounding_restarts=1")
+QUICK = ("--quiet", *(part for setting in SMALL for part in ("--set", setting)))
+
+
+@pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
+def test_train_resume_evaluate_and_watch(nrm_command: Nrm, tmp_path: Path, method: str) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    options = ("--world", LAVA, "--task", "F goal & G !lava", "--method", method, *QUICK)
+    trained = nrm_command("train", *options, "--out", str(whole))
+    assert trained.status == 0
+    assert "16 of 16 episodes" in trained.out
+    folder = RunFolder(parts)
+    folder.begin(RunFolder(whole).config())
+    countdown = iter([False] * 5 + [True])
+    assert not train(folder, folder.load(), interrupted=lambda: next(countdown))
+    assert nrm_command("train", "--resume", str(parts), "--quiet").status == 0
+    assert (parts / "metrics.csv").read_text() == (whole / "metrics.csv").read_text()
+    assert read_record(whole).world == LAVA
+    data = json.loads(nrm_command("evaluate", str(whole), "--episodes", "2", "--json").out)
+    assert (data["grounding_accuracy"] is None) == (method != "nrm")
+    if method == "nrm":
+        shown = nrm_command("watch", str(whole))
+        assert "true symbol empty" in shown.out
+        assert "WG" in shown.out
+        picture = tmp_path / "episode.gif"
+        assert nrm_command("watch", str(whole), "--gif", str(picture)).status == 0
+        assert picture.read_bytes().startswith(b"GIF8")
+
+
+def test_the_ready_task_is_the_default() -> None:
+    run = choose_run(None, "minigrid:MiniGrid-DoorKey-5x5-v0")
+    task = run.build_task()
+    assert task.alphabet.symbols == ("key", "door", "goal")
+    assert not task.alphabet.is_exclusive
+    assert RunConfig.from_json(json.loads(json.dumps(run.to_json()))) == run
+
+
+def test_configurations_without_a_kind_are_of_the_first_world() -> None:
+    data = choose_run("1").to_json()
+    assert "kind" not in data["world"]
+    assert RunConfig.from_json(data) == choose_run("1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--world", "minigrid:MiniGrid-LavaGap5-v0"], "did you mean 'MiniGrid-LavaGapS5-v0'"),
+        (["--world", "minigird:MiniGrid-LavaGapS5-v0"], "unknown world 'minigird:MiniGrid-LavaGapS5-v0'"),
+        (["--world", LAVA, "--task", "F gaol"], "did you mean 'goal'"),
+        (["--world", LAVA, "--layout", "episode"], "draws its own grids"),
+        (["--world", "minigrid:MiniGrid-Empty-5x5-v0"], "there is no ready task for MiniGrid-Empty-5x5-v0"),
+        (["--world", "minigrid:MiniGrid-Empty-5x5-v0", "--task", "F gem"], "nothing in a grid is called 'gem'"),
+    ],
+)
+def test_bad_input(
+    nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = nrm_command("train", *arguments, "--out", "x")
+    assert outcome.status == 2
+    assert message in " ".join(outcome.err.split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_minigrid(nrm_command: Nrm, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "minigrid", None)
+    outcome = nrm_command("train", "--world", LAVA, "--out", str(tmp_path / "run"))
+    assert outcome.status == 2
+    assert "pip install 'neural-reward-machines[minigrid]'" in " ".join(outcome.err.split())
