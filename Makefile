@@ -20,7 +20,7 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ".[draw,bench,figures,minigrid,ray,sb3,render,tensorboard,docs,dev]"
+		--editable ".[draw,bench,figures,minigrid,sb3,ray,render,tensorboard,docs,dev]"
 	@touch $@
 
 demo: $(READY)
@@ -48,8 +48,8 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.pure --out out/bench --no-joint
 	$(BIN)/python -m benchmarks.training_speed --out out/bench
 	$(BIN)/python -m benchmarks.counterfactual --out out/bench
-	$(BIN)/python -m benchmarks.minigrid --out out/minigrid
 	$(BIN)/python -m benchmarks.lab --out out/bench
+	$(BIN)/python -m benchmarks.minigrid --out out/minigrid
 
 pictures: $(READY)
 	for task in 1 2 3 4 5 6 7 8; do $(BIN)/nrm compile --task $$task --out docs/images/task-$$task.svg; done

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from nrm.envs import MinecraftConfig
 from nrm.errors import GridError, NrmError
-from nrm.lab import Grid, load_grid, paper_grid, world_name
+from nrm.lab import Grid, load_grid, paper_grid
 from nrm.lab.grid_file import grid_from_toml
 
 SWEEP = """
@@ -50,8 +51,8 @@ def test_a_grid_file() -> None:
     assert base.agent.learning_rate == opened.agent.learning_rate == 0.002
     assert base.agent.episodes == 300
     papers = cells["image-episode-task3-rm-papers-seed0"]
-    assert (papers.variant, world_name(papers.config.world)) == ("papers", "image-episode")
-    assert papers.config.agent.environments == 1
+    assert isinstance(papers.config.world, MinecraftConfig)
+    assert (papers.variant, papers.config.world.layout, papers.config.agent.environments) == ("papers", "episode", 1)
     assert papers.config.agent.episodes == 50  # a variant's own setting wins
     assert papers.config.agent.normalise is True
 

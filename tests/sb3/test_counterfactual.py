@@ -9,14 +9,21 @@ import pytest
 import torch
 from gymnasium import spaces
 from stable_baselines3 import DQN
+from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv
 from torch import Tensor, nn
 
 import nrm
 from nrm.envs.ends import ending_states
 from nrm.errors import WorldError
-from nrm.neural import NeuralRewardMachine
-from nrm.sb3 import CounterfactualReplayBuffer, ImageBeliefExtractor, NeuralRewardMachineVecWrapper, counterfactual
+from nrm.neural import FitConfig, NeuralRewardMachine
+from nrm.sb3 import (
+    CounterfactualReplayBuffer,
+    GroundingCallback,
+    ImageBeliefExtractor,
+    NeuralRewardMachineVecWrapper,
+    counterfactual,
+)
 from nrm.sb3.counterfactual import relabel
 from tests.wrappers.worlds import TASK, Silent, task_env, untrained
 
@@ -77,7 +84,7 @@ def sampled(buffer: CounterfactualReplayBuffer, count: int = 200) -> dict[int, s
     for state, after, reward, done in rows:
         found.setdefault(state, set()).add((after, reward, done))
     for beliefs in (batch.observations["belief"], batch.next_observations["belief"]):
-        assert torch.equal(beliefs.sum(1), torch.ones(count))
+        assert torch.equal(beliefs.sum(1), torch.ones(len(beliefs)))
     return found
 
 
@@ -104,9 +111,9 @@ def test_other_rules_of_ending_and_other_scales() -> None:
     assert [next(iter(found[state])) for state in range(4)] == [(2, half, 0), (3, half, 0), (2, 0, 0), (3, 0, 0)]
 
 
-def test_states_are_drawn_evenly() -> None:
-    states = filled(A).sample(6000).observations["belief"].mean(0)
-    assert states.tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0], abs=0.03)
+def test_every_step_comes_in_every_state() -> None:
+    batch = filled(A).sample(5)
+    assert batch.observations["belief"].argmax(1).tolist() == [0] * 5 + [1] * 5 + [2] * 5
 
 
 def test_relabelling_against_the_machine_step_by_step() -> None:
@@ -173,6 +180,29 @@ def test_an_agent_learns_from_it(kind: str) -> None:
             assert (again.states == after).all()
             assert again.rewards / 100 == pytest.approx(buffer.rewards[step])
             assert (again.ended == buffer.dones[step] * (1 - buffer.timeouts[step])).all()
+
+
+def test_it_waits_until_the_grounder_explains_the_rewards() -> None:
+    buffer = filled(B, model=NeuralRewardMachine(Oracle([[1.0, 0.0, 0.0]] * 5), BOTH))
+    buffer.imagines = False
+    assert sampled(buffer) == {1: {(3, 50.0, 0.0)}}
+
+    model = untrained()
+    venv = NeuralRewardMachineVecWrapper(DummyVecEnv([task_env] * 4), model, reward_scale=0.01)
+    agent = DQN("MultiInputPolicy", venv, learning_starts=20, device="cpu", seed=0, **counterfactual(venv, TASK))
+    relied = []
+
+    class Watch(BaseCallback):
+        def _on_step(self) -> bool:
+            relied.append(agent.replay_buffer.imagines)  # type: ignore[union-attr]
+            return True
+
+    callback = GroundingCallback(model, every=20, config=FitConfig(restarts=1, epochs=150, target=0.05))
+    agent.learn(1200, callback=[callback, Watch()])
+    assert relied[0] is False
+    known = [burst.record is None or burst.record.explained for burst in callback.bursts]
+    assert True in known
+    assert relied[-1] is known[-1]
 
 
 def test_misuse_is_named() -> None:

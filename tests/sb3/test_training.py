@@ -16,19 +16,30 @@ from nrm.sb3 import GroundingCallback, ImageBeliefExtractor, NeuralRewardMachine
 from nrm.wrappers import model_for
 from tests.wrappers.worlds import Silent
 
-EASY = nrm.compile("F gem & G !lava", MINECRAFT_SYMBOLS)
+EASY = nrm.compile("F(gem & F pickaxe)", MINECRAFT_SYMBOLS)
+"""It takes a memory: beside the pickaxe, what to do depends on whether the gem was visited."""
 COMMON: dict[str, Any] = {
-    "gamma": 0.97,
-    "learning_rate": 1e-3,
+    "gamma": 0.9,
     "seed": 0,
     "device": "cpu",
     "policy_kwargs": {"features_extractor_class": ImageBeliefExtractor, "net_arch": [64]},
 }
-ALGORITHMS: dict[str, tuple[type[BaseAlgorithm], dict[str, Any]]] = {
-    "PPO": (PPO, {"n_steps": 32, "batch_size": 128, "n_epochs": 6, "ent_coef": 0.01}),
-    "A2C": (A2C, {"use_rms_prop": False, "ent_coef": 0.01, "gae_lambda": 0.95}),
-    "DQN": (DQN, {"learning_starts": 300, "exploration_fraction": 0.4, "target_update_interval": 200, "train_freq": 1}),
+ALGORITHMS: dict[str, tuple[type[BaseAlgorithm], int, dict[str, Any]]] = {
+    "PPO": (PPO, 5000, {"learning_rate": 1e-3, "n_steps": 32, "batch_size": 128, "n_epochs": 6, "ent_coef": 0.01}),
+    "A2C": (A2C, 10_000, {"learning_rate": 3e-3, "n_steps": 8, "ent_coef": 0.01, "use_rms_prop": False}),
+    "DQN": (
+        DQN,
+        5000,
+        {
+            "learning_rate": 1e-3,
+            "learning_starts": 300,
+            "exploration_fraction": 0.4,
+            "target_update_interval": 200,
+            "train_freq": 1,
+        },
+    ),
 }
+"""Name: the class, the steps that it needs here, and its settings."""
 
 
 def easy_env(told: bool) -> Any:
@@ -36,15 +47,16 @@ def easy_env(told: bool) -> Any:
     return env if told else Silent(env)
 
 
-@pytest.mark.parametrize("kind", ["nrm", "rm"])
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize(("name", "kind"), [("PPO", "rm"), *((name, "nrm") for name in ALGORITHMS)])
 def test_it_learns(name: str, kind: str) -> None:
     model = EASY if kind == "rm" else model_for(easy_env(True).observation_space, EASY)
-    venv = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: easy_env(kind == "rm")] * 8), model, reward_scale=0.01)
-    algorithm, options = ALGORITHMS[name]
+    envs = DummyVecEnv([lambda: easy_env(kind == "rm")] * 8)
+    # Open loop: the levels of this task tell the state, and the grounder would not be needed.
+    venv = NeuralRewardMachineVecWrapper(envs, model, belief="open", reward_scale=0.01)
+    algorithm, steps, options = ALGORITHMS[name]
     agent = algorithm("MultiInputPolicy", venv, **COMMON, **options)
     callback = GroundingCallback(model, every=40)
-    agent.learn(5000, callback=callback)
+    agent.learn(steps, callback=callback)
     if kind == "nrm":
         assert callback.bursts[0].record is not None
         assert callback.bursts[0].explained == 0

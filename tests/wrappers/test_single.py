@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -19,6 +21,7 @@ from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, fit
 from nrm.wrappers import Augmentation, NeuralRewardMachineWrapper, model_for
 from tests.wrappers.worlds import TASK, InDict, Silent, task_env, untrained
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 MODELS: dict[str, NeuralRewardMachine | MooreMachine] = {"nrm": untrained(), "rm": TASK}
 
 
@@ -72,14 +75,17 @@ def test_rm_and_nrm_have_one_shape() -> None:
 
 
 @pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize("stack", ["dict", "flat", "image", "merged"])
+@pytest.mark.parametrize("stack", ["dict", "flat", "image", "merged", "custom"])
 def test_gymnasium_and_stable_baselines_approve(kind: str, stack: str) -> None:
     sb3_check = pytest.importorskip("stable_baselines3.common.env_checker").check_env
     inner: gymnasium.Env[Any, Any] = task_env(observation="image", pixels=16) if stack == "image" else task_env()
     if stack == "merged":
         inner = InDict(inner)
+    if stack == "custom":
+        inner = runpy.run_path(str(EXAMPLES / "custom_environment.py"))["make"]()
     reads = "place" if stack == "merged" else None
-    model = MODELS[kind] if kind == "rm" else model_for(inner.observation_space, TASK, reads=reads)
+    task = inner.get_wrapper_attr("machine")
+    model = task if kind == "rm" else model_for(inner.observation_space, task, reads=reads)
     env = NeuralRewardMachineWrapper(inner, model, layout="flat" if stack == "flat" else "dict", reads=reads)
     with pytest.warns(UserWarning, match="is different from the unwrapped version"):
         check_env(env, skip_render_check=True)

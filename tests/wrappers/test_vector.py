@@ -140,6 +140,17 @@ def test_disabled(model_and_options: tuple[Model, dict[str, Any]]) -> None:
         same_episodes(env.tracker.take(), twins)
 
 
+def test_believing_anew_changes_nothing_when_nothing_was_learned() -> None:
+    """Episodes of different lengths are under way, and each is read again from its own beginning."""
+    env = stack(untrained(5), AutoresetMode.SAME_STEP, {"belief": "open"})
+    env.reset(seed=7)
+    for actions in moves():
+        got = env.step(actions)[0]["belief"]
+        env.tracker.refresh()
+        assert env.tracker.beliefs == pytest.approx(got, abs=1e-6)
+    assert len(set(env.tracker.recorder.lengths.tolist())) > 1
+
+
 def test_environments_in_other_processes_and_dict_observations() -> None:
     model = untrained(5)
     envs: list[Any] = [lambda: InDict(make(False))] * 2

@@ -37,14 +37,14 @@ def finish(out: Path, outcome: Outcome) -> int:
     return INTERRUPTED if outcome.interrupted else 1 if failed else 0
 
 
-def groundability(out: Path) -> None:
-    """Write the paper's groundability tables, unless they are there already."""
+def groundability(out: Path, budget: float) -> None:
+    """Write the paper's groundability tables, unless they are there; each measurement may take `budget` seconds."""
     from nrm.figures import write_groundability
 
     if any(out.glob("*.md")):
         return
     try:
-        write_groundability(out)
+        write_groundability(out, budget=budget)
     except MissingExtraError as error:
         print(f"no figure of groundability: {error}")
     print(f"groundability tables in {out}")

@@ -46,7 +46,7 @@ class Reproduce(GridOptions):
             print(_left_out(worlds, seeds, episodes))
         status = self.run_grid(grid)
         if self.out is not None and status != INTERRUPTED:
-            groundability(self.out / "groundability")
+            groundability(self.out / "groundability", budget=2.0 if self.quick else 60.0)
         return status
 
 

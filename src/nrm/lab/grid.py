@@ -50,7 +50,7 @@ class Grid:
     tasks: tuple[str, ...]
     """Paper tasks (1 to 8, or names), formulas over the world's symbols, or task files (.toml)."""
     worlds: tuple[str, ...] = ("map",)
-    """What the agent sees: map, image, or minigrid:ID."""
+    """What the agent sees: map, image."""
     methods: tuple[str, ...] = METHODS
     """rm, nrm, rnn."""
     seeds: tuple[int, ...] = (0,)
@@ -120,8 +120,8 @@ class Grid:
             layout=cast(Layout, layout),
             settings={name: _text(value) for name, value in settings.items()},
         )
-        place = (world if layout == "fixed" else f"{world}-{layout}").replace(":", "-")
-        parts = (place, _task_name(task, config), method, variant, f"seed{seed}")
+        place = world if layout == "fixed" else f"{world}-{layout}"
+        parts = (place.replace(":", "-"), _task_name(task, config), method, variant, f"seed{seed}")
         return Cell("-".join(part for part in parts if part), variant, config)
 
     def to_json(self) -> Json:

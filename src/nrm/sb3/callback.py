@@ -14,6 +14,7 @@ from nrm.agents.grounding import Burst, Grounding
 from nrm.errors import ConfigError, WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import FitConfig, NeuralRewardMachine
+from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
 from nrm.wrappers import RecordedEpisode
 
@@ -27,6 +28,7 @@ class GroundingCallback(BaseCallback):
     After every `every` episodes it looks at how probable their rewards are; when the grounder explains them there is
     nothing to learn. Otherwise the episodes join those kept so far, the grounder learns, and the beliefs of the
     episodes under way are computed anew. With a `MooreMachine`, which has nothing to learn, it does nothing.
+    Counterfactual experience begins when the grounder explains the rewards, and pauses when it does not.
 
     It logs `grounding/loss` (nats a step of the new episodes, before learning), `grounding/explained` (share of them),
     `grounding/bursts`, `grounding/episodes` and, where asked for, the accuracy.
@@ -89,6 +91,14 @@ class GroundingCallback(BaseCallback):
                 self.machine, wrapper.tracker, self._settings, every=self._every, most=self._keep
             )
 
+        self._trust(bool(self.bursts) and self.bursts[-1].loss <= self._settings.target)
+
+    def _trust(self, trusted: bool) -> None:
+        """Let counterfactual experience rely on the grounder, or not."""
+        replay = getattr(self.model, "replay_buffer", None)
+        if isinstance(replay, CounterfactualReplayBuffer):
+            replay.imagines = trusted
+
     def _on_step(self) -> bool:
         return True
 
@@ -105,6 +115,7 @@ class GroundingCallback(BaseCallback):
         if burst is None:
             return
         self.bursts.append(burst)
+        self._trust(burst.record is None or burst.record.explained)
         self._stale = self._forget and burst.record is not None
         self._log(burst)
 

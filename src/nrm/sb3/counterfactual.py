@@ -54,15 +54,16 @@ def relabel(
 
 
 class CounterfactualReplayBuffer(DictReplayBuffer):
-    """A replay buffer whose samples are steps in any state of the machine, drawn evenly (CRM).
+    """A replay buffer whose samples are steps in every state of the machine (CRM).
 
-    A step is stored once, as it happened, and relabelled when it is sampled: that is the same as storing a copy for
-    every state in which an episode can be, at no cost in memory. In the state that was (most) believed in, the step is
-    given as it happened.
+    A step is stored once, as it happened, and relabelled when it is sampled: `sample(n)` gives n steps in each of the
+    states in which an episode can be, so that many times n transitions. In the state that was (most) believed in, the
+    step is given as it happened.
 
     With `model`, letters are drawn from the probabilities that its grounder gives *now*: old steps are relabelled by
     what has been learned since. Drawing keeps the targets right on average where the grounder is unsure, and equals
-    the most probable letter where it is sure. Without, letters are the true ones (`info["letter"]`).
+    the most probable letter where it is sure. While `imagines` is false, steps are given as they happened: a grounder
+    that knows nothing yet would only mislead. Without `model`, letters are the true ones (`info["letter"]`).
 
     Use `counterfactual(venv, machine)`, which fills in the arguments.
     """
@@ -96,6 +97,8 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         )
         self.machine = machine
         self.model = model
+        self.imagines = True
+        """Whether steps are relabelled; `GroundingCallback` waits until the grounder explains the rewards."""
         self.reward_scale = reward_scale
         self._ends = ending_states(machine, end)
         self._live = np.flatnonzero(~self._ends)
@@ -132,12 +135,18 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
     def _get_samples(  # type: ignore[override]
         self, batch_inds: NDArray[np.int64], env: VecNormalize | None = None
     ) -> DictReplayBufferSamples:
-        """Steps at these places, each in a state drawn evenly from those in which an episode can be."""
-        place = (batch_inds, np.random.randint(0, self.n_envs, len(batch_inds)))  # noqa: NPY002 - SB3 seeds this one
+        """Steps at these places, each in every state in which an episode can be: all in one state, then the next."""
+        if not self.imagines:
+            return super()._get_samples(batch_inds, env)
+        places = (batch_inds, np.random.randint(0, self.n_envs, len(batch_inds)))  # noqa: NPY002 - SB3 seeds this one
+        if self.model is None:
+            letters = np.tile(self.letters[places], len(self._live))
+        else:
+            letters = self._drawn(self.next_observations[self._reads][places])
+        place = tuple(np.tile(index, len(self._live)) for index in places)
+        states = np.repeat(self._live, len(batch_inds))
         before = {key: rows[place] for key, rows in self.observations.items()}
         after = {key: rows[place] for key, rows in self.next_observations.items()}
-        states = np.random.choice(self._live, len(batch_inds))  # noqa: NPY002
-        letters = self.letters[place] if self.model is None else self._drawn(after[self._reads])
         done = relabel(self.machine, self._ends, states, letters, self.base_terminated[place])
 
         happened = before[BELIEF].argmax(1) == states
@@ -159,13 +168,13 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         )
 
     def _drawn(self, observations: NDArray[Any]) -> NDArray[np.int64]:
-        """(n,) letters, drawn from what the grounder says about observations (n, …)."""
+        """(states * n,) letters, drawn anew for every state from what the grounder says about observations (n, …)."""
         assert self.model is not None
         rows = np.moveaxis(observations, 1, -1) if self._transposed else observations
         seen = torch.as_tensor(np.ascontiguousarray(rows), device=self.model.machine.levels.device)
         with torch.no_grad():
             letters = self.model.letter_probs(self.model.ground(seen, check=False)).double()
-        sums = letters.cumsum(1).cpu().numpy()
+        sums = np.tile(letters.cumsum(1).cpu().numpy(), (len(self._live), 1))
         drawn: NDArray[np.int64] = (sums < np.random.rand(len(sums), 1) * sums[:, -1:]).sum(1)  # noqa: NPY002
         return drawn
 
