@@ -83,3 +83,9 @@ def test_without_minigrid(nrm_command: Nrm, monkeypatch: pytest.MonkeyPatch, tmp
     outcome = nrm_command("train", "--world", LAVA, "--out", str(tmp_path / "run"))
     assert outcome.status == 2
     assert "pip install 'neural-reward-machines[minigrid]'" in " ".join(outcome.err.split())
+
+
+def test_a_task_of_the_paper_and_a_forgotten_prefix(nrm_command: Nrm) -> None:
+    assert "goal, lava, empty" in nrm_command("train", "--world", LAVA, "--task", "1", "--out", "x").err
+    forgotten = nrm_command("train", "--world", LAVA.removeprefix("minigrid:"), "--out", "x")
+    assert f"did you mean '{LAVA}'" in forgotten.err

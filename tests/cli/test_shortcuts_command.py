@@ -113,7 +113,7 @@ def test_a_machine_file_does_not_tell_its_scheme(nrm_command: Nrm, tmp_path: Pat
 def test_propositions(nrm_command: Nrm) -> None:
     data = json.loads(nrm_command("shortcuts", "F a & F b", "--json").out)
     assert (data["kind"], data["count"], data["renamings"]) == ("propositional", "2", "2")
-    assert "2 renamings of propositions" in nrm_command("shortcuts", "F a & F b").out
+    assert "2 of them rename propositions" in nrm_command("shortcuts", "F a & F b").out
 
 
 def test_a_thousand_symbols_stay_readable(nrm_command: Nrm) -> None:

@@ -206,3 +206,8 @@ def test_it_can_be_made_again_from_its_spec() -> None:
     again = gymnasium.make(env.spec)
     assert again.get_wrapper_attr("machine") == env.machine
     assert again.get_wrapper_attr("end") == "absorbing"
+
+
+def test_a_label_with_other_arguments_is_refused_at_once() -> None:
+    with pytest.raises(WorldError, match="three arguments"):
+        nrm.TaskEnv(gymnasium.make("CartPole-v1"), nrm.compile("F a", ["a", "b"]), lambda observation: "a")  # type: ignore[arg-type,misc]

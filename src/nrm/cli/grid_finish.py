@@ -43,6 +43,7 @@ def groundability(out: Path, budget: float) -> None:
 
     if any(out.glob("*.md")):
         return
+    print(f"measuring groundability, at most {budget:g} s for each way of counting and task", flush=True)
     try:
         write_groundability(out, budget=budget)
     except MissingExtraError as error:
@@ -67,7 +68,8 @@ def _write_report(out: Path) -> None:
     from nrm.report import write_report
 
     torch.set_num_threads(1)
-    print(f"report in {write_report(out)}")
+    print("writing the report", flush=True)
+    print(f"report in {write_report(out)}", flush=True)
 
 
 def _print_table(rows: list[ResultRow]) -> None:

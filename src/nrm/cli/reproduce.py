@@ -43,15 +43,17 @@ class Reproduce(GridOptions):
         worlds = WORLDS[self.world or ("map" if self.quick else "both")]
         grid = paper_grid(worlds, self.tasks, self.methods, seeds, episodes, self.preset)
         if self.quick:
-            print(_left_out(worlds, seeds, episodes))
+            print(_left_out(worlds, seeds, episodes, len(self.tasks)))
         status = self.run_grid(grid)
         if self.out is not None and status != INTERRUPTED:
-            groundability(self.out / "groundability", budget=2.0 if self.quick else 60.0)
+            groundability(self.out / "groundability", budget=0.2 if self.quick else 60.0)
         return status
 
 
-def _left_out(worlds: tuple[str, ...], seeds: tuple[int, ...], episodes: int) -> str:
+def _left_out(worlds: tuple[str, ...], seeds: tuple[int, ...], episodes: int, tasks: int) -> str:
     missing = [f"{len(seeds)} of the paper's 5 seeds", f"{episodes:,} of its 10,000 episodes"]
     if worlds != WORLDS["both"]:
         missing.append(f"the {worlds[0]} world only")
+    if tasks != 8:
+        missing.append(f"{tasks} tasks, not its 8")
     return f"a quick version: {', '.join(missing)}"

@@ -140,7 +140,10 @@ def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], Non
 def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     history = trainer.history
     done = len(history.returns)
-    print(f"{done} of {trainer.config.episodes} episodes; mean return of the last 100: {history.mean_return():.1f}")
+    print(
+        f"{done} of {trainer.config.episodes} episodes; "
+        f"mean return of the last {min(done, 100)}: {history.mean_return():.1f}"
+    )
     if history.accuracy:
         _, plain, _, modulo = history.accuracy[-1]
         print(f"grounding accuracy {plain:.1%} plain, {modulo:.1%} modulo shortcuts")

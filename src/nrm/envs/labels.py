@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
@@ -22,6 +23,7 @@ CONVENTIONS = ("labels", "propositions", "get_events")
 def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -> LabelFunction:
     """The function that `label` means: itself, a convention by name, or (None) whichever convention `env` follows."""
     if callable(label):
+        _check_arguments(label)
         return label
     if label is None:
         return _whichever
@@ -35,6 +37,21 @@ def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -
             raise WorldError(f"the environment {env} has no method get_events(); pass label=function instead")
         return lambda observation, info, env: _required(_events(env))()  # noqa: ARG005
     return lambda observation, info, env: _from_info(info, label)  # noqa: ARG005
+
+
+def _check_arguments(label: LabelFunction) -> None:
+    """Raise `WorldError` unless the function can be called with three arguments, as far as one can tell."""
+    try:
+        signature = inspect.signature(label)
+    except (TypeError, ValueError):  # some built-in functions do not say
+        return
+    try:
+        signature.bind(None, None, None)
+    except TypeError as error:
+        raise WorldError(
+            f"the label takes {signature}, but it is called with three arguments: (observation, info, "
+            f"environment); {error}"
+        ) from None
 
 
 def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str) -> Letter:

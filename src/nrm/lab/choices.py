@@ -61,7 +61,8 @@ def choose_world(name: str, layout: Layout = "fixed") -> WorldConfig:
         return config
     if name not in WORLDS:
         known = (*WORLDS, f"{MINIGRID_PREFIX}ID")
-        raise ConfigError(f"unknown world '{name}'{suggestion(name, known)} (worlds: {', '.join(known)})")
+        near = f"; did you mean '{MINIGRID_PREFIX}{name}'?" if name.startswith("MiniGrid-") else suggestion(name, known)
+        raise ConfigError(f"unknown world '{name}'{near} (worlds: {', '.join(known)})")
     items = PAPER_ITEMS if layout == "fixed" else tuple(item for item, _ in PAPER_ITEMS)
     return MinecraftConfig(observation=name, layout=layout, items=items)
 

@@ -91,7 +91,8 @@ def read_records(folder: Path | str) -> tuple[list[Record], dict[Path, str]]:
     """All runs below a folder that have metrics, in the order of their paths, and what is wrong with the others."""
     root = Path(folder)
     if not root.is_dir():
-        raise FileError(f"there is no folder {root}; give the folder that holds the runs")
+        what = f"{root} is a file" if root.exists() else f"there is no folder {root}"
+        raise FileError(f"{what}; give the folder that holds the runs")
     records: list[Record] = []
     broken: dict[Path, str] = {}
     for config in sorted(root.rglob("config.json")):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nrm.aliases import Symbol
 from nrm.envs.minigrid.labels import EMPTY, GridLabels
 from nrm.errors import WorldError, listing
-from nrm.logic import parse
+from nrm.logic import is_paper_task, parse
 from nrm.machines import Alphabet, Task
 
 ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
@@ -76,5 +76,13 @@ def minigrid_task(name: str, formula: str | None = None) -> Task:
                 "formula, such as 'F goal' (propositions: goal, lava, door, key, ball, box, red_door, …)"
             )
         formula = ready.formula
+    if is_paper_task(formula):
+        symbols = (
+            listing(ready.alphabet.symbols) if ready is not None else "goal, lava, door, key, ball, box, red_door, …"
+        )
+        raise WorldError(
+            f"'{formula}' is a task of the paper's own worlds, map and image; on {name} give a formula over {symbols}"
+            + ("" if ready is None else ", or no task for the ready one")
+        )
     parsed = parse(formula)
     return Task(parsed, minigrid_alphabet(name, tuple(parsed.atoms())), name=formula)
