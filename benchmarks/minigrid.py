@@ -1,4 +1,4 @@
-"""PPO + RM, PPO + NRM and RecurrentPPO on MiniGrid from RGB images: success over steps, and its ratios to PPO + RM's.
+"""PPO + RM, PPO + NRM, RecurrentPPO and PPO alone on MiniGrid from RGB images: success over steps, ratios to PPO + RM.
 
 Every run has a folder below `--out` with its curve in a JSON file; runs that are there are not done again.
 """
@@ -28,8 +28,8 @@ STEPS = {
     "MiniGrid-RedBlueDoors-6x6-v0": 150_000,
 }
 """The environments, and steps enough for PPO + RM to settle."""
-NAMES = {"rm": "PPO + RM", "nrm": "PPO + NRM", "rnn": "RecurrentPPO"}
-COLOURS = {"rm": "#0072B2", "nrm": "#D55E00", "rnn": "#009E73"}
+NAMES = {"rm": "PPO + RM", "nrm": "PPO + NRM", "rnn": "RecurrentPPO", "ppo": "PPO alone"}
+COLOURS = {"rm": "#0072B2", "nrm": "#D55E00", "rnn": "#009E73", "ppo": "#888888"}
 
 
 @dataclass(frozen=True)

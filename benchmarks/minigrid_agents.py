@@ -1,4 +1,9 @@
-"""PPO with a reward machine, PPO with a neural one, and RecurrentPPO on MiniGrid: built, trained and judged alike."""
+"""PPO with a reward machine, with a neural one and without, and RecurrentPPO on MiniGrid: built, trained, judged alike.
+
+The neural machine's belief is open loop: it follows the images alone. In these tasks every state has a level of its
+own, so a belief that is conditioned on the rewards received *is* the true state, whatever the grounder says; an agent
+with it equals PPO + RM step for step, and comparing the two would say nothing about the grounding.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +28,8 @@ from nrm.agents.accuracy import grounding_accuracy
 from nrm.envs.minigrid import minigrid_env, minigrid_task
 from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper
 
-Method = Literal["rm", "nrm", "rnn"]
-METHODS: tuple[Method, ...] = ("rm", "nrm", "rnn")
+Method = Literal["rm", "nrm", "rnn", "ppo"]
+METHODS: tuple[Method, ...] = ("rm", "nrm", "rnn", "ppo")
 REWARD_SCALE = 0.01
 
 
@@ -145,7 +150,7 @@ class Agent:
     learner: PPO | RecurrentPPO
     machine: MooreMachine
     model: Model | None
-    """None for the recurrent agent."""
+    """None for agents that know no task."""
     callbacks: tuple[BaseCallback, ...]
 
 
@@ -169,8 +174,10 @@ def build(name: str, method: Method, seed: int, settings: Settings) -> Agent:
         "net_arch": [settings.width],
     }
     common: dict[str, Any] = {"seed": seed, "device": "cpu", **settings.ppo()}
-    if method == "rnn":
+    if method in ("rnn", "ppo"):
         venv = environments(name, machine, None, settings.environments, record=False)
+        if method == "ppo":
+            return Agent(name, PPO("CnnPolicy", venv, policy_kwargs=policy, **common), machine, None, ())
         lstm = {"lstm_hidden_size": settings.width, "shared_lstm": True, "enable_critic_lstm": False}
         learner = RecurrentPPO("CnnLstmPolicy", venv, policy_kwargs={**policy, **lstm}, **common)
         return Agent(name, learner, machine, None, ())
@@ -235,7 +242,7 @@ class Played:
     images: list[Any] = field(default_factory=list)
     letters: list[int] = field(default_factory=list)
     tracked: list[bool] = field(default_factory=list)
-    """Whether the most probable state was the machine's, step by step."""
+    """Whether the most probable state, by the images alone, was the machine's, step by step."""
 
 
 def play(agent: Agent, venv: VecEnv, share: int, greedy: bool) -> Played:
@@ -253,7 +260,7 @@ def play(agent: Agent, venv: VecEnv, share: int, greedy: bool) -> Played:
                 played.successes.append(bool(info["level"] > 99))
             if neural:
                 seen = info["terminal_observation"] if begins[index] else {k: v[index] for k, v in observation.items()}
-                played.images.append(seen["observation"])
+                played.images.append(seen["observation"].copy())
                 played.letters.append(info["letter"])
                 played.tracked.append(int(seen["belief"].argmax()) == info["machine_state"])
         done += begins

@@ -57,6 +57,13 @@ def test_a_grid_file() -> None:
     assert papers.config.agent.normalise is True
 
 
+def test_minigrid_in_a_grid() -> None:
+    pytest.importorskip("minigrid")
+    (cell,) = Grid(("F goal & G !lava",), ("minigrid:MiniGrid-LavaGapS5-v0",), methods=("rm",)).cells
+    assert cell.kind == ("minigrid:MiniGrid-LavaGapS5-v0", "rm")
+    assert cell.name.startswith("minigrid-MiniGrid-LavaGapS5-v0-")
+
+
 def test_names_are_stable_and_tell_tasks_apart() -> None:
     tasks = ("F pickaxe & F lava", "F(pickaxe & F lava)", "F pickaxe & G !lava")
     names = [cell.name for cell in Grid(tasks, methods=("rm",)).cells]
