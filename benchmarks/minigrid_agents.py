@@ -227,8 +227,10 @@ def judge(agent: Agent, episodes: int, seed: int, count: int = 16) -> dict[str, 
         played = play(agent, venv, share, greedy)
         found[kind] = float(np.mean(played.successes))
         if isinstance(agent.model, NeuralRewardMachine) and not greedy:
-            images, letters = torch.from_numpy(np.stack(played.images)), torch.tensor(played.letters)
-            accuracy = grounding_accuracy(agent.machine, agent.model, images, letters)
+            images, letters = zip(*played.seen.values(), strict=True)
+            accuracy = grounding_accuracy(
+                agent.machine, agent.model, torch.from_numpy(np.stack(images)), torch.tensor(letters)
+            )
             found |= {"accuracy": accuracy.plain, "accuracy_modulo_shortcuts": accuracy.modulo_shortcuts}
             found["state_accuracy"] = float(np.mean(played.tracked))
     return found
@@ -239,8 +241,8 @@ class Played:
     """What episodes showed; grows while they are played."""
 
     successes: list[bool] = field(default_factory=list)
-    images: list[Any] = field(default_factory=list)
-    letters: list[int] = field(default_factory=list)
+    seen: dict[bytes, tuple[Any, int]] = field(default_factory=dict)
+    """The distinct images with their letters; all images of long episodes would fill the memory."""
     tracked: list[bool] = field(default_factory=list)
     """Whether the most probable state, by the images alone, was the machine's, step by step."""
 
@@ -260,8 +262,8 @@ def play(agent: Agent, venv: VecEnv, share: int, greedy: bool) -> Played:
                 played.successes.append(bool(info["level"] > 99))
             if neural:
                 seen = info["terminal_observation"] if begins[index] else {k: v[index] for k, v in observation.items()}
-                played.images.append(seen["observation"].copy())
-                played.letters.append(info["letter"])
+                image = seen["observation"]
+                played.seen.setdefault(image.tobytes(), (image.copy(), info["letter"]))
                 played.tracked.append(int(seen["belief"].argmax()) == info["machine_state"])
         done += begins
     return played
