@@ -94,18 +94,7 @@ class AgentConfig:
         Otherwise there are thousands of distinct ones in a burst: mini-batches, so many small steps in every epoch,
         and one attempt, which the next burst goes on from.
         """
-        if not listed:
-            return FitConfig(
-                objective=self.grounding_objective,
-                epochs=max(1, self.grounding_epochs // 20),
-                learning_rate=self.grounding_rate / 3,
-                batch_size=self.grounding_batch or 16,
-                restarts=1,
-                patience=max(20, self.grounding_epochs // 4),
-                target=GROUNDING_TARGET,
-                seed=seed,
-            )
-        return FitConfig(
+        config = FitConfig(
             objective=self.grounding_objective,
             epochs=self.grounding_epochs,
             learning_rate=self.grounding_rate,
@@ -114,6 +103,15 @@ class AgentConfig:
             patience=max(20, self.grounding_epochs // 4),
             target=GROUNDING_TARGET,
             seed=seed,
+        )
+        if listed:
+            return config
+        return replace(
+            config,
+            epochs=max(1, self.grounding_epochs // 20),
+            learning_rate=self.grounding_rate / 3,
+            batch_size=self.grounding_batch or 16,
+            restarts=1,
         )
 
 

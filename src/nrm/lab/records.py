@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nrm.errors import FileError
 from nrm.files import read_text
 from nrm.lab.config import RunConfig
-from nrm.lab.run import RunFolder
+from nrm.lab.run import Column, RunFolder
 from nrm.lab.worlds import world_name
-
-Column = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -76,13 +71,12 @@ def read_record(path: Path) -> Record:
     folder = RunFolder(path)
     config = folder.config()
     cell, cost = _json(path / "cell.json"), _json(path / "cost.json")
-    grounding = path / "grounding.csv"
     return Record(
         path=path,
         config=config,
         variant=str(cell.get("variant", "")),
         metrics=folder.metrics(),
-        grounding=_columns(grounding) if grounding.exists() else None,
+        grounding=folder.grounding(),
         cpu_seconds=cost.get("cpu_seconds"),
     )
 
@@ -111,9 +105,3 @@ def _json(path: Path) -> dict[str, Any]:
         return {}
     data = json.loads(read_text(path))
     return data if isinstance(data, dict) else {}
-
-
-def _columns(path: Path) -> dict[str, Column]:
-    rows = list(csv.reader(read_text(path).splitlines()))
-    values = np.array(rows[1:], dtype=np.float64).reshape(-1, len(rows[0]))
-    return {name: values[:, place] for place, name in enumerate(rows[0])}

@@ -21,6 +21,8 @@ from nrm.files import read_text, write_bytes, write_text
 from nrm.lab.config import RunConfig
 from nrm.lab.events import EventLog
 
+Column = np.ndarray[Any, np.dtype[np.float64]]
+
 FORMAT = "nrm-checkpoint"
 VERSION = 1
 
@@ -100,14 +102,14 @@ class RunFolder:
             trainer.load_state_dict(_checkpoint(path))
         return trainer
 
-    def metrics(self) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+    def metrics(self) -> dict[str, Column]:
         """The columns of metrics.csv."""
-        path = self.path / "metrics.csv"
-        rows = list(csv.reader(read_text(path).splitlines()))
-        if len(rows) < 1:
-            raise FileError(f"{path} is empty")
-        values = np.array(rows[1:], dtype=np.float64).reshape(-1, len(rows[0]))
-        return {name: values[:, place] for place, name in enumerate(rows[0])}
+        return _columns(self.path / "metrics.csv")
+
+    def grounding(self) -> dict[str, Column] | None:
+        """The columns of grounding.csv; None for methods without a grounder."""
+        path = self.path / "grounding.csv"
+        return _columns(path) if path.exists() else None
 
 
 def new_trainer(config: RunConfig) -> Trainer:
@@ -167,6 +169,14 @@ def _checkpoint(path: Path) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise NrmError(f"{path} is malformed")
     return state
+
+
+def _columns(path: Path) -> dict[str, Column]:
+    rows = list(csv.reader(read_text(path).splitlines()))
+    if not rows:
+        raise FileError(f"{path} is empty")
+    values = np.array(rows[1:], dtype=np.float64).reshape(-1, len(rows[0]))
+    return {name: values[:, place] for place, name in enumerate(rows[0])}
 
 
 def _write_csv(path: Path, head: tuple[str, ...], rows: Any) -> None:

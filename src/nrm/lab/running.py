@@ -56,12 +56,12 @@ def run_grid(
     cells = grid.cells
     with locked(store) as lock:
         outcome = Outcome()
-        todo = _todo(cells, store, outcome)
+        unfinished = _unfinished(cells, store, outcome)
         write_text(store / GRID_FILE, json.dumps(grid.to_json(), indent=2) + "\n")
         clear_beginnings(store)
-        watch = plan(todo, len(outcome.skipped))
+        watch = plan(unfinished, len(outcome.skipped))
         ended: set[str] = set(outcome.failed)
-        for event in engine.run(todo, store, lock, interrupted) if todo else ():
+        for event in engine.run(unfinished, store, lock, interrupted) if unfinished else ():
             name = event.cell.name
             match event.kind:
                 case "done":
@@ -73,13 +73,13 @@ def run_grid(
             if event.kind in ("done", "saved", "failed"):
                 ended.add(name)
             watch(event)
-        outcome.waiting += [cell.name for cell in todo if cell.name not in ended]
+        outcome.waiting += [cell.name for cell in unfinished if cell.name not in ended]
     return outcome
 
 
-def _todo(cells: Sequence[Cell], store: Path, outcome: Outcome) -> list[Cell]:
+def _unfinished(cells: Sequence[Cell], store: Path, outcome: Outcome) -> list[Cell]:
     """The cells that need training; broken ones are noted, and runs that contradict the grid refuse it."""
-    todo = []
+    unfinished = []
     for cell in cells:
         try:
             state = cell_state(store, cell)
@@ -89,5 +89,5 @@ def _todo(cells: Sequence[Cell], store: Path, outcome: Outcome) -> list[Cell]:
         if state == "done":
             outcome.skipped.append(cell.name)
         else:
-            todo.append(cell)
-    return todo
+            unfinished.append(cell)
+    return unfinished
