@@ -42,6 +42,19 @@ def test_grounding_is_learned_diagnosed_and_saved(nrm_command: Nrm, episodes: Pa
     assert model.machine.alphabet.symbols == worlds.SYMBOLS
 
 
+def test_the_task_may_be_a_machine_file(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
+    machine = nrm.compile(nrm.paper_task(3).formula(worlds.SYMBOLS), worlds.SYMBOLS)
+    nrm.save_machine(machine, tmp_path / "task.json")
+    outcome = nrm_command(
+        "fit", str(episodes), "--machine", str(tmp_path / "task.json"), "--out", str(tmp_path / "fit")
+    )
+    assert outcome.status == 0, outcome.err
+    assert "100.0% modulo shortcuts" in " ".join(outcome.out.split())
+    both = nrm_command("fit", str(episodes), "--machine", "task.json", "--task", "3", "--out", str(tmp_path / "other"))
+    assert both.status != 0
+    assert "drop task, or drop --machine" in both.err
+
+
 def test_a_machine_is_learned_from_true_symbols(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
     outcome = nrm_command(
         "fit", str(episodes), "--learn", "machine", "--task", "3", "--states", "6", "--out", str(tmp_path), "--quiet"

@@ -15,7 +15,7 @@ from gymnasium import spaces
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecTransposeImage
 
-from nrm.errors import ConfigError, EpisodeError, WorldError
+from nrm.errors import ConfigError, WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import FitConfig, NeuralRewardMachine
 from nrm.sb3 import GroundingCallback, ImageBeliefExtractor, NeuralRewardMachineVecWrapper
@@ -238,7 +238,7 @@ def test_rewards_of_another_task_are_noticed() -> None:
     model = untrained()
     venv = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: Twice(silent())]), model)
     agent = PPO("MultiInputPolicy", venv, n_steps=32, batch_size=32, device="cpu")
-    with pytest.raises(EpisodeError, match="Rewards must be differences of levels"):
+    with pytest.raises(WorldError, match="Rewards must be those of the task"):
         agent.learn(64, callback=GroundingCallback(model, every=2))
 
 

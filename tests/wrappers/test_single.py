@@ -134,6 +134,22 @@ def test_misuse_is_named() -> None:
         NeuralRewardMachineWrapper(task_env(), TASK).step(0)
 
 
+def test_a_model_for_other_observations_is_refused_at_once() -> None:
+    with pytest.raises(WorldError, match=r"cannot read the observations of this environment, Box.*64, 64, 3"):
+        NeuralRewardMachineWrapper(task_env(observation="image"), untrained())
+    own = NeuralRewardMachine(torch.nn.Sequential(torch.nn.Linear(7, 5), torch.nn.Softmax(-1)), TASK)
+    with pytest.raises(WorldError, match=r"model_for\(observation_space, machine\)"):
+        NeuralRewardMachineWrapper(task_env(), own)
+
+
+def test_rewards_that_are_not_the_tasks_are_named() -> None:
+    scaled = gymnasium.wrappers.TransformReward(task_env(), lambda reward: 0.01 * float(reward) + 0.3)
+    env = NeuralRewardMachineWrapper(scaled, untrained())
+    env.reset(seed=0)
+    with pytest.raises(WorldError, match=r"environment 0 paid .* outside of this one"):
+        env.step(0)
+
+
 def test_recorded_episodes_hold_what_each_reward_was_paid_for() -> None:
     env = NeuralRewardMachineWrapper(Silent(task_env()), untrained())
     walked = [walk(env, seed) for seed in range(4)]

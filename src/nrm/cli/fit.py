@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from nrm.cli.options import TaskOptions, UsageError
+from nrm.cli.options import MachineOptions, TaskOptions, UsageError
 from nrm.files import check_folder, write_text
 from nrm.logic import is_paper_task
 
@@ -48,6 +48,8 @@ class Fit:
     """A paper task (1 to 8, or its name; see 'nrm tasks'), or a formula."""
     file: str | None = None
     """A task file (TOML) instead of a formula."""
+    machine: str | None = None
+    """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
     reward: str | None = None
     """How states get levels: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
     states: int = 12
@@ -106,12 +108,15 @@ class Fit:
 
     def _machine(self, recorded: RecordedEpisodes) -> MooreMachine | None:
         """The machine of the task that the options name."""
+        if self.machine is not None:
+            given = (self.formula, self.symbols, self.propositions, self.task, self.file, self.reward)
+            return MachineOptions(*given, machine=self.machine).source().machine
         named = any(value is not None for value in (self.formula, self.task, self.file))
         if not named:
             if self.learn == "grounding":
                 raise UsageError(
                     'to learn the grounding, the task must be known; give one of: --formula "F a & G !b", --task N, '
-                    "--file TASK.toml; or learn it too: --learn both"
+                    "--file TASK.toml, --machine FILE; or learn it too: --learn both"
                 )
             return None
         symbols, formula, task = self.symbols, self.formula, self.task

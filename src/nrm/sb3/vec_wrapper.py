@@ -12,6 +12,7 @@ from nrm.errors import ConfigError, WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
 from nrm.wrappers import Augmentation, Belief, Layout, Tracker
+from nrm.wrappers.models import check_reads
 from nrm.wrappers.tracking import told_states
 
 
@@ -54,6 +55,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         self.model = model
         self.tracker = Tracker(model, venv.num_envs, belief, record)
         self.augmentation = Augmentation.of(venv.observation_space, self.tracker.memory.size, layout, reads)
+        check_reads(model, self.augmentation)
         super().__init__(venv, self.augmentation.space)
         self.belief: Belief = belief
         self.reads = reads

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from gymnasium import spaces
 
+from nrm.errors import NrmError, WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine, grounder_for
 from nrm.neural.model import Emission
@@ -32,3 +34,19 @@ def model_for(
         torch.manual_seed(seed)
         grounder = grounder_for(shape, symbols, independent)
     return NeuralRewardMachine(grounder, machine, emission).eval()
+
+
+def check_reads(model: NeuralRewardMachine | MooreMachine, augmentation: Augmentation) -> None:
+    """Raise `WorldError` where a model's grounder cannot read what the environment shows."""
+    if isinstance(model, MooreMachine):
+        return
+    space = augmentation.grounded
+    blank = torch.from_numpy(np.zeros((1, *(space.shape or ())), dtype=space.dtype))
+    try:
+        with torch.no_grad():
+            model.ground(blank.to(model.machine.levels.device))
+    except (NrmError, RuntimeError, ValueError, IndexError) as error:
+        raise WorldError(
+            f"the model's grounder cannot read the observations of this environment, {space}: {error}. "
+            "nrm.wrappers.model_for(observation_space, machine) makes one that can"
+        ) from error

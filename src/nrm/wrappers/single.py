@@ -13,6 +13,7 @@ from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
 from nrm.wrappers.augmentation import Augmentation, Layout
+from nrm.wrappers.models import check_reads
 from nrm.wrappers.tracking import Belief, Tracker, told_states
 
 
@@ -48,6 +49,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
         self.model = model
         self.tracker = Tracker(model, 1, belief, record)
         self.augmentation = Augmentation.of(env.observation_space, self.tracker.memory.size, layout, reads)
+        check_reads(model, self.augmentation)
         self.observation_space = self.augmentation.space
         self._begun = False
 

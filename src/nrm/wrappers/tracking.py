@@ -14,6 +14,7 @@ from nrm.agents.memories import BeliefMemory, MachineMemory, Seen, reset
 from nrm.errors import WorldError, listing, suggestion
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
+from nrm.neural.buffer import LEVEL_TOLERANCE
 from nrm.wrappers.recording import EpisodeRecorder, RecordedEpisode
 
 Belief = Literal["conditioned", "open"]
@@ -82,6 +83,8 @@ class Tracker:
         """
         truth = torch.as_tensor(np.asarray(states(), dtype=np.int64)) if self.sees_truth else None
         self._carry = self._read(self._carry, observations, rewards, truth)
+        if isinstance(self.model, NeuralRewardMachine):
+            self._check_levels(self.model.machine.levels, rewards)
         if self.record:
             self.recorder.add(observations, rewards, letters)
 
@@ -118,6 +121,20 @@ class Tracker:
             mask = torch.from_numpy(present).to(self._device)
             carry = torch.where(mask[:, None], self._read(carry, observations, rewards, None), carry)
         self._carry = carry
+
+    def _check_levels(self, levels: Tensor, rewards: NDArray[Any]) -> None:
+        """Raise `WorldError` where the rewards so far lead to no level: beliefs and learning would rest on nothing."""
+        reached = self._carry[:, -1]
+        slack = LEVEL_TOLERANCE * max(1.0, float(levels.max() - levels.min()))
+        wrong = ~((reached[:, None] - levels).abs().amin(1) <= slack)
+        if bool(wrong.any()):
+            index, known = int(wrong.nonzero()[0]), listing(f"{level:g}" for level in levels.tolist())
+            raise WorldError(
+                f"environment {index} paid {float(rewards[index]):g}, which leads to the level "
+                f"{float(reached[index]):g}; the levels of this machine are {known}. "
+                "Rewards must be those of the task: put it on the environment with nrm.TaskEnv(env, machine, label), "
+                "and wrappers that change rewards outside of this one"
+            )
 
     def _read(self, carry: Tensor, observations: NDArray[Any], rewards: NDArray[Any], truth: Tensor | None) -> Tensor:
         # The machine that is told its state reads nothing else.

@@ -13,6 +13,7 @@ from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
 from nrm.wrappers.augmentation import Augmentation, Layout
+from nrm.wrappers.models import check_reads
 from nrm.wrappers.tracking import Belief, Tracker, told_states
 
 
@@ -45,6 +46,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         self.model = model
         self.tracker = Tracker(model, env.num_envs, belief, record)
         self.augmentation = Augmentation.of(env.single_observation_space, self.tracker.memory.size, layout, reads)
+        check_reads(model, self.augmentation)
         self.single_observation_space = self.augmentation.space
         self.observation_space = batch_space(self.augmentation.space, env.num_envs)
         self._over = np.zeros(env.num_envs, dtype=np.bool_)
