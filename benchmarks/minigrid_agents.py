@@ -42,7 +42,7 @@ class Settings:
     """Steps of each environment between two updates."""
     batch_size: int = 256
     n_epochs: int = 8
-    """With 4, one seed in four of PPO + RM on LavaGap settled for a part of the layouts."""
+    """With 4, one seed of six of PPO + RM on LavaGap settled for a part of the layouts."""
     learning_rate: float = 1e-3
     """At the beginning; it falls evenly to 0, because single updates at a constant rate still break good policies."""
     gamma: float = 0.97
