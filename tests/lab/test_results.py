@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,7 @@ def test_a_row_depends_on_its_own_runs_only() -> None:
 
 
 def test_unfinished_runs_are_counted_and_left_out() -> None:
-    runs = [record([100] * 4), record([0] * 4, seed=1, missing=1), record([], seed=0, method="nrm", missing=5)]
+    runs = [record([100] * 4), record([0] * 3, seed=1, missing=1), record([], seed=0, method="nrm", missing=4)]
     first, second = results_table(runs)
     assert (first.runs, first.unfinished, first.last_worst) == (1, 1, 100)
     assert (second.runs, second.unfinished, second.last, second.iqm) == (0, 1, None, None)
@@ -65,6 +66,16 @@ def test_variants_are_told_apart() -> None:
     assert lines[0].split(" | ")[1] == "variant"
     assert {line.replace("\\|", "").count("|") for line in lines} == {lines[0].count("|")}
     assert "variant" not in results_markdown([plain])
+
+
+def test_runs_with_other_settings_are_not_averaged_with_the_rest() -> None:
+    usual = [record([100] * 4, seed=seed) for seed in range(3)]
+    odd = record([0] * 4, seed=3)
+    agent = replace(odd.config.agent, learning_rate=0.5)
+    odd = replace(odd, config=replace(odd.config, agent=agent))
+    plain, other = results_table([odd, *usual])
+    assert (plain.variant, plain.runs, plain.last_worst) == ("", 3, 100)
+    assert (other.variant, other.runs, other.last_worst) == ("learning_rate=0.5", 1, 0)
 
 
 def test_csv_reads_back() -> None:

@@ -15,6 +15,7 @@ from nrm.lab.config import WORLDS
 from nrm.lab.records import Record
 from nrm.lab.statistics import Interval, Spread, iqm
 from nrm.lab.tables import csv_table, markdown_table
+from nrm.lab.variants import variant_labels
 from nrm.logic import PAPER_TASKS, PaperTask
 
 LAST = 100
@@ -127,11 +128,15 @@ def write_results(records: Iterable[Record], out: Path) -> list[Path]:
 
 
 def grouped(records: Iterable[Record]) -> dict[Group, list[Record]]:
-    """The runs of each world, variant, task and method, by seed; groups in the paper's order, other tasks by name."""
+    """The runs of each world, variant, task and method, by seed; groups in the paper's order, other tasks by name.
+
+    Runs with other settings than most of their variant are a variant of their own, named after these settings.
+    """
     groups: dict[Group, list[Record]] = {}
     numbers: dict[str, int] = {}
-    for record in records:
-        groups.setdefault((record.world, record.variant, record.task, record.method), []).append(record)
+    runs = list(records)
+    for record, variant in zip(runs, variant_labels(runs), strict=True):
+        groups.setdefault((record.world, variant, record.task, record.method), []).append(record)
         if record.task not in numbers:
             paper = paper_task_of(record)
             numbers[record.task] = paper.number if paper else len(PAPER_TASKS) + 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from nrm.agents import METHODS
 from nrm.lab import Record
+from nrm.lab.variants import variant_labels
 from nrm.machines.task import task_from_toml
 
 
@@ -38,9 +38,9 @@ def grouped(records: Iterable[Record]) -> tuple[list[Group], dict[Path, str]]:
     groups: dict[tuple[str, str, str, str], dict[int, Record]] = {}
     twice: dict[Path, str] = {}
     runs = list(records)
-    tasks, variants = _task_names(runs), _variants(runs)
-    for record in runs:
-        key = (record.world, tasks[record.config.task], record.method, variants[record.path])
+    tasks = _task_names(runs)
+    for record, variant in zip(runs, variant_labels(runs), strict=True):
+        key = (record.world, tasks[record.config.task], record.method, variant)
         seeds = groups.setdefault(key, {})
         if record.seed in seeds:
             twice[record.path] = f"the same run as {seeds[record.seed].path}; it is counted once"
@@ -76,30 +76,3 @@ def _task_names(records: Iterable[Record]) -> dict[str, str]:
         if taken[name] > 1:
             names[text] = f"{name} #{taken[name]}"
     return names
-
-
-def _variants(records: list[Record]) -> dict[Path, str]:
-    """For each run the variant it names, and the settings in which it differs from the usual one of its kind.
-
-    Runs that somebody made with other settings by hand must not be averaged with the rest.
-    """
-    usual: dict[tuple[str, str], dict[str, str]] = {}
-    for kind in dict.fromkeys((record.world, record.variant) for record in records):
-        chosen = [_settings(record) for record in records if (record.world, record.variant) == kind]
-        (most, _), *_ = Counter(tuple(settings.items()) for settings in chosen).most_common(1)
-        usual[kind] = dict(most)
-    labels = {}
-    for record in records:
-        common = usual[record.world, record.variant]
-        changes = [f"{name}={value}" for name, value in _settings(record).items() if common.get(name) != value]
-        labels[record.path] = ", ".join(filter(None, (record.variant, *changes)))
-    return labels
-
-
-def _settings(record: Record) -> dict[str, str]:
-    """Every setting as text. What a world's name tells already is left out."""
-    world: Any = record.config.world
-    named = ("observation", "layout", "items")
-    settings = {**asdict(record.config.agent), **{k: v for k, v in asdict(world).items() if k not in named}}
-    settings["items"] = getattr(world, "placements", None)
-    return {name: str(value) for name, value in settings.items()}
