@@ -13,7 +13,7 @@ from typing import cast, get_args
 
 from nrm.agents import METHODS
 from nrm.aliases import Json
-from nrm.errors import GridError, NrmError, suggestion
+from nrm.errors import GridError, suggestion
 from nrm.lab.choices import Layout, choose_run
 from nrm.lab.config import RunConfig
 from nrm.lab.worlds import world_name
@@ -170,12 +170,3 @@ def _refuse_conflicts(cells: Sequence[Cell]) -> None:
                 if other.name == cell.name:
                     raise GridError(f"conflicting cells: the grid lists {cell.name} twice")
                 raise GridError(f"conflicting cells: {other.name} and {cell.name} {what}")
-
-
-def check_grid(grid: Grid, source: str) -> Grid:
-    """The grid, with errors that name where it came from."""
-    try:
-        _ = grid.cells
-    except NrmError as error:
-        raise GridError(f"{source}: {error}") from None
-    return grid

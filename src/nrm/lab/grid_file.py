@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from nrm.agents.config import AgentConfig
-from nrm.errors import GridError, listing, suggestion
+from nrm.errors import GridError, NrmError, listing, suggestion
 from nrm.files import line_of, parse_toml, read_text
-from nrm.lab.grid import Grid, check_grid
+from nrm.lab.grid import Grid
 
 KEYS = tuple(item.name for item in dataclasses.fields(Grid))
 SETTINGS = tuple(item.name for item in dataclasses.fields(AgentConfig))
@@ -51,9 +52,19 @@ def grid_from_toml(text: str, source: str = "grid file", folder: Path | None = N
     data["tasks"] = tuple(_task(str(task), folder) for task in data["tasks"])
     try:
         grid = Grid(**data)
-    except GridError as error:
-        raise GridError(f"{source}: {error}") from None
-    return check_grid(grid, source)
+        _ = grid.cells
+    except NrmError as error:
+        raise GridError(f"{source}{_line_about(text, str(error))}: {error}") from None
+    return grid
+
+
+def _line_about(text: str, message: str) -> str:
+    """The line of the first value that an error quotes, or nothing where the file does not spell it so."""
+    for value in re.findall(r"'([^']+)'", message)[:1]:
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.search(rf"(?<![\w.-]){re.escape(value)}(?![\w.-])", line.split("#")[0]):
+                return f", line {number}"
+    return ""
 
 
 def _task(text: str, folder: Path | None) -> str:
