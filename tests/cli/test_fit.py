@@ -55,6 +55,22 @@ def test_the_task_may_be_a_machine_file(nrm_command: Nrm, episodes: Path, tmp_pa
     assert "drop task, or drop --machine" in both.err
 
 
+def test_a_reward_machine_file_takes_its_symbols_from_the_episodes(
+    nrm_command: Nrm, episodes: Path, tmp_path: Path
+) -> None:
+    a, b = worlds.SYMBOLS[:2]
+    path = tmp_path / "t.txt"
+    edges = (f"(0, 1, '{a}', ConstantRewardFunction(50))", f"(1, 2, '{b}', ConstantRewardFunction(50))")
+    path.write_text("\n".join(["0", "[2]", *edges, f"(0, 0, '!{a}', ConstantRewardFunction(0))"]) + "\n")
+    command = ("fit", str(episodes), "--machine", str(path), "--epochs", "60", "--restarts", "4")
+    refused = nrm_command(*command, "--out", str(tmp_path / "first"))
+    assert refused.status != 0
+    assert "fall" in refused.err
+    path.write_text(path.read_text() + f"(1, 1, '!{b}', ConstantRewardFunction(0))\n")
+    outcome = nrm_command(*command, "--out", str(tmp_path / "second"))
+    assert "modulo shortcuts" in outcome.out, outcome.err
+
+
 def test_a_machine_is_learned_from_true_symbols(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
     outcome = nrm_command(
         "fit", str(episodes), "--learn", "machine", "--task", "3", "--states", "6", "--out", str(tmp_path), "--quiet"

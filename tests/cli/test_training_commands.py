@@ -46,6 +46,20 @@ def test_evaluate_names_what_nrm_learned(nrm_command: Nrm, trained: Path) -> Non
     assert "grounding accuracy modulo shortcuts" in nrm_command("evaluate", str(trained), "--episodes", "5").out
 
 
+def test_a_task_without_an_end_goes_on_to_the_limit_of_steps(nrm_command: Nrm, tmp_path: Path) -> None:
+    folder = str(tmp_path / "run")
+    options = ("--task", "G(pickaxe -> F gem)", "--method", "rm", "--out", folder, "--episodes", "40", "--quiet")
+    refused = nrm_command("train", *options)
+    assert refused.status != 0
+    assert "nrm train --end limit" in refused.err
+    assert nrm_command("train", *options, "--end", "limit").status == 0
+    lengths = [line.split(",")[3] for line in Path(folder, "metrics.csv").read_text().splitlines()[1:]]
+    assert set(lengths) == {"50"}
+    data = json.loads(nrm_command("evaluate", folder, "--episodes", "4", "--json").out)
+    assert data["mean_length"] == 50
+    assert nrm_command("watch", folder).out.count("true symbol") == 50
+
+
 def test_watch_in_the_terminal_and_as_a_picture(nrm_command: Nrm, trained: Path, tmp_path: Path) -> None:
     shown = nrm_command("watch", str(trained))
     assert shown.status == 0

@@ -11,9 +11,9 @@ import pytest
 import torch
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.vec_env import DummyVecEnv
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-from nrm.errors import ModelFileError, WorldError
+from nrm.errors import ConfigError, ModelFileError, WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
 from nrm.sb3 import (
@@ -65,7 +65,7 @@ def test_what_is_loaded_acts_alike_and_goes_on(
     path = save_pair(tmp_path / "pair.zip", agent, model)
     pair = load_pair(path, DummyVecEnv([task_env] * 2), device="cpu")
     assert isinstance(pair.algorithm, algorithm)
-    assert pair.env is not None
+    assert isinstance(pair.env, NeuralRewardMachineVecWrapper)
     assert pair.env.model is pair.model
     assert (pair.env.belief, pair.env.reward_scale) == ("open", 0.01)
     if isinstance(model, MooreMachine):
@@ -108,3 +108,27 @@ def test_misuse_is_named(tmp_path: Path) -> None:
         archive.writestr("algorithm.zip", "")
     with pytest.raises(ModelFileError, match=r"version 99 .* update nrm"):
         load_pair(tmp_path / "new.zip")
+
+
+def test_normalisation_around_the_belief_comes_back(tmp_path: Path) -> None:
+    model = untrained(3)
+
+    def around(venv: Any) -> VecNormalize:
+        return VecNormalize(venv, norm_obs_keys=["observation"])
+
+    venv = around(NeuralRewardMachineVecWrapper(DummyVecEnv([task_env] * 2), model))
+    agent = PPO("MultiInputPolicy", venv, n_steps=16, batch_size=8, device="cpu", seed=0).learn(64)
+    path = save_pair(tmp_path / "pair.zip", agent, model)
+    pair = load_pair(path, DummyVecEnv([task_env] * 2), device="cpu")
+    assert isinstance(pair.env, VecNormalize)
+    venv.training = pair.env.training = False
+    assert actions(agent, venv) == actions(pair.algorithm, pair.env)
+    with pytest.raises(WorldError, match=r"saved with VecNormalize.*load_pair\(path, venv\)"):
+        load_pair(path)
+
+
+def test_arguments_in_the_wrong_order_are_named(tmp_path: Path) -> None:
+    model = untrained(3)
+    agent = trained(A2C, {}, model, imagine=False)
+    with pytest.raises(ConfigError, match="takes an agent second, not NeuralRewardMachine"):
+        save_pair(tmp_path / "pair.zip", model, agent)  # type: ignore[arg-type]

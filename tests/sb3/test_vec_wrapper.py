@@ -15,10 +15,12 @@ from gymnasium import spaces
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecTransposeImage
 
+import nrm
+from nrm.envs import MINECRAFT_SYMBOLS
 from nrm.errors import ConfigError, WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import FitConfig, NeuralRewardMachine
-from nrm.sb3 import GroundingCallback, ImageBeliefExtractor, NeuralRewardMachineVecWrapper
+from nrm.sb3 import GroundingCallback, ImageBeliefExtractor, NeuralRewardMachineVecWrapper, counterfactual
 from nrm.wrappers import NeuralRewardMachineWrapper
 from tests.wrappers.worlds import TASK, Silent, task_env, untrained
 
@@ -214,7 +216,7 @@ def test_misuse_is_named() -> None:
     wrapped = NeuralRewardMachineVecWrapper(venv, model)
     with pytest.raises(WorldError, match="a VecEnv of Stable-Baselines3 is needed, not Silent"):
         NeuralRewardMachineVecWrapper(silent(), model)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="reward_scale must be positive, not 0"):
+    with pytest.raises(ConfigError, match="reward_scale must be a positive number, not 0"):
         NeuralRewardMachineVecWrapper(venv, model, reward_scale=0)
     with pytest.raises(ConfigError, match="every and keep count episodes"):
         GroundingCallback(model, every=0)
@@ -248,3 +250,17 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     assert done.returncode != 0
     assert "MissingExtraError" in done.stderr
     assert "neural-reward-machines[sb3]" in done.stderr
+
+
+def test_a_machine_that_is_not_the_environments_is_refused() -> None:
+    other = nrm.compile("F(lava & F gem) & G !pickaxe", MINECRAFT_SYMBOLS)
+    assert other.states == TASK.states
+    venv = DummyVecEnv([task_env] * 2)
+    with pytest.raises(WorldError, match="is not the environment's"):
+        NeuralRewardMachineVecWrapper(venv, other)
+    with pytest.raises(WorldError, match="is not the environment's"):
+        counterfactual(NeuralRewardMachineVecWrapper(venv, untrained()), other)
+    with pytest.raises(WorldError, match="is not the environment's"):
+        NeuralRewardMachineWrapper(task_env(), other)
+    with pytest.raises(ConfigError, match="config must be a FitConfig"):
+        GroundingCallback(untrained(), config={"epochs": 2})  # type: ignore[arg-type]

@@ -134,6 +134,15 @@ def test_misuse_is_named() -> None:
         NeuralRewardMachineWrapper(task_env(), TASK).step(0)
 
 
+def test_an_episode_that_is_over_must_be_begun_anew() -> None:
+    env = NeuralRewardMachineWrapper(task_env(steps=1), untrained())
+    env.reset(seed=0)
+    env.step(0)
+    with pytest.raises(WorldError, match="after an episode has ended"):
+        env.step(0)
+    assert len(env.tracker.take()) == 1
+
+
 def test_a_model_for_other_observations_is_refused_at_once() -> None:
     with pytest.raises(WorldError, match=r"cannot read the observations of this environment, Box.*64, 64, 3"):
         NeuralRewardMachineWrapper(task_env(observation="image"), untrained())

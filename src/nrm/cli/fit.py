@@ -15,6 +15,7 @@ from rich.table import Table
 from nrm.cli.options import MachineOptions, TaskOptions, UsageError
 from nrm.files import check_folder, write_text
 from nrm.logic import is_paper_task
+from nrm.machines import FallOff, Overlap
 
 if TYPE_CHECKING:
     from nrm.cli import fitting
@@ -50,6 +51,10 @@ class Fit:
     """A task file (TOML) instead of a formula."""
     machine: str | None = None
     """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
+    fall_off: FallOff | None = None
+    """Of .txt machine files: where a state has no edge, an error (the default), or the end with reward 0 (terminal)."""
+    overlap: Overlap | None = None
+    """Of .txt machine files: where a state has several edges, an error (the default), or the first one."""
     reward: str | None = None
     """How states get levels: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
     states: int = 12
@@ -109,8 +114,17 @@ class Fit:
     def _machine(self, recorded: RecordedEpisodes) -> MooreMachine | None:
         """The machine of the task that the options name."""
         if self.machine is not None:
-            given = (self.formula, self.symbols, self.propositions, self.task, self.file, self.reward)
-            return MachineOptions(*given, machine=self.machine).source().machine
+            symbols = self.symbols
+            if (
+                symbols is None
+                and self.propositions is None
+                and self.machine.endswith(".txt")
+                and recorded.symbol_names
+            ):
+                symbols = ",".join(recorded.symbol_names)
+            given = (self.formula, symbols, self.propositions, self.task, self.file, self.reward)
+            options = MachineOptions(*given, machine=self.machine, fall_off=self.fall_off, overlap=self.overlap)
+            return options.source().machine
         named = any(value is not None for value in (self.formula, self.task, self.file))
         if not named:
             if self.learn == "grounding":
@@ -127,8 +141,8 @@ class Fit:
                 symbols = ",".join(recorded.symbol_names)
             elif formula is not None:
                 raise UsageError("the file names no symbols; say which ones the task has: --symbols a,b,c")
-        options = TaskOptions(formula, symbols, self.propositions, task, self.file, self.reward)
-        return options.resolve().machine(options.limits)
+        named_task = TaskOptions(formula, symbols, self.propositions, task, self.file, self.reward)
+        return named_task.resolve().machine(named_task.limits)
 
     def _save(self, outcome: fitting.Outcome) -> None:
         from nrm.machines import save_machine

@@ -112,7 +112,7 @@ def named_as(recorded: RecordedEpisodes, alphabet: Alphabet) -> RecordedEpisodes
     if missing:
         raise UsageError(
             f"the file names the symbols {listing(names)}, but the task knows no '{missing[0]}' "
-            f"(its symbols: {listing(alphabet.symbols)}); name them alike with --symbols"
+            f"(its symbols: {listing(alphabet.symbols)}); name them alike, in the file or in the task"
         )
     numbers = np.array([alphabet.places[name] for name in names])
     symbols = None if recorded.symbols is None else numbers[recorded.symbols]

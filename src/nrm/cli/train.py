@@ -43,6 +43,9 @@ class Train:
     """default (ours) or paper (its hyper-parameters)."""
     layout: Literal["fixed", "seed", "episode"] = "fixed"
     """Whether items lie where the paper has them, or are drawn once per seed or anew every episode."""
+    end: Literal["outcome", "absorbing", "limit"] = "outcome"
+    """When the task ends an episode: outcome (when it is done or lost), absorbing (where no symbol changes anything any
+    more), or limit (at the limit of steps only, for tasks such as G(pickaxe -> F gem))."""
     settings: Annotated[tuple[str, ...], tyro.conf.arg(name="set"), tyro.conf.UseAppendAction] = ()
     """Change a setting of the preset, such as --set learning_rate=0.002; may be given several times."""
     resume: Path | None = None
@@ -89,6 +92,7 @@ class Train:
             preset_name=self.preset,
             episodes=self.episodes,
             layout=self.layout,
+            end=self.end,
             settings=_pairs(self.settings),
         )
 

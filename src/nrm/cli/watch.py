@@ -54,7 +54,7 @@ class Watch:
         mode = "ansi" if self.gif is None else "rgb_array"
         if self.gif is not None and self.gif.suffix.lower() != ".gif":
             raise UsageError(f"--gif writes a .gif file, not '{self.gif}'")
-        camera = _camera(rendered_env(config.world, machine, mode))
+        camera = _camera(rendered_env(config.world, machine, mode, config.end))
         world = VectorWorld.of(lambda: camera, 1)
         console = Console(highlight=False)
         frames: list[Any] = []

@@ -31,6 +31,7 @@ def ending_states(machine: MooreMachine, end: End) -> BoolArray:
             else "the task holds before the first step"
         )
         raise WorldError(
-            f"{how}, so with end='{end}' every episode could end at once; use end='limit' to go on to the time limit"
+            f"{how}, so with end='{end}' every episode could end at once; use end='limit' (nrm train --end limit) to "
+            "go on to the time limit"
         )
     return ending

@@ -242,8 +242,9 @@ class Shortcuts:
     def __str__(self) -> str:
         number = digits(self.count)
         shown = number if len(number) <= 20 else f"{number[0]}.{number[1:4]}e{len(number) - 1}"
+        what = "shortcut, the identity," if self.count == 1 else "shortcuts"
         return (
-            f"{shown} shortcuts of {self.alphabet.size} letters in {self.machine.classes} classes "
+            f"{shown} {what} of {self.alphabet.size} letters in {self.machine.classes} classes "
             f"({self.symmetries:,} symmetries)"
         )
 

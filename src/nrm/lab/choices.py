@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from nrm.agents import METHODS, preset
-from nrm.envs import MINECRAFT_SYMBOLS, PAPER_ITEMS, MinecraftConfig
+from nrm.envs import MINECRAFT_SYMBOLS, PAPER_ITEMS, End, MinecraftConfig
 from nrm.envs.minigrid import MINIGRID_PREFIX, MiniGridConfig, check_minigrid_id, minigrid_task
 from nrm.errors import ConfigError, suggestion
 from nrm.lab.config import WORLDS, RunConfig, run_config, with_settings
@@ -27,6 +27,7 @@ def choose_run(
     preset_name: str = "default",
     episodes: int | None = None,
     layout: Layout = "fixed",
+    end: End = "outcome",
     settings: Mapping[str, str] | None = None,
 ) -> RunConfig:
     """The run that the words name: a task is a paper task, a formula over the world's symbols, or a task file.
@@ -39,7 +40,7 @@ def choose_run(
     if episodes is not None:
         agent = replace(agent, episodes=episodes)
     config = choose_world(world, layout)
-    return run_config(choose_task(task, config), config, method, agent, seed)
+    return run_config(choose_task(task, config), config, method, agent, seed, end)
 
 
 def choose_task(text: str | None, world: WorldConfig) -> Task:

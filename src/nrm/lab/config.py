@@ -8,7 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from nrm.agents import AgentConfig
 from nrm.aliases import Json
-from nrm.envs import BatchedWorld, MinecraftConfig
+from nrm.envs import BatchedWorld, End, MinecraftConfig
 from nrm.errors import ConfigError, listing, suggestion
 from nrm.lab.worlds import WorldConfig, build_world, world_from_json
 from nrm.machines import Task
@@ -29,6 +29,8 @@ class RunConfig:
     method: str = "nrm"
     agent: AgentConfig = field(default_factory=AgentConfig)
     seed: int = 0
+    end: End = "outcome"
+    """When the task ends an episode."""
 
     def build_task(self) -> Task:
         """The task."""
@@ -36,7 +38,7 @@ class RunConfig:
 
     def build_world(self, count: int | None = None) -> BatchedWorld:
         """The world, with as many environments as the agent trains on unless told otherwise."""
-        return build_world(self.world, self.build_task().machine(), count or self.agent.environments)
+        return build_world(self.world, self.build_task().machine(), count or self.agent.environments, self.end)
 
     def to_json(self) -> Json:
         """The configuration as JSON values."""
@@ -56,9 +58,11 @@ class RunConfig:
             raise ConfigError(f"the run's configuration is malformed: {error}") from None
 
 
-def run_config(task: Task, world: WorldConfig, method: str, agent: AgentConfig, seed: int) -> RunConfig:
+def run_config(
+    task: Task, world: WorldConfig, method: str, agent: AgentConfig, seed: int, end: End = "outcome"
+) -> RunConfig:
     """The configuration of a run on a task."""
-    return RunConfig(task_toml(task), world, method, agent, seed)
+    return RunConfig(task_toml(task), world, method, agent, seed, end)
 
 
 def with_settings(config: Any, settings: dict[str, str]) -> Any:

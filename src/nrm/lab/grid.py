@@ -13,6 +13,7 @@ from typing import cast, get_args
 
 from nrm.agents import METHODS
 from nrm.aliases import Json
+from nrm.envs import End
 from nrm.errors import GridError, suggestion
 from nrm.lab.choices import Layout, choose_run
 from nrm.lab.config import RunConfig
@@ -61,10 +62,12 @@ class Grid:
     """Episodes of each run; the preset says otherwise."""
     layout: Layout = "fixed"
     """Where the items lie: fixed, seed or episode."""
+    end: End = "outcome"
+    """When the task ends an episode: outcome, absorbing or limit."""
     settings: Settings = field(default_factory=dict)
     """Changes of the preset in every run, such as {"learning_rate": 0.002}."""
     variants: Mapping[str, Settings] = field(default_factory=lambda: {"": {}})
-    """Named changes to compare, each over `settings`; besides settings a variant may change preset and layout."""
+    """Named changes to compare, each over `settings`; besides settings a variant may change preset, layout and end."""
 
     def __post_init__(self) -> None:
         for axis in ("tasks", "worlds", "methods", "seeds", "variants"):
@@ -107,9 +110,13 @@ class Grid:
         settings = {**self.settings, **self.variants[variant]}
         preset = str(settings.pop("preset", self.preset))
         layout = str(settings.pop("layout", self.layout))
+        end = str(settings.pop("end", self.end))
         if layout not in get_args(Layout):
             known = get_args(Layout)
             raise GridError(f"unknown layout '{layout}'{suggestion(layout, known)} (layouts: {', '.join(known)})")
+        if end not in get_args(End):
+            known = get_args(End)
+            raise GridError(f"unknown end '{end}'{suggestion(end, known)} (ends: {', '.join(known)})")
         config = choose_run(
             task,
             world,
@@ -118,6 +125,7 @@ class Grid:
             preset_name=preset,
             episodes=None if "episodes" in settings else self.episodes,
             layout=cast(Layout, layout),
+            end=cast(End, end),
             settings={name: _text(value) for name, value in settings.items()},
         )
         place = world if layout == "fixed" else f"{world}-{layout}"

@@ -41,7 +41,7 @@ def grid_from_toml(text: str, source: str = "grid file", folder: Path | None = N
         if not _FORMS[key][0](value):
             raise fail(key, f"'{key}' must be {_FORMS[key][1]}, not {value!r}")
     tables = [(data.get("settings", {}), SETTINGS)]
-    tables += [(table, (*SETTINGS, "preset", "layout")) for table in data.get("variants", {}).values()]
+    tables += [(table, (*SETTINGS, "preset", "layout", "end")) for table in data.get("variants", {}).values()]
     for table, known in tables:
         for name in table:
             if name not in known:
@@ -99,6 +99,7 @@ _FORMS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "preset": (_is_text, "a name"),
     "episodes": (_is_number, "a whole number"),
     "layout": (_is_text, "a name"),
+    "end": (_is_text, "a name"),
     "settings": (_is_settings, "a table of settings"),
     "variants": (lambda value: isinstance(value, dict) and all(map(_is_settings, value.values())), "a table of tables"),
 }

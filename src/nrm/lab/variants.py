@@ -33,5 +33,6 @@ def _settings(record: Record) -> dict[str, str]:
     world: Any = record.config.world
     named = ("observation", "layout", "items")
     settings = {**asdict(record.config.agent), **{k: v for k, v in asdict(world).items() if k not in named}}
+    settings["end"] = record.config.end
     settings["items"] = getattr(world, "placements", None)
     return {name: str(value) for name, value in settings.items()}

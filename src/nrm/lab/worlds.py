@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import gymnasium
 
 from nrm.aliases import Json
-from nrm.envs import BatchedMinecraft, BatchedWorld, MinecraftConfig, MinecraftEnv, TaskEnv
+from nrm.envs import BatchedMinecraft, BatchedWorld, End, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.envs.minigrid import MINIGRID_PREFIX, MiniGridConfig, minigrid_env, minigrid_world
 from nrm.errors import ConfigError, suggestion
 from nrm.machines import MooreMachine
@@ -35,18 +35,20 @@ def world_name(world: WorldConfig) -> str:
     return world.observation if world.layout == "fixed" else f"{world.observation}-{world.layout}"
 
 
-def build_world(world: WorldConfig, machine: MooreMachine, count: int) -> BatchedWorld:
+def build_world(world: WorldConfig, machine: MooreMachine, count: int, end: End = "outcome") -> BatchedWorld:
     """N environments with a task."""
     if isinstance(world, MiniGridConfig):
-        return minigrid_world(world, machine, count)
-    return BatchedMinecraft(world, machine, count)
+        return minigrid_world(world, machine, count, end)
+    return BatchedMinecraft(world, machine, count, end)
 
 
-def rendered_env(world: WorldConfig, machine: MooreMachine, render_mode: str) -> gymnasium.Env[Any, Any]:
+def rendered_env(
+    world: WorldConfig, machine: MooreMachine, render_mode: str, end: End = "outcome"
+) -> gymnasium.Env[Any, Any]:
     """One environment with a task, to be looked at."""
     if isinstance(world, MiniGridConfig):
-        return minigrid_env(world, machine, render_mode)
-    return TaskEnv(MinecraftEnv(world, render_mode=render_mode), machine)
+        return minigrid_env(world, machine, render_mode, end)
+    return TaskEnv(MinecraftEnv(world, render_mode=render_mode), machine, end=end)
 
 
 def _tuples(value: Any) -> Any:

@@ -60,6 +60,9 @@ def parse_reward_machine(
     initial = _state(node, first, "the initial state")
     listed = _listed(ends, second)
     edges = [_edge(node, number, rename or {}) for number, node in lines[1 if listed is None else 2 :]]
+    for name in rename or {}:
+        if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
+            raise MachineError(f"rename: no guard names '{name}'")
     terminals = tuple(_detected(edges)) if listed is None else tuple(listed)
     note = _note(text.splitlines()[second - 1])
     alphabet = alphabet_of(symbols, propositions) or _noted_alphabet(note) or _named(edges)

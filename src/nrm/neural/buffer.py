@@ -98,6 +98,10 @@ class EpisodeBuffer:
     @classmethod
     def for_machine(cls, machine: MooreMachine, capacity: int | None = None, keep: Keep = "recent") -> EpisodeBuffer:
         """An empty buffer for episodes of a machine."""
+        if not isinstance(machine, MooreMachine):
+            raise EpisodeError(
+                f"a buffer is for a MooreMachine, not {type(machine).__name__}; nrm.compile(formula, symbols) makes one"
+            )
         return cls(machine.levels, float(machine.outputs[machine.initial]), capacity, keep)
 
     def __len__(self) -> int:

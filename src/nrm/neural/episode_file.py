@@ -122,7 +122,12 @@ def record_episodes(
 
 
 def save_episodes(path: str | Path, episodes: RecordedEpisodes) -> Path:
-    """Write an episode file; `.npz` is added to a name without it."""
+    """Write an episode file; `.npz` is added to a name without it. `record_episodes` makes episodes of lists."""
+    if not isinstance(episodes, RecordedEpisodes):
+        raise EpisodeFileError(
+            f"recorded episodes are needed, not {type(episodes).__name__}; record_episodes(observations, rewards) "
+            "makes them of one array of each for every episode"
+        )
     target = Path(path) if str(path).endswith(".npz") else Path(f"{path}.npz")
     arrays: dict[str, NDArray[np.generic]] = {
         "observations": episodes.observations,
@@ -159,7 +164,7 @@ def load_episodes(path: str | Path) -> RecordedEpisodes:
     if missing:
         raise EpisodeFileError(
             f"{path} lacks {listing(missing)}; it has {listing(arrays) or 'no arrays'} (an episode file has "
-            f"{listing(_ARRAYS)}; the last four and index are optional)"
+            f"{listing(_ARRAYS)}; index, symbols, symbol_names and metadata are optional)"
         )
     try:
         metadata = json.loads(str(arrays["metadata"])) if "metadata" in arrays else {}

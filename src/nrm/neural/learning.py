@@ -45,6 +45,9 @@ def fit(
     parts = what_to_learn(learn)
     nets = list(models) if isinstance(models, Sequence) else [models]
     given = list(episodes) if isinstance(episodes, Sequence) else [episodes]
+    for net in nets:
+        if not isinstance(net, NeuralRewardMachine):
+            raise LearningError(f"what learns is a NeuralRewardMachine(grounder, machine), not a {type(net).__name__}")
     if len(nets) != len(given) or not nets:
         raise LearningError(f"{len(nets)} models but {len(given)} sets of episodes; give one per model")
     buffers = [as_buffer(each, net.machine) for net, each in zip(nets, given, strict=True)]

@@ -56,6 +56,8 @@ class GroundingCallback(BaseCallback):
         super().__init__(verbose)
         if every < 1 or keep < 1:
             raise ConfigError(f"every and keep count episodes, at least 1; they are {every} and {keep}")
+        if config is not None and not isinstance(config, FitConfig):
+            raise ConfigError(f"config must be a FitConfig, such as nrm.FitConfig(epochs=100), not {config!r}")
         self.machine = model
         self.bursts: list[Burst] = []
         """What became of the episodes, burst by burst; those that had nothing to learn included."""

@@ -22,8 +22,9 @@ from nrm.envs.ends import ending_states
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
-from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
+from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper, machines_of
 from nrm.wrappers.augmentation import BELIEF, OBSERVATION
+from nrm.wrappers.models import check_same_task
 
 
 class Relabelled(NamedTuple):
@@ -196,6 +197,7 @@ def counterfactual(venv: Any, machine: MooreMachine, end: End = "outcome") -> di
             f"the task has {machine.states} states, but the environment's belief is about "
             f"{wrapper.tracker.memory.size}; give the machine that the environment's model was built from"
         )
+    check_same_task(machine, machines_of(wrapper.venv))
     model = wrapper.model if isinstance(wrapper.model, NeuralRewardMachine) else None
     return {
         "replay_buffer_class": CounterfactualReplayBuffer,

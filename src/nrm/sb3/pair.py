@@ -6,15 +6,16 @@ import io
 import json
 import tempfile
 import zipfile
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper, VecNormalize
 from torch import nn
 
-from nrm.errors import ModelFileError, WorldError
+from nrm.errors import ConfigError, ModelFileError, WorldError
 from nrm.files import write_bytes
 from nrm.machines import MooreMachine
 from nrm.machines.serial import machine_from_dict, machine_to_dict
@@ -24,6 +25,7 @@ from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
 
 FORMAT = "nrm-sb3-pair"
 VERSION = 1
+NORMALISER = "normalise.pkl"
 
 
 class Pair(NamedTuple):
@@ -31,16 +33,18 @@ class Pair(NamedTuple):
 
     algorithm: BaseAlgorithm
     model: NeuralRewardMachine | MooreMachine
-    env: NeuralRewardMachineVecWrapper | None
-    """The environment that was given, with the belief around it."""
+    env: VecEnv | None
+    """The environment that was given, with the belief around it, and with `VecNormalize` around that if it was so."""
 
 
 def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMachine | MooreMachine) -> Path:
     """Write an agent and its machine into one file, whole or not at all.
 
-    The machine is the one that the agent's environment is wrapped with. A replay buffer is not saved, nor are the
-    episodes that a callback has kept.
+    The machine is the one that the agent's environment is wrapped with. A `VecNormalize` around the belief is saved
+    with its statistics. A replay buffer is not saved, nor are the episodes that a callback has kept.
     """
+    if not isinstance(algorithm, BaseAlgorithm):
+        raise ConfigError(f"save_pair(path, algorithm, model) takes an agent second, not {type(algorithm).__name__}")
     wrapper = find_wrapper(algorithm.get_env())
     if wrapper is None or wrapper.model is not model:
         raise WorldError(
@@ -75,6 +79,8 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
         archive.writestr("algorithm.zip", agent.getvalue())
         if isinstance(model, NeuralRewardMachine):
             archive.writestr("model.pt", _model_bytes(model))
+        if (normalised := _normaliser(algorithm.get_env())) is not None:
+            archive.writestr(NORMALISER, _bytes(normalised.save))
     target = Path(path)
     write_bytes(target, whole.getvalue())
     return target
@@ -85,13 +91,22 @@ def load_pair(
 ) -> Pair:
     """Read a pair back. `venv`, if given, is wrapped with the belief as it was, and the agent can go on learning.
 
+    An agent that saw normalised observations sees nothing it knows without them: `venv` is then needed.
+
     `grounder`: one of your own class, built as it was. Stable-Baselines3 unpickles parts of its file, which can
     execute code: load files that you trust.
     """
-    about, agent, saved = _read(path)
+    about, files = _read(path)
+    if venv is None and NORMALISER in files:
+        raise WorldError(
+            f"{path} was saved with VecNormalize around its environment, and the agent understands normalised "
+            "observations only: load_pair(path, venv) puts the saved statistics around the environment again"
+        )
     try:
-        model = _model(about, saved, grounder, path)
-        wrapper = None if venv is None else _wrapped(venv, model, about["wrapper"])
+        model = _model(about, files.get("model.pt"), grounder, path)
+        env: VecEnv | None = None if venv is None else _wrapped(venv, model, about["wrapper"])
+        if env is not None and NORMALISER in files:
+            env = _normalised(env, files[NORMALISER])
         module, name = about["algorithm"]
         kind = getattr(import_module(module), name)
         if not (isinstance(kind, type) and issubclass(kind, BaseAlgorithm)):
@@ -108,7 +123,7 @@ def load_pair(
             }
     except (KeyError, TypeError, ValueError, ImportError, AttributeError) as error:
         raise ModelFileError(f"{path} does not fit: {error!r}") from None
-    return Pair(kind.load(io.BytesIO(agent), env=wrapper, device=device, **extra), model, wrapper)
+    return Pair(kind.load(io.BytesIO(files["algorithm.zip"]), env=env, device=device, **extra), model, env)
 
 
 def _wrapped(
@@ -119,7 +134,24 @@ def _wrapped(
     return NeuralRewardMachineVecWrapper(venv, model, **options)
 
 
-def _read(path: str | Path) -> tuple[dict[str, Any], bytes, bytes | None]:
+def _normaliser(env: VecEnv | None) -> VecNormalize | None:
+    """The normalisation around the belief, if there is one; what lies below the belief is the environment's own."""
+    while isinstance(env, VecEnvWrapper) and not isinstance(env, NeuralRewardMachineVecWrapper):
+        if isinstance(env, VecNormalize):
+            return env
+        env = env.venv
+    return None
+
+
+def _normalised(env: VecEnv, saved: bytes) -> VecNormalize:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / NORMALISER
+        file.write_bytes(saved)
+        return VecNormalize.load(str(file), env)
+
+
+def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """What the file says of itself, and the files in it."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -128,9 +160,8 @@ def _read(path: str | Path) -> tuple[dict[str, Any], bytes, bytes | None]:
                     f"{path} holds no pair of agent and machine; was it written by save_pair? (agent.save(…) writes "
                     "the agent alone)"
                 )
-            about = json.loads(archive.read("pair.json"))
-            saved = archive.read("model.pt") if "model.pt" in names else None
-            agent = archive.read("algorithm.zip")
+            files = {name: archive.read(name) for name in names}
+            about = json.loads(files["pair.json"])
     except FileNotFoundError:
         raise ModelFileError(f"there is no file {path}") from None
     except (OSError, zipfile.BadZipFile, ValueError) as error:
@@ -141,7 +172,7 @@ def _read(path: str | Path) -> tuple[dict[str, Any], bytes, bytes | None]:
             f"{path} has version {version} of the format '{about.get('format')}'; this library reads '{FORMAT}' up to "
             f"{VERSION}; update nrm to read it"
         )
-    return about, agent, saved
+    return about, files
 
 
 def _model(
@@ -158,5 +189,12 @@ def _model(
 
 
 def _model_bytes(model: NeuralRewardMachine) -> bytes:
+    return _bytes(lambda path: save_model(path, model))
+
+
+def _bytes(save: Callable[[str], Any]) -> bytes:
+    """What something writes that can only write files."""
     with tempfile.TemporaryDirectory() as folder:
-        return save_model(Path(folder) / "model.pt", model).read_bytes()
+        path = Path(folder) / "file.pt"
+        save(str(path))
+        return path.read_bytes()

@@ -12,7 +12,7 @@ from nrm.errors import ConfigError, WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
 from nrm.wrappers import Augmentation, Belief, Layout, Tracker
-from nrm.wrappers.models import check_reads
+from nrm.wrappers.models import check_reads, check_same_task
 from nrm.wrappers.tracking import told_states
 
 
@@ -50,12 +50,13 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
                 f"a VecEnv of Stable-Baselines3 is needed, not {type(venv).__name__}; make one with "
                 "DummyVecEnv([make, …]) or make_vec_env(make, n_envs)"
             )
-        if not (np.isfinite(reward_scale) and reward_scale > 0):
-            raise ConfigError(f"reward_scale must be positive, not {reward_scale}")
+        if not (isinstance(reward_scale, int | float) and np.isfinite(reward_scale) and reward_scale > 0):
+            raise ConfigError(f"reward_scale must be a positive number, not {reward_scale!r}")
         self.model = model
         self.tracker = Tracker(model, venv.num_envs, belief, record)
         self.augmentation = Augmentation.of(venv.observation_space, self.tracker.memory.size, layout, reads)
         check_reads(model, self.augmentation)
+        check_same_task(model, machines_of(venv))
         super().__init__(venv, self.augmentation.space)
         self.belief: Belief = belief
         self.reads = reads
@@ -88,6 +89,11 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
             self.tracker.restart(dones)
         paid = rewards if self.reward_scale == 1.0 else (rewards * self.reward_scale).astype(rewards.dtype)
         return self.augmentation.join(observation, self.tracker.beliefs), paid, dones, infos
+
+
+def machines_of(venv: VecEnv) -> list[Any]:
+    """The machines of environments that tell them, as `nrm.TaskEnv` does."""
+    return list(venv.get_attr("machine")) if venv.has_attr("machine") else []
 
 
 def find_wrapper(env: Any) -> NeuralRewardMachineVecWrapper | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import torch
 from gymnasium import spaces
 
-from nrm.errors import NrmError, WorldError
+from nrm.errors import ConfigError, NrmError, WorldError, listing
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine, grounder_for
 from nrm.neural.model import Emission
@@ -27,6 +28,10 @@ def model_for(
 
     `reads`: the entry of `Dict` observations that the grounder reads; `seed`: of its parameters.
     """
+    if not isinstance(machine, MooreMachine):
+        raise ConfigError(
+            f"a MooreMachine is needed, not {type(machine).__name__}; nrm.compile(formula, symbols) makes one"
+        )
     shape = Augmentation.of(space, machine.states, "dict", reads).grounded.shape or ()
     independent = emission == "independent"
     symbols = len(machine.alphabet.symbols) if independent else machine.alphabet.size
@@ -34,6 +39,21 @@ def model_for(
         torch.manual_seed(seed)
         grounder = grounder_for(shape, symbols, independent)
     return NeuralRewardMachine(grounder, machine, emission).eval()
+
+
+def check_same_task(machine: NeuralRewardMachine | MooreMachine, others: Iterable[object]) -> None:
+    """Raise `WorldError` where a reward machine is not the one of the environments: their states mean other things."""
+    if isinstance(machine, MooreMachine):
+        for other in others:
+            if isinstance(other, MooreMachine) and other != machine:
+                raise WorldError(
+                    f"the machine that is given ({_sizes(machine)}) is not the environment's ({_sizes(other)}), whose "
+                    "states it would be told; give both the same"
+                )
+
+
+def _sizes(machine: MooreMachine) -> str:
+    return f"{machine.states} states, levels {listing(f'{level:g}' for level in machine.levels)}"
 
 
 def check_reads(model: NeuralRewardMachine | MooreMachine, augmentation: Augmentation) -> None:

@@ -13,7 +13,7 @@ from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
 from nrm.wrappers.augmentation import Augmentation, Layout
-from nrm.wrappers.models import check_reads
+from nrm.wrappers.models import check_reads, check_same_task
 from nrm.wrappers.tracking import Belief, Tracker, told_states
 
 
@@ -50,6 +50,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
         self.tracker = Tracker(model, 1, belief, record)
         self.augmentation = Augmentation.of(env.observation_space, self.tracker.memory.size, layout, reads)
         check_reads(model, self.augmentation)
+        check_same_task(model, [env.get_wrapper_attr("machine")] if env.has_wrapper_attr("machine") else [])
         self.observation_space = self.augmentation.space
         self._begun = False
 
@@ -63,7 +64,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Step the environment, then the belief."""
         if not self._begun:
-            raise WorldError("call reset() before the first step")
+            raise WorldError("call reset() before the first step, and after an episode has ended")
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.tracker.step(
             np.array(self.augmentation.read(observation))[None],
@@ -72,6 +73,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
         )
         if terminated or truncated:
             self.tracker.finish(np.ones(1, dtype=np.bool_))
+            self._begun = False
         return self._joined(observation), reward, terminated, truncated, info
 
     @property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
+from nrm.envs.ends import End
 from nrm.envs.minigrid.config import MiniGridConfig, check_minigrid_id
 from nrm.envs.minigrid.labels import EMPTY, GridLabels
 from nrm.envs.minigrid.tasks import ACTIONS, minigrid_task, ready_task
@@ -40,7 +41,10 @@ def minigrid_images(
 
 
 def minigrid_env(
-    world: MiniGridConfig | str, machine: MooreMachine | None = None, render_mode: str | None = None
+    world: MiniGridConfig | str,
+    machine: MooreMachine | None = None,
+    render_mode: str | None = None,
+    end: End = "outcome",
 ) -> TaskEnv[Any, Any]:
     """An environment of MiniGrid with a task: the ready one, or that of a machine over what can hold in a grid.
 
@@ -52,9 +56,9 @@ def minigrid_env(
     task = minigrid_task(config.id).machine() if machine is None else machine
     symbols = task.alphabet.symbols
     empty = EMPTY if EMPTY in symbols else None
-    return TaskEnv(images, task, GridLabels(symbols), empty=empty)
+    return TaskEnv(images, task, GridLabels(symbols), empty=empty, end=end)
 
 
-def minigrid_world(world: MiniGridConfig | str, machine: MooreMachine, count: int) -> VectorWorld:
+def minigrid_world(world: MiniGridConfig | str, machine: MooreMachine, count: int, end: End = "outcome") -> VectorWorld:
     """N such environments side by side. They can be saved and go on exactly: see `VectorWorld.state_dict`."""
-    return VectorWorld.of(partial(minigrid_env, world, machine), count)
+    return VectorWorld.of(partial(minigrid_env, world, machine, end=end), count)

@@ -82,7 +82,7 @@ def minigrid_task(name: str, formula: str | None = None) -> Task:
         )
         raise WorldError(
             f"'{formula}' is a task of the paper's own worlds, map and image; on {name} give a formula over {symbols}"
-            + ("" if ready is None else ", or no task for the ready one")
+            + ("" if ready is None else f", such as the ready one, '{ready.formula}'")
         )
     parsed = parse(formula)
     return Task(parsed, minigrid_alphabet(name, tuple(parsed.atoms())), name=formula)
