@@ -57,12 +57,14 @@ def still_world(config: RunConfig) -> BatchedMinecraft:
     """One environment of the run's world in which nothing moves between episodes: observations are cells."""
     world: Any = config.world
     if not isinstance(world, MinecraftConfig):
-        raise WorldError(f"no picture is known of worlds such as {type(world).__name__}")
+        raise WorldError(
+            "the page plays episodes of map and image worlds only; see one with 'nrm watch DIR --gif FILE'"
+        )
     if world.cells > MOST_CELLS:
         raise WorldError(f"worlds are drawn up to {MOST_CELLS:,} cells; this one has {world.cells:,}")
     if world.layout != "fixed":
         world = settled(world, SEED if world.layout_seed is None else world.layout_seed)
-    return BatchedMinecraft(world, config.build_task().machine(), 1)
+    return BatchedMinecraft(world, config.build_task().machine(), 1, config.end)
 
 
 def play_once(trainer: Trainer, world: BatchedMinecraft, greedy: bool) -> Json:
