@@ -58,7 +58,7 @@ def still_world(config: RunConfig) -> BatchedMinecraft:
     world: Any = config.world
     if not isinstance(world, MinecraftConfig):
         raise WorldError(
-            "the page plays episodes of map and image worlds only; see one with 'nrm watch DIR --gif FILE'"
+            "episodes are played here in map and image worlds only; see one with 'nrm watch DIR --gif FILE'"
         )
     if world.cells > MOST_CELLS:
         raise WorldError(f"worlds are drawn up to {MOST_CELLS:,} cells; this one has {world.cells:,}")
