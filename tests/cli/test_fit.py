@@ -155,6 +155,7 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
         (["EPISODES", "--task", "9"], "unknown paper task '9'"),
         (["EPISODES", "--task", "4"], "which this machine never outputs; its levels are"),
         (["EPISODES", "--formula", "F zebra"], "zebra"),
+        (["EPISODES", "--task", "3", "--fall-off", "terminal"], "are for machine files; add --machine"),
         (["EPISODES", "--task", "3", "--epochs", "0"], "epochs must be positive"),
         (["EPISODES", "--task", "3", "--threads", "0"], "--threads must be at least 1"),
         (["EPISODES", "--task", "3", "--learn", "both", "--states", "0"], "--states must be at least 1"),

@@ -10,6 +10,8 @@ import pytest
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
+import nrm
+from nrm.envs import MINECRAFT_SYMBOLS
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
@@ -176,3 +178,14 @@ def test_misuse_is_named() -> None:
     vector.metadata = {}
     with pytest.raises(WorldError, match=r"does not say how it resets"):
         NeuralRewardMachineVectorWrapper(vector, untrained())
+
+
+def test_states_of_a_larger_machine_are_refused() -> None:
+    small = NeuralRewardMachineVectorWrapper(
+        SyncVectorEnv([lambda: make(True)]), nrm.compile("F gem", MINECRAFT_SYMBOLS)
+    )
+    small.reset(seed=0)
+    generator = np.random.default_rng(0)
+    with pytest.raises(WorldError, match="the one that is given has 2 states"):
+        for _ in range(200):
+            small.step(generator.integers(4, size=1))

@@ -115,16 +115,14 @@ class Fit:
         """The machine of the task that the options name."""
         if self.machine is not None:
             symbols = self.symbols
-            if (
-                symbols is None
-                and self.propositions is None
-                and self.machine.endswith(".txt")
-                and recorded.symbol_names
-            ):
+            unsaid = symbols is None and self.propositions is None
+            if unsaid and self.machine.endswith(".txt") and recorded.symbol_names:
                 symbols = ",".join(recorded.symbol_names)
             given = (self.formula, symbols, self.propositions, self.task, self.file, self.reward)
             options = MachineOptions(*given, machine=self.machine, fall_off=self.fall_off, overlap=self.overlap)
             return options.source().machine
+        if self.fall_off is not None or self.overlap is not None:
+            raise UsageError("--fall-off and --overlap are for machine files; add --machine FILE.txt")
         named = any(value is not None for value in (self.formula, self.task, self.file))
         if not named:
             if self.learn == "grounding":

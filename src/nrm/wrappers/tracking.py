@@ -82,6 +82,11 @@ class Tracker:
         truth is told; letters: (N,) the true letters, kept beside the episodes for evaluation.
         """
         truth = torch.as_tensor(np.asarray(states(), dtype=np.int64)) if self.sees_truth else None
+        if truth is not None and int(truth.max()) >= self.memory.size:
+            raise WorldError(
+                f"the environment is in state {int(truth.max())} of its machine, but the one that is given has "
+                f"{self.memory.size} states; give both the same"
+            )
         self._carry = self._read(self._carry, observations, rewards, truth)
         if isinstance(self.model, NeuralRewardMachine):
             self._check_levels(self.model.machine.levels, rewards)
