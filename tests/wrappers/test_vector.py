@@ -181,11 +181,9 @@ def test_misuse_is_named() -> None:
 
 
 def test_states_of_a_larger_machine_are_refused() -> None:
-    small = NeuralRewardMachineVectorWrapper(
-        SyncVectorEnv([lambda: make(True)]), nrm.compile("F gem", MINECRAFT_SYMBOLS)
-    )
-    small.reset(seed=0)
-    generator = np.random.default_rng(0)
+    smaller = nrm.compile("F gem", MINECRAFT_SYMBOLS)
+    env = NeuralRewardMachineVectorWrapper(SyncVectorEnv([lambda: make(True)]), smaller)
+    env.reset(seed=0)
+    moves = np.random.default_rng(0).integers(4, size=(200, 1))
     with pytest.raises(WorldError, match="the one that is given has 2 states"):
-        for _ in range(200):
-            small.step(generator.integers(4, size=1))
+        all(env.step(move) for move in moves)
