@@ -107,6 +107,11 @@ def test_damaged_and_foreign_checkpoints(tmp_path: Path) -> None:
     torch.save({"format": "nrm-checkpoint", "version": 99}, path)
     with pytest.raises(FileError, match="version 99"):
         folder.load()
+    state = new_trainer(config()).state_dict()
+    del state["cutter"]["totals"]
+    torch.save({"format": "nrm-checkpoint", "version": 1, "trainer": state}, path)
+    with pytest.raises(FileError, match=r"of another release \(KeyError: 'totals'\)"):
+        folder.load()
 
 
 def test_a_full_disk_keeps_the_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,7 +99,12 @@ class RunFolder:
         trainer = new_trainer(config)
         path = self.path / "checkpoint.pt"
         if path.exists():
-            trainer.load_state_dict(_checkpoint(path))
+            state = _checkpoint(path)
+            try:
+                trainer.load_state_dict(state)
+            except (KeyError, TypeError, ValueError, RuntimeError) as error:
+                reason = f"{type(error).__name__}: {error}".splitlines()[0]
+                raise FileError(f"{path} does not fit this run, or is of another release ({reason})") from None
         return trainer
 
     def metrics(self) -> dict[str, Column]:
