@@ -87,6 +87,7 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ("tasks = [1]\n[variants.a]\nbeleif = 'open'", "did you mean 'belief'"),
         ("tasks = [1]\n[variants.a]\nlayout = 'fix'", "unknown layout 'fix'; did you mean 'fixed'"),
         ("tasks = [1]\nend = 'limits'", "line 2: unknown end 'limits'; did you mean 'limit'"),
+        ("tasks = ['G !lava']\nend = 'limit'\n[variants.a]\n[variants.b]\nend = 'outcome'", "use end='limit'"),
         ("tasks = [1]\nsettings = {preset = 'paper'}", "unknown setting 'preset'"),
         ("seeds = [1]", "the key 'tasks' is missing"),
         ("tasks = []", "the grid is empty: tasks lists nothing"),

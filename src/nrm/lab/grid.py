@@ -92,8 +92,8 @@ class Grid:
         cells = tuple(self._cells())
         _refuse_conflicts(cells)
         seen = set()
-        for cell in cells:  # a task that does not fit its world is found now, not after hours
-            if (key := (cell.config.task, cell.config.world)) not in seen:
+        for cell in cells:  # a task that does not fit its world or its end is found now, not after hours
+            if (key := (cell.config.task, cell.config.world, cell.config.end)) not in seen:
                 seen.add(key)
                 cell.config.build_world(1)
         return cells
@@ -114,9 +114,6 @@ class Grid:
         if layout not in get_args(Layout):
             known = get_args(Layout)
             raise GridError(f"unknown layout '{layout}'{suggestion(layout, known)} (layouts: {', '.join(known)})")
-        if end not in get_args(End):
-            known = get_args(End)
-            raise GridError(f"unknown end '{end}'{suggestion(end, known)} (ends: {', '.join(known)})")
         config = choose_run(
             task,
             world,

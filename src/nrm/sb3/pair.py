@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper, VecNormalize
@@ -26,6 +26,7 @@ from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
 FORMAT = "nrm-sb3-pair"
 VERSION = 1
 NORMALISER = "normalise.pkl"
+Loaded = TypeVar("Loaded")
 
 
 class Pair(NamedTuple):
@@ -106,7 +107,8 @@ def load_pair(
         model = _model(about, files.get("model.pt"), grounder, path)
         env: VecEnv | None = None if venv is None else _wrapped(venv, model, about["wrapper"])
         if env is not None and NORMALISER in files:
-            env = _normalised(env, files[NORMALISER])
+            inner = env
+            env = _from_bytes(files[NORMALISER], lambda file: VecNormalize.load(file, inner))
         module, name = about["algorithm"]
         kind = getattr(import_module(module), name)
         if not (isinstance(kind, type) and issubclass(kind, BaseAlgorithm)):
@@ -143,13 +145,6 @@ def _normaliser(env: VecEnv | None) -> VecNormalize | None:
     return None
 
 
-def _normalised(env: VecEnv, saved: bytes) -> VecNormalize:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / NORMALISER
-        file.write_bytes(saved)
-        return VecNormalize.load(str(file), env)
-
-
 def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     """What the file says of itself, and the files in it."""
     try:
@@ -182,10 +177,7 @@ def _model(
         return machine_from_dict(about["machine"])
     if saved is None:
         raise ModelFileError(f"{path} holds no model")
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "model.pt"
-        file.write_bytes(saved)
-        return load_model(file, grounder)
+    return _from_bytes(saved, lambda file: load_model(file, grounder))
 
 
 def _model_bytes(model: NeuralRewardMachine) -> bytes:
@@ -198,3 +190,11 @@ def _bytes(save: Callable[[str], Any]) -> bytes:
         path = Path(folder) / "file.pt"
         save(str(path))
         return path.read_bytes()
+
+
+def _from_bytes(saved: bytes, load: Callable[[str], Loaded]) -> Loaded:
+    """What something reads that can only read files."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file.pt"
+        path.write_bytes(saved)
+        return load(str(path))
