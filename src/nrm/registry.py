@@ -1,0 +1,111 @@
+"""Registries: the doors through which methods, worlds, algorithms and grounders come in, ours and other people's."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any, Generic, TypeVar
+
+from nrm.errors import ConfigError, listing, suggestion
+
+Value = TypeVar("Value")
+
+
+class Registry(Generic[Value]):
+    """Values of one kind by their names; `module:name` finds one outside of this package.
+
+    A value is anything with the `parts`, `name` among them. Our own are registered by the `modules`, which are
+    imported when somebody first looks: so that to import a registry imports none of what it lists.
+    """
+
+    def __init__(self, noun: str, parts: Sequence[str], modules: Sequence[str] = ()) -> None:
+        self.noun = noun
+        self._parts = ("name", *parts)
+        self._modules = tuple(modules)
+        self._values: dict[str, Value] = {}
+
+    def register(self, value: Value) -> Value:
+        """Add a value under its name; returns it, so that a class can be registered by decorating it."""
+        self._check(value, getattr(value, "name", repr(value)))
+        name: str = value.name  # type: ignore[attr-defined]
+        if self._values.setdefault(name, value) is not value:
+            raise ConfigError(f"there are two {self.noun}s called '{name}'; give one of them another name")
+        return value
+
+    def __getitem__(self, name: str) -> Value:
+        """The value of a name, or what `module:name` says."""
+        known = self._loaded()
+        if name in known:
+            return known[name]
+        if ":" in name:
+            value: Value = import_value(name, self.noun)
+            self._check(value, name)
+            return value
+        raise ConfigError(self.unknown(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaded())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._loaded()
+
+    def values(self) -> tuple[Value, ...]:
+        """All registered values, ours first."""
+        return tuple(self._loaded().values())
+
+    def unknown(self, name: str) -> str:
+        """What to say about a name that nobody has registered."""
+        known = list(self)
+        return (
+            f"unknown {self.noun} '{name}'{suggestion(name, known)} ({self.noun}s: {listing(known)}, or module:name "
+            "for one of your own)"
+        )
+
+    def _check(self, value: object, name: str) -> None:
+        missing = [part for part in self._parts if not hasattr(value, part)]
+        if missing:
+            raise ConfigError(f"the {self.noun} '{name}' lacks {listing(missing)}; it needs {listing(self._parts)}")
+
+    def _loaded(self) -> dict[str, Value]:
+        for module in self._modules:
+            import_module(module)
+        return self._values
+
+
+def import_value(path: str, what: str = "value") -> Any:
+    """What `module:name` stands for; modules in the current folder are found too.
+
+    A module that fails shows its own error, with the place in the user's file.
+    """
+    module, _, name = path.partition(":")
+    if not module or not name:
+        raise ConfigError(f"'{path}' names no {what}; write module:name, such as my_module:{what.upper()}")
+    here = os.getcwd()
+    sys.path.insert(0, here)
+    try:
+        found: Any = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise ConfigError(_failed(path, error)) from error
+        raise ConfigError(
+            f"the {what} '{path}' cannot be found: there is no module '{error.name}' here ({here}) or on Python's path"
+        ) from None
+    except Exception as error:
+        raise ConfigError(_failed(path, error)) from error
+    finally:
+        sys.path.remove(here)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise ConfigError(f"the module '{module}' has no '{name}'{suggestion(part, dir(found))}")
+        found = getattr(found, part)
+    return found
+
+
+def _failed(path: str, error: Exception) -> str:
+    """The user's own error in one line: what, and where in the module."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+    return f"importing '{path}' failed: {type(error).__name__}: {error}{place}"
