@@ -13,9 +13,10 @@ import tyro
 
 from benchmarks.common import report
 from nrm.agents import METHODS
-from nrm.lab import Grid, read_records, run_grid
-from nrm.lab.config import WORLDS
-from nrm.lab.engines import Engine, LocalEngine, RayEngine
+from nrm.results import read_records
+from nrm.runs.config import WORLDS
+from nrm.sweeps import Grid, run_grid
+from nrm.sweeps.engines import Engine, LocalEngine, RayEngine
 
 
 @dataclass(frozen=True)

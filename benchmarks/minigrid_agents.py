@@ -24,9 +24,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 from torch import Tensor, nn
 
 from nrm import FitConfig, MooreMachine, NeuralRewardMachine
-from nrm.agents.accuracy import grounding_accuracy
 from nrm.envs.minigrid import minigrid_env, minigrid_task
 from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper
+from nrm.tracking.accuracy import grounding_accuracy
 
 Method = Literal["rm", "nrm", "rnn", "ppo"]
 METHODS: tuple[Method, ...] = ("rm", "nrm", "rnn", "ppo")

@@ -18,8 +18,8 @@ import tyro
 import nrm
 from benchmarks.common import report, timed
 from nrm.groundability.counting import digits
-from nrm.lab.groundability import measure_groundability
 from nrm.machines import MooreMachine
+from nrm.results.groundability import measure_groundability
 
 Row = dict[str, float | int | str]
 METHODS = ("closed form", "Algorithm 1", "tuned", "brute force")

@@ -17,9 +17,11 @@ import tyro
 from nrm.agents import METHODS
 from nrm.errors import NrmError
 from nrm.groundability import shortcuts
-from nrm.lab import Grid, choose_run, read_record, read_records, run_grid, write_results
-from nrm.lab.engines import Event, LocalEngine
 from nrm.report import build_report
+from nrm.results import read_record, read_records, write_results
+from nrm.runs import choose_run
+from nrm.sweeps import Grid, run_grid
+from nrm.sweeps.engines import Event, LocalEngine
 
 
 @dataclass(frozen=True)

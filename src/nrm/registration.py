@@ -13,4 +13,4 @@ def register_worlds() -> None:
     import gymnasium
 
     if MINECRAFT_ID not in gymnasium.registry:
-        gymnasium.register(id=MINECRAFT_ID, entry_point="nrm.envs.minecraft:MinecraftEnv")
+        gymnasium.register(id=MINECRAFT_ID, entry_point="nrm.envs.minecraft.env:MinecraftEnv")

@@ -15,7 +15,7 @@ from nrm.agents import AgentConfig, Trainer
 from nrm.agents.networks import ActorCritic, FlatFeatures, ImageFeatures
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import TrainingError
-from nrm.lab import RunFolder, choose_run, new_trainer, train
+from nrm.runs import RunFolder, choose_run, new_trainer, train
 
 SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
 QUICK = AgentConfig(episodes=200, environments=8)

@@ -14,8 +14,9 @@ import pytest
 import torch
 
 from nrm.figures import write_groundability
-from nrm.lab import RunFolder, load_grid
-from nrm.lab.cells import cell_path, run_cell
+from nrm.runs import RunFolder
+from nrm.sweeps import load_grid
+from nrm.sweeps.cells import cell_path, run_cell
 from tests.cli.conftest import Nrm
 
 torch.set_num_threads(1)

@@ -10,7 +10,8 @@ import pytest
 
 pytest.importorskip("minigrid")
 
-from nrm.lab import RunConfig, RunFolder, choose_run, read_record, train
+from nrm.results import read_record
+from nrm.runs import RunConfig, RunFolder, choose_run, train
 from tests.cli.conftest import Nrm
 
 LAVA = "minigrid:MiniGrid-LavaGapS5-v0"

@@ -23,7 +23,7 @@ from nrm.envs import (
     TaskEnv,
     environment_seeds,
 )
-from nrm.envs.ends import ending_states
+from nrm.envs.termination import ending_states
 from nrm.errors import UnknownSymbolError, WorldError
 from tests.envs.worlds import CONFIGS, config, paper_machine
 from tests.strategies import machines

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nrm.envs.config import MinecraftConfig
-from nrm.envs.draws import draws, environment_seeds, episode_keys, words
-from nrm.envs.grid import begin, slipped
+from nrm.envs.counter_rng import draws, environment_seeds, episode_keys, words
+from nrm.envs.minecraft.config import MinecraftConfig
+from nrm.envs.minecraft.grid import begin, slipped
 from nrm.errors import WorldError
 
 WORD = (1 << 64) - 1

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nrm.envs.config import MinecraftConfig
-from nrm.envs.grid import begin
-from nrm.envs.picture import Painter
-from nrm.envs.sprites import EDGE, SIDE, has_picture, scaled, tile
+from nrm.envs.minecraft.config import MinecraftConfig
+from nrm.envs.minecraft.grid import begin
+from nrm.envs.minecraft.painter import Painter
+from nrm.envs.minecraft.sprites import EDGE, SIDE, has_picture, scaled, tile
 
 OTHERS = ["key", "tree", "water", "wood", "iron", "gold", "silk", "coal", "rope", "bread"]
 

@@ -19,10 +19,10 @@ from nrm.figures.curves import figure_2, grounding_figures, task_figures
 from nrm.figures.groundability import draw_groundability
 from nrm.figures.series import Curve, class_curve, collect, count_note, grounding_curves, learning_curve
 from nrm.figures.summary import summary_figures
-from nrm.lab import Record
-from nrm.lab.groundability import GroundabilityRow
 from nrm.logic import PAPER_TASKS
-from tests.lab.synthetic import grid, record
+from nrm.results import Record
+from nrm.results.groundability import GroundabilityRow
+from tests.results.synthetic import grid, record
 
 EIGHT = tuple(str(number) for number in range(1, 9))
 
@@ -64,7 +64,7 @@ def test_pyplot_is_not_imported() -> None:
     code = (
         "import sys, pathlib, tempfile\nfrom nrm.figures import write_figures\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "from tests.lab.synthetic import grid\n"
+        "from tests.results.synthetic import grid\n"
         "write_figures(grid(tasks=('1',), methods=('rm',), episodes=20), pathlib.Path(tempfile.mkdtemp()))\n"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )

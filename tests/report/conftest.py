@@ -9,10 +9,10 @@ import torch
 
 from nrm.agents import AgentConfig
 from nrm.envs import MINECRAFT_SYMBOLS, MinecraftConfig
-from nrm.lab import RunFolder, new_trainer, run_config, train
 from nrm.logic import parse
 from nrm.machines import Alphabet, Task
 from nrm.report import Report, build_report
+from nrm.runs import RunFolder, new_trainer, run_config, train
 
 NASTY = "<img src=x onerror=alert(1)></script><!-- <script>alert(2)</script>"
 AGENT = AgentConfig(episodes=40, environments=4, grounding_every=20, grounding_epochs=5, grounding_restarts=1)

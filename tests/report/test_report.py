@@ -16,13 +16,14 @@ from nrm.aliases import Json
 from nrm.envs import MinecraftConfig
 from nrm.errors import FileError, MissingExtraError
 from nrm.groundability import shortcuts
-from nrm.lab import RunFolder, read_record
 from nrm.machines import MooreMachine
 from nrm.report import Report, build_report, drawing, write_report
 from nrm.report.curves import POINTS, curves, summary
 from nrm.report.groups import Group, grouped
 from nrm.report.pictures import png
 from nrm.report.words import shortcut_words
+from nrm.results import read_record
+from nrm.runs import RunFolder
 from tests.report.conftest import AGENT, NASTY, run
 
 DRAWN = MinecraftConfig(layout="episode", items=("pickaxe", "lava", "door", "gem"))

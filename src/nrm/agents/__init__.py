@@ -1,22 +1,18 @@
-"""One A2C, and three memories that turn a history into a feature: RM, NRM and RNN."""
+"""Agents: methods (what is remembered), algorithms (how it learns), and training with one of each."""
 
-from nrm.agents.accuracy import Accuracy, grounding_accuracy
-from nrm.agents.config import METHODS, PRESETS, AgentConfig, Method, preset
-from nrm.agents.memories import BeliefMemory, MachineMemory, Memory, RecurrentMemory
+from nrm.agents.algorithms import ALGORITHMS, Algorithm, Learner
+from nrm.agents.methods import METHODS, Method, Prepared
+from nrm.agents.networks import NetworkConfig
 from nrm.agents.training import History, Trainer
 
 __all__ = [
+    "ALGORITHMS",
     "METHODS",
-    "PRESETS",
-    "Accuracy",
-    "AgentConfig",
-    "BeliefMemory",
+    "Algorithm",
     "History",
-    "MachineMemory",
-    "Memory",
+    "Learner",
     "Method",
-    "RecurrentMemory",
+    "NetworkConfig",
+    "Prepared",
     "Trainer",
-    "grounding_accuracy",
-    "preset",
 ]

@@ -10,24 +10,29 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nrm.agents.accuracy import Accuracy, grounding_accuracy
-from nrm.agents.memories import Seen, reset
 from nrm.agents.training import Trainer
-from nrm.envs import BatchedWorld, StepBatch
+from nrm.envs.world import BatchedWorld, StepBatch
+from nrm.machines.levels import LevelCodec
+from nrm.tracking import Accuracy, Recorder, Seen, reset
 
 
-class Shown(NamedTuple):
+class Played(NamedTuple):
     """One step of N environments under a policy."""
 
     action: Tensor
     """(envs,)"""
     batch: StepBatch
-    carry: Tensor
-    """The memory after the step, before any reset."""
+    memory: Tensor
+    """(envs, size) what the policy sees of its memory after the step, before any reset."""
     label: Tensor
     """(envs,) the true letter read."""
     state: Tensor
     """(envs,) the machine's true state reached."""
+
+    @property
+    def done(self) -> Tensor:
+        """(envs,) where an episode ended."""
+        return self.batch.terminated | self.batch.truncated
 
 
 @dataclass(frozen=True)
@@ -46,21 +51,19 @@ class Evaluation:
     """How often the grounder names what is seen, over the steps of the episodes."""
 
 
-def play(trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool) -> Iterator[Shown]:
+def play(trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool) -> Iterator[Played]:
     """Act on a world without end, with the trainer's policy as it is."""
-    memory, net = trainer.memory_on(world), trainer.agent.net
+    policy, memory = trainer.learner.policy, trainer.learner.memory.on(world.frames)
     generator = torch.Generator().manual_seed(seed)
 
     def features(observation: Tensor) -> Tensor:
-        rows = observation if world.frames is None else world.frames[observation]
-        encoded: Tensor = net.encoder(rows)
-        return encoded
+        return policy.encoder(observation if world.frames is None else world.frames[observation])
 
     with torch.no_grad():
         observation = world.reset(seed)
         carry = memory.start(world.count)
         while True:
-            logits = net.logits(features(observation), memory.feature(carry))
+            logits = policy.logits(features(observation), memory.feature(carry))
             noise = -torch.empty_like(logits).exponential_(generator=generator).log()
             action = (logits if greedy else logits + noise).argmax(-1)
             batch = world.step(action)
@@ -68,7 +71,7 @@ def play(trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool) -> Iter
             state = truth.final_state if memory.sees_truth else None
             seen = Seen(batch.final_observation, features(batch.final_observation), action, batch.reward, state)
             reached = memory.read(carry, seen)
-            yield Shown(action, batch, reached, truth.label, truth.final_state)
+            yield Played(action, batch, memory.feature(reached), truth.label, truth.final_state)
             carry = reset(memory, reached, batch.terminated | batch.truncated)
             observation = batch.observation
 
@@ -78,49 +81,46 @@ def evaluate(trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, gr
 
     Taking the first episodes to end instead would favour short ones.
     """
-    share = np.array([len(part) for part in np.array_split(np.arange(episodes), world.count)])
-    done = np.zeros(world.count, dtype=np.int64)
-    machine, memory = world.machine, trainer.agent.memory
-    good = np.unique(machine.outputs[machine.accepting]) - machine.outputs[machine.initial]
-    totals, lengths = np.zeros(world.count), np.zeros(world.count, dtype=np.int64)
+    machine, codec, recorder = world.machine, LevelCodec.of(world.machine), Recorder(world.count, keep=False)
+    left = np.array([len(part) for part in np.array_split(np.arange(episodes), world.count)])
     returns: list[float] = []
-    durations: list[int] = []
+    lengths: list[int] = []
+    successes: list[bool] = []
     tracked = np.zeros((machine.states, machine.states), dtype=np.int64)
     seen: list[Tensor] = []
     letters: list[Tensor] = []
-    for shown in play(trainer, world, seed, greedy):
-        active = done < share
-        totals += shown.batch.reward.numpy()
-        lengths += 1
-        if trainer.method != "rnn":
-            believed = memory.feature(shown.carry).argmax(-1).numpy()
-            np.add.at(tracked, (shown.state.numpy()[active], believed[active]), 1)
+    for played in play(trainer, world, seed, greedy):
+        active = left > 0
+        recorder.add(played.batch.reward.numpy(), played.batch.final_observation.numpy())
+        if trainer.method.tracks_states:
+            believed = played.memory.argmax(-1).numpy()
+            np.add.at(tracked, (played.state.numpy()[active], believed[active]), 1)
         if trainer.model is not None:
-            seen.append(shown.batch.final_observation[torch.from_numpy(active)])
-            letters.append(shown.label[torch.from_numpy(active)])
-        for index in np.flatnonzero((shown.batch.terminated | shown.batch.truncated).numpy()):
-            if active[index]:
-                returns.append(float(totals[index]))
-                durations.append(int(lengths[index]))
-            done[index] += 1
-            totals[index], lengths[index] = 0.0, 0
-        if (done >= share).all():
+            seen.append(played.batch.final_observation[torch.from_numpy(active)])
+            letters.append(played.label[torch.from_numpy(active)])
+        for episode in recorder.finish(played.done.numpy()):
+            if active[episode.environment]:
+                returns.append(codec.snap(episode.total))
+                lengths.append(episode.length)
+                successes.append(bool(machine.accepting[int(played.state[episode.environment])]))
+            left[episode.environment] -= 1
+        if (left <= 0).all():
             break
-    success = [bool((np.abs(good - total) < 1e-3).any()) for total in returns]
-    grounding, mirror = None, tuple(range(machine.states))
+    grounding = None
     if trainer.model is not None:
         rows = torch.cat(seen)
         observations = rows if world.frames is None else world.frames[rows]
-        grounding = grounding_accuracy(machine, trainer.model, observations, torch.cat(letters))
-        mirror = grounding.mirror
+        grounding = trainer.meter.measure(trainer.model, observations, torch.cat(letters))
+    mirror = tuple(range(machine.states)) if grounding is None else grounding.mirror
+    total = tracked.sum()
     return Evaluation(
         episodes=len(returns),
         mean_return=float(np.mean(returns)),
-        success_rate=float(np.mean(success)),
-        mean_length=float(np.mean(durations)),
-        state_accuracy=None if trainer.method == "rnn" else float(tracked.trace() / tracked.sum()),
-        state_accuracy_modulo_shortcuts=None
-        if trainer.method == "rnn"
-        else float(tracked[np.arange(machine.states), mirror].sum() / tracked.sum()),
+        success_rate=float(np.mean(successes)),
+        mean_length=float(np.mean(lengths)),
+        state_accuracy=float(tracked.trace() / total) if total else None,
+        state_accuracy_modulo_shortcuts=float(tracked[np.arange(machine.states), mirror].sum() / total)
+        if total
+        else None,
         grounding=grounding,
     )

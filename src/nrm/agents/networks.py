@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 import torch
 from torch import Tensor, nn
+
+from nrm.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """The networks, the same for every method and algorithm."""
+
+    hidden: int = 120
+    """Width of the hidden layers of actor and critic."""
+    normalise: bool = True
+    """Whether observations are centred and scaled over all there are, and image features spread out on them."""
+
+    def __post_init__(self) -> None:
+        if self.hidden < 1:
+            raise ConfigError(f"hidden must be positive, not {self.hidden}")
 
 
 class FlatFeatures(nn.Module):

@@ -1,23 +1,21 @@
-"""Training: acting, learning and, for NRM, grounding, until enough episodes are done."""
+"""Training: acting, learning and, where the method grounds, grounding, until enough episodes are done."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 
-from nrm.agents.a2c import A2C, Losses
-from nrm.agents.accuracy import Accuracy, grounding_accuracy
-from nrm.agents.config import METHODS, AgentConfig, Method
-from nrm.agents.episodes import EpisodeCutter, Finished
-from nrm.agents.grounding import Grounding, new_grounder
-from nrm.agents.memories import BeliefMemory, MachineMemory, Memory, RecurrentMemory
-from nrm.agents.networks import features_width
-from nrm.envs import BatchedWorld
-from nrm.errors import ConfigError, TrainingError, listing, suggestion
-from nrm.neural import NeuralRewardMachine, ProbabilisticMoore
+from nrm.agents.algorithms import Learner
+from nrm.agents.methods import Method, Prepared
+from nrm.envs.world import BatchedWorld
+from nrm.errors import TrainingError
+from nrm.machines.levels import LevelCodec
+from nrm.neural import NeuralRewardMachine
+from nrm.tracking import Accuracy, AccuracyMeter, RecordedEpisode, Recorder
 
 
 @dataclass
@@ -30,7 +28,7 @@ class History:
     steps: list[int] = field(default_factory=list)
     """Steps of all environments together when the episode ended."""
     accuracy: list[tuple[int, float, float, float]] = field(default_factory=list)
-    """NRM: (episode, plain, balanced, modulo shortcuts) before the first and after every burst of learning."""
+    """Of a grounder: (episode, plain, balanced, modulo shortcuts) before the first and after every burst."""
 
     def mean_return(self, last: int = 100) -> float:
         """The mean return of the last episodes; 0 before any is done."""
@@ -38,60 +36,34 @@ class History:
 
 
 class Trainer:
-    """One run: a world, a method, a configuration and a seed. Equal inputs give equal results."""
+    """One run: a method's memory and an algorithm on a world. Equal inputs give equal results."""
 
-    def __init__(self, world: BatchedWorld, method: Method, config: AgentConfig, seed: int = 0) -> None:
-        if method not in METHODS:
-            raise ConfigError(f"unknown method '{method}'{suggestion(method, METHODS)} (methods: {listing(METHODS)})")
+    def __init__(
+        self, world: BatchedWorld, method: Method, prepared: Prepared, learner: Learner, episodes: int
+    ) -> None:
         self.world = world
         self.method = method
-        self.config = config
-        self.model: NeuralRewardMachine | None = None
-        self.grounding: Grounding | None = None
-        memory = self._memory(seed)
-        self.agent = A2C(world, memory, config, seed)
-        self.cutter = EpisodeCutter(world.machine, world.count, keep=method == "nrm")
+        self.grounding = prepared.grounding
+        self.learner = learner
+        self.episodes = episodes
         self.history = History()
+        self.steps = 0
+        """Steps of all environments together."""
         self.updates = 0
+        self.meter = AccuracyMeter(world.machine)
+        self._recorder = Recorder(world.count, keep=self.grounding is not None)
+        self._codec = LevelCodec.of(world.machine)
         self._record_accuracy()
 
-    def _memory(self, seed: int) -> Memory:
-        world, config = self.world, self.config
-        if self.method == "rm":
-            return MachineMemory(world.machine)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed + 1)
-            if self.method == "rnn":
-                return RecurrentMemory(
-                    features_width(world.shape),
-                    world.actions,
-                    config.recurrent_size,
-                    config.recurrent_layers,
-                    config.recurrent_reads_rewards,
-                )
-            grounder = new_grounder(world, config)
-        self.model = NeuralRewardMachine(grounder, ProbabilisticMoore.from_machine(world.machine)).eval()
-        memory = BeliefMemory(self.model, world.frames, config.belief == "conditioned")
-        self.grounding = Grounding(
-            self.model,
-            memory,
-            config.fit_config(seed, listed=world.frames is not None),
-            every=config.grounding_every,
-            most=config.grounding_memory,
-            frames=world.frames,
-        )
-        return memory
-
-    def memory_on(self, world: BatchedWorld) -> Memory:
-        """The memory as it is now, for acting on another world of the same task."""
-        if self.model is None:
-            return self.agent.memory
-        return BeliefMemory(self.model, world.frames, self.config.belief == "conditioned")
+    @property
+    def model(self) -> NeuralRewardMachine | None:
+        """The neural reward machine whose grounder is learned, where the method has one."""
+        return None if self.grounding is None else self.grounding.model
 
     @property
     def done(self) -> bool:
         """Whether all episodes are done."""
-        return len(self.history.returns) >= self.config.episodes
+        return len(self.history.returns) >= self.episodes
 
     def run(self) -> History:
         """Train to the end."""
@@ -99,38 +71,45 @@ class Trainer:
             self.update()
         return self.history
 
-    def update(self) -> Losses:
-        """Act for one window and learn from it; ground when it is time."""
-        start = self.agent.carry
-        window, batches = self.agent.collect()
+    def update(self) -> Mapping[str, float]:
+        """Act for one rollout and learn from it; ground when it is time. The parts of the loss, by name."""
+        rollout = self.learner.collect()
         episodes = len(self.history.returns)
         try:
-            losses = self.agent.learn(window, start, self.config.entropy_weight_after(episodes))
+            losses = self.learner.learn(rollout, episodes / self.episodes)
         except TrainingError as error:
             raise TrainingError(f"after {episodes} episodes, in update {self.updates + 1}: {error}") from None
-        finished: list[Finished] = []
-        for place, batch in enumerate(batches, 1):
-            ended = self.cutter.add(batch)
+        finished: list[RecordedEpisode] = []
+        observations, rewards = rollout.final_observation.numpy(), rollout.reward.numpy()
+        done, states = rollout.done.numpy(), rollout.final_state.numpy()
+        for step in range(len(rewards)):
+            self._recorder.add(rewards[step], observations[step])
+            ended = self._recorder.finish(done[step])
             finished += ended
-            steps = (self.updates * self.config.window + place) * self.world.count
-            for episode in ended[: self.config.episodes - len(self.history.returns)]:
-                self.history.returns.append(episode.total)
-                self.history.lengths.append(episode.length)
-                self.history.successes.append(episode.success)
-                self.history.steps.append(steps)
+            self.steps += self.world.count
+            self._log(ended, states[step])
         self.updates += 1
         if self.grounding is not None:
-            burst = self.grounding.add(episode.recorded for episode in finished)
+            burst = self.grounding.add(finished)
             if burst is not None and burst.record is not None:
                 self._record_accuracy()
         return losses
+
+    def _log(self, ended: list[RecordedEpisode], states: np.ndarray[Any, Any]) -> None:
+        """Note episodes that ended in these states (envs,)."""
+        history = self.history
+        for episode in ended[: self.episodes - len(history.returns)]:
+            history.returns.append(self._codec.snap(episode.total))
+            history.lengths.append(episode.length)
+            history.successes.append(bool(self.world.machine.accepting[states[episode.environment]]))
+            history.steps.append(self.steps)
 
     def accuracy(self) -> Accuracy | None:
         """The grounder's accuracy over all frames; None where there is no grounder or no list of frames."""
         labels = self.world.true_labels()
         if self.model is None or labels is None or self.world.frames is None:
             return None
-        return grounding_accuracy(self.world.machine, self.model, self.world.frames, labels)
+        return self.meter.measure(self.model, self.world.frames, labels)
 
     def _record_accuracy(self) -> None:
         found = self.accuracy()
@@ -142,9 +121,10 @@ class Trainer:
         """Everything that training goes on from: tensors, numbers, lists and dictionaries only."""
         history = self.history
         return {
-            "agent": self.agent.state_dict(),
-            "cutter": self.cutter.state_dict(),
+            "learner": self.learner.state_dict(),
+            "recorder": self._recorder.state_dict(),
             "grounding": None if self.grounding is None else self.grounding.state_dict(),
+            "steps": self.steps,
             "updates": self.updates,
             "history": {
                 "returns": torch.tensor(history.returns, dtype=torch.float64),
@@ -157,17 +137,12 @@ class Trainer:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
-        self.agent.load_state_dict(state["agent"])
-        self.cutter.load_state_dict(state["cutter"])
+        self.learner.load_state_dict(state["learner"])
+        self._recorder.load_state_dict(state["recorder"])
         if self.grounding is not None:
             self.grounding.load_state_dict(state["grounding"])
-        self.updates = state["updates"]
+        self.steps, self.updates = state["steps"], state["updates"]
         saved = state["history"]
         accuracy = [(int(row[0]), row[1], row[2], row[3]) for row in saved["accuracy"].tolist()]
-        self.history = History(
-            saved["returns"].tolist(),
-            saved["lengths"].tolist(),
-            saved["successes"].tolist(),
-            saved["steps"].tolist(),
-            accuracy,
-        )
+        columns = {name: saved[name].tolist() for name in ("returns", "lengths", "successes", "steps")}
+        self.history = History(**columns, accuracy=accuracy)

@@ -20,17 +20,16 @@ from nrm.cli.reproduce import Reproduce
 from nrm.cli.shortcuts import Shortcuts
 from nrm.cli.sweep import Sweep
 from nrm.cli.tasks import Tasks
-from nrm.cli.train import Train
+from nrm.cli.train import Train, train_command
 from nrm.cli.watch import Watch
 from nrm.errors import NrmError
 
-Command = (
+_Command = (
     Annotated[Compile, tyro.conf.subcommand("compile")]
     | Annotated[Check, tyro.conf.subcommand("check")]
     | Annotated[Fit, tyro.conf.subcommand("fit")]
     | Annotated[Shortcuts, tyro.conf.subcommand("shortcuts")]
     | Annotated[Tasks, tyro.conf.subcommand("tasks")]
-    | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
     | Annotated[Watch, tyro.conf.subcommand("watch")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
@@ -48,13 +47,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given == ["--version"]:
         print(f"nrm {version('neural-reward-machines')}")
         sys.exit(0)
-    command = tyro.cli(
-        Command,
-        prog="nrm",
-        description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
-        args=given,
-    )
     try:
+        # Which settings a run has depends on what is to be trained.
+        train = train_command(given) if given[:1] == ["train"] else Train
+        command = tyro.cli(
+            _Command | Annotated[train, tyro.conf.subcommand("train")],  # type: ignore[arg-type]
+            prog="nrm",
+            description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
+            args=given,
+        )
         status = command.run()
         sys.stdout.flush()
     except NrmError as error:

@@ -36,7 +36,7 @@ class Evaluate:
         import torch
 
         from nrm.agents.evaluation import evaluate
-        from nrm.lab import RunFolder
+        from nrm.runs import RunFolder
 
         if self.episodes < 1:
             raise UsageError(f"--episodes must be at least 1, not {self.episodes}")

@@ -14,14 +14,15 @@ from nrm.errors import MissingExtraError
 from nrm.files import write_text
 
 if TYPE_CHECKING:
-    from nrm.lab import Outcome, Record, ResultRow
+    from nrm.results import Record, ResultRow
+    from nrm.sweeps import Outcome
 
 INTERRUPTED = 130
 
 
 def finish(out: Path, outcome: Outcome) -> int:
     """Print and write what the runs in a grid folder amount to; the exit status."""
-    from nrm.lab import read_records, results_table, write_results
+    from nrm.results import read_records, results_table, write_results
 
     records, broken = read_records(out)
     failed = {path.name: why for path, why in broken.items()} | outcome.failed

@@ -12,8 +12,8 @@ from nrm.cli.interrupts import interrupt_flag
 from nrm.cli.options import UsageError
 
 if TYPE_CHECKING:
-    from nrm.lab.engines import Engine
-    from nrm.lab.grid import Grid
+    from nrm.sweeps.engines import Engine
+    from nrm.sweeps.grid import Grid
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class GridOptions:
 
     def run_grid(self, grid: Grid) -> int:
         """Train what is missing, and tell what came of it. Status 0: all done, 1: a run failed, 130: interrupted."""
-        from nrm.lab.running import run_grid
+        from nrm.sweeps.running import run_grid
 
         if self.out is None:
             raise UsageError("say where the runs go: --out DIR")
@@ -43,7 +43,7 @@ class GridOptions:
         return finish(self.out, outcome)
 
     def _engine(self) -> Engine:
-        from nrm.lab.engines import LocalEngine, RayEngine
+        from nrm.sweeps.engines import LocalEngine, RayEngine
 
         if self.engine == "ray":
             return RayEngine(address=self.address, processes=self.processes)

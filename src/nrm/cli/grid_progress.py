@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
-    from nrm.lab.engines import Event
-    from nrm.lab.grid import Cell
+    from nrm.sweeps.engines import Event
+    from nrm.sweeps.grid import Cell
 
 Plan = Callable[[Sequence["Cell"], int], Callable[["Event"], None]]
 
@@ -40,7 +40,7 @@ class _Lines:
     """A line for each run that ends, and for whatever goes wrong."""
 
     def __init__(self, console: Console, cells: Sequence[Cell], done: int) -> None:
-        from nrm.lab.forecast import Forecast
+        from nrm.sweeps.forecast import Forecast
 
         self._console = console
         self._forecast = Forecast(cells)
@@ -69,7 +69,7 @@ class _Bars:
     """A bar for the grid, and one for each run under way."""
 
     def __init__(self, bars: Progress, cells: Sequence[Cell], done: int) -> None:
-        from nrm.lab.forecast import Forecast
+        from nrm.sweeps.forecast import Forecast
 
         self._bars = bars
         self._forecast = Forecast(cells)
@@ -80,7 +80,7 @@ class _Bars:
         self._forecast.add(event, time.monotonic())
         name = event.cell.name
         if event.kind == "begun":
-            self._running[name] = self._bars.add_task(f"  {name}", total=event.cell.config.agent.episodes, note="")
+            self._running[name] = self._bars.add_task(f"  {name}", total=event.cell.config.episodes, note="")
         elif event.kind == "progress":
             note = f"return {event.mean:6.1f}"
             self._bars.update(self._running[name], completed=event.episodes, note=note)

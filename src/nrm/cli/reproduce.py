@@ -36,7 +36,7 @@ class Reproduce(GridOptions):
 
     def run(self) -> int:
         """Run the grid, and write what the paper shows."""
-        from nrm.lab.grid import paper_grid
+        from nrm.sweeps.grid import paper_grid
 
         episodes = self.episodes if self.episodes is not None else QUICK_EPISODES if self.quick else 10_000
         seeds = self.seeds if self.seeds is not None else QUICK_SEEDS if self.quick else (0, 1, 2, 3, 4)

@@ -25,6 +25,6 @@ class Sweep(GridOptions):
         """Run the grid, and print its table."""
         if self.file is None:
             raise UsageError("no grid file is given; try: nrm sweep GRID.toml --out DIR")
-        from nrm.lab.grid_file import load_grid
+        from nrm.sweeps.grid_file import load_grid
 
         return self.run_grid(load_grid(self.file))

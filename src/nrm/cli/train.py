@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, make_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
@@ -18,36 +18,42 @@ from nrm.cli.options import UsageError
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
-    from nrm.lab import RunConfig, RunFolder
+    from nrm.runs import RunConfig, RunFolder
+
+_CHOOSERS = ("world", "method", "algorithm", "preset")
+"""Options that decide which settings there are."""
 
 
 @dataclass(frozen=True)
 class Train:
-    """Train RM, NRM or RNN on a task. A run can be interrupted, and goes on exactly with --resume."""
+    """Train an agent on a task. A run can be interrupted, and goes on exactly with --resume.
+
+    Settings follow the world, the method and the algorithm: --help lists those of the ones that are named before it.
+    """
 
     task: str | None = None
-    """A paper task (1 to 8, or its name), a formula over the world's symbols, or a task file (.toml). A MiniGrid world
-    may have a ready one, which is then the default."""
+    """A paper task (1 to 8, or its name), a formula over the world's symbols, or a task file (.toml). Some worlds have
+    a ready one, which is then the default."""
     world: str = "map"
-    """What the agent sees: map (its position), image (64x64 pixels), or minigrid:ID, the image of one of MiniGrid's
-    environments, such as minigrid:MiniGrid-LavaGapS5-v0."""
+    """What the agent sees: map (its position), image (64x64 pixels), minigrid:ID (the image of one of MiniGrid's
+    environments, such as minigrid:MiniGrid-LavaGapS5-v0), or module:name."""
     method: str = "nrm"
-    """rm (is told the true symbols), nrm (learns them) or rnn (knows no task)."""
-    episodes: int | None = None
-    """How many episodes to train for; the preset says otherwise."""
+    """rm (is told the true symbols), nrm (learns them), rnn (knows no task), or module:name."""
+    algorithm: str = "a2c"
+    """How the agent learns: a2c, or module:name."""
+    episodes: int = 10_000
+    """How many episodes to train for."""
+    environments: int | None = None
+    """Environments that step side by side; the preset says otherwise."""
     seed: int = 0
     """Equal seeds give equal runs."""
     out: Path | None = None
     """The folder for the run: configuration, metrics, checkpoints."""
     preset: str = "default"
-    """default (ours) or paper (its hyper-parameters)."""
-    layout: Literal["fixed", "seed", "episode"] = "fixed"
-    """Whether items lie where the paper has them, or are drawn once per seed or anew every episode."""
+    """The settings to start from: default (ours) or paper (its hyper-parameters)."""
     end: Literal["outcome", "absorbing", "limit"] = "outcome"
     """When the task ends an episode: outcome (when it is done or lost), absorbing (where no symbol changes anything any
     more), or limit (at the limit of steps only, for tasks such as G(pickaxe -> F gem))."""
-    settings: Annotated[tuple[str, ...], tyro.conf.arg(name="set"), tyro.conf.UseAppendAction] = ()
-    """Change a setting of the preset, such as --set learning_rate=0.002; may be given several times."""
     resume: Path | None = None
     """Go on with the run in this folder."""
     quiet: bool = False
@@ -57,54 +63,75 @@ class Train:
         """Train to the end, or until interrupted."""
         import torch
 
-        from nrm.lab import RunFolder, new_trainer, train
+        from nrm.runs import RunFolder, train
+        from nrm.runs.lock import locked
 
         # The networks are small: more threads only get into each other's way.
         torch.set_num_threads(1)
         if self.resume is not None:
-            if self != Train(resume=self.resume, quiet=self.quiet):
+            if self != type(self)(resume=self.resume, quiet=self.quiet):
                 raise UsageError("--resume goes on with the run as it was begun; drop the other options")
             folder = RunFolder(self.resume)
-            trainer = folder.load()
+            folder.config()
         else:
             if self.out is None:
                 raise UsageError("say where the run goes: --out DIR")
             folder = RunFolder(self.out)
             config = self._config()
-            trainer = new_trainer(config)
+            config.build_trainer()  # what cannot be built leaves no folder behind
             folder.begin(config)
-        if trainer.done:
-            print(f"the run in {folder.path} is done already")
-        else:
-            with interrupt_flag() as interrupted, _progress(trainer, self.quiet) as progress:
-                train(folder, trainer, progress=progress, interrupted=interrupted)
+        with locked(folder.path):
+            folder.remove_leftovers()
+            trainer = folder.load()
+            if trainer.done:
+                print(f"the run in {folder.path} is done already")
+            else:
+                with interrupt_flag() as interrupted, _progress(trainer, self.quiet) as progress:
+                    train(folder, trainer, progress=progress, interrupted=interrupted)
         _summarise(trainer, folder)
         return 0 if trainer.done else 130
 
     def _config(self) -> RunConfig:
-        from nrm.lab import choose_run
+        from nrm.runs import choose_run
 
         return choose_run(
             self.task,
             self.world,
             self.method,
             self.seed,
+            algorithm=self.algorithm,
             preset_name=self.preset,
             episodes=self.episodes,
-            layout=self.layout,
+            environments=self.environments,
             end=self.end,
-            settings=_pairs(self.settings),
+            sections=_sections(self),
         )
 
 
-def _pairs(settings: tuple[str, ...]) -> dict[str, str]:
-    pairs = {}
-    for text in settings:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise UsageError(f"--set takes name=value, not '{text}'")
-        pairs[name.strip().replace("-", "_")] = value.strip()
-    return pairs
+def train_command(arguments: Sequence[str]) -> type[Train]:
+    """`Train` with the settings of the world, method, algorithm and preset that the arguments name, by section."""
+    from nrm.runs.sections import default_sections
+
+    named: dict[str, str] = {name: getattr(Train, name) for name in _CHOOSERS}
+    for place, argument in enumerate(arguments):
+        name, equals, value = argument.removeprefix("--").partition("=")
+        if name in named and argument.startswith("--"):
+            named[name] = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
+    sections = default_sections(named["world"], named["method"], named["algorithm"], named["preset"])
+    columns = [
+        (f"{name}_section", Annotated[type(section), tyro.conf.arg(name=name)], field(default=section))
+        for name, section in sections.items()
+    ]
+    made = make_dataclass("Train", columns, bases=(Train,), frozen=True)
+    made.__doc__ = Train.__doc__
+    return made
+
+
+def _sections(command: Train) -> dict[str, Any] | None:
+    """The settings that the command line has made, by section."""
+    ending = "_section"
+    found = {item.name: getattr(command, item.name) for item in fields(command) if item.name.endswith(ending)}
+    return {name.removesuffix(ending): value for name, value in found.items()} or None
 
 
 @contextmanager
@@ -122,10 +149,9 @@ def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], Non
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    size = trainer.config.window * trainer.config.environments
-    began, first = time.monotonic(), trainer.updates
+    began, first = time.monotonic(), trainer.steps
     with Progress(*columns, console=console, refresh_per_second=4) as bar:
-        job = bar.add_task("train", total=trainer.config.episodes, rate=0.0, mean=0.0, ground="")
+        job = bar.add_task("train", total=trainer.episodes, rate=0.0, mean=0.0, ground="")
 
         def show(now: Trainer) -> None:
             seconds = max(time.monotonic() - began, 1e-9)
@@ -133,7 +159,7 @@ def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], Non
             bar.update(
                 job,
                 completed=len(now.history.returns),
-                rate=(now.updates - first) * size / seconds,
+                rate=(now.steps - first) / seconds,
                 mean=now.history.mean_return(),
                 ground=f"grounding {accuracy[-1][3]:.0%}" if accuracy else "",
             )
@@ -145,12 +171,13 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     history = trainer.history
     done = len(history.returns)
     print(
-        f"{done} of {trainer.config.episodes} episodes; "
-        f"mean return of the last {min(done, 100)}: {history.mean_return():.1f}"
+        f"{done} of {trainer.episodes} episodes; mean return of the last {min(done, 100)}: {history.mean_return():.1f}"
     )
     if history.accuracy:
         _, plain, _, modulo = history.accuracy[-1]
         print(f"grounding accuracy {plain:.1%} plain, {modulo:.1%} modulo shortcuts")
+    if trainer.meter.note:
+        print(trainer.meter.note)
     if trainer.done:
         print(f"see it with: nrm evaluate {folder.path}, nrm watch {folder.path}")
     else:

@@ -18,7 +18,7 @@ from nrm.files import write_bytes
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
-    from nrm.agents.evaluation import Shown
+    from nrm.agents.evaluation import Played
     from nrm.machines import MooreMachine
 
 BAR = 24
@@ -45,7 +45,7 @@ class Watch:
 
         from nrm.agents.evaluation import play
         from nrm.envs import VectorWorld
-        from nrm.lab import RunFolder, rendered_env
+        from nrm.runs import RunFolder
 
         torch.set_num_threads(1)
         folder = RunFolder(self.run_folder)
@@ -54,21 +54,20 @@ class Watch:
         mode = "ansi" if self.gif is None else "rgb_array"
         if self.gif is not None and self.gif.suffix.lower() != ".gif":
             raise UsageError(f"--gif writes a .gif file, not '{self.gif}'")
-        camera = _camera(rendered_env(config.world, machine, mode, config.end))
+        camera = _camera(config.world_kind.render(config.settings["world"], machine, mode, config.end))
         world = VectorWorld.of(lambda: camera, 1)
         console = Console(highlight=False)
         frames: list[Any] = []
         shown_steps = play(trainer, world, self.seed, self.greedy)
         for number, shown in enumerate(shown_steps, 1):
             lines = _caption(trainer, machine, shown, number)
-            done = bool(shown.batch.terminated[0] | shown.batch.truncated[0])
             if self.gif is None:
                 console.print(camera.picture, markup=False)
                 console.print("\n".join(lines) + "\n", markup=False)
                 time.sleep(self.delay if console.is_terminal else 0.0)
             else:
                 frames.append(_picture(camera.picture, lines))
-            if done:
+            if bool(shown.done[0]):
                 break
         if self.gif is not None:
             write_bytes(self.gif, _gif(frames))
@@ -91,7 +90,7 @@ def _camera(env: Any) -> Any:
     return Camera(env)
 
 
-def _caption(trainer: Trainer, machine: MooreMachine, shown: Shown, number: int) -> list[str]:
+def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int) -> list[str]:
     """What happened at a step, and what the agent believes."""
     alphabet = machine.alphabet
     true = alphabet.letter_name(int(shown.label[0]))
@@ -102,10 +101,9 @@ def _caption(trainer: Trainer, machine: MooreMachine, shown: Shown, number: int)
         with torch.no_grad():
             symbols = trainer.model.letter_probs(trainer.model.ground(shown.batch.final_observation, check=False))[0]
         lines[0] += f"  predicted {alphabet.letter_name(int(symbols.argmax()))} ({float(symbols.max()):.0%})"
-    if trainer.method == "rnn":
+    if not trainer.method.tracks_states:
         return lines
-    belief = trainer.memory_on(trainer.world).feature(shown.carry)[0].tolist()
-    for state, share in enumerate(belief):
+    for state, share in enumerate(shown.memory[0].tolist()):
         mark = " <- true" if state == int(shown.state[0]) else ""
         lines.append(f"  state {state:<3} {'█' * round(share * BAR):<{BAR}} {share:4.0%}{mark}")
     return lines

@@ -1,14 +1,12 @@
-"""Worlds with tasks: the Minecraft-like grid, a task on any Gymnasium environment, and batches of either."""
+"""Worlds with tasks: the Minecraft-like grid, MiniGrid, a task on any Gymnasium environment, and batches of them."""
 
-from nrm.envs.batch import BatchedWorld, StepBatch, Truth
-from nrm.envs.batched import BatchedMinecraft
-from nrm.envs.config import MINECRAFT_SYMBOLS, PAPER_ITEMS, MinecraftConfig
-from nrm.envs.draws import environment_seeds
-from nrm.envs.ends import End
-from nrm.envs.grid import ACTIONS
-from nrm.envs.minecraft import MinecraftEnv
-from nrm.envs.task import TaskEnv
+from nrm.envs.counter_rng import environment_seeds
+from nrm.envs.minecraft import ACTIONS, MINECRAFT_SYMBOLS, PAPER_ITEMS, BatchedMinecraft, MinecraftConfig, MinecraftEnv
+from nrm.envs.task_env import TaskEnv
+from nrm.envs.termination import End
 from nrm.envs.vector import VectorWorld
+from nrm.envs.world import BatchedWorld, StepBatch, Truth
+from nrm.envs.worlds import WORLDS, Board, WorldKind, find_world
 from nrm.registration import MINECRAFT_ID, register_worlds
 
 __all__ = [
@@ -16,8 +14,10 @@ __all__ = [
     "MINECRAFT_ID",
     "MINECRAFT_SYMBOLS",
     "PAPER_ITEMS",
+    "WORLDS",
     "BatchedMinecraft",
     "BatchedWorld",
+    "Board",
     "End",
     "MinecraftConfig",
     "MinecraftEnv",
@@ -25,7 +25,9 @@ __all__ = [
     "TaskEnv",
     "Truth",
     "VectorWorld",
+    "WorldKind",
     "environment_seeds",
+    "find_world",
 ]
 
 register_worlds()

@@ -13,9 +13,9 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.envs.batch import StepBatch, Truth, check_count, task_digest
-from nrm.envs.draws import environment_seeds, episode_keys, words
-from nrm.envs.task import TaskEnv
+from nrm.envs.counter_rng import environment_seeds, episode_keys, words
+from nrm.envs.task_env import TaskEnv
+from nrm.envs.world import StepBatch, Truth, check_count, task_digest
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 

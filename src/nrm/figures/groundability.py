@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nrm.figures.style import BLUE, GREEN, GREY, ORANGE, VERMILION, new_figure, save
-from nrm.lab.groundability import BUDGET, GroundabilityRow, measure_groundability, write_groundability_tables
+from nrm.results.groundability import BUDGET, GroundabilityRow, measure_groundability, write_groundability_tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,10 +9,10 @@ import numpy as np
 
 from nrm.errors import StatisticsError
 from nrm.figures.style import METHOD_LOOKS, Look, further_look, unique
-from nrm.lab import Record
-from nrm.lab.results import grouped, paper_task_of
-from nrm.lab.statistics import Values, moving_mean
 from nrm.logic import PaperTask
+from nrm.results import Record
+from nrm.results.results import grouped, paper_task_of
+from nrm.results.statistics import Values, moving_mean
 
 POINTS = 250
 """Most points of a curve: more cannot be told apart in print, and make a vector file large."""

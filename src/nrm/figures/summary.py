@@ -11,8 +11,8 @@ import numpy as np
 from nrm.figures.curves import Named
 from nrm.figures.series import Runs, Series, Subject, count_note
 from nrm.figures.style import BLACK, legend_above, line_handle, new_figure, plain, title
-from nrm.lab import Record
-from nrm.lab.statistics import Interval, Strata, iqm, performance_profile, probability_of_improvement
+from nrm.results import Record
+from nrm.results.statistics import Interval, Strata, iqm, performance_profile, probability_of_improvement
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

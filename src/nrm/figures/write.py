@@ -10,7 +10,7 @@ from nrm.figures.curves import figure_2, grounding_figures, task_figures
 from nrm.figures.series import collect
 from nrm.figures.style import matplotlib_or_error, save
 from nrm.figures.summary import summary_figures
-from nrm.lab import Record
+from nrm.results import Record
 
 
 def write_figures(records: Iterable[Record], out: Path, seed: int = 0) -> list[Path]:

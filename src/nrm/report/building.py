@@ -12,7 +12,6 @@ from nrm.aliases import Json
 from nrm.errors import FileError, LimitError, listing, shorten
 from nrm.files import make_folder, write_text
 from nrm.groundability import Shortcuts, shortcuts
-from nrm.lab import read_records
 from nrm.report.curves import curves, summary
 from nrm.report.drawing import machine_data
 from nrm.report.groups import Group, grouped
@@ -20,6 +19,7 @@ from nrm.report.page import page_text
 from nrm.report.pictures import Tiles
 from nrm.report.recording import record_run
 from nrm.report.words import shortcut_words, too_long
+from nrm.results import read_records
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def build_report(
         raise FileError(_no_runs(root, problems, unfinished))
     for record in records:
         if not record.done:
-            unfinished[record.path] = f"{len(record.returns):,} of {record.config.agent.episodes:,} episodes"
+            unfinished[record.path] = f"{len(record.returns):,} of {record.config.episodes:,} episodes"
     groups, twice = grouped(records)
     tiles, analyses = Tiles(), _Analyses()
     shown = []

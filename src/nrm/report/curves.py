@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from nrm.aliases import FloatArray, Json
-from nrm.lab import Record
-from nrm.lab.results import LAST
-from nrm.lab.statistics import Spread, iqm
 from nrm.report.groups import Group
+from nrm.results import Record
+from nrm.results.results import LAST
+from nrm.results.statistics import Spread, iqm
 
 POINTS = 200
 """Most points of a curve."""
@@ -39,7 +39,7 @@ def summary(group: Group) -> Json:
 
 def curves(group: Group) -> Json:
     """Each counted run, binned: the mean of every `size` episodes, so that a long run keeps its shape."""
-    size = max(1, math.ceil(max(record.config.agent.episodes for record in group.records) / POINTS))
+    size = max(1, math.ceil(max(record.config.episodes for record in group.records) / POINTS))
     return {"size": size, "runs": [_run(record, size) for record in group.counted]}
 
 

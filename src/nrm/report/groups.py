@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nrm.agents import METHODS
-from nrm.lab import Record
-from nrm.lab.variants import variant_labels
 from nrm.machines.task import task_from_toml
+from nrm.results import Record
+from nrm.results.variants import variant_labels
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def grouped(records: Iterable[Record]) -> tuple[list[Group], dict[Path, str]]:
 
 
 def _order(group: Group) -> tuple[Hashable, ...]:
-    methods: tuple[str, ...] = METHODS
+    methods = tuple(METHODS)
     place = methods.index(group.method) if group.method in methods else len(methods)
     # "map" before "image", as in the paper; "task 10" after "task 9".
     return (group.world[:3] != "map", group.world, _natural(group.task), group.variant, place)

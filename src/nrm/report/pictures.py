@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.envs import MinecraftConfig
-from nrm.envs.sprites import has_picture, tile
+from nrm.envs.minecraft.sprites import has_picture, tile
 
 
 class Tiles:

@@ -8,14 +8,15 @@ import numpy as np
 import torch
 
 from nrm.agents import Trainer
-from nrm.agents.evaluation import Shown, play
+from nrm.agents.evaluation import Played, play
 from nrm.aliases import Json
 from nrm.envs import BatchedMinecraft, MinecraftConfig
-from nrm.envs.grid import letters_of_contents, settled
+from nrm.envs.minecraft.grid import letters_of_contents, settled
 from nrm.errors import FileError, LimitError, WorldError
 from nrm.groundability import Shortcuts, diagnose
-from nrm.lab import Record, RunConfig, RunFolder
 from nrm.report.pictures import Tiles
+from nrm.results import Record
+from nrm.runs import RunConfig, RunFolder
 
 SEED = 12345
 """Of the episodes, and of the layout where one is drawn; as in `nrm watch`."""
@@ -84,7 +85,7 @@ def play_once(trainer: Trainer, world: BatchedMinecraft, greedy: bool) -> Json:
     return {"greedy": greedy, "start": start, "end": end, "steps": steps}
 
 
-def _step(trainer: Trainer, memory: Any, shown: Shown) -> Json:
+def _step(trainer: Trainer, memory: Any, shown: Played) -> Json:
     row: Json = {
         "cell": int(shown.batch.final_observation[0]),
         "action": int(shown.action[0]),

@@ -8,15 +8,12 @@ import numpy as np
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
-from nrm.agents.accuracy import Accuracy, grounding_accuracy
-from nrm.agents.config import AgentConfig
-from nrm.agents.grounding import Burst, Grounding
 from nrm.errors import ConfigError, WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import FitConfig, NeuralRewardMachine
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
-from nrm.wrappers import RecordedEpisode
+from nrm.tracking import Accuracy, AccuracyMeter, Burst, Grounding, GroundingConfig, RecordedEpisode
 
 _EVALUATED = 100
 """Episodes whose true letters tell the accuracy."""
@@ -64,10 +61,10 @@ class GroundingCallback(BaseCallback):
         self.accuracy: Accuracy | None = None
         """The latest one, where it was asked for."""
         self._every = every
-        self._settings = config or AgentConfig().fit_config(seed)
+        self._settings = config or GroundingConfig().fit_config(seed, listed=False)
         self._keep = keep
         self._forget = forget
-        self._task = task
+        self._meter = None if task is None else AccuracyMeter(task)
         self._seen = 0
         self._grounding: Grounding | None = None
         self._wrapper: NeuralRewardMachineVecWrapper | None = None
@@ -86,7 +83,7 @@ class GroundingCallback(BaseCallback):
             return
         if not wrapper.tracker.record:
             raise WorldError("the environment's wrapper keeps no episodes; make it with record=True")
-        wrapper.keeps_letters = self._task is not None
+        wrapper.keeps_letters = self._meter is not None
         self._wrapper = wrapper
         if self._grounding is None:
             self._grounding = Grounding(
@@ -113,7 +110,7 @@ class GroundingCallback(BaseCallback):
             return
         self._seen += len(episodes)
         self._labelled.extend(episode for episode in episodes if episode.letters is not None)
-        burst = self._grounding.add((episode.observations, episode.rewards) for episode in episodes)
+        burst = self._grounding.add(episodes)
         if burst is None:
             return
         self.bursts.append(burst)
@@ -151,11 +148,9 @@ class GroundingCallback(BaseCallback):
 
     def _accuracy(self) -> Accuracy | None:
         """Over the distinct observations of the last episodes."""
-        if self._task is None or not self._labelled or not isinstance(self.machine, NeuralRewardMachine):
+        if self._meter is None or not self._labelled or not isinstance(self.machine, NeuralRewardMachine):
             return None
-        rows = np.concatenate([episode.observations for episode in self._labelled])
+        rows = np.concatenate([episode.observations for episode in self._labelled if episode.observations is not None])
         letters = np.concatenate([episode.letters for episode in self._labelled if episode.letters is not None])
         _, first = np.unique(rows.reshape(len(rows), -1), axis=0, return_index=True)
-        return grounding_accuracy(
-            self._task, self.machine, torch.from_numpy(rows[first]), torch.from_numpy(letters[first])
-        )
+        return self._meter.measure(self.machine, torch.from_numpy(rows[first]), torch.from_numpy(letters[first]))

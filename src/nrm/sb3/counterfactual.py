@@ -18,7 +18,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from nrm.aliases import BoolArray
 from nrm.envs import End
-from nrm.envs.ends import ending_states
+from nrm.envs.termination import ending_states
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine

@@ -11,9 +11,9 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from nrm.errors import ConfigError, WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
+from nrm.tracking.tracker import told_states
 from nrm.wrappers import Augmentation, Belief, Layout, Tracker
 from nrm.wrappers.models import check_reads, check_same_task
-from nrm.wrappers.tracking import told_states
 
 
 class NeuralRewardMachineVecWrapper(VecEnvWrapper):

@@ -1,16 +1,14 @@
 """A belief beside the observations of any Gymnasium environment, single or vectorised."""
 
+from nrm.tracking import Belief, RecordedEpisode, Tracker
 from nrm.wrappers.augmentation import Augmentation, Layout
 from nrm.wrappers.models import model_for
-from nrm.wrappers.recording import EpisodeRecorder, RecordedEpisode
 from nrm.wrappers.single import NeuralRewardMachineWrapper
-from nrm.wrappers.tracking import Belief, Tracker
 from nrm.wrappers.vector import NeuralRewardMachineVectorWrapper
 
 __all__ = [
     "Augmentation",
     "Belief",
-    "EpisodeRecorder",
     "Layout",
     "NeuralRewardMachineVectorWrapper",
     "NeuralRewardMachineWrapper",

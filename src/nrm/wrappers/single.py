@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
+from nrm.tracking import Belief, Tracker
+from nrm.tracking.tracker import told_states
 from nrm.wrappers.augmentation import Augmentation, Layout
 from nrm.wrappers.models import check_reads, check_same_task
-from nrm.wrappers.tracking import Belief, Tracker, told_states
 
 
 class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):

@@ -1,12 +1,11 @@
 """MiniGrid's environments as image worlds with tasks. They come with the extra `[minigrid]`."""
 
-from nrm.envs.minigrid.config import MINIGRID_PREFIX, MiniGridConfig, check_minigrid_id
+from nrm.envs.minigrid.build import minigrid_env, minigrid_images, minigrid_world
+from nrm.envs.minigrid.config import MiniGridConfig, check_minigrid_id
 from nrm.envs.minigrid.labels import PROPOSITIONS, GridLabels, what_holds
-from nrm.envs.minigrid.making import minigrid_env, minigrid_images, minigrid_world
 from nrm.envs.minigrid.tasks import READY_TASKS, ReadyTask, minigrid_alphabet, minigrid_task, ready_task
 
 __all__ = [
-    "MINIGRID_PREFIX",
     "PROPOSITIONS",
     "READY_TASKS",
     "GridLabels",

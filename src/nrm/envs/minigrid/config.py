@@ -7,9 +7,6 @@ from typing import Literal, get_args
 
 from nrm.errors import MissingExtraError, WorldError, suggestion
 
-MINIGRID_PREFIX = "minigrid:"
-"""What the names of these worlds begin with: `minigrid:MiniGrid-LavaGapS5-v0`."""
-
 FAMILIES = ("MiniGrid-", "BabyAI-")
 """How the ids begin that MiniGrid registers."""
 
@@ -27,8 +24,6 @@ class MiniGridConfig:
     it; "all": the seven actions."""
     tile: int = 8
     """Pixels along the side of a tile: an 8x8 grid is seen as 64x64x3."""
-    kind: Literal["minigrid"] = "minigrid"
-    """Tells this configuration from those of other worlds in a file."""
 
     def __post_init__(self) -> None:
         if self.actions not in get_args(Actions):

@@ -1,0 +1,190 @@
+"""Acting on a batched world with an actor-critic and a memory: what every on-policy algorithm shares."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from nrm.agents.networks import ActorCritic, NetworkConfig, features_for
+from nrm.envs.world import BatchedWorld
+from nrm.tracking import Memory, Seen, reset
+
+
+class Rollout(NamedTuple):
+    """Some steps of N environments. All (time, envs, …)."""
+
+    observation: Tensor
+    """What each action was taken at."""
+    carry: Tensor
+    """The memory there."""
+    action: Tensor
+    reward: Tensor
+    terminated: Tensor
+    truncated: Tensor
+    final_observation: Tensor
+    """What each action led to, before any reset."""
+    final_carry: Tensor
+    """The memory then, before any reset."""
+    final_state: Tensor
+    """The machine's true state then: for memories that see it, and to tell successes."""
+
+    @property
+    def done(self) -> Tensor:
+        """(time, envs) where an episode ended."""
+        return self.terminated | self.truncated
+
+
+class Actor:
+    """One actor-critic on one world. Memory and world are given; the networks are made here."""
+
+    def __init__(self, world: BatchedWorld, memory: Memory, network: NetworkConfig, steps: int, seed: int) -> None:
+        """`steps`: of each environment in a rollout. Networks are drawn from `seed`, torch's generator stays."""
+        self.world = world
+        self.memory = memory
+        self.steps = steps
+        self.observation = world.reset(seed)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            encoder = features_for(world.shape, self._sample() if network.normalise else None)
+            self.net = ActorCritic(encoder, memory.size, world.actions, network.hidden)
+        self.generator = torch.Generator().manual_seed(seed)
+        self.parameters = list(self.net.parameters())
+        if isinstance(memory, nn.Module):
+            self.parameters += list(memory.parameters())
+        self._features: Tensor | None = None
+        self._policy: Tensor | None = None
+        # The policy is a table where all pairs of a frame and a memory are about as many as a rollout has steps.
+        rows = None if world.frames is None or memory.table is None else len(world.frames) * len(memory.table)
+        self._tabled = rows is not None and rows <= 4 * steps * world.count
+        self.carry = memory.start(world.count)
+
+    def _sample(self) -> Tensor | None:
+        """Observations to normalise over: all there are, or the first images. First positions tell too little."""
+        if self.world.frames is not None:
+            return self.world.frames
+        return self.observation if len(self.world.shape) == 3 else None
+
+    @torch.no_grad()
+    def collect(self) -> Rollout:
+        """Act for a rollout."""
+        memory, world = self.memory, self.world
+        columns: list[tuple[Tensor, ...]] = []
+        # argmax(logits - log(-log(uniform))) is a sample of the softmax; the noise of a rollout is drawn at once.
+        shape = (self.steps, world.count, world.actions)
+        noise = -torch.empty(shape).exponential_(generator=self.generator).log()
+        for step in range(self.steps):
+            action = (self._logits() + noise[step]).argmax(-1)
+            batch = world.step(action)
+            state = world.truth.final_state
+            features = self.features(batch.final_observation) if memory.learns else None
+            told = state if memory.sees_truth else None
+            reached = memory.read(self.carry, Seen(batch.final_observation, features, action, batch.reward, told))
+            columns.append((self.observation, self.carry, action, *batch[1:4], batch.final_observation, reached, state))
+            self.carry = reset(memory, reached, batch.terminated | batch.truncated)
+            self.observation = batch.observation
+        return Rollout(*map(torch.stack, zip(*columns, strict=True)))
+
+    def updated(self) -> None:
+        """The networks have changed: what was computed once is computed anew."""
+        self._features = self._policy = None
+
+    def features(self, observation: Tensor) -> Tensor:
+        """(n, width) features without gradient; those of known frames are computed once an update."""
+        if self.world.frames is None:
+            with torch.no_grad():
+                result: Tensor = self.net.encoder(observation)
+            return result
+        if self._features is None:
+            with torch.no_grad():
+                self._features = self.net.encoder(self.world.frames)
+        return self._features[observation]
+
+    def evaluate(self, rollout: Rollout) -> tuple[Tensor, Tensor]:
+        """(time, envs, actions) logits and (time, envs) values of a rollout, with gradient."""
+        leading = rollout.action.shape
+        if self._tabled:
+            # What is met again and again within a rollout is computed once.
+            rows, places = torch.unique(self._rows(rollout.observation, rollout.carry), return_inverse=True)
+            features = self._encode(rows // self._table_rows)
+            logits, values = self.net(features, self.memory.feature(rows % self._table_rows))
+            return logits[places], values[places]
+        memory = self._remembered(rollout) if self.memory.learns else self.memory.feature(rollout.carry)
+        logits, values = self.net(self._encode(rollout.observation).flatten(0, 1), memory.flatten(0, 1))
+        return logits.view(*leading, -1), values.view(leading)
+
+    def following(self, rollout: Rollout, values: Tensor) -> Tensor:
+        """(time, envs) V of what each action led to: the next row's value, or, where an episode ended, its own."""
+        following = torch.empty_like(values)
+        following[:-1] = values[1:]
+        following[-1] = self.net.value(self.features(self.observation), self.memory.feature(self.carry))
+        cut = rollout.truncated & ~rollout.terminated
+        if bool(cut.any()):
+            final = self.memory.feature(rollout.final_carry[cut])
+            following[cut] = self.net.value(self.features(rollout.final_observation[cut]), final)
+        return following
+
+    def _logits(self) -> Tensor:
+        """(envs, actions) of the policy, here and now."""
+        if not self._tabled:
+            return self.net.logits(self.features(self.observation), self.memory.feature(self.carry))
+        if self._policy is None:
+            table, frames = self.memory.table, self.world.frames
+            assert table is not None
+            assert frames is not None
+            seen = self.features(torch.arange(len(frames))).repeat_interleave(len(table), 0)
+            self._policy = self.net.logits(seen, table.repeat(len(frames), 1))
+        return self._policy[self._rows(self.observation, self.carry)]
+
+    @property
+    def _table_rows(self) -> int:
+        assert self.memory.table is not None
+        return len(self.memory.table)
+
+    def _rows(self, observation: Tensor, carry: Tensor) -> Tensor:
+        """The number of each pair of a frame and a row of the memory's table."""
+        return observation * self._table_rows + carry
+
+    def _encode(self, observation: Tensor) -> Tensor:
+        """(…, width) features with gradient, of observations (…) with any leading dimensions."""
+        if self.world.frames is not None:
+            table: Tensor = self.net.encoder(self.world.frames)
+            return table.index_select(0, observation.flatten()).view(*observation.shape, -1)
+        leading = observation.shape[: observation.dim() - len(self.world.shape)]
+        encoded: Tensor = self.net.encoder(observation.flatten(0, len(leading) - 1))
+        return encoded.view(*leading, -1)
+
+    def _remembered(self, rollout: Rollout) -> Tensor:
+        """(time, envs, size) the memory's features with gradient, read again from the carry at the beginning."""
+        carry = rollout.carry[0]
+        final_features = self._encode(rollout.final_observation)
+        result = []
+        for step in range(len(rollout.action)):
+            result.append(self.memory.feature(carry))
+            seen = Seen(
+                rollout.final_observation[step], final_features[step], rollout.action[step], rollout.reward[step], None
+            )
+            carry = reset(self.memory, self.memory.read(carry, seen), rollout.done[step])
+        return torch.stack(result)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that acting goes on from."""
+        return {
+            "net": self.net.state_dict(),
+            "memory": self.memory.state_dict() if isinstance(self.memory, nn.Module) else {},
+            "generator": self.generator.get_state(),
+            "observation": self.observation,
+            "carry": self.carry,
+            "world": self.world.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+        self.net.load_state_dict(state["net"])
+        if isinstance(self.memory, nn.Module):
+            self.memory.load_state_dict(state["memory"])
+        self.generator.set_state(state["generator"])
+        self.observation, self.carry = state["observation"], state["carry"]
+        self.world.load_state_dict(state["world"])
+        self.updated()

@@ -1,0 +1,77 @@
+"""Algorithms: how a policy learns from what it did. Each is one file that registers one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from nrm.agents.acting import Rollout
+from nrm.agents.networks import NetworkConfig
+from nrm.envs.world import BatchedWorld
+from nrm.errors import ConfigError
+from nrm.registry import Registry
+from nrm.tracking import Memory
+
+
+class Policy(Protocol):
+    """What evaluation needs of an agent."""
+
+    @property
+    def encoder(self) -> Callable[[Tensor], Tensor]:
+        """From observations (n, …) to their features (n, width)."""
+
+    def logits(self, features: Tensor, memory: Tensor) -> Tensor:
+        """(n, actions) of the policy, from features (n, width) and the memory's (n, size)."""
+
+
+class Learner(Protocol):
+    """An algorithm at work on a world, with a memory."""
+
+    @property
+    def memory(self) -> Memory:
+        """What the agent remembers."""
+
+    @property
+    def policy(self) -> Policy:
+        """How it acts now."""
+
+    def collect(self) -> Rollout:
+        """Act for some steps; environments go on where they are."""
+
+    def learn(self, rollout: Rollout, progress: float) -> Mapping[str, float]:
+        """Learn from a rollout, when the share `progress` of training is over; the parts of the loss, by name."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that acting and learning go on from, of the same shapes from the beginning on."""
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+
+
+Build = Callable[[BatchedWorld, Memory, Any, NetworkConfig, int], Learner]
+"""From a world, a memory, the algorithm's settings, those of the networks, and a seed."""
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A way to learn."""
+
+    name: str
+    """How the command line and files call it."""
+    label: str
+    """How people read it."""
+    config: type
+    """The frozen dataclass of its settings: `--algorithm.learning-rate`."""
+    build: Build
+
+    def __post_init__(self) -> None:
+        if not is_dataclass(self.config):
+            raise ConfigError(f"the config of the algorithm '{self.name}' is no dataclass: {self.config!r}")
+
+
+ALGORITHMS: Registry[Algorithm] = Registry(
+    "algorithm", tuple(field.name for field in fields(Algorithm) if field.name != "name"), ("nrm.agents.a2c",)
+)

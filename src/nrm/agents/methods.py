@@ -1,0 +1,66 @@
+"""Methods: what an agent is told about the task, and what it remembers. Each is one file that registers one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, NamedTuple
+
+from nrm.envs.world import BatchedWorld
+from nrm.errors import ConfigError
+from nrm.registry import Registry
+from nrm.tracking import Grounding, Memory
+
+
+class Prepared(NamedTuple):
+    """A method made ready for a world."""
+
+    memory: Memory
+    grounding: Grounding | None = None
+    """What learns the symbols from finished episodes, where the method does."""
+
+
+Prepare = Callable[[BatchedWorld, Any, int, int], Prepared]
+"""From a world, the method's settings, the width of the observations' features, and a seed."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to remember, and how tables, figures and pages speak of it."""
+
+    name: str
+    """How the command line and files call it."""
+    label: str
+    """How people read it."""
+    knows: str
+    """What it is given, as the end of a sentence about it: `is given the task; learns the symbols`."""
+    prepare: Prepare
+    config: type | None = None
+    """The frozen dataclass of its settings; None where it has none."""
+    section: str = ""
+    """Where these settings stand: `grounding` for `--grounding.every 60` and `[settings.grounding]`."""
+    colour: str = "#aa4499"
+    """In figures, and in pages with a light background."""
+    dark: str = "#d98bc9"
+    """In pages with a dark background."""
+    dash: tuple[float, ...] = (6, 2, 1, 2)
+    """Lengths of line and gap; nothing for a solid line."""
+    marker: str = "D"
+    """Matplotlib's name of the mark of a single point."""
+    tracks_states: bool = False
+    """Whether its memory's feature is a belief over the machine's states."""
+    grounds: bool = False
+    """Whether it learns what symbols look like."""
+
+    def __post_init__(self) -> None:
+        if (self.config is None) != (self.section == ""):
+            raise ConfigError(f"the method '{self.name}' needs both a config and the section where it stands, or none")
+        if self.config is not None and not is_dataclass(self.config):
+            raise ConfigError(f"the config of the method '{self.name}' is no dataclass: {self.config!r}")
+
+
+METHODS: Registry[Method] = Registry(
+    "method",
+    tuple(field.name for field in fields(Method) if field.name != "name"),
+    ("nrm.agents.rm", "nrm.agents.nrm", "nrm.agents.rnn"),
+)

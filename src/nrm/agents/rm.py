@@ -1,0 +1,28 @@
+"""RM: the reward machine, whose true state is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nrm.agents.methods import METHODS, Method, Prepared
+from nrm.envs.world import BatchedWorld
+from nrm.tracking import MachineMemory
+
+
+def _prepare(world: BatchedWorld, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    return Prepared(MachineMemory(world.machine))
+
+
+RM = METHODS.register(
+    Method(
+        name="rm",
+        label="RM",
+        knows="is given the task and the true symbols",
+        prepare=_prepare,
+        colour="#0072b2",
+        dark="#4fb0ec",
+        dash=(),
+        marker="o",
+        tracks_states=True,
+    )
+)

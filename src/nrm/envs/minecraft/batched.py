@@ -1,0 +1,198 @@
+"""N grid worlds at once, as tables."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nrm.envs.counter_rng import check_seed, environment_seeds, episode_keys, words
+from nrm.envs.minecraft.config import MinecraftConfig
+from nrm.envs.minecraft.grid import ACTIONS, begin, coordinates, letters_of_contents, next_cells, settled, slipped
+from nrm.envs.minecraft.painter import Painter
+from nrm.envs.termination import End, ending_states
+from nrm.envs.world import StepBatch, Truth, check_count, task_digest
+from nrm.errors import WorldError
+from nrm.machines import MooreMachine
+
+STATE_VERSION = 1
+_SAVED = ("episode", "cell", "state", "final_state", "time", "content")
+
+
+class BatchedMinecraft:
+    """The grid world of `MinecraftEnv` with a task, N times side by side (see `BatchedWorld`).
+
+    Environment i behaves as `TaskEnv(MinecraftEnv(config), machine, end=end)` that is first reset with
+    `environment_seeds(seed, count)[i]`: step for step, draws included. Where the layout does not change between
+    episodes, an observation is the number of the agent's cell, and `frames` has the observation of each cell.
+    """
+
+    def __init__(self, config: MinecraftConfig, machine: MooreMachine, count: int, end: End = "outcome") -> None:
+        check_count(count)
+        if config.layout == "seed":
+            if config.layout_seed is None:
+                raise WorldError(
+                    "environments of a batch share the layout 'seed': name the seed it is drawn from, layout_seed=…, "
+                    "or use layout 'episode' to draw one for each environment and episode"
+                )
+            config = settled(config, config.layout_seed)
+        self.config = config
+        self.machine = machine
+        self.count = count
+        self.end: End = end
+        self.actions = len(ACTIONS)
+        self._ends = ending_states(machine, end)
+        self._tables()
+        self._seeds: list[int] = []
+
+    def _tables(self) -> None:
+        """Everything that a step looks up, flat: to take from one row is the fastest lookup there is.
+
+        Inside, all is NumPy, whose calls on a few numbers take half the time of torch's.
+        """
+        config, machine = self.config, self.machine
+        self._moves = next_cells(config).ravel()
+        letters = letters_of_contents(config, machine.alphabet)
+        self._content_letter = letters.astype(np.int64)
+        self._content_class = machine.letter_class[letters].astype(np.int64)
+        self._next_state = machine.columns.astype(np.int64).ravel()
+        paid = machine.outputs[machine.columns] - machine.outputs[:, None]
+        self._paid = paid.astype(np.float32).ravel()
+        self._coordinates = coordinates(config)
+        self._painter = Painter(config, config.pixels) if config.observation == "image" else None
+        self.shape: tuple[int, ...] = (2,) if self._painter is None else (config.pixels, config.pixels, 3)
+        # One row of contents for all environments, or one for each: where the row of an environment begins.
+        self._shared = config.layout == "fixed"
+        self._offset = np.arange(self.count) * config.cells
+        self.frames: Tensor | None = None
+        if self._shared:
+            self._contents = begin(config, np.zeros(1, dtype=np.uint64)).contents
+            cells = np.arange(config.cells)
+            self.frames = torch.from_numpy(self._seen(self._contents.repeat(len(cells), axis=0), cells))
+
+    def reset(self, seed: int) -> Tensor:
+        """Begin the first episodes; equal seeds give equal worlds."""
+        check_seed(seed)
+        self._seeds = environment_seeds(int(seed), self.count)
+        self._episode = np.zeros(self.count, dtype=np.int64)
+        self._keys = episode_keys(words(self._seeds), self._episode)
+        drawn = begin(self.config, self._keys)
+        self._cell = drawn.start
+        if not self._shared:
+            self._contents = drawn.contents
+        self._state = np.full(self.count, self.machine.initial, dtype=np.int64)
+        self._final_state = self._state
+        self._time = np.zeros(self.count, dtype=np.int64)
+        self._content = np.full(self.count, -1, dtype=np.int64)
+        return torch.from_numpy(self._observed())
+
+    def step(self, actions: Tensor) -> StepBatch:
+        """Move all agents by one cell, let the machines read what lies there, and pay. actions: (N,) int64."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) before the first step")
+        moves = self._checked(actions)
+        if self.config.slip:
+            moves = slipped(self.config, self._keys, self._time, moves)
+        self._cell = self._moves.take(self._cell * len(ACTIONS) + moves)
+        self._content = self._contents.take(self._cell if self._shared else self._cell + self._offset)
+        move = self._state * self.machine.classes + self._content_class.take(self._content)
+        self._state = self._final_state = self._next_state.take(move)
+        self._time = self._time + 1
+        terminated = self._ends.take(self._state)
+        late = self._time >= self.config.steps
+        done = terminated | late
+        final = observed = self._observed()
+        if done.any():
+            self._begin_next(done)
+            observed = self._observed_anew(final, done)
+        result = (observed, self._paid.take(move), terminated, late & ~terminated, final)
+        return StepBatch(*map(torch.from_numpy, result))
+
+    @property
+    def truth(self) -> Truth:
+        """The letters and states behind what is seen."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) first")
+        label = np.where(self._content < 0, -1, self._content_letter.take(self._content, mode="clip"))
+        return Truth(*map(torch.from_numpy, (label, self._state.copy(), self._final_state.copy())))
+
+    def true_labels(self) -> Tensor | None:
+        """(K,) the letter of each of `frames`."""
+        return torch.from_numpy(self._content_letter.take(self._contents[0])) if self._shared else None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Seeds, counters, cells and states; layouts follow from them."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) first: there is no state to save yet")
+        numbers = {name: torch.from_numpy(getattr(self, f"_{name}").copy()) for name in _SAVED}
+        return {"version": STATE_VERSION, "world": self._fingerprint(), "seeds": list(self._seeds), **numbers}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from where `state_dict` was called, in a world of the same configuration, task and count."""
+        if state.get("version") != STATE_VERSION or state.get("world") != self._fingerprint():
+            raise WorldError(
+                "the saved state is of another world: configuration, task, end rule and count must be the same. "
+                f"Saved: {state.get('world')}; here: {self._fingerprint()}"
+            )
+        self._seeds = [int(seed) for seed in state["seeds"]]
+        for name in _SAVED:
+            setattr(self, f"_{name}", state[name].numpy().copy())
+        self._keys = episode_keys(words(self._seeds), self._episode)
+        if not self._shared:
+            self._contents = begin(self.config, self._keys).contents
+
+    def _begin_next(self, done: NDArray[np.bool_]) -> None:
+        """Begin the next episode where one is done. What was handed out is left as it is."""
+        self._state = np.where(done, self.machine.initial, self._state)
+        self._time = np.where(done, 0, self._time)
+        self._episode = self._episode + done
+        if self._shared and self.config.start_cell is not None and not self.config.slip:
+            # Nothing is drawn in such a world.
+            self._cell = np.where(done, self.config.number(self.config.start_cell), self._cell)
+            return
+        self._keys[done] = episode_keys(words(self._seeds)[done], self._episode[done])
+        drawn = begin(self.config, self._keys[done])
+        self._cell = self._cell.copy()
+        self._cell[done] = drawn.start
+        if not self._shared:
+            self._contents[done] = drawn.contents
+
+    def _checked(self, actions: Tensor) -> NDArray[np.int64]:
+        moves: NDArray[np.int64] = actions.cpu().numpy()
+        if moves.shape != (self.count,) or moves.dtype.kind not in "iu":
+            raise WorldError(
+                f"give {self.count} whole numbers, one action for each environment, not {actions.dtype} of shape "
+                f"{tuple(actions.shape)}"
+            )
+        if moves.min() < 0 or moves.max() >= len(ACTIONS):
+            wrong = int(np.flatnonzero((moves < 0) | (moves >= len(ACTIONS)))[0])
+            raise WorldError(f"action {moves[wrong]} in environment {wrong}; actions are 0 to {len(ACTIONS) - 1}")
+        return moves
+
+    def _observed(self) -> NDArray[Any]:
+        """What the agents see: the number of their cell, where that says it all. Never our own array, but a copy."""
+        return self._cell.copy() if self._shared else self._seen(self._contents, self._cell)
+
+    def _observed_anew(self, final: NDArray[Any], done: NDArray[np.bool_]) -> NDArray[Any]:
+        """What agents see after the next episode began where one is done; the others see what they saw."""
+        if self._shared:
+            return self._cell.copy()
+        seen = final.copy()
+        seen[done] = self._seen(self._contents[done], self._cell[done])
+        return seen
+
+    def _seen(self, contents: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[Any]:
+        """(n, *shape) what agents in these cells of grids with these contents see."""
+        return self._coordinates[cells] if self._painter is None else self._painter.paint(contents, cells)
+
+    def _fingerprint(self) -> dict[str, Any]:
+        return {
+            "config": asdict(self.config),
+            "count": self.count,
+            "end": self.end,
+            "task": task_digest(self.machine),
+        }

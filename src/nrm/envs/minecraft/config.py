@@ -1,0 +1,225 @@
+"""What a Minecraft-like world is made of: one frozen record for the Gymnasium class and the batched one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+
+import numpy as np
+
+from nrm.aliases import Symbol
+from nrm.envs.counter_rng import check_seed
+from nrm.errors import WorldError, listing, suggestion
+
+Cell: TypeAlias = tuple[int, int]
+"""A place of the grid, (x, y): x counts from the left and y from the top, both from 0."""
+
+Placement: TypeAlias = tuple[Symbol, Cell | None]
+"""An item and where it is; None when its place is drawn."""
+
+if TYPE_CHECKING:
+    Items: TypeAlias = Sequence[Symbol] | Mapping[Symbol, Cell | Sequence[Cell] | int | None] | Sequence[Placement]
+else:
+    Items = tuple[str, ...]
+"""Items as Python may give them: names (`gem`, or `gem@0,3` with a cell), or a mapping from a name to a cell, several
+cells, None, or how many to draw. Files and the command line give texts."""
+
+Layout = Literal["fixed", "seed", "episode"]
+Observation = Literal["map", "image"]
+
+PAPER_ITEMS: tuple[Placement, ...] = (("pickaxe", (1, 1)), ("lava", (3, 3)), ("door", (3, 0)), ("gem", (0, 3)))
+"""The items of the paper's world, and where they are."""
+
+MINECRAFT_SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
+"""The symbols of the paper's world in the order of its tasks: a is the pickaxe, b lava, c the door and d the gem."""
+
+MAX_SIDE = 256
+
+
+@dataclass(frozen=True)
+class MinecraftConfig:
+    """A grid with items on it. The defaults are the paper's world."""
+
+    size: int | tuple[int, int] = 4
+    """Cells along a side, or (width, height)."""
+    items: Items | None = None
+    """Names with their cells, such as `{"gem": (0, 3), "lava": [(3, 3), (2, 1)]}`. An item without a cell (None, a
+    number of copies, or a plain list of names) is drawn, which needs another `layout` than "fixed". None: the paper's
+    items."""
+    layout: Layout = "fixed"
+    """Items without a cell are drawn once per seed ("seed") or anew every episode ("episode")."""
+    layout_seed: int | None = None
+    """For layout "seed": draw from this seed, whatever the seed of `reset`."""
+    start: Cell | Literal["random"] = (0, 0)
+    """Where the agent starts; "random" draws a cell without an item every episode."""
+    slip: float = 0.0
+    """The probability that one of the four moves, drawn evenly, replaces the action."""
+    steps: int = 50
+    """The length after which an episode is truncated."""
+    observation: Observation = "map"
+    """"map": the agent's x and y as they are, (2,) float32. "image": the grid from above, (pixels, pixels, 3) uint8."""
+    pixels: int = 64
+    """The side of an image."""
+    empty: Symbol | None = "empty"
+    """The symbol that holds where no item is; None when nothing then holds (for propositional alphabets)."""
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        set_field(self, "size", _checked_size(self.size))
+        _check_choice("layout", self.layout, get_args(Layout))
+        _check_choice("observation", self.observation, get_args(Observation))
+        if self.start != "random":
+            set_field(self, "start", _cell(self.start, "the start (if not 'random')"))
+            self._check_inside(self.start, "the start")
+        if self.items is not None:
+            texts = (name if cell is None else f"{name}@{cell[0]},{cell[1]}" for name, cell in _placements(self.items))
+            set_field(self, "items", tuple(texts))
+        self._check_items()
+        slip: object = self.slip
+        if not isinstance(slip, (int, float)) or not 0.0 <= slip <= 1.0:
+            raise WorldError(f"slip is a probability between 0 and 1, not {self.slip!r}")
+        if not _whole(self.steps) or self.steps < 1:
+            raise WorldError(f"an episode has at least one step; steps is {self.steps!r}")
+        if not _whole(self.pixels) or self.pixels < 2 * max(self.shape):
+            raise WorldError(
+                f"an image of {self.pixels!r} pixels cannot show {max(self.shape)} cells in a row; "
+                f"give at least {2 * max(self.shape)}"
+            )
+        if self.layout_seed is not None:
+            check_seed(self.layout_seed)
+            if self.layout != "seed":
+                raise WorldError(f"layout_seed is for layout 'seed'; the layout is '{self.layout}'")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(width, height) in cells."""
+        return cast(tuple[int, int], self.size)
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are. Cell (x, y) has the number y * width + x."""
+        return self.shape[0] * self.shape[1]
+
+    @cached_property
+    def placements(self) -> tuple[Placement, ...]:
+        """Every single item with its cell, or None where it is drawn."""
+        if self.items is not None:
+            return _placements(self.items)
+        return tuple((name, cell if self.layout == "fixed" else None) for name, cell in PAPER_ITEMS)
+
+    @cached_property
+    def names(self) -> tuple[Symbol, ...]:
+        """The different names of items, in order."""
+        return tuple(dict.fromkeys(name for name, _ in self.placements))
+
+    @property
+    def start_cell(self) -> Cell | None:
+        """Where the agent starts, or None when that is drawn."""
+        return None if self.start == "random" else self.start
+
+    def number(self, cell: Cell) -> int:
+        """The number of a cell."""
+        return cell[1] * self.shape[0] + cell[0]
+
+    def _check_inside(self, cell: Cell, what: str) -> None:
+        width, height = self.shape
+        if not (0 <= cell[0] < width and 0 <= cell[1] < height):
+            raise WorldError(
+                f"{what} is at {cell}, outside the {width}x{height} grid (x is 0 to {width - 1}, y 0 to {height - 1})"
+            )
+
+    def _check_items(self) -> None:
+        taken: dict[Cell, str] = {}
+        for name, cell in self.placements:
+            if cell is None:
+                if self.layout == "fixed":
+                    raise WorldError(
+                        f"item '{name}' has no cell; give it one, or draw it with layout 'seed' or 'episode'"
+                    )
+                continue
+            self._check_inside(cell, f"item '{name}'")
+            if cell == self.start:
+                raise WorldError(f"item '{name}' is on the start {cell}; move one of them")
+            if cell in taken:
+                raise WorldError(f"items '{taken[cell]}' and '{name}' are both at {cell}; a cell holds one item")
+            taken[cell] = name
+        if self.layout != "fixed" and len(taken) == len(self.placements):
+            raise WorldError(
+                f"layout '{self.layout}' has nothing to draw: every item has a cell. Give names only "
+                f"({listing(self.names)}), or use layout 'fixed'"
+            )
+        if len(self.placements) >= self.cells:
+            raise WorldError(f"{len(self.placements)} items and the start do not fit into {self.cells} cells")
+        if self.empty in self.names:
+            raise WorldError(f"'{self.empty}' names both an item and the empty cell; rename one of them")
+
+
+def _check_choice(field: str, value: object, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise WorldError(f"unknown {field} {value!r}{suggestion(str(value), choices)} ({field}: {', '.join(choices)})")
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _checked_size(size: object) -> tuple[int, int]:
+    sides = (size, size) if _whole(size) else tuple(size) if isinstance(size, (tuple, list)) else ()
+    if len(sides) != 2 or not all(_whole(side) for side in sides):
+        raise WorldError(f"size is a number of cells or (width, height), not {size!r}")
+    width, height = (int(cast(int, side)) for side in sides)
+    if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE) or width * height < 2:
+        raise WorldError(f"a grid of {width}x{height} cells; sides are 1 to {MAX_SIDE}, and two cells the least")
+    return width, height
+
+
+def _cell(value: object, what: str) -> Cell:
+    if isinstance(value, (tuple, list)) and len(value) == 2 and all(_whole(part) for part in value):
+        return int(value[0]), int(value[1])
+    raise WorldError(f"{what} must be a cell (x, y) of whole numbers, not {value!r}")
+
+
+def _placements(items: Items) -> tuple[Placement, ...]:
+    """Any way to give items as a plain tuple: one entry for each single item."""
+    if isinstance(items, str):
+        raise WorldError(f"items are a list of names or a mapping from names to cells, not the text '{items}'")
+    pairs: list[tuple[Any, Any]] = []
+    if isinstance(items, Mapping):
+        pairs = list(items.items())
+    else:
+        for entry in items:
+            if isinstance(entry, str):
+                pairs.append(_spelt(entry))
+            elif isinstance(entry, (tuple, list)) and len(entry) == 2:
+                pairs.append((entry[0], entry[1]))
+            else:
+                raise WorldError(f"an item is a name, or a name with a cell, not {entry!r}")
+    return tuple(placement for name, place in pairs for placement in _copies(name, place))
+
+
+def _spelt(entry: str) -> tuple[str, Cell | None]:
+    """An item as text: `gem`, or `gem@0,3`."""
+    name, at, place = entry.partition("@")
+    if not at:
+        return name, None
+    parts = place.split(",")
+    if len(parts) != 2 or not all(part.strip().isdecimal() for part in parts):
+        raise WorldError(f"an item with its cell is written as 'gem@0,3', not {entry!r}")
+    return name.strip(), (int(parts[0]), int(parts[1]))
+
+
+def _copies(name: object, place: object) -> list[Placement]:
+    """The single items behind one entry: a cell, several cells, None, or a number of copies."""
+    if not isinstance(name, str) or not name:
+        raise WorldError(f"an item is named by text, not by {name!r}")
+    if place is None:
+        return [(name, None)]
+    if _whole(place):
+        if cast(int, place) < 1:
+            raise WorldError(f"{place} copies of item '{name}'; leave it out instead")
+        return [(name, None)] * int(cast(int, place))
+    if isinstance(place, (tuple, list)) and place and isinstance(place[0], (tuple, list)):
+        return [(name, _cell(cell, f"each place of item '{name}'")) for cell in place]
+    return [(name, _cell(place, f"the place of item '{name}'"))]

@@ -1,0 +1,85 @@
+"""The grid world as a kind of world for runs: `map` and `image`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import gymnasium
+
+from nrm.envs.counter_rng import words
+from nrm.envs.minecraft.batched import BatchedMinecraft
+from nrm.envs.minecraft.config import MINECRAFT_SYMBOLS, MinecraftConfig, Observation
+from nrm.envs.minecraft.env import MinecraftEnv
+from nrm.envs.minecraft.grid import ACTIONS, begin, letters_of_contents, settled
+from nrm.envs.minecraft.sprites import tiles
+from nrm.envs.task_env import TaskEnv
+from nrm.envs.termination import End
+from nrm.envs.worlds import WORLDS, Board, WorldKind
+from nrm.errors import ConfigError, WorldError
+from nrm.logic import is_paper_task, parse
+from nrm.machines import Alphabet, MooreMachine, Task, load_task
+
+NAMES = ("map", "image")
+MOST_CELLS = 1024
+"""Cells of a world that is shown as a board."""
+
+
+def _parse(name: str) -> MinecraftConfig | None:
+    return MinecraftConfig(observation=cast(Observation, name)) if name in NAMES else None
+
+
+def _task(text: str | None, config: MinecraftConfig) -> Task:
+    """A paper task over the world's symbols, a task file, or a formula."""
+    if text is None:
+        raise ConfigError("no task is given; add one, such as --task 1 or --task 'F pickaxe & G !lava'")
+    if text.endswith(".toml"):
+        return load_task(text)
+    names = [name for name in config.names if name not in MINECRAFT_SYMBOLS]
+    empty = [] if config.empty is None else [config.empty]
+    symbols = MINECRAFT_SYMBOLS if not names and config.empty == "empty" else (*config.names, *empty)
+    alphabet = Alphabet.exclusive(symbols) if empty else Alphabet.propositional(symbols)
+    if is_paper_task(text):
+        return Task.from_paper(text, alphabet)
+    return Task(parse(text), alphabet, name=text)
+
+
+def _render(config: MinecraftConfig, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
+    return TaskEnv(MinecraftEnv(config, render_mode=mode), machine, end=end)
+
+
+def _title(config: MinecraftConfig) -> str:
+    return config.observation if config.layout == "fixed" else f"{config.observation}-{config.layout}"
+
+
+def _board(config: MinecraftConfig, machine: MooreMachine, end: End, seed: int) -> Board:
+    if config.cells > MOST_CELLS:
+        raise WorldError(f"worlds are drawn up to {MOST_CELLS:,} cells; this one has {config.cells:,}")
+    still = config
+    if config.layout != "fixed":
+        still = settled(config, seed if config.layout_seed is None else config.layout_seed)
+    return Board(
+        world=BatchedMinecraft(still, machine, 1, end),
+        width=still.shape[0],
+        height=still.shape[1],
+        contents=begin(still, words([seed])).contents[0].tolist(),
+        letters=letters_of_contents(still, machine.alphabet).tolist(),
+        tiles=tiles(still.names),
+        actions=ACTIONS,
+        drawn=config.layout == "episode",
+    )
+
+
+MINECRAFT = WORLDS.register(
+    WorldKind(
+        name="minecraft",
+        names=NAMES,
+        config=MinecraftConfig,
+        parse=_parse,
+        task=_task,
+        build=BatchedMinecraft,
+        render=_render,
+        title=_title,
+        titled=("observation", "layout"),
+        board=_board,
+    )
+)

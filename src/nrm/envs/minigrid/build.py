@@ -1,0 +1,64 @@
+"""Making MiniGrid's environments: as images, with a task, and N of them at once."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+
+from nrm.envs.minigrid.config import MiniGridConfig, check_minigrid_id
+from nrm.envs.minigrid.labels import EMPTY, GridLabels
+from nrm.envs.minigrid.tasks import ACTIONS, minigrid_task, ready_task
+from nrm.envs.task_env import TaskEnv
+from nrm.envs.termination import End
+from nrm.envs.vector import VectorWorld
+from nrm.errors import WorldError
+from nrm.machines import MooreMachine
+
+if TYPE_CHECKING:
+    from nrm.envs.minigrid.images import GridImages
+
+
+def minigrid_images(
+    world: MiniGridConfig | str, render_mode: str | None = None
+) -> GridImages | gymnasium.Env[Any, Any]:
+    """An environment of MiniGrid that shows its whole grid as an RGB image; its reward and its ends are its own."""
+    config = MiniGridConfig.of(world)
+    check_minigrid_id(config.id)
+    from nrm.envs.minigrid.images import ChosenActions, GridImages
+
+    mode = None if render_mode == "ansi" else render_mode
+    try:
+        env = gymnasium.make(config.id, render_mode=mode, disable_env_checker=True)
+    except Exception as error:
+        raise WorldError(f"MiniGrid could not make {config.id}: {error}") from None
+    seen = GridImages(env, config.tile, text=render_mode == "ansi")
+    ready = ready_task(config.id)
+    if ready is None or config.actions == "all":
+        return seen
+    return ChosenActions(seen, tuple(ACTIONS.index(name) for name in ready.actions))
+
+
+def minigrid_env(
+    world: MiniGridConfig | str,
+    machine: MooreMachine | None = None,
+    render_mode: str | None = None,
+    end: End = "outcome",
+) -> TaskEnv[Any, Any]:
+    """An environment of MiniGrid with a task: the ready one, or that of a machine over what can hold in a grid.
+
+    The task pays; what MiniGrid itself would pay is in `info["base_reward"]`. An episode ends as the task or MiniGrid
+    says, as in lava, or at MiniGrid's limit of steps.
+    """
+    config = MiniGridConfig.of(world)
+    images = minigrid_images(config, render_mode)
+    task = minigrid_task(config.id).machine() if machine is None else machine
+    symbols = task.alphabet.symbols
+    empty = EMPTY if EMPTY in symbols else None
+    return TaskEnv(images, task, GridLabels(symbols), empty=empty, end=end)
+
+
+def minigrid_world(world: MiniGridConfig | str, machine: MooreMachine, count: int, end: End = "outcome") -> VectorWorld:
+    """N such environments side by side. They can be saved and go on exactly: see `VectorWorld.state_dict`."""
+    return VectorWorld.of(partial(minigrid_env, world, machine, end=end), count)

@@ -1,0 +1,108 @@
+"""A task on any environment."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
+
+import gymnasium
+from gymnasium.utils import RecordConstructorArgs
+
+from nrm.aliases import Symbol
+from nrm.envs.labels import LabelFunction, labelling, letter_of
+from nrm.envs.termination import End, ending_states
+from nrm.errors import UnknownSymbolError, WorldError, listing, suggestion
+from nrm.machines import MooreMachine
+
+Observation = TypeVar("Observation")
+Action = TypeVar("Action")
+
+Pay: TypeAlias = Literal["differences", "outputs"]
+"""What a step pays: how much the level changed, or the output of the state that it leads to."""
+
+
+class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
+    """Puts a task on an environment: runs its machine on what holds, and pays the difference of levels.
+
+    The reward of the environment is replaced (it goes to `info["base_reward"]`). The machine reads once a step, after
+    it; what holds at the reset is not read. The episode ends as `end` says, or when the environment itself ends it
+    (`info["base_terminated"]`).
+
+    In `info`, of every reset and step: `label` (the name of the letter that was read; None at a reset), `letter` (its
+    number; -1), `machine_state` (the state reached), `level` (its output). They are for evaluation and for agents that
+    are told the symbols; an agent that has to learn them must not look.
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env[Observation, Action],
+        machine: MooreMachine,
+        label: LabelFunction | str | None = None,
+        *,
+        end: End = "outcome",
+        empty: Symbol | None = None,
+        pay: Pay = "differences",
+    ) -> None:
+        """Wrap `env`.
+
+        `label`: a function of (observation, info, environment) that tells what holds after a step, or one of the
+        conventions "labels", "propositions" (keys of info) and "get_events" (a method); None takes whichever is there.
+        `empty`: the symbol of an exclusive alphabet that holds when the label says that nothing does. `pay="outputs"`
+        is for machines whose outputs are rewards and not levels: `load_machine(…, outputs="rewards")`.
+        """
+        if not isinstance(machine, MooreMachine):
+            raise WorldError(f"a task is a MooreMachine, as nrm.compile(…) makes it, not {type(machine).__name__}")
+        if empty is not None and empty not in machine.alphabet.symbols:
+            symbols = machine.alphabet.symbols
+            raise UnknownSymbolError(
+                f"empty='{empty}' is no symbol of the task (symbols: {listing(symbols)}){suggestion(empty, symbols)}"
+            )
+        if pay not in get_args(Pay):
+            raise WorldError(
+                f"a step pays 'differences' of levels or 'outputs', not {pay!r}{suggestion(str(pay), get_args(Pay))}"
+            )
+        RecordConstructorArgs.__init__(self, machine=machine, label=label, end=end, empty=empty, pay=pay)
+        gymnasium.Wrapper.__init__(self, env)
+        self.machine = machine
+        self.end: End = end
+        self.pay: Pay = pay
+        self._ends = ending_states(machine, end)
+        self._empty = empty
+        self._label = labelling(label, env)
+        self._state: int | None = None
+        self._episode = 0
+        self._time = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode, with the machine in its initial state."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._state = self.machine.initial
+        self._episode += 1
+        self._time = 0
+        return observation, {**info, "base_reward": 0.0, "base_terminated": False, **self._truth(-1)}
+
+    def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Step the environment, then the machine."""
+        if self._state is None:
+            raise WorldError("call reset() before the first step")
+        observation, base_reward, terminated, truncated, info = self.env.step(action)
+        self._time += 1
+        place = f"step {self._time} of episode {self._episode}"
+        letter = letter_of(self._label(observation, info, self.env), self.machine.alphabet, self._empty, place)
+        before, self._state = self._state, self.machine.next_state(self._state, letter)
+        paid_before = self.machine.outputs[before] if self.pay == "differences" else 0.0
+        reward = float(self.machine.outputs[self._state] - paid_before)
+        ended = bool(terminated) or bool(self._ends[self._state])
+        base = {"base_reward": float(base_reward), "base_terminated": bool(terminated)}
+        info = {**info, **base, **self._truth(letter)}
+        return observation, reward, ended, bool(truncated) and not ended, info
+
+    def _truth(self, letter: int) -> dict[str, Any]:
+        assert self._state is not None
+        return {
+            "label": None if letter < 0 else self.machine.alphabet.letter_name(letter),
+            "letter": letter,
+            "machine_state": self._state,
+            "level": float(self.machine.outputs[self._state]),
+        }

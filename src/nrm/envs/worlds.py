@@ -1,0 +1,92 @@
+"""Kinds of worlds that runs can be in. Each is one file that registers one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from nrm.envs.termination import End
+from nrm.envs.world import BatchedWorld
+from nrm.errors import ConfigError, listing, suggestion
+from nrm.machines import MooreMachine, Task
+from nrm.registry import Registry
+
+
+class Board(NamedTuple):
+    """A world in which nothing moves but the agent, for pages that show it: cell by cell, as pictures."""
+
+    world: BatchedWorld
+    """One environment, whose observations are row numbers of `frames`: the agent's cells."""
+    width: int
+    height: int
+    contents: list[int]
+    """(cells,) the number of what lies there."""
+    letters: list[int]
+    """The letter that is read on each kind of content."""
+    tiles: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]]
+    """For each kind of content its picture (height, width, 3), without and with the agent."""
+    actions: tuple[str, ...]
+    """What the actions are called."""
+    drawn: bool
+    """Whether this is one of many layouts that the agent meets."""
+
+
+@dataclass(frozen=True)
+class WorldKind:
+    """A family of worlds: how one is named, configured, built and shown."""
+
+    name: str
+    """Of the family."""
+    names: tuple[str, ...]
+    """How users name its worlds, for help and errors: `map`, `minigrid:ID`."""
+    config: type
+    """The frozen dataclass of what can be set: `--world.size 6`."""
+    parse: Callable[[str], Any]
+    """From a world's name to its configuration; None when the name is not of this family."""
+    task: Callable[[str | None, Any], Task]
+    """From what a user wrote, and a configuration, to a task there; without text the world's own, if it has one."""
+    build: Callable[[Any, MooreMachine, int, End], BatchedWorld]
+    """N environments with a task: from a configuration, a machine, N, and when the task ends an episode."""
+    render: Callable[[Any, MooreMachine, str, End], gymnasium.Env[Any, Any]]
+    """One environment with a task, to be looked at in a render mode."""
+    title: Callable[[Any], str]
+    """A short name of a configuration for tables and figures: what agents see, and how it varies."""
+    titled: tuple[str, ...] = ()
+    """The fields that the title tells already."""
+    board: Callable[[Any, MooreMachine, End, int], Board] | None = None
+    """A still picture of the world, drawn from a seed where it varies; None for worlds without one."""
+
+    def __post_init__(self) -> None:
+        if not is_dataclass(self.config):
+            raise ConfigError(f"the config of the world '{self.name}' is no dataclass: {self.config!r}")
+
+
+WORLDS: Registry[WorldKind] = Registry(
+    "world",
+    tuple(field.name for field in fields(WorldKind) if field.name != "name"),
+    ("nrm.envs.minecraft.kind", "nrm.envs.minigrid.kind"),
+)
+
+
+def find_world(name: str) -> tuple[WorldKind, Any]:
+    """The kind of the world of that name, and its configuration. `module:name` is a kind from outside."""
+    kinds = WORLDS.values()
+    for kind in kinds:
+        if (config := kind.parse(name)) is not None:
+            return kind, config
+    known = [one for kind in kinds for one in kind.names]
+    if ":" not in name:
+        near = suggestion(name, [*known, *(one.split(":")[0] for one in known)])
+        raise ConfigError(
+            f"unknown world '{name}'{near} (worlds: {listing(known)}, or module:name for one of your own)"
+        )
+    kind = WORLDS[name]
+    config = kind.parse(name)
+    if config is None:
+        raise ConfigError(f"the world '{name}' does not know its own name: its parse gives None")
+    return kind, config

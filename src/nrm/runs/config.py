@@ -1,0 +1,132 @@
+"""What one run is: a task in a world, a method, an algorithm, a seed, and how to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from nrm.agents import ALGORITHMS, METHODS, Trainer
+from nrm.agents.networks import features_width
+from nrm.aliases import Json
+from nrm.envs import BatchedWorld, End, WorldKind, find_world
+from nrm.errors import ConfigError, listing, suggestion
+from nrm.machines import Task
+from nrm.machines.task import task_from_toml, task_toml
+from nrm.runs.sections import Changes, Sections, changed, converted, default_sections, preset, read_section
+
+CONFIG_VERSION = 2
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """One run, whole: everything that its results depend on."""
+
+    task: str
+    """The task, as the text of a task file."""
+    world: str
+    """The world, as users name it: map, image, minigrid:ID, module:name."""
+    method: str
+    algorithm: str
+    episodes: int
+    """How many episodes to train for."""
+    environments: int
+    """Environments that step side by side."""
+    seed: int
+    """Equal seeds give equal runs."""
+    end: End
+    """When the task ends an episode."""
+    settings: Sections
+
+    def __post_init__(self) -> None:
+        for name, least in (("episodes", 1), ("environments", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
+
+    @property
+    def world_kind(self) -> WorldKind:
+        """What kind of world it is."""
+        return find_world(self.world)[0]
+
+    @property
+    def world_title(self) -> str:
+        """A short name of the world as it is configured."""
+        return self.world_kind.title(self.settings["world"])
+
+    def build_task(self) -> Task:
+        """The task."""
+        return task_from_toml(self.task, "the run's task")
+
+    def build_world(self, count: int | None = None) -> BatchedWorld:
+        """The world, with as many environments as the agent trains on unless told otherwise."""
+        machine = self.build_task().machine()
+        return self.world_kind.build(self.settings["world"], machine, count or self.environments, self.end)
+
+    def build_trainer(self) -> Trainer:
+        """The run at its beginning."""
+        world, method, algorithm = self.build_world(), METHODS[self.method], ALGORITHMS[self.algorithm]
+        prepared = method.prepare(world, self.settings.get(method.section), features_width(world.shape), self.seed)
+        settings = self.settings
+        learner = algorithm.build(world, prepared.memory, settings["algorithm"], settings["network"], self.seed)
+        return Trainer(world, method, prepared, learner, self.episodes)
+
+    def to_json(self) -> Json:
+        """The configuration as JSON values."""
+        plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "settings"}
+        settings = {name: asdict(section) for name, section in self.settings.items()}
+        return {"version": CONFIG_VERSION, **plain, "settings": settings}
+
+    @classmethod
+    def from_json(cls, data: Any) -> RunConfig:
+        """The configuration that `to_json` wrote."""
+        if not isinstance(data, Mapping):
+            raise ConfigError(f"a run's configuration is a JSON object, not {type(data).__name__}")
+        if data.get("version") != CONFIG_VERSION:
+            raise ConfigError(
+                f"the run is of version {data.get('version')!r}; this release reads version {CONFIG_VERSION}"
+            )
+        names = [item.name for item in fields(cls)]
+        for key in data:
+            if key not in (*names, "version"):
+                raise ConfigError(f"unknown key '{key}'{suggestion(str(key), names)} (keys: {listing(names)})")
+        for name in names:
+            if name not in data:
+                raise ConfigError(f"the key '{name}' is missing")
+        types = {"episodes": int, "environments": int, "seed": int, "end": End, "settings": dict[str, dict[str, Any]]}
+        values = {name: converted(data[name], types.get(name, str), name) for name in names}
+        defaults = default_sections(values["world"], values["method"], values["algorithm"])
+        given = values.pop("settings")
+        if missing := [name for name in defaults if name not in given]:
+            raise ConfigError(f"the settings lack the section '{missing[0]}'")
+        for name in given:
+            if name not in defaults:
+                raise ConfigError(f"unknown section '{name}'{suggestion(name, defaults)} in the settings")
+        settings = {name: read_section(type(defaults[name]), given[name], name) for name in defaults}
+        return cls(**values, settings=settings)
+
+
+def choose_run(
+    task: str | Task | None,
+    world: str = "map",
+    method: str = "nrm",
+    seed: int = 0,
+    *,
+    algorithm: str = "a2c",
+    preset_name: str = "default",
+    episodes: int = 10_000,
+    environments: int | None = None,
+    end: End = "outcome",
+    settings: Changes | None = None,
+    sections: Sections | None = None,
+) -> RunConfig:
+    """The run that the words name: a task is a paper task, a formula over the world's symbols, or a task file.
+
+    Without a task, it is the world's own, where there is a ready one. `settings`: changes of the preset's, by section;
+    `sections`: the settings themselves, where somebody has made them already.
+    """
+    if sections is None:
+        sections = changed(default_sections(world, method, algorithm, preset_name), settings or {})
+    kind, _ = find_world(world)
+    chosen = task if isinstance(task, Task) else kind.task(task, sections["world"])
+    count = preset(preset_name).environments if environments is None else environments
+    return RunConfig(task_toml(chosen), world, method, algorithm, episodes, count, seed, end, sections)

@@ -1,0 +1,199 @@
+"""Run folders: one run, resumable at any moment, with all that its figures need."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import platform
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nrm.agents import Trainer
+from nrm.errors import ConfigError, FileError, TrainingError
+from nrm.files import read_text, write_text
+from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
+from nrm.runs.config import RunConfig
+from nrm.runs.tensorboard import EventLog
+
+Column = np.ndarray[Any, np.dtype[np.float64]]
+
+METRICS = ("episode", "steps", "return", "length", "success")
+GROUNDING = ("episode", "accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
+_BEGINNING = ".begin-"
+
+
+class RunFolder:
+    """One run: config.json, versions.json, checkpoint.pt, metrics.csv, grounding.csv, cost.json, events/."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+
+    @property
+    def exists(self) -> bool:
+        """Whether a run has been begun here."""
+        return (self.path / "config.json").exists()
+
+    def begin(self, config: RunConfig, files: dict[str, str] | None = None) -> None:
+        """Make the folder for a new run, with its first files in it. What else lives there is left alone: an error."""
+        if self.exists:
+            what = "this very run" if self.config() == config else "another run"
+            raise FileError(
+                f"{self.path} holds {what} already; go on with 'nrm train --resume {self.path}', or choose "
+                "another --out"
+            )
+        if self.path.exists() and any(self.path.iterdir()):
+            raise FileError(f"{self.path} is not empty and holds no run; choose another --out")
+        versions = {name: version(name) for name in ("neural-reward-machines", "torch", "numpy")}
+        versions["python"] = platform.python_version()
+        with whole_folder(self.path) as new:
+            write_text(new / "versions.json", json.dumps(versions, indent=2) + "\n")
+            write_text(new / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
+            for name, text in (files or {}).items():
+                write_text(new / name, text)
+
+    def config(self) -> RunConfig:
+        """What the run is."""
+        path = self.path / "config.json"
+        if not path.exists():
+            raise FileError(
+                f"{self.path} holds no run (there is no config.json); begin one with 'nrm train --out {self.path}'"
+            )
+        try:
+            return RunConfig.from_json(json.loads(read_text(path)))
+        except ValueError as error:
+            raise FileError(f"{path} is not JSON: {error}") from None
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from None
+
+    def save(self, trainer: Trainer, cpu_seconds: float | None = None) -> None:
+        """Write checkpoint, metrics and cost; each file is the old one or the new one, never half of one."""
+        save_checkpoint(self.path / "checkpoint.pt", trainer)
+        history = trainer.history
+        rows = zip(history.steps, history.returns, history.lengths, map(int, history.successes), strict=True)
+        _write_csv(self.path / "metrics.csv", METRICS, ((number, *row) for number, row in enumerate(rows, 1)))
+        if history.accuracy:
+            _write_csv(self.path / "grounding.csv", GROUNDING, history.accuracy)
+        if cpu_seconds is not None:
+            write_text(self.path / "cost.json", json.dumps({"cpu_seconds": round(cpu_seconds, 3)}) + "\n")
+
+    def cpu_seconds(self) -> float:
+        """What the run has cost so far; 0 at its beginning."""
+        path = self.path / "cost.json"
+        try:
+            return float(json.loads(read_text(path))["cpu_seconds"]) if path.exists() else 0.0
+        except (ValueError, KeyError, TypeError):
+            raise FileError(f"{path} is damaged; remove it (only the count of seconds is lost)") from None
+
+    def load(self) -> Trainer:
+        """The trainer as it was at the last checkpoint, or at the beginning when there is none."""
+        trainer = self.config().build_trainer()
+        path = self.path / "checkpoint.pt"
+        if path.exists():
+            load_checkpoint(path, trainer)
+        return trainer
+
+    def metrics(self) -> dict[str, Column]:
+        """The columns of metrics.csv."""
+        return _columns(self.path / "metrics.csv", METRICS)
+
+    def grounding(self) -> dict[str, Column] | None:
+        """The columns of grounding.csv; None for methods without a grounder."""
+        path = self.path / "grounding.csv"
+        return _columns(path, GROUNDING) if path.exists() else None
+
+    def remove_leftovers(self) -> None:
+        """Remove the temporary files of a process that was killed while it wrote. The folder must be locked."""
+        for name in ("checkpoint.pt", "metrics.csv", "grounding.csv", "cost.json", "cell.json"):
+            for leftover in self.path.glob(f".{name}.*"):
+                leftover.unlink(missing_ok=True)
+
+
+def train(
+    folder: RunFolder,
+    trainer: Trainer,
+    every: int = 1000,
+    progress: Callable[[Trainer], None] | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Train with a checkpoint every so many episodes, to the end or until `interrupted`; whether it is the end.
+
+    Between updates everything is consistent, so a run that is stopped or killed and resumed ends with exactly the
+    metrics of an uninterrupted one. An error leaves the last checkpoint as it was.
+    """
+    saved = len(trainer.history.returns)
+    earlier, began = folder.cpu_seconds(), time.process_time()
+    events = EventLog(folder.path, trainer)
+    try:
+        while not trainer.done and not interrupted():
+            try:
+                trainer.update()
+            except TrainingError as error:
+                raise TrainingError(f"{error}. {_kept(folder, saved)}") from None
+            events.update(trainer)
+            if progress is not None:
+                progress(trainer)
+            if len(trainer.history.returns) - saved >= every:
+                folder.save(trainer, earlier + time.process_time() - began)
+                saved = len(trainer.history.returns)
+    finally:
+        events.close()
+    folder.save(trainer, earlier + time.process_time() - began)
+    return trainer.done
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, beside `path`; at the end it is moved there. Whoever is killed leaves all of it or nothing."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        clear_beginnings(path.parent, older=60.0)
+        with tempfile.TemporaryDirectory(prefix=_BEGINNING, dir=path.parent) as temporary:
+            new = Path(temporary) / path.name
+            new.mkdir()
+            yield new
+            os.rename(new, path)
+    except OSError as error:
+        raise FileError(f"cannot make the folder {path}: {error.strerror}") from None
+
+
+def clear_beginnings(parent: Path, older: float = 0.0) -> None:
+    """Remove what is left of folders whose process was killed while it made them, so many seconds ago."""
+    for path in parent.glob(f"{_BEGINNING}*"):
+        if path.is_dir() and time.time() - path.stat().st_mtime >= older:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _kept(folder: RunFolder, episodes: int) -> str:
+    if not (folder.path / "checkpoint.pt").exists():
+        return f"There is no checkpoint yet in {folder.path}"
+    return f"The checkpoint of episode {episodes} is kept in {folder.path}"
+
+
+def _columns(path: Path, expected: Sequence[str]) -> dict[str, Column]:
+    rows = list(csv.reader(read_text(path).splitlines()))
+    if not rows or tuple(rows[0]) != tuple(expected):
+        found = ",".join(rows[0]) if rows else "nothing"
+        raise FileError(f"{path} has the columns {found}, not {','.join(expected)}")
+    try:
+        values = np.array(rows[1:], dtype=np.float64).reshape(-1, len(expected))
+    except ValueError as error:
+        raise FileError(f"{path} is damaged: {error}") from None
+    return {name: values[:, place] for place, name in enumerate(expected)}
+
+
+def _write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[float]]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    write_text(path, text.getvalue())

@@ -1,0 +1,123 @@
+"""Settings by sections: which dataclasses a run's settings are made of, and how changes to them are read.
+
+Texts from files are validated against the dataclasses by msgspec: it is strict (a text is no number), needs nothing
+else, and names the path of what is wrong. It lets unknown names of dataclasses pass, so these are checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+import msgspec
+
+from nrm.agents import ALGORITHMS, METHODS, NetworkConfig
+from nrm.envs import find_world
+from nrm.errors import ConfigError, listing, suggestion
+
+Sections = Mapping[str, Any]
+"""A frozen dataclass for each name: `world`, `algorithm`, `network`, and the section of the method, if it has one."""
+Changes = Mapping[str, Mapping[str, Any]]
+"""New values of some fields, by section."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Settings that belong together, as changes of the defaults."""
+
+    environments: int = 16
+    sections: Changes = field(default_factory=dict)
+    """By section; those of a world, method or algorithm that a run does not use are left aside."""
+
+
+PRESETS = {
+    "default": Preset(),
+    # The paper's hyper-parameters (its appendix). It implies one environment, and gives neither the discount nor how
+    # many episodes a burst learns from; of the last 120 alone a grounder forgets all places that are left unvisited.
+    "paper": Preset(
+        environments=1,
+        sections={
+            "algorithm": {
+                "learning_rate": 4e-4,
+                "discount": 0.99,
+                "gae": 1.0,
+                "actor_weight": 0.3,
+                "critic_weight": 0.5,
+                "entropy_weight": 1e-4,
+                "final_entropy_weight": 1e-4,
+                "reward_scale": 1.0,
+                "gradient_norm": None,
+            },
+            "network": {"normalise": False},
+            "grounding": {
+                "belief": "open",
+                "epochs": 100,
+                "restarts": 1,
+                "learning_rate": 4e-4,
+                "objective": "marginal",
+                "keep": 1000,
+                "grounder": "paper",
+            },
+            "recurrent": {"reads_rewards": False},
+        },
+    ),
+}
+
+
+def preset(name: str) -> Preset:
+    """The preset of that name."""
+    if name not in PRESETS:
+        raise ConfigError(f"unknown preset '{name}'{suggestion(name, PRESETS)} (presets: {', '.join(PRESETS)})")
+    return PRESETS[name]
+
+
+def default_sections(world: str, method: str, algorithm: str, preset_name: str = "default") -> dict[str, Any]:
+    """The settings of a run before anybody has changed any."""
+    sections = {"world": find_world(world)[1], "algorithm": ALGORITHMS[algorithm].config(), "network": NetworkConfig()}
+    chosen = METHODS[method]
+    if chosen.config is not None:
+        if chosen.section in sections:
+            raise ConfigError(f"the method '{method}' calls its section '{chosen.section}', which is taken; rename it")
+        sections[chosen.section] = chosen.config()
+    changes = preset(preset_name).sections
+    return {
+        name: replace(section, **{key: value for key, value in changes.get(name, {}).items() if hasattr(section, key)})
+        for name, section in sections.items()
+    }
+
+
+def changed(sections: Sections, changes: Changes, also: Iterable[str] = ()) -> dict[str, Any]:
+    """The sections with some fields changed. `also`: sections that may be named although this run has none such."""
+    known = [*sections, *also]
+    result = dict(sections)
+    for name, values in changes.items():
+        if name not in known:
+            raise ConfigError(f"unknown section '{name}'{suggestion(name, known)} (sections: {listing(known)})")
+        if not isinstance(values, Mapping):
+            raise ConfigError(f"'{name}' is a section of settings, not {values!r}; write {name}.setting = value")
+        if name in sections:
+            result[name] = read_section(type(sections[name]), {**asdict(sections[name]), **values}, name)
+    return result
+
+
+def read_section(kind: type, data: Any, name: str) -> Any:
+    """The dataclass of a section from plain values, or an error that names the path of what is wrong."""
+    if isinstance(data, Mapping):
+        known = [item.name for item in fields(kind)]
+        for key in data:
+            if key not in known:
+                raise ConfigError(
+                    f"unknown setting '{name}.{key}'{suggestion(str(key), known)} (settings of {name}: "
+                    f"{listing(known, 40)})"
+                )
+    return converted(data, kind, name)
+
+
+def converted(data: Any, kind: Any, path: str) -> Any:
+    """Plain values as a type; errors name the path from `path` on."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at `$")
+        raise ConfigError(f"{path}{place.rstrip('`')}: {reason[0].lower()}{reason[1:]}") from None

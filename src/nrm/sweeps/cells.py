@@ -1,0 +1,109 @@
+"""A cell of a grid on disk: what state its folder is in, and how it is trained from there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from nrm.agents import Trainer
+from nrm.errors import FileError, GridError, NrmError, listing
+from nrm.files import write_text
+from nrm.runs.config import RunConfig
+from nrm.runs.folder import RunFolder, train
+from nrm.runs.lock import locked
+from nrm.sweeps.grid import Cell
+from nrm.sweeps.packing import CELL_FILE
+
+RUNS = "runs"
+CellState = Literal["new", "begun", "done"]
+
+
+def cell_path(store: Path, cell: Cell) -> Path:
+    """Where a grid folder keeps a cell's run."""
+    return store / RUNS / cell.name
+
+
+def cell_state(store: Path, cell: Cell) -> CellState:
+    """How far a cell has got. A folder that cannot be read is a `FileError`, one of another run a `GridError`."""
+    folder = RunFolder(cell_path(store, cell))
+    if not folder.exists:
+        if folder.path.is_dir() and any(folder.path.iterdir()):
+            raise FileError(f"{folder.path} is not empty and holds no run; {_way_out(folder)}")
+        return "new"
+    try:
+        there = folder.config()
+    except NrmError as error:
+        raise FileError(f"{error}; {_way_out(folder)}") from None
+    if there != cell.config:
+        raise GridError(
+            f"{folder.path} holds another run: {_differences(there, cell.config)}; choose another --out, or remove "
+            "that folder"
+        )
+    return "done" if _is_done(folder, cell.config.episodes) else "begun"
+
+
+def run_cell(
+    cell: Cell,
+    folder: RunFolder,
+    every: int,
+    progress: Callable[[Trainer], None],
+    interrupted: Callable[[], bool],
+) -> bool:
+    """Train a cell to its end, from where its folder is, or until interrupted; whether it is the end."""
+    if not folder.exists:
+        folder.begin(cell.config, {CELL_FILE: _cell_text(cell, done=False)})
+    with locked(folder.path):
+        folder.remove_leftovers()
+        try:
+            trainer = folder.load()
+        except NrmError as error:
+            raise FileError(f"{error}; {_way_out(folder)}") from None
+        done = train(folder, trainer, every, progress, interrupted)
+        # The mark comes last: whoever reads it finds everything else written.
+        write_text(folder.path / CELL_FILE, _cell_text(cell, done))
+    return done
+
+
+def describe(error: Exception) -> str:
+    """An error in one line; of an unforeseen one also where it arose."""
+    if isinstance(error, NrmError):
+        return str(error)
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    place = "" if frame is None else f" ({Path(frame.tb_frame.f_code.co_filename).name}, line {frame.tb_lineno})"
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def _cell_text(cell: Cell, done: bool) -> str:
+    return json.dumps({"variant": cell.variant, "done": done}) + "\n"
+
+
+def _is_done(folder: RunFolder, episodes: int) -> bool:
+    """Whether the folder is marked as done and has its metrics; if in doubt it is resumed, which costs little."""
+    try:
+        marked = json.loads((folder.path / CELL_FILE).read_bytes())
+        rows = (folder.path / "metrics.csv").read_bytes().count(b"\n") - 1
+    except (OSError, ValueError):
+        return False
+    return isinstance(marked, dict) and marked.get("done") is True and rows == episodes
+
+
+def _way_out(folder: RunFolder) -> str:
+    return f"remove {folder.path} to begin that run anew"
+
+
+def _differences(there: RunConfig, here: RunConfig) -> str:
+    old, new = dict(_flat(there.to_json())), dict(_flat(here.to_json()))
+    changed = [name for name in new if old.get(name) != new[name]]
+    return listing([f"{name} is {old.get(name)!r} there and {new[name]!r} here" for name in changed], 3)
+
+
+def _flat(data: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in data.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value

@@ -1,0 +1,196 @@
+"""The grid of an experiment: worlds x tasks x methods x seeds x variants, from Python or from a TOML file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+from nrm.agents import METHODS
+from nrm.aliases import Json
+from nrm.envs import End
+from nrm.errors import GridError, listing, suggestion
+from nrm.logic import is_paper_task, paper_task
+from nrm.machines.task import task_toml
+from nrm.runs.config import RunConfig, choose_run
+from nrm.runs.sections import changed, converted, default_sections
+
+GRID_VERSION = 2
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+AXES = ("tasks", "worlds", "methods", "seeds", "variants")
+WHOLE_RUN = {"preset": str, "algorithm": str, "episodes": int, "environments": int | None, "end": End}
+"""What a variant may change besides settings by section."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a grid."""
+
+    name: str
+    """The name of its folder; the same grid gives the same names."""
+    variant: str
+    """The name of the configuration change; empty for none."""
+    config: RunConfig
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """(world, method): what the cost of an episode depends on most."""
+        return self.config.world_title, self.config.method
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every combination of the lists below is a run. Wrong grids are refused whole, before anything is trained."""
+
+    tasks: tuple[str, ...]
+    """Paper tasks (1 to 8, or names), formulas over the world's symbols, or task files (.toml)."""
+    worlds: tuple[str, ...] = ("map",)
+    """What the agent sees: map, image, minigrid:ID, or module:name."""
+    methods: tuple[str, ...] = ("rm", "nrm", "rnn")
+    """What the agent knows and remembers."""
+    seeds: tuple[int, ...] = (0,)
+    """Seeds of training."""
+    algorithm: str = "a2c"
+    """How it learns."""
+    preset: str = "default"
+    """The settings to start from: default or paper."""
+    episodes: int = 10_000
+    """Episodes of each run."""
+    environments: int | None = None
+    """Environments that step side by side; the preset says otherwise."""
+    end: End = "outcome"
+    """When the task ends an episode: outcome, absorbing or limit."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Changes of the preset in every run, by section, such as {"algorithm": {"learning_rate": 0.002}}. The section of
+    a method (grounding, recurrent) is for the runs of that method alone."""
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
+    """Named changes to compare, each over `settings`; besides sections a variant may change preset, algorithm,
+    episodes, environments and end."""
+
+    def __post_init__(self) -> None:
+        for axis in AXES:
+            values = list(getattr(self, axis))
+            if not values:
+                raise GridError(f"the grid is empty: {axis} lists nothing")
+            for value in values:
+                if values.count(value) > 1:
+                    raise GridError(f"conflicting cells: {axis} lists {value!r} twice")
+        if min(self.seeds) < 0:
+            raise GridError(f"seeds are 0 or more, not {min(self.seeds)}")
+        for name in self.variants:
+            if name and not NAME.fullmatch(name):
+                raise GridError(
+                    f"the variant '{name}' cannot name a folder; use letters, digits, '.', '_' and '-', and begin with "
+                    "a letter or digit"
+                )
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The runs, seeds outermost, so that a part of the grid says something about all of it early."""
+        cells = tuple(self._cells())
+        _refuse_conflicts(cells)
+        seen = set()
+        for cell in cells:  # a task that does not fit its world or its end is found now, not after hours
+            if (
+                key := (cell.config.task, cell.config.world, str(cell.config.settings["world"]), cell.config.end)
+            ) not in seen:
+                seen.add(key)
+                cell.config.build_world(1)
+        return cells
+
+    def _cells(self) -> Iterator[Cell]:
+        for seed in self.seeds:
+            for world in self.worlds:
+                for task in self.tasks:
+                    for variant in self.variants:
+                        for method in self.methods:
+                            yield self._cell(world, task, method, seed, variant)
+
+    def _cell(self, world: str, task: str, method: str, seed: int, variant: str) -> Cell:
+        whole: dict[str, Any] = {name: getattr(self, name) for name in WHOLE_RUN}
+        changes: dict[str, dict[str, Any]] = {}
+        for source in (self.settings, self.variants[variant]):
+            for name, value in source.items():
+                if name in WHOLE_RUN and source is not self.settings:
+                    whole[name] = converted(value, WHOLE_RUN[name], name)
+                elif isinstance(value, Mapping):
+                    changes[name] = {**changes.get(name, {}), **value}
+                else:
+                    raise GridError(self._misplaced(name))
+        sections = default_sections(world, method, whole["algorithm"], whole["preset"])
+        config = choose_run(
+            task,
+            world,
+            method,
+            seed,
+            algorithm=whole["algorithm"],
+            preset_name=whole["preset"],
+            episodes=whole["episodes"],
+            environments=whole["environments"],
+            end=cast(End, whole["end"]),
+            sections=changed(
+                sections, changes, also=[section for name in self.methods if (section := METHODS[name].section)]
+            ),
+        )
+        place = re.sub(r"[^A-Za-z0-9._-]+", "-", config.world_title)
+        parts = (place, _task_name(task, config), method.replace(":", "-"), variant, f"seed{seed}")
+        return Cell("-".join(part for part in parts if part), variant, config)
+
+    def _misplaced(self, name: str) -> str:
+        """What to say of a setting that stands in no section."""
+        sections = default_sections(self.worlds[0], self.methods[0], self.algorithm)
+        for method in self.methods[1:]:
+            sections |= default_sections(self.worlds[0], method, self.algorithm)
+        for section, values in sections.items():
+            if hasattr(values, name):
+                return f"'{name}' is a setting of the section '{section}'; write {section}.{name} = …"
+        known = (*WHOLE_RUN, *sections)
+        return f"unknown setting '{name}'{suggestion(name, known)} (settings: {listing(known)})"
+
+    def to_json(self) -> Json:
+        """The grid as JSON values, with the names of its cells."""
+        return {"version": GRID_VERSION, **asdict(self), "cells": [cell.name for cell in self.cells]}
+
+
+def paper_grid(
+    worlds: Sequence[str] = ("map", "image"),
+    tasks: Sequence[str] = ("1", "2", "3", "4", "5", "6", "7", "8"),
+    methods: Sequence[str] = ("rm", "nrm", "rnn"),
+    seeds: Sequence[int] = (0, 1, 2, 3, 4),
+    episodes: int = 10_000,
+    preset: str = "default",
+) -> Grid:
+    """The paper's experiments: 8 tasks x 3 methods x 5 seeds x 10,000 episodes in both worlds."""
+    return Grid(tuple(tasks), tuple(worlds), tuple(methods), tuple(seeds), preset=preset, episodes=episodes)
+
+
+def _task_name(text: str, config: RunConfig) -> str:
+    """A short name for files. Texts that look alike differ in the digits, which depend on the whole task."""
+    if is_paper_task(text):
+        return f"task{paper_task(text).number}"
+    stem = Path(text).stem if text.endswith(".toml") else text
+    slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:32].strip("-")
+    return f"{slug or 'task'}-{hashlib.sha256(config.task.encode()).hexdigest()[:6]}"
+
+
+def _refuse_conflicts(cells: Sequence[Cell]) -> None:
+    """Two cells may be neither the same run under two names nor two runs under the same name."""
+    by_content: dict[str, Cell] = {}
+    by_name: dict[str, Cell] = {}
+    for cell in cells:
+        task = cell.config.build_task()
+        nameless = replace(cell.config, task=task_toml(replace(task, name="")))
+        content = json.dumps(nameless.to_json(), sort_keys=True)
+        for seen, key, what in (
+            (by_content, content, "are the same run; drop one of them"),
+            (by_name, cell.name.lower(), "would share a folder; rename one of the variants"),
+        ):
+            if (other := seen.setdefault(key, cell)) is not cell:
+                if other.name == cell.name:
+                    raise GridError(f"conflicting cells: the grid lists {cell.name} twice")
+                raise GridError(f"conflicting cells: {other.name} and {cell.name} {what}")

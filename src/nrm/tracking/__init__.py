@@ -1,0 +1,24 @@
+"""What follows a machine through episodes while somebody acts: memories, recorder, bursts of grounding, accuracy."""
+
+from nrm.tracking.accuracy import Accuracy, AccuracyMeter
+from nrm.tracking.grounding import Burst, Grounding, GroundingConfig
+from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, Seen, reset
+from nrm.tracking.recorder import RecordedEpisode, Recorder
+from nrm.tracking.tracker import Tracker
+
+__all__ = [
+    "Accuracy",
+    "AccuracyMeter",
+    "Belief",
+    "BeliefMemory",
+    "Burst",
+    "Grounding",
+    "GroundingConfig",
+    "MachineMemory",
+    "Memory",
+    "RecordedEpisode",
+    "Recorder",
+    "Seen",
+    "Tracker",
+    "reset",
+]

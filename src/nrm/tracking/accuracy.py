@@ -1,0 +1,63 @@
+"""How well a grounder names what it sees: for evaluation only, since it needs the true labels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nrm.errors import LimitError
+from nrm.groundability import Shortcuts, diagnose, shortcuts
+from nrm.machines import MooreMachine
+from nrm.neural import NeuralRewardMachine
+
+
+class Accuracy(NamedTuple):
+    """Shares of observations; see `nrm.groundability.Diagnosis`."""
+
+    plain: float
+    balanced: float
+    modulo_shortcuts: float
+    """NaN where the task has too many symmetries to look at."""
+    mirror: tuple[int, ...]
+    """For each state of the machine, the state that the grounder takes it for under the symmetry that fits best."""
+
+
+class AccuracyMeter:
+    """Measures grounders of one task. Its shortcuts are found once, when they are first needed."""
+
+    def __init__(self, machine: MooreMachine) -> None:
+        self._machine = machine
+        self._shortcuts: Shortcuts | None = None
+        self.note = ""
+        """Why accuracy modulo shortcuts is left out; empty where it is not."""
+
+    def measure(self, model: NeuralRewardMachine, observations: Tensor, letters: Tensor) -> Accuracy:
+        """Accuracy of the grounder on observations (n, …) whose true letters (n,) are known."""
+        machine = self._machine
+        with torch.no_grad():
+            predicted = model.letter_probs(model.ground(observations, check=False)).argmax(-1)
+        confusion = np.zeros((machine.alphabet.size, machine.alphabet.size))
+        np.add.at(confusion, (letters.numpy(), predicted.cpu().numpy()), 1.0)
+        same = tuple(range(machine.states))
+        if self.note:
+            return Accuracy(*_without_shortcuts(confusion), float("nan"), same)
+        try:
+            known = self._shortcuts = self._shortcuts or shortcuts(machine)
+            found = diagnose(known, confusion)
+        except LimitError as error:
+            self.note = f"accuracy modulo shortcuts is left out: {error}"
+            return Accuracy(*_without_shortcuts(confusion), float("nan"), same)
+        # States that rewards alone do not tell apart are merged in `known`; then no state has a mirror image to name.
+        merged = known.machine.states < machine.states
+        mirror = same if merged else known.states_under(found.symmetry)
+        return Accuracy(found.accuracy, found.balanced_accuracy, found.accuracy_modulo_shortcuts, mirror)
+
+
+def _without_shortcuts(confusion: np.ndarray) -> tuple[float, float]:
+    """Plain and balanced accuracy from counts [true letter, predicted letter]."""
+    counts, right = confusion.sum(1), confusion.diagonal()
+    seen = counts > 0
+    return float(right.sum() / counts.sum()), float((right[seen] / counts[seen]).mean())

@@ -1,0 +1,219 @@
+"""Learning the grounding between windows of acting (paper, "Exploiting NRMs for non-Markovian RL")."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nrm.errors import ConfigError
+from nrm.neural import EpisodeBuffer, FitConfig, FitRecord, NeuralRewardMachine, fit
+from nrm.neural.objectives import Objective
+from nrm.tracking.memories import Belief
+from nrm.tracking.observations import DistinctObservations
+from nrm.tracking.recorder import RecordedEpisode
+
+Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64]]
+"""The row numbers of an episode's observations, and its rewards."""
+
+TARGET = 0.003
+"""Nats a step at which episodes count as explained, so that a burst ends or is skipped."""
+
+_GROUNDED_AT_ONCE = 512
+
+
+@dataclass(frozen=True)
+class GroundingConfig:
+    """How the grounding is learned from rewards in between acting."""
+
+    every: int = 120
+    """Episodes between two bursts of learning."""
+    keep: int = 360
+    """Most episodes that a burst learns from."""
+    epochs: int = 400
+    """Most epochs of a burst, in each attempt; a twentieth of it where observations are too many to list."""
+    restarts: int = 4
+    """Most attempts of a burst; the first one goes on from the present grounder."""
+    learning_rate: float = 0.01
+    """Adam's step size for the grounder; a third of it where observations are too many to list."""
+    batch_size: int | None = None
+    """Episodes in a mini-batch; when absent all, or 16 where observations are too many to list."""
+    objective: Objective = "sequence"
+    """What the grounder maximises; `marginal` is the paper's."""
+    grounder: str = "auto"
+    """The network that grounds: a registered name, module:name, or auto, which goes by the observations."""
+    belief: Belief = "conditioned"
+    """Whether the policy's belief takes in the rewards received, or follows the observations alone (the paper)."""
+
+    def __post_init__(self) -> None:
+        for name in ("every", "keep", "epochs", "restarts", "learning_rate"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
+
+    def fit_config(self, seed: int, listed: bool) -> FitConfig:
+        """How one burst learns; `listed`: whether all observations of the world are known and few.
+
+        Otherwise there are thousands of distinct ones in a burst: mini-batches, so many small steps in every epoch,
+        and one attempt, which the next burst goes on from.
+        """
+        config = FitConfig(
+            objective=self.objective,
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            batch_size=self.batch_size,
+            restarts=self.restarts,
+            patience=max(20, self.epochs // 4),
+            target=TARGET,
+            seed=seed,
+        )
+        if listed:
+            return config
+        return replace(
+            config,
+            epochs=max(1, self.epochs // 20),
+            learning_rate=self.learning_rate / 3,
+            batch_size=self.batch_size or 16,
+            restarts=1,
+        )
+
+
+class Refreshed(Protocol):
+    """What looks at the grounder, and must look anew when it has learned."""
+
+    def refresh(self) -> None:
+        """Look at the grounder anew."""
+
+
+class Burst(NamedTuple):
+    """What became of enough new episodes."""
+
+    loss: float
+    """Minus the log-likelihood a step of the new episodes, before anything was learned from them."""
+    explained: float
+    """The share of the new episodes whose whole sequence of rewards it called more probable than not."""
+    record: FitRecord | None
+    """The record of learning; None where there was nothing to learn."""
+
+
+class Grounding:
+    """The episodes that the grounder learns from, and when it does."""
+
+    def __init__(
+        self,
+        model: NeuralRewardMachine,
+        memory: Refreshed,
+        settings: FitConfig,
+        every: int,
+        most: int,
+        frames: Tensor | None = None,
+    ) -> None:
+        """`memory`: told to look at the grounder anew; `settings`: how a burst learns, the seed of the first included.
+
+        `every`: episodes between two bursts; `most`: episodes kept; `frames`: what row numbers stand for, if episodes
+        hold these.
+        """
+        self.model = model
+        self._memory = memory
+        self._settings = settings
+        self._every = every
+        self._most = most
+        self._frames = None if frames is None else frames.numpy()
+        self._distinct = DistinctObservations()
+        self._kept: list[Recorded] = []
+        self._fresh: list[Recorded] = []
+        self.bursts = 0
+        """How many bursts have learned something."""
+
+    def add(self, episodes: Iterable[RecordedEpisode]) -> Burst | None:
+        """Take in finished episodes; when enough are new, learn. What became of them, or None while they are few."""
+        self._fresh += map(self._numbered, episodes)
+        if len(self._fresh) < self._every:
+            return None
+        fresh, self._fresh = self._fresh, []
+        settings = replace(self._settings, seed=self._settings.seed + 1000 * self.bursts)
+        loss, explained = self._surprise(self._buffer(fresh))
+        if loss <= settings.target:
+            # Nothing to learn: the grounder explains episodes that it has never seen.
+            self._forget()
+            return Burst(loss, explained, None)
+        self.bursts += 1
+        self._kept = self._most_telling([*self._kept, *fresh])
+        record = fit(self.model, self._buffer(self._kept), "grounding", settings)
+        self._memory.refresh()
+        self._forget()
+        return Burst(loss, explained, record)
+
+    def _numbered(self, episode: RecordedEpisode) -> Recorded:
+        """An episode whose observations are row numbers: of the frames, or of the distinct observations so far."""
+        assert episode.observations is not None
+        assert episode.rewards is not None
+        listed = self._frames is not None
+        return episode.observations if listed else self._distinct.add(episode.observations), episode.rewards
+
+    def _forget(self) -> None:
+        """Let go of the observations of episodes that were dropped."""
+        if self._frames is None:
+            numbers = self._distinct.forget([observations for observations, _ in self._kept])
+            self._kept = [(left, rewards) for left, (_, rewards) in zip(numbers, self._kept, strict=True)]
+
+    def _most_telling(self, episodes: list[Recorded]) -> list[Recorded]:
+        """The episodes that are kept: a good policy does the same again and again, so rare rewards go first.
+
+        Episodes of bursts with nothing to learn never get here, so what taught something once is not washed out.
+        """
+        surplus = len(episodes) - self._most
+        if surplus <= 0:
+            return episodes
+        dropped = set(np.argsort(self._buffer(episodes).rarity(), kind="stable")[:surplus].tolist())
+        return [episode for number, episode in enumerate(episodes) if number not in dropped]
+
+    def _surprise(self, buffer: EpisodeBuffer) -> tuple[float, float]:
+        """Of some episodes: minus the log-likelihood a step, and the share of those more probable than not."""
+        batch = buffer.batch().to(self.model.machine.levels.device)
+        with torch.no_grad():
+            # In parts: the layers of a convolutional grounder on thousands of images would not fit into memory.
+            parts = torch.split(batch.observations, _GROUNDED_AT_ONCE)
+            symbols = torch.cat([self.model.ground(part, check=False) for part in parts])
+            total, _ = self.model.batch_log_likelihood(batch, symbols)
+        return float(-total.sum() / batch.steps), float((total > math.log(0.5)).double().mean())
+
+    def _buffer(self, episodes: Sequence[Recorded]) -> EpisodeBuffer:
+        machine = self.model.machine
+        buffer = EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level)
+        rows = self._distinct if self._frames is None else self._frames
+        for numbers, rewards in episodes:
+            buffer.add(rows[numbers], rewards=rewards)
+        return buffer
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that learning goes on from."""
+        return {
+            "model": self.model.state_dict(),
+            "kept": _as_tensors(self._kept),
+            "fresh": _as_tensors(self._fresh),
+            "distinct": torch.from_numpy(self._distinct[np.arange(len(self._distinct))]) if self._distinct else None,
+            "bursts": self.bursts,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+        self.model.load_state_dict(state["model"])
+        self._kept, self._fresh = _from_tensors(state["kept"]), _from_tensors(state["fresh"])
+        self._distinct = DistinctObservations(() if state["distinct"] is None else state["distinct"].numpy())
+        self.bursts = state["bursts"]
+        self.model.eval()
+        self._memory.refresh()
+
+
+def _as_tensors(episodes: Sequence[Recorded]) -> list[list[Tensor]]:
+    return [[torch.from_numpy(observations), torch.from_numpy(rewards)] for observations, rewards in episodes]
+
+
+def _from_tensors(episodes: list[list[Tensor]]) -> list[Recorded]:
+    return [(observations.numpy(), rewards.numpy()) for observations, rewards in episodes]

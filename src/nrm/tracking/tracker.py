@@ -1,0 +1,169 @@
+"""Following the machine of N environments: their beliefs, and the episodes that the grounder learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nrm.errors import WorldError, listing, suggestion
+from nrm.machines import MooreMachine
+from nrm.neural import NeuralRewardMachine
+from nrm.neural.buffer import LEVEL_TOLERANCE
+from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Seen, reset
+from nrm.tracking.recorder import RecordedEpisode, Recorder
+
+
+class Tracker:
+    """What N environments' machines believe, step by step, for agents of other libraries.
+
+    With a `NeuralRewardMachine` the belief comes from observations and rewards. With a `MooreMachine` it is the true
+    state, one-hot, which the environments must tell (`info["machine_state"]`): a reward machine is that special case.
+    """
+
+    def __init__(
+        self, model: NeuralRewardMachine | MooreMachine, count: int, belief: Belief = "conditioned", record: bool = True
+    ) -> None:
+        """`record`: whether a neural machine's episodes are kept, until `take` is called."""
+        if belief not in get_args(Belief):
+            raise WorldError(
+                f"unknown belief {belief!r}{suggestion(str(belief), get_args(Belief))} (beliefs: "
+                f"{listing(get_args(Belief))})"
+            )
+        self.model = model
+        self.count = count
+        self.memory: BeliefMemory | MachineMemory
+        if isinstance(model, NeuralRewardMachine):
+            model.eval()
+            self.memory = BeliefMemory(model, None, belief)
+            self._device = model.machine.levels.device
+        elif isinstance(model, MooreMachine):
+            self.memory = MachineMemory(model)
+            self._device = torch.device("cpu")
+        else:
+            raise WorldError(
+                "a belief comes from a NeuralRewardMachine, or from a MooreMachine whose true state the environment "
+                f"tells, not from {type(model).__name__}"
+            )
+        self.record = record and not self.sees_truth
+        self.recorder = Recorder(count)
+        self._finished: list[RecordedEpisode] = []
+        self._unused = torch.zeros(count, dtype=torch.int64)
+        self._carry = self.memory.start(count)
+
+    @property
+    def sees_truth(self) -> bool:
+        """Whether `step` needs the machine's true states."""
+        return self.memory.sees_truth
+
+    @property
+    def beliefs(self) -> NDArray[np.float32]:
+        """(N, states) what is believed now."""
+        return self.memory.feature(self._carry).float().cpu().numpy().copy()
+
+    def step(
+        self,
+        observations: NDArray[Any],
+        rewards: NDArray[Any],
+        states: Callable[[], NDArray[Any]],
+        letters: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Take in a step of all environments, before any reset.
+
+        observations: (N, …); rewards: (N,); states: gives the machine's true states (N,), asked for only where the
+        truth is told; letters: (N,) the true letters, kept beside the episodes for evaluation.
+        """
+        truth = torch.as_tensor(np.asarray(states(), dtype=np.int64)) if self.sees_truth else None
+        if truth is not None and int(truth.max()) >= self.memory.size:
+            raise WorldError(
+                f"the environment is in state {int(truth.max())} of its machine, but the one that is given has "
+                f"{self.memory.size} states; give both the same"
+            )
+        if not self.sees_truth:
+            _check_finite(observations)
+        self._carry = self._read(self._carry, observations, rewards, truth)
+        if isinstance(self.model, NeuralRewardMachine):
+            self._check_levels(self.model.machine.levels, rewards)
+        if self.record:
+            self.recorder.add(rewards, observations, letters)
+
+    def finish(self, done: NDArray[np.bool_]) -> None:
+        """Give out the episodes of the environments that are done (N,); their beliefs stay until `restart`."""
+        self._finished += self.recorder.finish(done)
+
+    def restart(self, which: NDArray[np.bool_]) -> None:
+        """Begin new episodes where `which` (N,) says so. An episode that was left early teaches as much as any."""
+        self.finish(which)
+        self._carry = reset(self.memory, self._carry, torch.from_numpy(np.array(which)).to(self._device))
+
+    def skip(self, which: NDArray[np.bool_]) -> None:
+        """The last step was none where `which` (N,) says so, but the beginning of an episode."""
+        self.recorder.forget(which)
+        self.restart(which)
+
+    def take(self) -> list[RecordedEpisode]:
+        """The episodes that ended since the last call."""
+        taken, self._finished = self._finished, []
+        return taken
+
+    def refresh(self) -> None:
+        """After the grounder has learned: believe what it says now of everything in the present episodes."""
+        if self.sees_truth:
+            return
+        assert isinstance(self.memory, BeliefMemory)
+        self.memory.refresh()
+        if not self.record:
+            return
+        carry = self.memory.start(self.count)
+        for time in range(len(self.recorder)):
+            present, observations, rewards = self.recorder.present(time)
+            mask = torch.from_numpy(present).to(self._device)
+            carry = torch.where(mask[:, None], self._read(carry, observations, rewards, None), carry)
+        self._carry = carry
+
+    def _check_levels(self, levels: Tensor, rewards: NDArray[Any]) -> None:
+        """Raise `WorldError` where the rewards so far lead to no level: beliefs and learning would rest on nothing."""
+        reached = self._carry[:, -1]
+        slack = LEVEL_TOLERANCE * max(1.0, float(levels.max() - levels.min()))
+        wrong = ~((reached[:, None] - levels).abs().amin(1) <= slack)
+        if bool(wrong.any()):
+            index, known = int(wrong.nonzero()[0]), listing(f"{level:g}" for level in levels.tolist())
+            raise WorldError(
+                f"environment {index} paid {float(rewards[index]):g}, which leads to the level "
+                f"{float(reached[index]):g}; the levels of this machine are {known}. "
+                "Rewards must be those of the task: put it on the environment with nrm.TaskEnv(env, machine, label), "
+                "and wrappers that change rewards outside of this one"
+            )
+
+    def _read(self, carry: Tensor, observations: NDArray[Any], rewards: NDArray[Any], truth: Tensor | None) -> Tensor:
+        # The machine that is told its state reads nothing else.
+        seen = self._unused if truth is not None else torch.as_tensor(observations, device=self._device)
+        paid = torch.as_tensor(np.asarray(rewards, dtype=np.float32), device=self._device)
+        with torch.no_grad():
+            return self.memory.read(carry, Seen(seen, None, self._unused, paid, truth))
+
+
+def _check_finite(observations: NDArray[Any]) -> None:
+    """Raise `WorldError` where an environment shows NaN or infinity, which would become the belief."""
+    if observations.dtype.kind == "f" and not np.isfinite(observations).all():
+        wrong = np.argwhere(~np.isfinite(observations))[0]
+        raise WorldError(
+            f"environment {int(wrong[0])} shows {observations[tuple(wrong)]} in its observation; observations must be "
+            "finite numbers"
+        )
+
+
+def told_states(found: Any, count: int) -> NDArray[np.int64]:
+    """True states (N,) from what `info["machine_state"]` held; an error where nobody tells them."""
+    states = np.asarray(found)
+    if states.shape != (count,) or states.dtype.kind not in "iu":
+        raise WorldError(
+            "a reward machine needs the machine's true state in info['machine_state'] at every step, and this "
+            "environment does not tell it; put the task on it with nrm.TaskEnv(env, machine, label), or give a "
+            "NeuralRewardMachine, which needs no labels"
+        )
+    return states.astype(np.int64)

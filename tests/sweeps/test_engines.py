@@ -1,0 +1,118 @@
+"""The local engine: killed workers, broken folders, interruptions; the results are those of plain training."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from nrm.errors import EngineError, GridError
+from nrm.sweeps import Grid, run_grid
+from nrm.sweeps.cells import cell_path
+from nrm.sweeps.engines import Event, LocalEngine, RayEngine
+from nrm.sweeps.forecast import Forecast
+from tests.sweeps.grids import GRID, Killer, events, metrics, reference
+
+torch.set_num_threads(1)
+
+
+def test_killed_broken_interrupted_and_still_the_same_results(tmp_path: Path) -> None:
+    damaged, garbled, *others = GRID.cells
+    for cell, name in ((damaged, "checkpoint.pt"), (garbled, "config.json")):
+        cell_path(tmp_path, cell).mkdir(parents=True)
+        (cell_path(tmp_path, cell) / name).write_bytes(b"nonsense")
+    (cell_path(tmp_path, damaged) / "config.json").write_text(json.dumps(damaged.config.to_json()))
+    killer, seen = Killer(), []
+
+    def watch(event: Event) -> None:
+        seen.append(event)
+        killer(event)
+
+    first = run_grid(GRID, tmp_path, LocalEngine(1, every=20), lambda cells, done: watch)
+    assert set(first.failed) == {damaged.name, garbled.name}
+    assert "not a checkpoint, or it is damaged" in first.failed[damaged.name]
+    assert "config.json is not JSON" in first.failed[garbled.name]
+    assert [event.cell.name for event in seen if event.kind == "retried"] == [killer.killed]
+    assert set(first.done) == {cell.name for cell in others}
+
+    for cell in (damaged, garbled):
+        for path in cell_path(tmp_path, cell).iterdir():
+            path.unlink()
+    stop = False
+
+    def stop_soon(event: Event) -> None:
+        nonlocal stop
+        stop = stop or event.kind == "progress"
+
+    second = run_grid(GRID, tmp_path, LocalEngine(1), lambda cells, done: stop_soon, lambda: stop)
+    assert second.interrupted
+    assert set(second.skipped) == set(first.done)
+    assert second.saved + second.waiting == [damaged.name, garbled.name]
+
+    third = run_grid(GRID, tmp_path, LocalEngine(1))
+    assert third.done == [damaged.name, garbled.name]
+    assert metrics(GRID, tmp_path) == reference(GRID, tmp_path / "reference")
+
+    changed = replace(GRID, episodes=300)
+    with pytest.raises(GridError, match=r"agent\.episodes is 200 there and 300 here"):
+        run_grid(changed, tmp_path, LocalEngine(1))
+
+
+DIES = """
+import os, sys
+from multiprocessing.connection import Connection
+pipe = Connection(int(sys.argv[1]))
+pipe.send(("ready",))
+pipe.poll(None)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_cell_is_not_retried_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nrm.sweeps.engines.local.WORKER", ("-c", DIES))
+    outcome = run_grid(GRID, tmp_path, LocalEngine(2, retries=2))
+    assert outcome.failed == {
+        cell.name: "its process died 3 times; the last one was killed by signal 9" for cell in GRID.cells
+    }
+
+
+def test_nothing_to_do(tmp_path: Path) -> None:
+    assert list(events(LocalEngine(2), Grid(("1",), methods=("rm",)), tmp_path, stop=lambda: True)) == []
+
+
+def test_workers_that_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nrm.sweeps.engines.local._environment", lambda: {"PYTHONHOME": "/nowhere"})
+    with pytest.raises(EngineError, match="no worker process can be started"):
+        list(events(LocalEngine(1, retries=1), GRID, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: LocalEngine(0), "at least 1, not 0"),
+        (lambda: RayEngine(processes=-1), "at least 1, not -1"),
+        (lambda: RayEngine(address="a:1", processes=2), "drop --processes"),
+    ],
+)
+def test_bad_engines(build: object, message: str) -> None:
+    with pytest.raises(EngineError, match=message):
+        build()  # type: ignore[operator]
+
+
+def test_the_forecast() -> None:
+    cells = Grid(("1", "2"), methods=("rm", "nrm"), episodes=100).cells
+    forecast = Forecast(cells)
+    assert forecast.seconds_left() is None
+    rm, nrm, *_ = cells
+    forecast.add(Event("begun", rm), 0.0)
+    forecast.add(Event("begun", nrm), 0.0)
+    forecast.add(Event("done", rm), 10.0)  # 0.1 s an episode
+    assert forecast.seconds_left() == pytest.approx(300 * 0.1 / 1)  # NRM is taken for average
+    forecast.add(Event("progress", nrm, episodes=50), 10.0)  # it may have gone on from anywhere
+    forecast.add(Event("progress", nrm, episodes=60), 20.0)  # 1 s an episode
+    assert forecast.seconds_left() == pytest.approx((40 + 100) * 1 + 100 * 0.1)
+    forecast.add(Event("failed", nrm), 21.0)
+    assert forecast.seconds_left() == pytest.approx(100 * 1 + 100 * 0.1)

@@ -1,0 +1,126 @@
+"""Grids: every combination once, in a useful order, under stable names; wrong ones are refused whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nrm.envs import MinecraftConfig
+from nrm.errors import GridError, NrmError
+from nrm.sweeps import Grid, load_grid, paper_grid
+from nrm.sweeps.grid_file import grid_from_toml
+
+SWEEP = """
+tasks = [1, "sequence-2", "F pickaxe & G !lava"]
+worlds = ["map", "image"]
+methods = ["nrm", "rm"]
+seeds = [0, 7]
+episodes = 300
+
+[settings]
+learning_rate = 0.002
+
+[variants.base]
+[variants.open]
+belief = "open"
+gradient_norm = "none"
+[variants.papers]
+preset = "paper"
+layout = "episode"
+episodes = 50
+normalise = true
+"""
+
+
+def test_the_papers_grid() -> None:
+    grid = paper_grid()
+    assert len(grid.cells) == 8 * 3 * 5 * 2
+    assert {cell.config.agent.episodes for cell in grid.cells} == {10_000}
+    # The first fifth already holds every task, method and world.
+    first = grid.cells[:48]
+    assert {(cell.config.task, *cell.kind) for cell in first} == {(cell.config.task, *cell.kind) for cell in grid.cells}
+
+
+def test_a_grid_file() -> None:
+    grid = grid_from_toml(SWEEP)
+    cells = {cell.name: cell for cell in grid.cells}
+    assert len(cells) == len(grid.cells) == 3 * 2 * 2 * 2 * 3
+    base, opened = cells["map-task1-nrm-base-seed7"].config, cells["map-task1-nrm-open-seed7"].config
+    assert (base.agent.belief, opened.agent.belief, opened.agent.gradient_norm) == ("conditioned", "open", None)
+    assert base.agent.learning_rate == opened.agent.learning_rate == 0.002
+    assert base.agent.episodes == 300
+    papers = cells["image-episode-task3-rm-papers-seed0"]
+    assert isinstance(papers.config.world, MinecraftConfig)
+    assert (papers.variant, papers.config.world.layout, papers.config.agent.environments) == ("papers", "episode", 1)
+    assert papers.config.agent.episodes == 50  # a variant's own setting wins
+    assert papers.config.agent.normalise is True
+
+
+def test_minigrid_in_a_grid() -> None:
+    pytest.importorskip("minigrid")
+    (cell,) = Grid(("F goal & G !lava",), ("minigrid:MiniGrid-LavaGapS5-v0",), methods=("rm",)).cells
+    assert cell.kind == ("minigrid:MiniGrid-LavaGapS5-v0", "rm")
+    assert cell.name.startswith("minigrid-MiniGrid-LavaGapS5-v0-")
+
+
+def test_names_are_stable_and_tell_tasks_apart() -> None:
+    tasks = ("F pickaxe & F lava", "F(pickaxe & F lava)", "F pickaxe & G !lava")
+    names = [cell.name for cell in Grid(tasks, methods=("rm",)).cells]
+    assert names == [cell.name for cell in Grid(tasks, methods=("rm",)).cells]
+    assert len(set(names)) == 3
+    assert all(name.startswith("map-f-pickaxe-") and name.endswith("-rm-seed0") for name in names)
+
+
+def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('formula = "F gem"\nsymbols = ["pickaxe", "lava", "door", "gem", "empty"]\n')
+    (tmp_path / "grid.toml").write_text('tasks = ["mine.toml"]\nmethods = ["rm"]\n')
+    (cell,) = load_grid(tmp_path / "grid.toml").cells
+    assert cell.name.startswith("map-mine-")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tasks = [1]\nseedz = [1]", "line 2: unknown key 'seedz'; did you mean 'seeds'"),
+        ("tasks = [1]\n[settings]\nwindwo = 3", "line 3: unknown setting 'windwo'; did you mean 'window'"),
+        ("tasks = [1]\n[variants.a]\nbeleif = 'open'", "did you mean 'belief'"),
+        ("tasks = [1]\n[variants.a]\nlayout = 'fix'", "unknown layout 'fix'; did you mean 'fixed'"),
+        ("tasks = [1]\nend = 'limits'", "line 2: unknown end 'limits'; did you mean 'limit'"),
+        ("tasks = ['G !lava']\nend = 'limit'\n[variants.a]\n[variants.b]\nend = 'outcome'", "use end='limit'"),
+        ("tasks = [1]\nsettings = {preset = 'paper'}", "unknown setting 'preset'"),
+        ("seeds = [1]", "the key 'tasks' is missing"),
+        ("tasks = []", "the grid is empty: tasks lists nothing"),
+        ("tasks = [1]\nseeds = []", "the grid is empty: seeds lists nothing"),
+        ("tasks = [1]\nseeds = 5", "line 2: 'seeds' must be a list of whole numbers, not 5"),
+        ("tasks = [1]\nseeds = [true]", "whole numbers"),
+        ("tasks = [1]\nseeds = [-1]", "seeds are 0 or more, not -1"),
+        ("tasks = [1]\nvariants = 3", "must be a table of tables"),
+        ("tasks = [1]\nseeds = [0, 0]", "conflicting cells: seeds lists 0 twice"),
+        ("tasks = [1, 'visit-2']", "conflicting cells: the grid lists map-task1-rm-seed0 twice"),
+        ("tasks = ['F gem', 'F (gem)']", "are the same run"),
+        ("tasks = [1]\n[variants.a]\n[variants.b]", "map-task1-rm-a-seed0 and map-task1-rm-b-seed0 are the same run"),
+        ("tasks = [1]\n[variants.a]\n[variants.A]\nwindow = 3", "would share a folder"),
+        ("tasks = [1]\n[variants.'../a']", "cannot name a folder"),
+        ("tasks = [9]", "line 1: unknown paper task '9'"),
+        ("tasks = ['F pikaxe']", "did you mean 'pickaxe'"),
+        ("tasks = [1]\nworlds = ['mpa']", "did you mean 'map'"),
+        ("tasks = [1]\nmethods = ['nmr']", "line 2: unknown method 'nmr'; did you mean 'nrm'"),
+        ("tasks = [1]\npreset = 'papr'", "line 2: unknown preset 'papr'; did you mean 'paper'"),
+        ("tasks = [1]\nepisodes = 0", "episodes must be positive"),
+        ("tasks = [1]\n[settings]\nwindow = 2.5", "window is of type int, not '2.5'"),
+        ("tasks = [1", "is not TOML"),
+        ("tasks = ['missing.toml']", "missing.toml"),
+    ],
+)
+def test_bad_grids(text: str, message: str) -> None:
+    with pytest.raises(GridError) as caught:
+        grid_from_toml(text, "sweep.toml")
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("sweep.toml")
+
+
+def test_a_task_that_does_not_fit_the_world_is_found_before_training(tmp_path: Path) -> None:
+    (tmp_path / "task.toml").write_text('formula = "F gem"\npropositions = ["gem"]\n')
+    with pytest.raises(NrmError):
+        _ = Grid((str(tmp_path / "task.toml"),)).cells

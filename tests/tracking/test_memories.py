@@ -1,0 +1,103 @@
+"""Memories: what they read, what they remember, and that they forget when an episode ends."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+import nrm
+from nrm.neural.grounders import TrueLabels
+from nrm.neural.model import NeuralRewardMachine
+from nrm.neural.moore import ProbabilisticMoore
+from nrm.tracking.memories import BeliefMemory, MachineMemory, RecurrentMemory, Seen, reset
+
+MACHINE = nrm.compile("F a & F b", "a b c")
+
+
+def seen(observation: Tensor, reward: Tensor | None = None, state: Tensor | None = None) -> Seen:
+    count = len(observation)
+    nothing = torch.zeros(count)
+    action = torch.zeros(count, dtype=torch.int64)
+    return Seen(observation, torch.ones(count, 2), action, nothing if reward is None else reward, state)
+
+
+class Fixed(TrueLabels):
+    """A grounder that is sure of nothing: 0.6 for the observed letter, 0.2 for each of the others."""
+
+    def forward(self, observations: Tensor) -> Tensor:
+        return 0.2 + 0.4 * super().forward(observations)
+
+
+def belief_memory(conditioned: bool, crisp: bool = False, frames: bool = True) -> BeliefMemory:
+    grounder = TrueLabels(3) if crisp else Fixed(3)
+    model = NeuralRewardMachine(grounder, ProbabilisticMoore.from_machine(MACHINE)).eval()
+    return BeliefMemory(model, torch.arange(3)[:, None] if frames else None, conditioned)
+
+
+def test_rm_remembers_the_true_state() -> None:
+    memory = MachineMemory(MACHINE)
+    start = memory.start(2)
+    assert memory.feature(start).tolist() == [[1, 0, 0, 0], [1, 0, 0, 0]]
+    carry = memory.read(start, seen(torch.zeros(2), state=torch.tensor([3, 1])))
+    assert memory.feature(carry).tolist() == [[0, 0, 0, 1], [0, 1, 0, 0]]
+
+
+def test_the_open_belief_by_hand() -> None:
+    # Reading `a` with probabilities 0.6, 0.2, 0.2: from the start 0.6 to state 1, 0.2 to state 2, 0.2 stay.
+    memory = belief_memory(conditioned=False)
+    carry = memory.read(memory.start(1), seen(torch.tensor([0]), reward=torch.tensor([50.0])))
+    assert memory.feature(carry)[0].tolist() == pytest.approx([0.2, 0.6, 0.2, 0.0])
+    assert carry[0, -1].item() == 50
+
+
+def test_the_conditioned_belief_by_hand() -> None:
+    # The level is now 50, which states 1 and 2 have: 0.6 and 0.2 become 0.75 and 0.25.
+    memory = belief_memory(conditioned=True)
+    carry = memory.read(memory.start(1), seen(torch.tensor([0]), reward=torch.tensor([50.0])))
+    assert memory.feature(carry)[0].tolist() == pytest.approx([0.0, 0.75, 0.25, 0.0])
+
+
+def test_a_level_that_the_grounder_calls_impossible_leaves_all_its_states_open() -> None:
+    memory = belief_memory(conditioned=True, crisp=True)
+    carry = memory.read(memory.start(1), seen(torch.tensor([2]), reward=torch.tensor([50.0])))
+    assert memory.feature(carry)[0].tolist() == pytest.approx([0.0, 0.5, 0.5, 0.0])
+
+
+def test_a_true_grounder_makes_the_belief_the_machine() -> None:
+    memory = belief_memory(conditioned=False, crisp=True)
+    carry = memory.start(1)
+    for letter in (2, 1, 1, 0):
+        carry = memory.read(carry, seen(torch.tensor([letter])))
+    assert memory.feature(carry)[0].argmax().item() == MACHINE.run(["c", "b", "b", "a"]).states[-1]
+
+
+def test_frames_change_nothing_but_the_work() -> None:
+    by_frames, by_observations = belief_memory(True), belief_memory(True, frames=False)
+    rows = torch.tensor([0, 1, 2])
+    paid = torch.tensor([50.0, 50.0, 0.0])
+    first = by_frames.read(by_frames.start(3), seen(rows, paid))
+    second = by_observations.read(by_observations.start(3), seen(rows[:, None], paid))
+    assert torch.allclose(first, second)
+
+
+def test_an_ended_episode_is_forgotten_and_others_are_not() -> None:
+    recurrent = RecurrentMemory(2, 4, size=5, layers=2, reads_rewards=True)
+    for memory in (belief_memory(True), recurrent):
+        carry = memory.read(memory.start(2), seen(torch.tensor([0, 0]), torch.tensor([50.0, 50.0])))
+        after = reset(memory, carry, torch.tensor([True, False]))
+        assert torch.equal(after[0], memory.start(1)[0])
+        assert torch.equal(after[1], carry[1])
+        assert not torch.equal(carry[0], memory.start(1)[0])
+
+
+def test_the_lstm_is_one_lstm_over_the_whole_window() -> None:
+    memory = RecurrentMemory(2, 4, size=5, layers=2, reads_rewards=False)
+    inputs = torch.randn(6, 3, 2, generator=torch.Generator().manual_seed(0))
+    carry = memory.start(3)
+    stepped = []
+    for step in inputs:
+        carry = memory.read(carry, Seen(step, step, torch.zeros(3, dtype=torch.int64), torch.zeros(3), None))
+        stepped.append(memory.feature(carry))
+    whole, _ = memory.lstm(inputs)
+    assert torch.allclose(torch.stack(stepped), whole, atol=1e-6)
