@@ -81,7 +81,7 @@ def find_world(name: str) -> tuple[WorldKind, Any]:
             return kind, config
     known = [one for kind in kinds for one in kind.names]
     if ":" not in name:
-        near = suggestion(name, [*known, *(one.split(":")[0] for one in known)])
+        near = suggestion(name, known)
         raise ConfigError(
             f"unknown world '{name}'{near} (worlds: {listing(known)}, or module:name for one of your own)"
         )

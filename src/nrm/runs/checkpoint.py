@@ -39,8 +39,7 @@ def load_checkpoint(path: Path, trainer: Trainer) -> None:
 def check_like(fresh: Any, saved: Any, path: str = "state") -> None:
     """Raise `ValueError` unless a saved state has the types and shapes of one at the beginning.
 
-    What grows is empty at the beginning: tensors may have more rows than none, lists more entries than none, and
-    nothing (None) may have become something.
+    What grows is empty at the beginning (tensors without rows, lists without entries, None), but for the history.
     """
     if fresh is None:
         return
@@ -58,9 +57,9 @@ def check_like(fresh: Any, saved: Any, path: str = "state") -> None:
         for place, (one, other) in enumerate(zip(fresh, saved, strict=False)):
             check_like(one, other, f"{path}[{place}]")
     elif isinstance(fresh, Tensor):
-        grows = fresh.dim() > 0 and len(fresh) == 0 and saved.dim() == fresh.dim()
+        grows = fresh.dim() > 0 and (len(fresh) == 0 or path.startswith("state.history."))
         first = 1 if grows else 0
-        if fresh.dtype != saved.dtype or fresh.shape[first:] != saved.shape[first:]:
+        if fresh.dim() != saved.dim() or fresh.dtype != saved.dtype or fresh.shape[first:] != saved.shape[first:]:
             raise ValueError(
                 f"{path} is {saved.dtype} of shape {tuple(saved.shape)}, not {fresh.dtype} of {tuple(fresh.shape)}"
             )
