@@ -5,26 +5,26 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from nrm.errors import ConfigError, listing, suggestion
 
 Value = TypeVar("Value")
 
 
-class Registry(Generic[Value]):
+class Registry(Mapping[str, Value]):
     """Values of one kind by their names; `module:name` finds one outside of this package.
 
-    A value is anything with the `parts`, `name` among them. Our own are registered by the `modules`, which are
-    imported when somebody first looks: so that to import a registry imports none of what it lists.
+    A value is anything with the `parts`, `name` among them. Our own are registered by the modules of `homes`, by name,
+    which are imported when somebody looks: to import a registry imports none of what it lists.
     """
 
-    def __init__(self, noun: str, parts: Sequence[str], modules: Sequence[str] = ()) -> None:
+    def __init__(self, noun: str, parts: Sequence[str], homes: Mapping[str, str]) -> None:
         self.noun = noun
         self._parts = ("name", *parts)
-        self._modules = tuple(modules)
+        self._homes = dict(homes)
         self._values: dict[str, Value] = {}
 
     def register(self, value: Value) -> Value:
@@ -37,24 +37,25 @@ class Registry(Generic[Value]):
 
     def __getitem__(self, name: str) -> Value:
         """The value of a name, or what `module:name` says."""
-        known = self._loaded()
-        if name in known:
-            return known[name]
-        if ":" in name:
-            value: Value = import_value(name, self.noun)
-            self._check(value, name)
-            return value
-        raise ConfigError(self.unknown(name))
+        if name not in self._values and name in self._homes:
+            import_module(self._homes[name])
+        if name in self._values:
+            return self._values[name]
+        if ":" not in name:
+            raise ConfigError(self.unknown(name))
+        value: Value = import_value(name, self.noun)
+        self._check(value, name)
+        return value
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._loaded())
+        """Ours first, in their order."""
+        return iter(dict.fromkeys((*self._homes, *self._values)))
+
+    def __len__(self) -> int:
+        return len(set(self))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._loaded()
-
-    def values(self) -> tuple[Value, ...]:
-        """All registered values, ours first."""
-        return tuple(self._loaded().values())
+        return name in tuple(self)
 
     def unknown(self, name: str) -> str:
         """What to say about a name that nobody has registered."""
@@ -68,11 +69,6 @@ class Registry(Generic[Value]):
         missing = [part for part in self._parts if not hasattr(value, part)]
         if missing:
             raise ConfigError(f"the {self.noun} '{name}' lacks {listing(missing)}; it needs {listing(self._parts)}")
-
-    def _loaded(self) -> dict[str, Value]:
-        for module in self._modules:
-            import_module(module)
-        return self._values
 
 
 def import_value(path: str, what: str = "value") -> Any:

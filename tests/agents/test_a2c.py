@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,15 @@ import torch
 from torch import Tensor, nn
 
 import nrm
-from nrm.agents import AgentConfig, Trainer
-from nrm.agents.networks import ActorCritic, FlatFeatures, ImageFeatures
+from nrm.agents import new_trainer
+from nrm.agents.a2c import A2C, A2CConfig
+from nrm.agents.networks import ActorCritic, FlatFeatures, ImageFeatures, NetworkConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import TrainingError
-from nrm.runs import RunFolder, choose_run, new_trainer, train
+from nrm.runs import RunFolder, choose_run, train
+from nrm.tracking import MachineMemory
 
 SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
-QUICK = AgentConfig(episodes=200, environments=8)
 
 
 def plain(net: ActorCritic, twin: int, last: nn.Linear) -> nn.Sequential:
@@ -45,38 +45,57 @@ def test_actor_and_critic_are_two_networks_of_three_layers() -> None:
         torch.testing.assert_close(actual, plain(net, 1, net.critic)(joined).squeeze(-1))
 
 
-def rm_trainer(tabled: bool, **world: Any) -> Trainer:
+def rm_agent(**world: Any) -> A2C:
     machine = nrm.compile("F(pickaxe & F lava) & G !door", SYMBOLS)
-    trainer = Trainer(BatchedMinecraft(MinecraftConfig(**world), machine, 8), "rm", QUICK, seed=3)
-    assert trainer.agent._tabled
-    trainer.agent._tabled = tabled
-    return trainer
+    learner = new_trainer(BatchedMinecraft(MinecraftConfig(**world), machine, 8), "rm", seed=3).learner
+    assert isinstance(learner, A2C)
+    return learner
 
 
 @pytest.mark.parametrize("observation", ["map", "image"])
 def test_a_policy_as_a_table_acts_and_learns_as_one_without(observation: str) -> None:
-    fast, slow = (rm_trainer(tabled, observation=observation) for tabled in (True, False))
+    fast, slow = (rm_agent(observation=observation) for _ in range(2))
+    assert fast.actor._tabled
+    slow.actor._tabled = False
     for _ in range(12):
-        start = fast.agent.carry
-        window, _ = fast.agent.collect()
-        twin, _ = slow.agent.collect()
-        assert all(torch.equal(one, other) for one, other in zip(window, twin, strict=True))
-        torch.testing.assert_close(fast.agent.learn(window, start), slow.agent.learn(twin, start), rtol=1e-3, atol=1e-5)
-    for one, other in zip(fast.agent.parameters, slow.agent.parameters, strict=True):
+        rollout, twin = fast.collect(), slow.collect()
+        assert all(torch.equal(one, other) for one, other in zip(rollout, twin, strict=True))
+        torch.testing.assert_close(fast.learn(rollout, 0.1), slow.learn(twin, 0.1), rtol=1e-3, atol=1e-5)
+    for one, other in zip(fast.actor.parameters, slow.actor.parameters, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
 
 
-def test_large_worlds_have_no_table() -> None:
+class WideMemory(MachineMemory):
+    """A memory whose feature is wider than its table has rows."""
+
+    def __init__(self, machine: nrm.MooreMachine) -> None:
+        super().__init__(machine)
+        self.size = 2 * machine.states + 3
+        self.table = torch.randn(machine.states, self.size, generator=torch.Generator().manual_seed(0))
+
+
+def test_the_rows_of_a_tabled_policy_go_by_the_rows_of_the_memory() -> None:
     machine = nrm.compile("F(pickaxe & F lava) & G !door", SYMBOLS)
-    world = BatchedMinecraft(MinecraftConfig(size=(12, 12)), machine, 8)
-    assert not Trainer(world, "rm", QUICK, seed=3).agent._tabled
+    agents = []
+    for tabled in (True, False):
+        world = BatchedMinecraft(MinecraftConfig(), machine, 8)
+        agents.append(A2C(world, WideMemory(machine), A2CConfig(steps=20), NetworkConfig(), seed=3))
+        agents[-1].actor._tabled = tabled
+    rollouts = [agent.collect() for agent in agents]
+    assert all(torch.equal(one, other) for one, other in zip(*rollouts, strict=True))
+    for one, other in zip(*(agent.actor.evaluate(rollouts[0]) for agent in agents), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_large_worlds_have_no_table() -> None:
+    assert not rm_agent(size=(12, 12)).actor._tabled
 
 
 def test_the_weight_of_entropy_comes_down_until_half_way() -> None:
-    config = replace(QUICK, entropy_weight=0.05, final_entropy_weight=0.01)
-    assert config.entropy_weight_after(0) == pytest.approx(0.05)
-    assert config.entropy_weight_after(50) == pytest.approx(0.03)
-    assert config.entropy_weight_after(100) == config.entropy_weight_after(200) == pytest.approx(0.01)
+    config = A2CConfig(entropy_weight=0.05, final_entropy_weight=0.01)
+    assert config.entropy_weight_at(0) == pytest.approx(0.05)
+    assert config.entropy_weight_at(0.25) == pytest.approx(0.03)
+    assert config.entropy_weight_at(0.5) == config.entropy_weight_at(1.0) == pytest.approx(0.01)
 
 
 def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_last_checkpoint(
@@ -85,14 +104,15 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_last_checkpoint(
     folder = RunFolder(tmp_path / "run")
     config = choose_run("1", "map", "rm", episodes=400)
     folder.begin(config)
-    trainer = new_trainer(config)
-    genuine = trainer.agent.net.value
+    trainer = config.build_trainer()
+    assert isinstance(trainer.learner, A2C)
+    genuine = trainer.learner.policy.value
 
     def broken(features: Tensor, memory: Tensor) -> Tensor:
         bad = len(trainer.history.returns) > 150
         return genuine(features, memory) * (float("nan") if bad else 1.0)
 
-    monkeypatch.setattr(trainer.agent.net, "value", broken)
+    monkeypatch.setattr(trainer.learner.policy, "value", broken)
     with pytest.raises(
         TrainingError, match=r"after 15\d episodes, in update \d+: .*learning_rate.*episode 1\d\d is kept"
     ):

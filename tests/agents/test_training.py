@@ -1,7 +1,8 @@
-"""Training as a whole: worlds are solved, equal seeds give equal runs, and only RM sees the truth."""
+"""Training as a whole: worlds are solved, equal seeds give equal runs, and only RM learns from the truth."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,14 +11,17 @@ import torch
 from torch import Tensor
 
 import nrm
-from nrm.agents import METHODS, AgentConfig, Method, Trainer, preset
-from nrm.envs import BatchedMinecraft, MinecraftConfig, Truth
-from nrm.errors import ConfigError
+from nrm.agents import METHODS, Trainer, new_trainer
+from nrm.agents.a2c import A2C, A2CConfig
+from nrm.agents.evaluation import evaluate
+from nrm.envs import BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv, Truth, VectorWorld
+from nrm.errors import ConfigError, LimitError
+from nrm.tracking import GroundingConfig, accuracy
 
 CORRIDOR = MinecraftConfig(size=(3, 1), items={"gem": (1, 0), "lava": (2, 0)}, steps=12)
 """Three cells in a row: start, gem, lava."""
 SYMBOLS = ("gem", "lava", "empty")
-QUICK = AgentConfig(episodes=400, environments=8, grounding_every=40, grounding_epochs=100, learning_rate=3e-3)
+QUICK = {"algorithm": A2CConfig(learning_rate=3e-3), "grounding": GroundingConfig(every=40, epochs=100)}
 
 
 def corridor(formula: str = "F gem & F lava", count: int = 8, **options: Any) -> BatchedMinecraft:
@@ -25,87 +29,124 @@ def corridor(formula: str = "F gem & F lava", count: int = 8, **options: Any) ->
     return BatchedMinecraft(config, nrm.compile(formula, SYMBOLS), count)
 
 
-def run(trainer: Trainer, updates: int | None = None) -> Trainer:
-    while not trainer.done and (updates is None or trainer.updates < updates):
-        trainer.update()
-    return trainer
+def trainer(world: BatchedMinecraft, method: str, episodes: int, seed: int, **grounding: Any) -> Trainer:
+    settings = {**QUICK, "grounding": replace(QUICK["grounding"], **grounding)}  # type: ignore[type-var]
+    return new_trainer(world, method, episodes=episodes, seed=seed, settings=settings)
+
+
+def run(made: Trainer, updates: int | None = None) -> Trainer:
+    while not made.done and (updates is None or made.updates < updates):
+        made.update()
+    return made
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_trivial_world_is_solved(method: Method) -> None:
+def test_a_trivial_world_is_solved(method: str) -> None:
     # From the middle to one end and then to the other: on the way back the middle looks as it did before.
     world = corridor("F(gem & F lava)", items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0))
-    trainer = run(Trainer(world, method, replace(QUICK, episodes=1200 if method == "rnn" else 400), seed=1))
-    assert trainer.history.mean_return() > 90
-    if method == "nrm":
-        assert trainer.history.accuracy[-1][3] == 1.0
+    made = run(trainer(world, method, 1200 if method == "rnn" else 400, seed=1))
+    assert made.history.mean_return() > 90
+    if METHODS[method].grounds:
+        assert made.history.accuracy[-1][3] == 1.0
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_equal_seeds_give_equal_runs(method: Method) -> None:
-    config = replace(QUICK, episodes=150)
-    runs = [run(Trainer(corridor(), method, config, seed)) for seed in (3, 3, 4)]
+def test_equal_seeds_give_equal_runs(method: str) -> None:
+    runs = [run(trainer(corridor(), method, 150, seed)) for seed in (3, 3, 4)]
     assert runs[0].history == runs[1].history
     assert runs[0].history.returns != runs[2].history.returns
-    for first, second in zip(runs[0].agent.parameters, runs[1].agent.parameters, strict=True):
+    one, other = (made.learner for made in runs[:2])
+    assert isinstance(one, A2C)
+    assert isinstance(other, A2C)
+    for first, second in zip(one.actor.parameters, other.actor.parameters, strict=True):
         assert torch.equal(first, second)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("observation", ["map", "image"])
-def test_a_saved_run_goes_on_as_if_never_stopped(method: Method, observation: str) -> None:
-    config = replace(QUICK, episodes=130 if observation == "map" else 60, grounding_every=25, grounding_epochs=20)
-    options: dict[str, Any] = {"observation": observation, "slip": 0.1}
-    whole = run(Trainer(corridor(**options), method, config, seed=5))
-    half = run(Trainer(corridor(**options), method, config, seed=5), updates=whole.updates // 2)
-    resumed = Trainer(corridor(**options), method, config, seed=5)
+def test_a_saved_run_goes_on_as_if_never_stopped(method: str, observation: str) -> None:
+    def begin() -> Trainer:
+        world = corridor(observation=observation, slip=0.1)
+        return trainer(world, method, 130 if observation == "map" else 60, seed=5, every=25, epochs=20)
+
+    whole = run(begin())
+    half = run(begin(), updates=whole.updates // 2)
+    resumed = begin()
     resumed.load_state_dict(half.state_dict())
     assert run(resumed).history == whole.history
 
 
-class Blindfold(BatchedMinecraft):
-    """A world that lets nobody look at the truth."""
+class Liar(BatchedMinecraft):
+    """A world that tells false states."""
 
     @property
     def truth(self) -> Truth:
-        raise AssertionError("the truth was looked at")
+        label, state, final_state = super().truth
+        return Truth(label, 1 - state.clamp(max=1), 1 - final_state.clamp(max=1))
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_only_rm_sees_the_truth(method: Method) -> None:
-    world = Blindfold(CORRIDOR, nrm.compile("F gem & F lava", SYMBOLS), 4)
-    trainer = Trainer(world, method, replace(QUICK, episodes=60), seed=0)
-    if method == "rm":
-        with pytest.raises(AssertionError, match="the truth"):
-            run(trainer)
-    else:
-        assert len(run(trainer).history.returns) == 60
+def test_only_rm_acts_on_the_truth(method: str) -> None:
+    machine = nrm.compile("F gem & F lava", SYMBOLS)
+    honest, lying = (
+        run(trainer(kind(CORRIDOR, machine, 4), method, 60, seed=0)).history for kind in (BatchedMinecraft, Liar)
+    )
+    assert honest.successes != lying.successes  # which are told by the state
+    assert (honest.returns == lying.returns) == (method != "rm")
 
 
 def test_labels_are_not_needed_for_learning_the_grounding(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_labels = run(Trainer(corridor(), "nrm", replace(QUICK, episodes=120), seed=2))
+    with_labels = run(trainer(corridor(), "nrm", 120, seed=2))
 
     def hidden(world: BatchedMinecraft) -> Tensor | None:
         return None
 
     monkeypatch.setattr(BatchedMinecraft, "true_labels", hidden)
-    without = run(Trainer(corridor(), "nrm", replace(QUICK, episodes=120), seed=2))
+    without = run(trainer(corridor(), "nrm", 120, seed=2))
     assert without.history.returns == with_labels.history.returns
     assert without.history.accuracy == []
 
 
-def test_unknown_methods_and_presets() -> None:
-    with pytest.raises(ConfigError, match="did you mean 'nrm'"):
-        Trainer(corridor(), "nmr", QUICK)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="did you mean 'paper'"):
-        preset("papr")
-    with pytest.raises(ConfigError, match="window must be positive"):
-        replace(QUICK, window=0)
+def test_returns_are_what_was_earned_also_where_outputs_are_paid() -> None:
+    # Every step in state 1 pays 1 again: 15 steps there earn 15, which is no level.
+    machine = nrm.compile("F gem", SYMBOLS, reward="acceptance")
+    config = MinecraftConfig(size=(2, 1), items={"gem": (1, 0)}, steps=15)
+    world = VectorWorld.of(lambda: TaskEnv(MinecraftEnv(config), machine, end="limit", pay="outputs"), 4)
+    made = run(trainer(world, "rm", 60, seed=0))  # type: ignore[arg-type]
+    assert max(made.history.returns) > 10
 
 
-def test_the_paper_preset_is_the_papers() -> None:
-    paper = preset("paper")
-    assert (paper.episodes, paper.learning_rate, paper.window) == (10_000, 4e-4, 5)
-    assert (paper.actor_weight, paper.critic_weight, paper.entropy_weight) == (0.3, 0.5, 1e-4)
-    assert (paper.grounding_every, paper.grounding_epochs, paper.grounding_objective) == (120, 100, "marginal")
-    assert (paper.hidden, paper.recurrent_size, paper.recurrent_layers) == (120, 50, 2)
+def test_levels_a_thousand_times_larger_or_smaller_are_told_apart() -> None:
+    for factor in (1e3, 1.0, 1e-3):
+        machine = nrm.compile("F(gem & F lava)", SYMBOLS)
+        machine = machine.with_outputs(machine.outputs * factor)
+        settings = {"algorithm": A2CConfig(learning_rate=3e-3, reward_scale=0.01 / factor)}
+        made = new_trainer(BatchedMinecraft(CORRIDOR, machine, 8), "rm", episodes=400, seed=1, settings=settings)
+        assert made.run().mean_return() == pytest.approx(100 * factor)
+        found = evaluate(made, BatchedMinecraft(CORRIDOR, machine, 4), 20, seed=1, greedy=True)
+        assert found.success_rate == 1.0
+        assert found.mean_return == pytest.approx(100 * factor)
+
+
+def test_too_many_symmetries_leave_out_a_metric_and_not_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+
+    def hopeless(*_: object) -> None:
+        found.append(1)
+        raise LimitError("933,120 symmetries are too many")
+
+    monkeypatch.setattr(accuracy, "diagnose", hopeless)
+    made = run(trainer(corridor(), "nrm", 150, seed=0, every=25, epochs=5))
+    assert made.meter.note == "accuracy modulo shortcuts is left out: 933,120 symmetries are too many"
+    assert len(found) == 1  # and not once a burst
+    assert len(made.history.accuracy) > 2
+    assert all(math.isnan(row[3]) and 0 <= row[1] <= 1 for row in made.history.accuracy)
+
+
+def test_unknown_methods_and_algorithms() -> None:
+    with pytest.raises(ConfigError, match=r"unknown method 'nmr'; did you mean 'nrm'\? \(methods: rm, nrm, rnn"):
+        new_trainer(corridor(), "nmr")
+    with pytest.raises(ConfigError, match=r"unknown algorithm 'a2'; did you mean 'a2c'"):
+        new_trainer(corridor(), "nrm", "a2")
+    with pytest.raises(ConfigError, match="steps must be positive"):
+        A2CConfig(steps=0)

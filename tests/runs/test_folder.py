@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from nrm.agents import AgentConfig
-from nrm.envs import MINECRAFT_SYMBOLS, MinecraftConfig
-from nrm.errors import ConfigError, FileError
-from nrm.machines import Alphabet, Task
-from nrm.runs import RunConfig, RunFolder, new_trainer, run_config, train, with_settings
+from nrm.errors import ConfigError, FileError, LockedError
+from nrm.runs import RunConfig, RunFolder, choose_run, train
+from nrm.runs.lock import locked
 
 torch.set_num_threads(1)
-AGENT = AgentConfig(episodes=60, environments=4, grounding_every=20, grounding_epochs=20, grounding_restarts=1)
-TASK = Task.from_paper(1, Alphabet.exclusive(MINECRAFT_SYMBOLS))
 
 
-def config(method: str = "nrm", **changes: object) -> RunConfig:
-    return run_config(TASK, MinecraftConfig(), method, replace(AGENT, **changes), seed=3)  # type: ignore[arg-type]
-
-
-def test_configurations_read_back_equal() -> None:
-    for chosen in (
-        config(),
-        run_config(TASK, MinecraftConfig(layout="episode", items=("gem", "lava")), "rm", AGENT, 1),
-    ):
-        assert RunConfig.from_json(json.loads(json.dumps(chosen.to_json()))) == chosen
+def config(method: str = "nrm", episodes: int = 60, every: int = 20) -> RunConfig:
+    settings = {"grounding": {"every": every, "epochs": 20, "restarts": 1}} if method == "nrm" else {}
+    return choose_run("1", "map", method, 3, episodes=episodes, environments=4, settings=settings)
 
 
 def test_a_run_in_a_folder(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.begin(config())
-    trainer = new_trainer(config())
+    trainer = config().build_trainer()
     assert train(folder, trainer)
     metrics = folder.metrics()
     assert metrics["return"].tolist() == trainer.history.returns
@@ -50,21 +41,20 @@ def test_a_run_in_a_folder(tmp_path: Path) -> None:
 
 
 def test_interrupted_and_resumed(tmp_path: Path) -> None:
-    whole = new_trainer(config())
+    whole = config().build_trainer()
     assert train(_begun(tmp_path / "whole"), whole)
     folder = _begun(tmp_path / "parts")
     countdown = iter([False] * 12 + [True])
-    assert not train(folder, new_trainer(config()), interrupted=lambda: next(countdown))
+    assert not train(folder, config().build_trainer(), interrupted=lambda: next(countdown))
     assert train(folder, folder.load())
     assert (tmp_path / "parts" / "metrics.csv").read_text() == (tmp_path / "whole" / "metrics.csv").read_text()
 
 
 @pytest.mark.parametrize("method", ["nrm", "rnn"])
 def test_killed_and_resumed_ends_as_if_never_killed(tmp_path: Path, method: str) -> None:
-    changes = {"episodes": 700, "grounding_every": 60}
-    whole = _begun(tmp_path / "whole", method, **changes)
-    assert train(whole, new_trainer(config(method, **changes)), every=50)
-    folder = _begun(tmp_path / "killed", method, **changes)
+    whole = _begun(tmp_path / "whole", method, 700, 60)
+    assert train(whole, whole.load(), every=50)
+    folder = _begun(tmp_path / "killed", method, 700, 60)
     code = (
         "import sys, torch; torch.set_num_threads(1)\n"
         "from nrm.runs import RunFolder, train\n"
@@ -107,16 +97,112 @@ def test_damaged_and_foreign_checkpoints(tmp_path: Path) -> None:
     torch.save({"format": "nrm-checkpoint", "version": 99}, path)
     with pytest.raises(FileError, match="version 99"):
         folder.load()
-    state = new_trainer(config()).state_dict()
-    del state["cutter"]["totals"]
-    torch.save({"format": "nrm-checkpoint", "version": 1, "trainer": state}, path)
-    with pytest.raises(FileError, match=r"of another release \(KeyError: 'totals'\)"):
+    state = config().build_trainer().state_dict()
+    del state["recorder"]["totals"]
+    torch.save({"format": "nrm-checkpoint", "version": 2, "trainer": state}, path)
+    with pytest.raises(FileError, match=r"of another release \(ValueError: state.recorder has other entries: totals\)"):
         folder.load()
+
+
+def _tensors(state: object, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[object, ...], torch.Tensor]]:
+    if isinstance(state, torch.Tensor):
+        yield path, state
+    entries = state.items() if isinstance(state, dict) else enumerate(state) if isinstance(state, list) else ()
+    for key, value in entries:
+        yield from _tensors(value, (*path, key))
+
+
+def _put(state: Any, path: tuple[Any, ...], value: object) -> None:
+    for key in path[:-1]:
+        state = state[key]
+    state[path[-1]] = value
+
+
+@pytest.mark.parametrize("method", ["nrm", "rnn"])
+def test_no_tensor_of_another_shape_or_type_is_loaded(tmp_path: Path, method: str) -> None:
+    folder = _begun(tmp_path / "run", method)
+    trainer = folder.load()
+    for _ in range(30):
+        trainer.update()
+    folder.save(trainer)
+    whole = trainer.state_dict()
+    paths = [path for path, _ in _tensors(whole)]
+    assert len(paths) > 40
+    for path in paths:
+        for wrong in (lambda value: value[..., None], lambda value: value.to(torch.complex64)):
+            state = copy.deepcopy(whole)
+            value = dict(_tensors(state))[path]
+            _put(state, path, wrong(value))
+            torch.save({"format": "nrm-checkpoint", "version": 2, "trainer": state}, folder.path / "checkpoint.pt")
+            with pytest.raises(FileError, match="does not fit this run"):
+                folder.load()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: [],
+        lambda data: {**data, "task": ["F gem"]},
+        lambda data: {**data, "seed": "three"},
+        lambda data: {**data, "sede": 3},
+        lambda data: {**data, "method": 7},
+        lambda data: {**data, "method": "nmr"},
+        lambda data: {**data, "world": "gone_module:WORLD"},
+        lambda data: {**data, "settings": {**data["settings"], "algorithm": {"learning_rate": "fast"}}},
+        lambda data: {**data, "settings": {**data["settings"], "algorithm": {"learning_rat": 0.1}}},
+        lambda data: {**data, "settings": []},
+        lambda data: {key: value for key, value in data.items() if key != "end"},
+    ],
+)
+def test_configurations_that_are_none(tmp_path: Path, damage: Callable[[Any], Any]) -> None:
+    folder = _begun(tmp_path / "run")
+    path = folder.path / "config.json"
+    path.write_text(json.dumps(damage(json.loads(path.read_text()))))
+    with pytest.raises(ConfigError) as caught:
+        folder.load()
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_a_folder_whose_making_was_killed_can_be_begun_again(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; import nrm.runs.folder as folder\n"
+        "from nrm.runs import RunFolder, choose_run\n"
+        "write = folder.write_text\n"
+        "def killed(path, text):\n"
+        "    write(path, text)\n"
+        "    os._exit(9)\n"
+        "folder.write_text = killed\n"
+        "RunFolder(sys.argv[1]).begin(choose_run('1'))"
+    )
+    path = tmp_path / "run"
+    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == 9
+    (leftover,) = tmp_path.iterdir()
+    os.utime(leftover, (0, 0))  # an hour later
+    _begun(path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_one_process_at_a_time_trains_in_a_folder(tmp_path: Path) -> None:
+    folder = _begun(tmp_path / "run")
+    code = "import sys; from nrm.cli import main; main(['train', '--resume', sys.argv[1], '--quiet'])"
+    with locked(folder.path):
+        done = subprocess.run([sys.executable, "-c", code, str(folder.path)], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert f"is in use by process {os.getpid()}" in done.stderr
+    with locked(folder.path), pytest.raises(LockedError), locked(folder.path):
+        pass
+
+
+def test_what_killed_writers_leave_is_removed(tmp_path: Path) -> None:
+    folder = _begun(tmp_path / "run")
+    (folder.path / ".checkpoint.pt.x1y2").write_bytes(b"half")
+    folder.remove_leftovers()
+    assert sorted(path.name for path in folder.path.iterdir()) == ["config.json", "versions.json"]
 
 
 def test_a_full_disk_keeps_the_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = _begun(tmp_path / "run")
-    trainer = new_trainer(config())
+    trainer = config().build_trainer()
     for _ in range(5):
         trainer.update()
     folder.save(trainer)
@@ -132,21 +218,7 @@ def test_a_full_disk_keeps_the_last_checkpoint(tmp_path: Path, monkeypatch: pyte
     assert folder.load().updates == 5
 
 
-def test_settings_are_read_by_their_type() -> None:
-    changed = with_settings(AGENT, {"learning_rate": "0.5", "window": "7", "gradient_norm": "none", "belief": "open"})
-    assert (changed.learning_rate, changed.window, changed.gradient_norm, changed.belief) == (0.5, 7, None, "open")
-    assert with_settings(AGENT, {"normalise": "false"}).normalise is False
-    for settings, message in (
-        ({"windwo": "1"}, "did you mean 'window'"),
-        ({"window": "x"}, "window is of type int, not 'x'"),
-        ({"belief": "closed"}, "one of conditioned, open"),
-        ({"normalise": "maybe"}, "true or false"),
-    ):
-        with pytest.raises(ConfigError, match=message):
-            with_settings(AGENT, settings)
-
-
-def _begun(path: Path, method: str = "nrm", **changes: object) -> RunFolder:
+def _begun(path: Path, method: str = "nrm", episodes: int = 60, every: int = 20) -> RunFolder:
     folder = RunFolder(path)
-    folder.begin(config(method, **changes))
+    folder.begin(config(method, episodes, every))
     return folder

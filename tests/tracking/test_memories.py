@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 
 import nrm
+from nrm.agents.rnn import RecurrentConfig, RecurrentMemory
 from nrm.neural.grounders import TrueLabels
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
-from nrm.tracking.memories import BeliefMemory, MachineMemory, RecurrentMemory, Seen, reset
+from nrm.tracking import BeliefMemory, MachineMemory, Seen, reset
 
 MACHINE = nrm.compile("F a & F b", "a b c")
 
@@ -32,7 +33,7 @@ class Fixed(TrueLabels):
 def belief_memory(conditioned: bool, crisp: bool = False, frames: bool = True) -> BeliefMemory:
     grounder = TrueLabels(3) if crisp else Fixed(3)
     model = NeuralRewardMachine(grounder, ProbabilisticMoore.from_machine(MACHINE)).eval()
-    return BeliefMemory(model, torch.arange(3)[:, None] if frames else None, conditioned)
+    return BeliefMemory(model, torch.arange(3)[:, None] if frames else None, "conditioned" if conditioned else "open")
 
 
 def test_rm_remembers_the_true_state() -> None:
@@ -82,22 +83,10 @@ def test_frames_change_nothing_but_the_work() -> None:
 
 
 def test_an_ended_episode_is_forgotten_and_others_are_not() -> None:
-    recurrent = RecurrentMemory(2, 4, size=5, layers=2, reads_rewards=True)
+    recurrent = RecurrentMemory(2, 4, RecurrentConfig(size=5))
     for memory in (belief_memory(True), recurrent):
         carry = memory.read(memory.start(2), seen(torch.tensor([0, 0]), torch.tensor([50.0, 50.0])))
         after = reset(memory, carry, torch.tensor([True, False]))
         assert torch.equal(after[0], memory.start(1)[0])
         assert torch.equal(after[1], carry[1])
         assert not torch.equal(carry[0], memory.start(1)[0])
-
-
-def test_the_lstm_is_one_lstm_over_the_whole_window() -> None:
-    memory = RecurrentMemory(2, 4, size=5, layers=2, reads_rewards=False)
-    inputs = torch.randn(6, 3, 2, generator=torch.Generator().manual_seed(0))
-    carry = memory.start(3)
-    stepped = []
-    for step in inputs:
-        carry = memory.read(carry, Seen(step, step, torch.zeros(3, dtype=torch.int64), torch.zeros(3), None))
-        stepped.append(memory.feature(carry))
-    whole, _ = memory.lstm(inputs)
-    assert torch.allclose(torch.stack(stepped), whole, atol=1e-6)

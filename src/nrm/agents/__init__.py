@@ -3,7 +3,7 @@
 from nrm.agents.algorithms import ALGORITHMS, Algorithm, Learner
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig
-from nrm.agents.training import History, Trainer
+from nrm.agents.training import History, Trainer, new_trainer
 
 __all__ = [
     "ALGORITHMS",
@@ -15,4 +15,5 @@ __all__ = [
     "NetworkConfig",
     "Prepared",
     "Trainer",
+    "new_trainer",
 ]

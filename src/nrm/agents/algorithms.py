@@ -73,5 +73,5 @@ class Algorithm:
 
 
 ALGORITHMS: Registry[Algorithm] = Registry(
-    "algorithm", tuple(field.name for field in fields(Algorithm) if field.name != "name"), ("nrm.agents.a2c",)
+    "algorithm", tuple(field.name for field in fields(Algorithm) if field.name != "name"), {"a2c": "nrm.agents.a2c"}
 )

@@ -62,5 +62,5 @@ class Method:
 METHODS: Registry[Method] = Registry(
     "method",
     tuple(field.name for field in fields(Method) if field.name != "name"),
-    ("nrm.agents.rm", "nrm.agents.nrm", "nrm.agents.rnn"),
+    {name: f"nrm.agents.{name}" for name in ("rm", "nrm", "rnn")},
 )

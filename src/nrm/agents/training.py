@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from nrm.agents.algorithms import Learner
-from nrm.agents.methods import Method, Prepared
+from nrm.agents.algorithms import ALGORITHMS, Learner
+from nrm.agents.methods import METHODS, Method, Prepared
+from nrm.agents.networks import NetworkConfig, features_width
 from nrm.envs.world import BatchedWorld
 from nrm.errors import TrainingError
 from nrm.machines.levels import LevelCodec
@@ -146,3 +147,23 @@ class Trainer:
         accuracy = [(int(row[0]), row[1], row[2], row[3]) for row in saved["accuracy"].tolist()]
         columns = {name: saved[name].tolist() for name in ("returns", "lengths", "successes", "steps")}
         self.history = History(**columns, accuracy=accuracy)
+
+
+def new_trainer(
+    world: BatchedWorld,
+    method: str = "nrm",
+    algorithm: str = "a2c",
+    *,
+    episodes: int = 10_000,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+) -> Trainer:
+    """A run at its beginning. `settings`: the dataclasses of `algorithm`, `network` and the method's section."""
+    given = settings or {}
+    what, how = METHODS[method], ALGORITHMS[algorithm]
+    memory_settings = given.get(what.section) or (what.config and what.config())
+    prepared = what.prepare(world, memory_settings, features_width(world.shape), seed)
+    learner = how.build(
+        world, prepared.memory, given.get("algorithm") or how.config(), given.get("network") or NetworkConfig(), seed
+    )
+    return Trainer(world, what, prepared, learner, episodes)

@@ -69,13 +69,13 @@ class WorldKind:
 WORLDS: Registry[WorldKind] = Registry(
     "world",
     tuple(field.name for field in fields(WorldKind) if field.name != "name"),
-    ("nrm.envs.minecraft.kind", "nrm.envs.minigrid.kind"),
+    {name: f"nrm.envs.{name}.kind" for name in ("minecraft", "minigrid")},
 )
 
 
 def find_world(name: str) -> tuple[WorldKind, Any]:
     """The kind of the world of that name, and its configuration. `module:name` is a kind from outside."""
-    kinds = WORLDS.values()
+    kinds = list(WORLDS.values())
     for kind in kinds:
         if (config := kind.parse(name)) is not None:
             return kind, config

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from nrm.agents import ALGORITHMS, METHODS, Trainer
-from nrm.agents.networks import features_width
+from nrm.agents import Trainer, new_trainer
 from nrm.aliases import Json
 from nrm.envs import BatchedWorld, End, WorldKind, find_world
 from nrm.errors import ConfigError, listing, suggestion
@@ -64,11 +63,14 @@ class RunConfig:
 
     def build_trainer(self) -> Trainer:
         """The run at its beginning."""
-        world, method, algorithm = self.build_world(), METHODS[self.method], ALGORITHMS[self.algorithm]
-        prepared = method.prepare(world, self.settings.get(method.section), features_width(world.shape), self.seed)
-        settings = self.settings
-        learner = algorithm.build(world, prepared.memory, settings["algorithm"], settings["network"], self.seed)
-        return Trainer(world, method, prepared, learner, self.episodes)
+        return new_trainer(
+            self.build_world(),
+            self.method,
+            self.algorithm,
+            episodes=self.episodes,
+            seed=self.seed,
+            settings=self.settings,
+        )
 
     def to_json(self) -> Json:
         """The configuration as JSON values."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 
@@ -97,8 +97,18 @@ def changed(sections: Sections, changes: Changes, also: Iterable[str] = ()) -> d
         if not isinstance(values, Mapping):
             raise ConfigError(f"'{name}' is a section of settings, not {values!r}; write {name}.setting = value")
         if name in sections:
-            result[name] = read_section(type(sections[name]), {**asdict(sections[name]), **values}, name)
+            kind = type(sections[name])
+            result[name] = read_section(kind, {**asdict(sections[name]), **_with_nothing(kind, values)}, name)
     return result
+
+
+def _with_nothing(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values with None for the text "none" where a field may be None: TOML cannot say so itself."""
+    types = get_type_hints(kind)
+    return {
+        key: None if value == "none" and type(None) in get_args(types.get(key)) else value
+        for key, value in values.items()
+    }
 
 
 def read_section(kind: type, data: Any, name: str) -> Any:

@@ -1,0 +1,98 @@
+"""Evaluation with the numbers computed by hand."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+import nrm
+from nrm.agents import Trainer, new_trainer
+from nrm.agents.evaluation import evaluate
+from nrm.envs import BatchedMinecraft, MinecraftConfig
+
+SYMBOLS = ("gem", "lava", "empty")
+WORLD = MinecraftConfig(size=(4, 1), items={"gem": (2, 0), "lava": (3, 0)}, steps=6)
+"""Four cells in a row: start, nothing, gem, lava."""
+UP, RIGHT = 0, 1
+
+
+class Scripted:
+    """A policy that knows the cell by its features: there is one action for each."""
+
+    def __init__(self, actions: list[int]) -> None:
+        self.actions = torch.tensor(actions)
+
+    def encoder(self, observations: Tensor) -> Tensor:
+        return observations[:, 0].long()
+
+    def logits(self, features: Tensor, memory: Tensor) -> Tensor:
+        return torch.nn.functional.one_hot(self.actions[features], 4).float() * 100
+
+
+def trainer(formula: str, actions: list[int], method: str = "rm") -> Trainer:
+    made = new_trainer(BatchedMinecraft(WORLD, nrm.compile(formula, SYMBOLS), 2), method, episodes=10)
+    made.learner.policy = Scripted(actions)  # type: ignore[misc]
+    return made
+
+
+def found(formula: str, actions: list[int], episodes: int = 6, method: str = "rm", count: int = 4) -> tuple[float, ...]:
+    world = BatchedMinecraft(WORLD, nrm.compile(formula, SYMBOLS), count)
+    result = evaluate(trainer(formula, actions, method), world, episodes, seed=0, greedy=True)
+    return result.episodes, result.mean_return, result.success_rate, result.mean_length
+
+
+def test_always_right_reaches_both() -> None:
+    # Two steps to the gem pay 50, one more to the lava pays 50: 100 in three steps.
+    assert found("F(gem & F lava)", [RIGHT] * 4) == (6, 100.0, 1.0, 3.0)
+
+
+def test_half_of_the_task_is_no_success() -> None:
+    # Stops at the gem, and the limit of six steps ends the episode with half of the reward.
+    assert found("F(gem & F lava)", [RIGHT, RIGHT, UP, UP]) == (6, 50.0, 0.0, 6.0)
+
+
+def test_a_task_that_is_lost() -> None:
+    # Past the gem into the lava, which is forbidden: the failure's level is -100, two levels below the beginning.
+    episodes, mean, success, length = (
+        found("F(gem & F gem) & G !gem", [UP] * 4, episodes=3, count=2)
+        if False
+        else (found("F lava & G !gem", [RIGHT] * 4, episodes=3, count=2))
+    )
+    assert (episodes, success, length) == (3, 0.0, 2.0)
+    assert (
+        mean
+        == nrm.compile("F lava & G !gem", SYMBOLS).outputs.min() - nrm.compile("F lava & G !gem", SYMBOLS).outputs[0]
+    )
+
+
+def test_each_environment_does_its_share_and_no_more() -> None:
+    assert found("F gem", [RIGHT] * 4, episodes=5, count=3) == (5, 100.0, 1.0, 2.0)
+    assert found("F gem", [RIGHT] * 4, episodes=2, count=3) == (2, 100.0, 1.0, 2.0)
+
+
+def test_tracking_of_states() -> None:
+    machine = nrm.compile("F(gem & F lava)", SYMBOLS)
+    world = BatchedMinecraft(WORLD, machine, 2)
+    told = evaluate(trainer("F(gem & F lava)", [RIGHT] * 4), world, 4, seed=0, greedy=True)
+    assert told.state_accuracy == told.state_accuracy_modulo_shortcuts == 1.0
+    blind = evaluate(trainer("F(gem & F lava)", [RIGHT] * 4, "rnn"), world, 4, seed=0, greedy=True)
+    assert blind.state_accuracy is None
+    assert blind.grounding is None
+
+
+def test_grounding_over_what_was_met() -> None:
+    # Met in each episode: nothing, gem, lava, once each. A grounder that always says `gem` is right once in three.
+    made = trainer("F(gem & F lava)", [RIGHT] * 4, "nrm")
+    assert made.model is not None
+
+    class AlwaysGem(torch.nn.Module):
+        def forward(self, observations: Tensor) -> Tensor:
+            return torch.tensor([[1.0, 0.0, 0.0]]).expand(len(observations), -1)
+
+    made.model.grounder = AlwaysGem()
+    world = BatchedMinecraft(WORLD, nrm.compile("F(gem & F lava)", SYMBOLS), 2)
+    result = evaluate(made, world, 4, seed=0, greedy=True)
+    assert result.grounding is not None
+    assert result.grounding.plain == pytest.approx(1 / 3)
+    assert result.grounding.balanced == pytest.approx(1 / 3)
