@@ -73,7 +73,7 @@ def test_another_run_in_the_folder_refuses_the_grid(tmp_path: Path) -> None:
 
 def test_what_killed_processes_leave_is_removed(tmp_path: Path) -> None:
     folder = trained(tmp_path, lambda: True)
-    (folder.path / ".checkpoint.pt.x1y2").write_bytes(b"half")
+    (folder.path / ".nrm-tmp-x1y2").write_bytes(b"half")
     (tmp_path / "runs" / ".begin-abc" / "half").mkdir(parents=True)
     trained(tmp_path)
     clear_beginnings(tmp_path)

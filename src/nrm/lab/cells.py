@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from nrm.agents import Trainer
 from nrm.errors import FileError, GridError, NrmError, listing
-from nrm.files import write_text
+from nrm.files import remove_leftovers, write_text
 from nrm.lab.config import RunConfig
 from nrm.lab.grid import Cell
 from nrm.lab.packing import BEGINNING, CELL_FILE, whole_folder
@@ -53,7 +53,7 @@ def run_cell(
 ) -> bool:
     """Train a cell to its end, from where its folder is, or until interrupted; whether it is the end."""
     if folder.exists:
-        _remove_leftovers(folder.path)
+        remove_leftovers(folder.path)
     else:
         _begin(cell, folder)
     try:
@@ -101,13 +101,6 @@ def _is_done(folder: RunFolder, episodes: int) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(marked, dict) and marked.get("done") is True and rows == episodes
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Remove the temporary files of a process that was killed while it wrote."""
-    for name in ("checkpoint.pt", "metrics.csv", "grounding.csv", "cost.json", CELL_FILE):
-        for leftover in path.glob(f".{name}.*"):
-            leftover.unlink(missing_ok=True)
 
 
 def _way_out(folder: RunFolder) -> str:
