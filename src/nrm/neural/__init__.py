@@ -1,11 +1,12 @@
 """The neural reward machine: a differentiable Moore machine on probabilistic symbols, any part known or learned."""
 
 from nrm.neural.batches import EpisodeBatch
-from nrm.neural.buffer import Episode, EpisodeBuffer, levels_from_rewards, observed_levels
+from nrm.neural.buffer import Episode, EpisodeBuffer
 from nrm.neural.config import Attempt, FitConfig, FitRecord
 from nrm.neural.discovery import Discovery, discover
 from nrm.neural.episode_file import RecordedEpisodes, load_episodes, record_episodes, save_episodes
 from nrm.neural.extraction import Comparison, compare, extract, renamed_letters, renaming, sharpness
+from nrm.neural.frames import FrameTable
 from nrm.neural.grounders import (
     GROUNDERS,
     CnnGrounder,
@@ -36,6 +37,7 @@ __all__ = [
     "Filtered",
     "FitConfig",
     "FitRecord",
+    "FrameTable",
     "Grounder",
     "MlpGrounder",
     "NeuralRewardMachine",
@@ -49,10 +51,8 @@ __all__ = [
     "extract",
     "fit",
     "grounder_for",
-    "levels_from_rewards",
     "load_episodes",
     "load_model",
-    "observed_levels",
     "record_episodes",
     "renamed_letters",
     "renaming",

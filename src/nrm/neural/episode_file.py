@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.errors import EpisodeError, EpisodeFileError, listing
-from nrm.machines import MooreMachine
-from nrm.neural.buffer import EpisodeBuffer, observed_levels
+from nrm.machines import LevelCodec, MooreMachine
+from nrm.neural.buffer import EpisodeBuffer
+from nrm.neural.frames import FrameTable
 from nrm.neural.moore import ProbabilisticMoore
 
 _ARRAYS = ("observations", "index", "lengths", "rewards", "symbols", "symbol_names", "metadata")
@@ -64,21 +65,20 @@ class RecordedEpisodes:
 
     def buffer(self, machine: MooreMachine | None = None) -> EpisodeBuffer:
         """The episodes for a machine; without one, for a machine to be learned that starts at level 0."""
-        if machine is not None:
-            buffer = EpisodeBuffer.for_machine(machine)
-        else:
-            buffer = EpisodeBuffer(observed_levels(self.episode_rewards()), 0.0)
-        self.add_to(buffer)
-        return buffer
+        codec = LevelCodec.observed(self.episode_rewards()) if machine is None else LevelCodec.of(machine)
+        return self.coded(codec)
 
-    def add_to(self, buffer: EpisodeBuffer) -> None:
-        """Add every episode to a buffer."""
+    def coded(self, codec: LevelCodec) -> EpisodeBuffer:
+        """The episodes with the levels that a codec reads from their rewards."""
+        buffer = EpisodeBuffer(codec.levels, codec.initial)
+        numbers = buffer.frames.add(self.observations)
+        index = numbers if self.index is None else numbers[self.index]
         stops = np.cumsum(self.lengths)
         for start, stop in zip(stops - self.lengths, stops, strict=True):
             part = slice(int(start), int(stop))
-            rows = self.observations[part] if self.index is None else self.observations[self.index[part]]
             true = None if self.symbols is None else self.symbols[part]
-            buffer.add(rows, rewards=self.rewards[part], symbols=true)
+            buffer.add(index=index[part], rewards=self.rewards[part], symbols=true)
+        return buffer
 
 
 def as_buffer(episodes: EpisodeBuffer | RecordedEpisodes, machine: ProbabilisticMoore | None = None) -> EpisodeBuffer:
@@ -89,11 +89,8 @@ def as_buffer(episodes: EpisodeBuffer | RecordedEpisodes, machine: Probabilistic
         raise EpisodeError(f"episodes are an EpisodeBuffer or RecordedEpisodes, not {type(episodes).__name__}")
     if machine is None:
         return episodes.buffer()
-    known = "rewards" not in machine.learned
-    first = float(machine.levels[machine.reward_probs()[machine.initial].argmax()]) if known else 0.0
-    buffer = EpisodeBuffer(machine.levels.cpu().numpy(), first)
-    episodes.add_to(buffer)
-    return buffer
+    first = 0.0 if "rewards" in machine.learned else machine.initial_level
+    return episodes.coded(LevelCodec(machine.levels.cpu().numpy(), first))
 
 
 def record_episodes(
@@ -107,14 +104,14 @@ def record_episodes(
     if not observations:
         raise EpisodeFileError("there are no episodes to record")
     rows = np.concatenate([np.asarray(part) for part in observations])
-    flat = np.ascontiguousarray(rows).reshape(len(rows), -1)
-    _, first, index = np.unique(flat, axis=0, return_index=True, return_inverse=True)
-    few = len(first) < 0.5 * len(rows)
+    frames = FrameTable()
+    index = frames.add(rows)
+    few = len(frames) < 0.5 * len(rows)
     return RecordedEpisodes(
-        observations=rows[first] if few else rows,
+        observations=frames[:] if few else rows,
         lengths=np.array([len(part) for part in rewards], dtype=np.int64),
         rewards=np.concatenate([np.asarray(part, dtype=np.float64) for part in rewards]),
-        index=index.reshape(-1).astype(np.int64) if few else None,
+        index=index if few else None,
         symbols=None if symbols is None else np.concatenate([np.asarray(part) for part in symbols]).astype(np.int64),
         symbol_names=None if symbol_names is None else tuple(symbol_names),
         metadata=metadata or {},

@@ -62,7 +62,7 @@ def extract(
         if not isinstance(model, NeuralRewardMachine):
             raise LearningError("to extract with episodes, give the whole model: its grounder reads them")
         buffer = as_buffer(episodes, machine)
-        crisp = merge_unseen(crisp, evidence(crisp, grounded_traces(model, buffer)), buffer.initial)
+        crisp = merge_unseen(crisp, evidence(crisp, grounded_traces(model, buffer)), buffer.codec.initial)
     return minimise(crisp, by="outputs") if minimal else crisp
 
 
