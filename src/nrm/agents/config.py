@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nrm.errors import ConfigError, suggestion
-from nrm.neural.config import FitConfig
-from nrm.neural.objectives import Objective
+from nrm.neural.config import FitConfig, Objective
 
 Method = Literal["rm", "nrm", "rnn"]
 METHODS: tuple[Method, ...] = ("rm", "nrm", "rnn")

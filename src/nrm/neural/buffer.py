@@ -38,8 +38,8 @@ class EpisodeBuffer:
     """Episodes of any length, with at most `capacity` of them kept.
 
     Equal observations are stored once, in a table that several buffers can share. When full, `keep="recent"` drops the
-    oldest episode and `keep="rare"` the one whose rewards are the most common. Labels are level indices; give rewards or
-    the indices themselves.
+    oldest episode and `keep="rare"` the one whose rewards are the most common. Labels are level indices; give rewards
+    or the indices themselves.
     """
 
     def __init__(

@@ -16,8 +16,8 @@ Row t is what was seen when reward t was paid: the observation of a reset is not
 
 from __future__ import annotations
 
+import io
 import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.errors import EpisodeError, EpisodeFileError, listing
+from nrm.files import make_folder, write_bytes
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.frames import FrameTable
@@ -136,12 +137,11 @@ def save_episodes(path: str | Path, episodes: RecordedEpisodes) -> Path:
     arrays |= {name: values for name, values in optional.items() if values is not None}
     if episodes.symbol_names is not None:
         arrays["symbol_names"] = np.array(episodes.symbol_names)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # Typed stubs of savez_compressed take `allow_pickle` for one of the arrays.
-        np.savez_compressed(target, **arrays)  # type: ignore[arg-type]
-    except OSError as error:
-        raise EpisodeFileError(f"cannot write {target}: {error.strerror or error}") from None
+    whole = io.BytesIO()
+    # Typed stubs of savez_compressed take `allow_pickle` for one of the arrays.
+    np.savez_compressed(whole, **arrays)  # type: ignore[arg-type]
+    make_folder(target.parent)
+    write_bytes(target, whole.getvalue())
     return target
 
 
@@ -155,7 +155,9 @@ def load_episodes(path: str | Path) -> RecordedEpisodes:
             arrays = {name: loaded[name] for name in loaded.files}
     except FileNotFoundError:
         raise EpisodeFileError(f"there is no file {path}") from None
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+    except EpisodeFileError:
+        raise
+    except Exception as error:  # numpy, zipfile and zlib raise all kinds on bytes that are no file of theirs
         raise EpisodeFileError(f"{path} is no episode file (.npz), or it is damaged: {error}") from None
     missing = [name for name in ("observations", "lengths", "rewards") if name not in arrays]
     if missing:

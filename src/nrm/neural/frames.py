@@ -32,7 +32,7 @@ class FrameTable:
         return rows
 
     def add(self, rows: ArrayLike, place: str = "observations") -> NDArray[np.int64]:
-        """(time,) the numbers of observations (time, …), known or new. Errors name the `place`, and leave all as it was."""
+        """(time,) the numbers of observations (time, …), known or new. Errors name the `place`; then none is added."""
         given = np.ascontiguousarray(rows)
         self._check_kind(given, place)
         width = given.itemsize * math.prod(given.shape[1:])
