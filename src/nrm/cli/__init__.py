@@ -48,13 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given == ["--version"]:
         print(f"nrm {version('neural-reward-machines')}")
         sys.exit(0)
-    command = tyro.cli(
-        Command,
-        prog="nrm",
-        description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
-        args=given,
-    )
     try:
+        command = tyro.cli(
+            Command,
+            prog="nrm",
+            description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
+            args=given,
+        )
         status = command.run()
         sys.stdout.flush()
     except NrmError as error:
