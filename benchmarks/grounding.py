@@ -28,7 +28,7 @@ from nrm.neural import (
     NeuralRewardMachine,
     fit,
 )
-from nrm.neural.objectives import Objective
+from nrm.neural.config import Objective
 
 GrounderName = Literal["mlp", "paper-mlp", "cnn"]
 

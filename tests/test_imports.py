@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "figures": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures"},
     "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures", "report", "cli"},
 }
-SHARED = {"errors", "aliases", "files", "registration", "timing"}
+SHARED = {"errors", "aliases", "files", "registration", "registry", "timing"}
 WITHOUT_TORCH = ("logic", "machines", "groundability")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import sys
 import tempfile
 from pathlib import Path
@@ -15,6 +16,9 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+TEMPORARY = ".nrm-tmp-"
+"""How the names of files begin that are not written to the end yet."""
 
 
 def read_text(path: Path | str) -> str:
@@ -54,7 +58,6 @@ def write_text(path: Path | str, text: str) -> None:
 
 def write_bytes(path: Path | str, data: bytes) -> None:
     """Write bytes so that the file is either the old one or the new one, never half of it."""
-    temporary = None
     try:
         target = Path(path).resolve()  # a link stays, and what it points to is written
         if target.is_dir():
@@ -63,19 +66,17 @@ def write_bytes(path: Path | str, data: bytes) -> None:
             raise FileError(f"cannot write {path}: it is read-only")
         if target.exists() and not target.is_file():  # a device or a pipe is written to, not replaced
             target.write_bytes(data)
-            return
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
+        else:
+            _replace(target, data)
     except (OSError, ValueError) as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
         reason = _reason(error) if isinstance(error, OSError) else str(error)
         raise FileError(f"cannot write {str(path)!r}: {reason}") from None
+
+
+def remove_leftovers(folder: Path | str) -> None:
+    """Remove the temporary files of writers that were killed. Call it where nobody else is writing."""
+    for leftover in Path(folder).glob(f"{TEMPORARY}*"):
+        leftover.unlink(missing_ok=True)
 
 
 def make_folder(path: Path | str) -> Path:
@@ -91,19 +92,28 @@ def make_folder(path: Path | str) -> Path:
 
 
 def check_folder(path: Path | str) -> None:
-    """Make a folder unless it is there, and raise now, not after hours of work, when nothing can be written in it."""
-    folder = make_folder(path)
+    """Raise now, not after hours of work, when nothing can be written in a folder; it need not be there yet."""
+    folder = Path(path)
+    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not existing.is_dir():
+        raise FileError(f"cannot make the folder {folder}: {existing} is a file")
     try:
-        with tempfile.TemporaryFile(dir=folder):
+        with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as error:
-        raise FileError(f"cannot write into {folder}: {_reason(error)}") from None
+        raise FileError(f"cannot write into {existing}: {_reason(error)}") from None
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _replace(target: Path, data: bytes) -> None:
+    temporary = target.with_name(f"{TEMPORARY}{secrets.token_hex(8)}")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _reason(error: OSError) -> str:

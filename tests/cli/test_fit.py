@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,8 @@ import pytest
 from benchmarks import worlds
 
 import nrm
-from nrm.neural import load_model, record_episodes, save_episodes
+from nrm.errors import LearningError
+from nrm.neural import FitConfig, load_model, record_episodes, save_episodes
 from tests.cli.conftest import Nrm
 
 
@@ -155,21 +158,57 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
         (["EPISODES", "--task", "9"], "unknown paper task '9'"),
         (["EPISODES", "--task", "4"], "which this machine never outputs; its levels are"),
         (["EPISODES", "--formula", "F zebra"], "zebra"),
-        (["EPISODES", "--task", "3", "--fall-off", "terminal"], "are for machine files; add --machine"),
+        (["EPISODES", "--task", "3", "--fall-off", "terminal"], "for machine files only; add --machine"),
         (["EPISODES", "--task", "3", "--epochs", "0"], "epochs must be positive"),
         (["EPISODES", "--task", "3", "--threads", "0"], "--threads must be at least 1"),
         (["EPISODES", "--task", "3", "--learn", "both", "--states", "0"], "--states must be at least 1"),
         (["EPISODES", "--task", "3", "--grounder", "cnn"], "images have the shape"),
+        (["EPISODES", "--task", "3", "--grounder", "mpl"], "unknown grounder 'mpl'; did you mean 'mlp'?"),
+        (["EPISODES", "--task", "3", "--grounder", "nowhere:Net"], "there is no module 'nowhere'"),
     ],
 )
 def test_bad_input_is_refused(
     nrm_command: Nrm, episodes: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     filled = [str(episodes) if argument == "EPISODES" else argument for argument in arguments]
-    outcome = nrm_command("fit", *filled, "--out", str(tmp_path))
+    outcome = nrm_command("fit", *filled, "--out", str(tmp_path / "deep" / "folder"))
     assert outcome.status == 2
     assert message in outcome.err
     assert "Traceback" not in outcome.err
+    assert list(tmp_path.iterdir()) == []  # a failed fit leaves no folder
+
+
+def test_every_setting_of_learning_is_an_option(
+    nrm_command: Nrm, episodes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+
+    def fake(model: object, episodes: object, learn: str, config: FitConfig, progress: object) -> None:
+        given.append(config)
+        raise LearningError("enough")
+
+    monkeypatch.setattr("nrm.cli.fitting.fit", fake)
+    options = ["--epochs", "7", "--temperature", "1.0", "0.5", "--held-out", "0.3", "--patience", "3", "--seed", "5"]
+    assert nrm_command("fit", str(episodes), "--task", "3", "--out", str(tmp_path / "out"), *options).status == 2
+    assert given == [FitConfig(epochs=7, temperature=(1.0, 0.5), held_out=0.3, patience=3, seed=5)]
+
+
+def test_the_command_line_is_read_without_pytorch() -> None:
+    code = "import sys, nrm.cli; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_grounder_of_ones_own_is_named_by_its_module(
+    nrm_command: Nrm, episodes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_networks.py").write_text(
+        "from nrm.neural import MlpGrounder\n\nclass Wide(MlpGrounder):\n    label = 'wider'\n"
+    )
+    command = ("fit", str(episodes), "--task", "3", "--epochs", "5", "--restarts", "1", "--out", "out")
+    outcome = nrm_command(*command, "--grounder", "my_networks:Wide")
+    assert outcome.status == 1, outcome.err
+    assert type(load_model("out/model.pt").grounder).__name__ == "Wide"
 
 
 def test_a_task_that_contradicts_the_episodes_is_named(nrm_command: Nrm, tmp_path: Path) -> None:

@@ -24,15 +24,15 @@ SWEEP = """
 tasks = [1]
 methods = ["rm", "nrm"]
 episodes = 200
-[settings]
 environments = 4
-grounding_every = 40
-grounding_epochs = 20
-grounding_restarts = 1
+[settings.grounding]
+every = 40
+epochs = 20
+restarts = 1
 [variants.base]
 [variants.open]
-belief = "open"
-window = 4
+grounding.belief = "open"
+algorithm.steps = 4
 """
 
 
@@ -124,10 +124,10 @@ def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path, monk
         (["sweep", "bad.toml", "--out", "x"], "bad.toml, line 2: unknown key 'seed'; did you mean 'seeds'"),
         (["sweep", "sweep.toml", "--out", "x", "--processes", "0"], "at least 1, not 0"),
         (["sweep", "sweep.toml", "--out", "x", "--address", "a:1"], "add --engine ray"),
-        (["sweep", "sweep.toml", "--out", "sweep.toml"], "cannot write in sweep.toml"),
+        (["sweep", "sweep.toml", "--out", "sweep.toml"], "cannot make the folder sweep.toml: it is a file"),
         (["reproduce", "--tasks", "9", "--out", "x"], "unknown paper task '9'"),
         (["reproduce", "--methods", "nmr", "--out", "x"], "did you mean 'nrm'"),
-        (["reproduce", "--episodes", "0", "--out", "x"], "episodes must be positive, not 0"),
+        (["reproduce", "--episodes", "0", "--out", "x"], "episodes must be at least 1, not 0"),
         (["reproduce", "--seeds", "1", "1", "--out", "x"], "seeds lists 1 twice"),
         (["reproduce", "--engine", "ray", "--address", "a:1", "--processes", "2", "--out", "x"], "drop --processes"),
     ],

@@ -64,7 +64,7 @@ def test_configurations_without_a_kind_are_of_the_first_world() -> None:
         (["--world", "minigrid:MiniGrid-LavaGap5-v0"], "did you mean 'MiniGrid-LavaGapS5-v0'"),
         (["--world", "minigird:MiniGrid-LavaGapS5-v0"], "unknown world 'minigird:MiniGrid-LavaGapS5-v0'"),
         (["--world", LAVA, "--task", "F gaol"], "did you mean 'goal'"),
-        (["--world", LAVA, "--layout", "episode"], "draws its own grids"),
+        (["--world", LAVA, "--world.layout", "episode"], "Unrecognized options: --world.layout"),
         (["--world", "minigrid:MiniGrid-Empty-5x5-v0"], "there is no ready task for MiniGrid-Empty-5x5-v0"),
         (["--world", "minigrid:MiniGrid-Empty-5x5-v0", "--task", "F gem"], "nothing in a grid is called 'gem'"),
     ],

@@ -13,14 +13,26 @@ import pytest
 
 from tests.cli.conftest import Nrm
 
-QUICK = ("--episodes", "150", "--set", "grounding_every=40", "--set", "grounding_epochs=40", "--quiet")
+QUICK = ("--episodes", "150", "--quiet")
+GROUNDING = ("--grounding.every", "40", "--grounding.epochs", "40")
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A short NRM run on a formula."""
     folder = tmp_path_factory.mktemp("runs") / "nrm"
-    command = [sys.executable, "-m", "nrm", "train", "--task", "F pickaxe & G !door", "--out", str(folder), *QUICK]
+    command = [
+        sys.executable,
+        "-m",
+        "nrm",
+        "train",
+        "--task",
+        "F pickaxe & G !door",
+        "--out",
+        str(folder),
+        *QUICK,
+        *GROUNDING,
+    ]
     subprocess.run(command, check=True, capture_output=True)
     return folder
 
@@ -100,9 +112,14 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
         (["train", "--task", "1", "--world", "mpa", "--out", "x"], "unknown world 'mpa'; did you mean 'map'"),
         (["train", "--task", "1", "--method", "nmr", "--out", "x"], "unknown method 'nmr'; did you mean 'nrm'"),
         (["train", "--task", "1", "--preset", "papr", "--out", "x"], "did you mean 'paper'"),
-        (["train", "--task", "1", "--set", "windw=3", "--out", "x"], "did you mean 'window'"),
-        (["train", "--task", "1", "--set", "window", "--out", "x"], "takes name=value"),
-        (["train", "--task", "1", "--episodes", "0", "--out", "x"], "episodes must be positive"),
+        (["train", "--task", "1", "--algorithm", "a3c", "--out", "x"], "unknown algorithm 'a3c'; did you mean 'a2c'"),
+        (["train", "--task", "1", "--algorithm.stpes", "3", "--out", "x"], "Perhaps you meant: --algorithm.steps"),
+        (["train", "--task", "1", "--method", "rm", "--grounding.every", "3", "--out", "x"], "--grounding.every"),
+        (["train", "--task", "1", "--algorithm.steps", "0", "--out", "x"], "steps must be positive, not 0"),
+        (["train", "--task", "1", "--world.size", "2", "--out", "x"], "outside the 2x2 grid"),
+        (["train", "--task", "1", "--grounding.grounder", "mpl", "--out", "x"], "did you mean 'mlp'"),
+        (["train", "--task", "1", "--world", "gone:WORLD", "--out", "x"], "there is no module 'gone'"),
+        (["train", "--task", "1", "--episodes", "0", "--out", "x"], "episodes must be at least 1, not 0"),
         (["train", "--resume", "missing"], "holds no run"),
         (["train", "--resume", "x", "--task", "1"], "drop the other options"),
         (["train", "--resume", "x", "--episodes", "9"], "drop the other options"),

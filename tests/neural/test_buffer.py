@@ -9,39 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nrm.errors import EpisodeError
-from nrm.neural import EpisodeBuffer, MlpGrounder, NeuralRewardMachine, levels_from_rewards, observed_levels
+from nrm.neural import EpisodeBuffer, FrameTable, MlpGrounder, NeuralRewardMachine
 from nrm.neural.objectives import marginal, sequence
 from tests.neural.examples import letter_buffer, task
 
 LEVELS = [0.0, 50.0, 100.0]
-
-
-def test_levels_are_sums_of_rewards() -> None:
-    assert levels_from_rewards([0, 50, 0, 50], LEVELS, 0.0).tolist() == [0, 1, 1, 2]
-    assert levels_from_rewards(
-        np.array([33.3333, 33.3333], dtype=np.float32), [0, 100 / 3, 200 / 3, 100], 0.0
-    ).tolist() == [1, 2]
-    assert levels_from_rewards([-50.0], LEVELS, 100.0).tolist() == [1]
-
-
-@pytest.mark.parametrize("number", range(1, 9))
-def test_rewards_of_runs_give_their_levels_back(number: int) -> None:
-    machine = task(number)
-    letters = np.random.default_rng(number).integers(5, size=30).tolist()
-    run = machine.run(machine.alphabet.decode(letters))
-    found = levels_from_rewards(run.rewards, machine.levels, machine.outputs[machine.initial])
-    assert machine.levels[found].tolist() == list(run.outputs[1:])
-
-
-def test_rewards_that_make_no_level_are_refused() -> None:
-    with pytest.raises(EpisodeError, match=r"episode 7, step 1 .* sum to 25.*never outputs; its levels are 0, 50, 100"):
-        levels_from_rewards([0, 25], LEVELS, 0.0, "episode 7")
-    with pytest.raises(EpisodeError, match="sum to nan"):
-        levels_from_rewards([np.nan], LEVELS, 0.0)
-
-
-def test_levels_that_rewards_show() -> None:
-    assert observed_levels([[0, 50, 50], [-100]]).tolist() == [-100.0, 0.0, 50.0, 100.0]
 
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=6), min_size=1, max_size=6))
@@ -83,9 +55,37 @@ def test_a_full_buffer_drops_the_oldest() -> None:
     buffer = EpisodeBuffer(LEVELS, capacity=3)
     for number in range(200):
         buffer.add(np.full((2, 1), number), levels=[0, 0])
-    assert [int(buffer.observation(int(episode.index[0]))[0]) for episode in buffer] == [197, 198, 199]
+    assert [int(buffer.observations(episode.index)[0, 0]) for episode in buffer] == [197, 198, 199]
     assert buffer.distinct == 3
-    assert len(buffer._frames) < 100
+    assert len(buffer.frames) < 100
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=6), min_size=1, max_size=12), st.permutations(range(6))
+)
+def test_a_shared_table_gives_the_batches_of_ones_own(episodes: list[list[int]], order: list[int]) -> None:
+    table = FrameTable(np.array(order, dtype=np.float32)[:, None])  # numbered otherwise than the episodes go
+    for capacity in (None, 3):
+        own = EpisodeBuffer(LEVELS, capacity=capacity)
+        sharing = EpisodeBuffer(LEVELS, capacity=capacity, frames=table)
+        for letters in episodes:
+            rows, levels = np.array(letters, dtype=np.float32)[:, None], [0] * len(letters)
+            own.add(rows, levels=levels)
+            sharing.add(index=table.add(rows), levels=levels)
+            for buffer in (own, sharing):
+                buffer._compact()
+        assert len(table) == 6
+        for distinct in (True, False):
+            for mine, theirs in zip(own.batch(distinct=distinct), sharing.batch(distinct=distinct), strict=True):
+                assert torch.equal(mine, theirs)
+
+
+def test_batches_hold_observations_in_the_order_of_their_first_occurrence() -> None:
+    buffer = EpisodeBuffer(LEVELS)
+    buffer.add([[9], [3], [9]], levels=[0, 0, 0])
+    buffer.add([[5], [3], [1]], levels=[0, 0, 0])
+    assert buffer.batch().observations.flatten().tolist() == [9, 3, 5, 1]
+    assert buffer.batch([1]).observations.flatten().tolist() == [3, 5, 1]
 
 
 def test_a_full_buffer_can_keep_what_is_rare() -> None:
@@ -135,14 +135,20 @@ def test_bad_episodes_are_refused() -> None:
         buffer.add([], levels=[])
     with pytest.raises(EpisodeError, match=r"level index 3; the machine's levels are 0 to 2: 0, 50, 100"):
         buffer.add([[0]], levels=[3])
-    with pytest.raises(EpisodeError, match=r"step 1 .* NaN or infinity"):
+    with pytest.raises(EpisodeError, match=r"episode 0, row 1 .* NaN or infinity"):
         buffer.add([[0.0], [np.nan]], levels=[0, 0])
     buffer.add([[0.0]], levels=[0])
     with pytest.raises(EpisodeError, match="observations are float64 of shape"):
         buffer.add([[0.0, 1.0]], levels=[0])
+    assert buffer.distinct == len(buffer.frames) == 1  # what was refused has left nothing behind
+    with pytest.raises(EpisodeError, match="either the observations or their index"):
+        buffer.add([[0.0]], index=[0], levels=[0])
+    for index in ([1], [-1], [0.0], [[0]]):
+        with pytest.raises(EpisodeError, match="episode 1: the index must hold numbers from 0 to 0"):
+            buffer.add(index=index, levels=[0])
     with pytest.raises(EpisodeError, match="2 true symbols for 1 steps"):
         buffer.add([[0.0]], levels=[0], symbols=[1, 2])
-    with pytest.raises(EpisodeError, match="must know the initial level"):
+    with pytest.raises(EpisodeError, match="episode 0: to read rewards, the initial level must be known"):
         EpisodeBuffer(LEVELS).add([[0.0]], rewards=[0.0])
     with pytest.raises(EpisodeError, match="its capacity is 0"):
         EpisodeBuffer(LEVELS, capacity=0)

@@ -21,9 +21,9 @@ def test_configurations_read_back_equal(method: str, world: dict[str, Any]) -> N
 
 def test_settings_are_changed_by_section() -> None:
     sections = default_sections("map", "nrm", "a2c")
-    new = changed(sections, {"algorithm": {"learning_rate": 1, "gradient_norm": "none"}, "world": {"size": [3, 5]}})
+    new = changed(sections, {"algorithm": {"learning_rate": 1, "gradient_norm": "none"}, "world": {"size": [6, 5]}})
     assert (new["algorithm"].learning_rate, new["algorithm"].gradient_norm) == (1.0, None)
-    assert new["world"].shape == (3, 5)
+    assert new["world"].shape == (6, 5)
     assert new["grounding"] == sections["grounding"]
 
 

@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from nrm.errors import ConfigError, FileError, LockedError
+from nrm.files import TEMPORARY, remove_leftovers
 from nrm.runs import RunConfig, RunFolder, choose_run, train
 from nrm.runs.lock import locked
 
@@ -195,8 +196,8 @@ def test_one_process_at_a_time_trains_in_a_folder(tmp_path: Path) -> None:
 
 def test_what_killed_writers_leave_is_removed(tmp_path: Path) -> None:
     folder = _begun(tmp_path / "run")
-    (folder.path / ".checkpoint.pt.x1y2").write_bytes(b"half")
-    folder.remove_leftovers()
+    (folder.path / f"{TEMPORARY}x1y2").write_bytes(b"half")
+    remove_leftovers(folder.path)
     assert sorted(path.name for path in folder.path.iterdir()) == ["config.json", "versions.json"]
 
 

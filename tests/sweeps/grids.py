@@ -7,16 +7,16 @@ import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from nrm.runs import RunFolder, new_trainer, train
+from nrm.runs import RunFolder, train
 from nrm.runs.lock import locked
 from nrm.sweeps import Grid
 from nrm.sweeps.cells import cell_path
 from nrm.sweeps.engines import Engine, Event
 
-SETTINGS = {"environments": 4, "grounding_every": 40, "grounding_epochs": 20, "grounding_restarts": 1}
-GRID = Grid(("1", "3"), methods=("nrm", "rm"), episodes=200, settings=SETTINGS)
+SETTINGS = {"grounding": {"every": 40, "epochs": 20, "restarts": 1}}
+GRID = Grid(("1", "3"), methods=("nrm", "rm"), episodes=200, environments=4, settings=SETTINGS)
 # Ray hears of things a little later: the first run must last a while.
-SMALL = Grid(("1",), methods=("nrm", "rm"), episodes=800, settings=SETTINGS)
+SMALL = Grid(("1",), methods=("nrm", "rm"), episodes=800, environments=4, settings=SETTINGS)
 
 
 def reference(grid: Grid, store: Path) -> dict[str, str]:
@@ -25,7 +25,7 @@ def reference(grid: Grid, store: Path) -> dict[str, str]:
     for cell in grid.cells:
         folder = RunFolder(store / cell.name)
         folder.begin(cell.config)
-        train(folder, new_trainer(cell.config))
+        train(folder, folder.load())
         found[cell.name] = (folder.path / "metrics.csv").read_text()
     return found
 

@@ -15,15 +15,17 @@ import pytest
 import torch
 
 from nrm.errors import FileError, GridError, LockedError
+from nrm.files import TEMPORARY
 from nrm.runs import RunFolder, lock
+from nrm.runs.folder import clear_beginnings
 from nrm.runs.lock import locked
 from nrm.sweeps import Grid
-from nrm.sweeps.cells import cell_path, cell_state, clear_beginnings, describe, run_cell
+from nrm.sweeps.cells import RUNS, cell_path, cell_state, describe, run_cell
 from nrm.sweeps.engines.worker import _work
 from nrm.sweeps.packing import pack, unpack
 
 torch.set_num_threads(1)
-GRID = Grid(("1",), methods=("rm",), episodes=40, settings={"environments": 4})
+GRID = Grid(("1",), methods=("rm",), episodes=40, environments=4)
 (CELL,) = GRID.cells
 
 
@@ -67,18 +69,19 @@ def test_broken_folders(tmp_path: Path) -> None:
 
 def test_another_run_in_the_folder_refuses_the_grid(tmp_path: Path) -> None:
     trained(tmp_path)
-    (other,) = Grid(("1",), methods=("rm",), episodes=50, settings={"environments": 4}).cells
-    with pytest.raises(GridError, match=r"agent\.episodes is 40 there and 50 here"):
+    (other,) = Grid(("1",), methods=("rm",), episodes=50, environments=4).cells
+    with pytest.raises(GridError, match=r"episodes is 40 there and 50 here"):
         cell_state(tmp_path, other)
 
 
 def test_what_killed_processes_leave_is_removed(tmp_path: Path) -> None:
     folder = trained(tmp_path, lambda: True)
-    (folder.path / ".checkpoint.pt.x1y2").write_bytes(b"half")
+    (folder.path / f"{TEMPORARY}x1y2").write_bytes(b"half")
     (tmp_path / "runs" / ".begin-abc" / "half").mkdir(parents=True)
     trained(tmp_path)
-    clear_beginnings(tmp_path)
-    assert [path for path in (tmp_path / "runs").rglob("*") if path.name.startswith(".")] == []
+    clear_beginnings(tmp_path / RUNS)
+    hidden = [path.name for path in (tmp_path / RUNS).rglob("*") if path.name.startswith(".")]
+    assert hidden == [lock.LOCK_FILE]
 
 
 def test_a_folder_travels_as_bytes(tmp_path: Path) -> None:

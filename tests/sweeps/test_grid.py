@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from nrm.envs import MinecraftConfig
 from nrm.errors import GridError, NrmError
 from nrm.sweeps import Grid, load_grid, paper_grid
 from nrm.sweeps.grid_file import grid_from_toml
@@ -18,25 +17,25 @@ methods = ["nrm", "rm"]
 seeds = [0, 7]
 episodes = 300
 
-[settings]
+[settings.algorithm]
 learning_rate = 0.002
 
 [variants.base]
 [variants.open]
-belief = "open"
-gradient_norm = "none"
+grounding.belief = "open"
+algorithm.gradient_norm = "none"
 [variants.papers]
 preset = "paper"
-layout = "episode"
 episodes = 50
-normalise = true
+world.layout = "episode"
+network.normalise = true
 """
 
 
 def test_the_papers_grid() -> None:
     grid = paper_grid()
     assert len(grid.cells) == 8 * 3 * 5 * 2
-    assert {cell.config.agent.episodes for cell in grid.cells} == {10_000}
+    assert {cell.config.episodes for cell in grid.cells} == {10_000}
     # The first fifth already holds every task, method and world.
     first = grid.cells[:48]
     assert {(cell.config.task, *cell.kind) for cell in first} == {(cell.config.task, *cell.kind) for cell in grid.cells}
@@ -47,14 +46,15 @@ def test_a_grid_file() -> None:
     cells = {cell.name: cell for cell in grid.cells}
     assert len(cells) == len(grid.cells) == 3 * 2 * 2 * 2 * 3
     base, opened = cells["map-task1-nrm-base-seed7"].config, cells["map-task1-nrm-open-seed7"].config
-    assert (base.agent.belief, opened.agent.belief, opened.agent.gradient_norm) == ("conditioned", "open", None)
-    assert base.agent.learning_rate == opened.agent.learning_rate == 0.002
-    assert base.agent.episodes == 300
+    assert (base.settings["grounding"].belief, opened.settings["grounding"].belief) == ("conditioned", "open")
+    assert opened.settings["algorithm"].gradient_norm is None
+    assert base.settings["algorithm"].learning_rate == opened.settings["algorithm"].learning_rate == 0.002
+    assert base.episodes == 300
     papers = cells["image-episode-task3-rm-papers-seed0"]
-    assert isinstance(papers.config.world, MinecraftConfig)
-    assert (papers.variant, papers.config.world.layout, papers.config.agent.environments) == ("papers", "episode", 1)
-    assert papers.config.agent.episodes == 50  # a variant's own setting wins
-    assert papers.config.agent.normalise is True
+    assert (papers.variant, papers.config.settings["world"].layout) == ("papers", "episode")
+    assert (papers.config.environments, papers.config.episodes) == (1, 50)  # a variant's own setting wins
+    assert papers.config.settings["network"].normalise is True
+    assert "grounding" not in papers.config.settings  # RM has none
 
 
 def test_minigrid_in_a_grid() -> None:
@@ -83,32 +83,38 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("tasks = [1]\nseedz = [1]", "line 2: unknown key 'seedz'; did you mean 'seeds'"),
-        ("tasks = [1]\n[settings]\nwindwo = 3", "line 3: unknown setting 'windwo'; did you mean 'window'"),
-        ("tasks = [1]\n[variants.a]\nbeleif = 'open'", "did you mean 'belief'"),
-        ("tasks = [1]\n[variants.a]\nlayout = 'fix'", "unknown layout 'fix'; did you mean 'fixed'"),
-        ("tasks = [1]\nend = 'limits'", "line 2: unknown end 'limits'; did you mean 'limit'"),
+        (
+            "tasks = [1]\n[settings.algorithm]\nstpes = 3",
+            "line 3: unknown setting 'algorithm.stpes'; did you mean 'steps'",
+        ),
+        ("tasks = [1]\n[variants.a]\ngrounding.beleif = 'open'", "line 3: unknown setting 'grounding.beleif'"),
+        ("tasks = [1]\n[settings]\nlearning_rate = 1", "'learning_rate' is a setting of the section 'algorithm'"),
+        ("tasks = [1]\n[variants.a]\nworld.layout = 'fix'", "world.layout: invalid enum value 'fix'"),
+        ("tasks = [1]\nend = 'limits'", "line 2: end: invalid enum value 'limits'"),
+        ("tasks = [1]\n[variants.a]\nend = 'limits'", "line 3: end: invalid enum value 'limits'"),
+        ("tasks = [1]\nmethods = ['rm']\n[settings.grounding]\nevery = 3", "unknown section 'grounding'"),
         ("tasks = ['G !lava']\nend = 'limit'\n[variants.a]\n[variants.b]\nend = 'outcome'", "use end='limit'"),
         ("tasks = [1]\nsettings = {preset = 'paper'}", "unknown setting 'preset'"),
         ("seeds = [1]", "the key 'tasks' is missing"),
         ("tasks = []", "the grid is empty: tasks lists nothing"),
         ("tasks = [1]\nseeds = []", "the grid is empty: seeds lists nothing"),
-        ("tasks = [1]\nseeds = 5", "line 2: 'seeds' must be a list of whole numbers, not 5"),
-        ("tasks = [1]\nseeds = [true]", "whole numbers"),
-        ("tasks = [1]\nseeds = [-1]", "seeds are 0 or more, not -1"),
-        ("tasks = [1]\nvariants = 3", "must be a table of tables"),
+        ("tasks = [1]\nseeds = 5", "line 2: seeds: expected `array`, got `int`"),
+        ("tasks = [1]\nseeds = [true]", "line 2: seeds[0]: expected `int`, got `bool`"),
+        ("tasks = [1]\nseeds = [-1]", "line 2: seeds are 0 or more, not -1"),
+        ("tasks = [1]\nvariants = 3", "line 2: variants: expected `object`, got `int`"),
         ("tasks = [1]\nseeds = [0, 0]", "conflicting cells: seeds lists 0 twice"),
         ("tasks = [1, 'visit-2']", "conflicting cells: the grid lists map-task1-rm-seed0 twice"),
         ("tasks = ['F gem', 'F (gem)']", "are the same run"),
         ("tasks = [1]\n[variants.a]\n[variants.b]", "map-task1-rm-a-seed0 and map-task1-rm-b-seed0 are the same run"),
-        ("tasks = [1]\n[variants.a]\n[variants.A]\nwindow = 3", "would share a folder"),
+        ("tasks = [1]\n[variants.a]\n[variants.A]\nalgorithm.steps = 3", "would share a folder"),
         ("tasks = [1]\n[variants.'../a']", "cannot name a folder"),
         ("tasks = [9]", "line 1: unknown paper task '9'"),
         ("tasks = ['F pikaxe']", "did you mean 'pickaxe'"),
         ("tasks = [1]\nworlds = ['mpa']", "did you mean 'map'"),
         ("tasks = [1]\nmethods = ['nmr']", "line 2: unknown method 'nmr'; did you mean 'nrm'"),
         ("tasks = [1]\npreset = 'papr'", "line 2: unknown preset 'papr'; did you mean 'paper'"),
-        ("tasks = [1]\nepisodes = 0", "episodes must be positive"),
-        ("tasks = [1]\n[settings]\nwindow = 2.5", "window is of type int, not '2.5'"),
+        ("tasks = [1]\nepisodes = 0", "line 2: episodes must be at least 1, not 0"),
+        ("tasks = [1]\n[settings.algorithm]\nsteps = 2.5", "algorithm.steps: expected `int`, got `float`"),
         ("tasks = [1", "is not TOML"),
         ("tasks = ['missing.toml']", "missing.toml"),
     ],

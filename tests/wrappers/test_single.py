@@ -16,7 +16,7 @@ from gymnasium.utils.env_checker import check_env
 import nrm
 from nrm.envs import MINECRAFT_SYMBOLS
 from nrm.errors import WorldError
-from nrm.machines import MooreMachine
+from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, fit
 from nrm.wrappers import Augmentation, NeuralRewardMachineWrapper, model_for
 from tests.wrappers.worlds import TASK, InDict, Silent, task_env, untrained
@@ -52,7 +52,7 @@ def test_beliefs_are_those_of_the_model(belief: Any) -> None:
         if belief == "open":
             expected = model(rows).states[0]
         else:
-            levels = nrm.neural.levels_from_rewards(paid, TASK.levels, float(TASK.outputs[TASK.initial]))
+            levels = LevelCodec.of(TASK).encode(paid)
             expected = model.filter(rows, torch.tensor(levels)[None]).states[0]
         assert seen[0]["belief"].tolist() == np.eye(TASK.states)[TASK.initial].tolist()
         got = np.array([row["belief"] for row in seen[1:]])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import torch
+from torch import nn
 
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.world import BatchedWorld
 from nrm.neural import NeuralRewardMachine, ProbabilisticMoore
-from nrm.neural.grounders import CnnGrounder, Grounder, MlpGrounder, PooledGrounder, grounder_for
+from nrm.neural.grounders import GROUNDERS, grounder_for
 from nrm.tracking import BeliefMemory, Grounding, GroundingConfig
 
 
@@ -17,20 +18,24 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
         grounder = _grounder(world, settings.grounder)
     model = NeuralRewardMachine(grounder, ProbabilisticMoore.from_machine(world.machine)).eval()
     memory = BeliefMemory(model, world.frames, settings.belief)
-    learning = settings.fit_config(seed, listed=world.frames is not None)
-    grounding = Grounding(model, memory, learning, every=settings.every, most=settings.keep, frames=world.frames)
+    grounding = Grounding(
+        model,
+        memory,
+        settings.fit_config(seed, listed=world.frames is not None),
+        every=settings.every,
+        most=settings.keep,
+        frames=world.frames,
+        blank=torch.empty(0, *world.shape, dtype=world.dtype),
+    )
     return Prepared(memory, grounding)
 
 
-def _grounder(world: BatchedWorld, name: str) -> Grounder:
+def _grounder(world: BatchedWorld, name: str) -> nn.Module:
     symbols = world.machine.alphabet.size
-    if name == "auto":
-        # Images without end are images of ever new layouts: there only looks tell.
-        endless = world.frames is None and len(world.shape) == 3
-        return PooledGrounder(symbols, world.shape) if endless else grounder_for(world.shape, symbols)
-    if len(world.shape) == 3:
-        return CnnGrounder(symbols, world.shape)
-    return MlpGrounder.paper(int(torch.Size(world.shape).numel()), symbols)
+    if name == "auto":  # images without end are images of ever new layouts
+        return grounder_for(world.shape, symbols, endless=world.frames is None)
+    made: nn.Module = GROUNDERS[name].from_shape(world.shape, symbols)
+    return made
 
 
 NRM = METHODS.register(

@@ -52,7 +52,10 @@ class Trainer:
         """Steps of all environments together."""
         self.updates = 0
         self.meter = AccuracyMeter(world.machine)
-        self._recorder = Recorder(world.count, keep=self.grounding is not None)
+        seen = world.shape if world.frames is None else ()
+        kind = world.dtype if world.frames is None else torch.int64
+        blank = torch.empty(0, world.count, *seen, dtype=kind).numpy()
+        self._recorder = Recorder(world.count, keep=self.grounding is not None, blank=blank)
         self._codec = LevelCodec.of(world.machine)
         self._record_accuracy()
 

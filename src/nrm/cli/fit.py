@@ -3,76 +3,56 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from nrm.cli.options import MachineOptions, TaskOptions, UsageError
+from nrm.cli.options import MachineOptions, UsageError
 from nrm.files import check_folder, write_text
 from nrm.logic import is_paper_task
-from nrm.machines import FallOff, Overlap
+from nrm.machines import Outputs, save_machine
+from nrm.neural.config import Attempt, FitConfig
 
 if TYPE_CHECKING:
-    from nrm.cli import fitting
+    from nrm.cli.fitting import Outcome
     from nrm.machines import MooreMachine
     from nrm.neural import RecordedEpisodes
-    from nrm.neural.config import Attempt
 
 FILES = ("model.pt", "record.json", "machine.json")
 """What a fit leaves in its folder."""
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(MachineOptions):
     """Learn a grounder, a machine or both from recorded episodes (.npz), and save the model.
 
     grounding: the task is known, what its symbols look like is not. machine: the file has true symbols, the task is
     not known. both: neither is known.
     """
 
+    formula: str | None = None
+    """The task in LTLf, for example "F a & G !b"."""
+    symbols: str | None = None
+    """Comma-separated symbols of the task; by default those that the episode file names."""
+    task: str | None = None
+    """A paper task (1 to 8, or its name; see 'nrm tasks'), or a formula."""
+    outputs: tyro.conf.Suppress[Outputs | None] = None
+    """Levels, always: rewards that add up without end tell no level."""
     episodes: tyro.conf.Positional[str | None] = None
     """The episode file: arrays observations, lengths and rewards, and optionally index, symbols and symbol_names."""
     learn: Literal["grounding", "machine", "both"] = "grounding"
     """What is unknown."""
-    formula: str | None = None
-    """The task in LTLf, for example "F a & G !b"."""
-    symbols: str | None = None
-    """Comma-separated symbols of the task; by default those that the file names."""
-    propositions: str | None = None
-    """Comma-separated propositions, any of which may hold at a step, instead of symbols."""
-    task: str | None = None
-    """A paper task (1 to 8, or its name; see 'nrm tasks'), or a formula."""
-    file: str | None = None
-    """A task file (TOML) instead of a formula."""
-    machine: str | None = None
-    """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
-    fall_off: FallOff | None = None
-    """Of .txt machine files: where a state has no edge, an error (the default), or the end with reward 0 (terminal)."""
-    overlap: Overlap | None = None
-    """Of .txt machine files: where a state has several edges, an error (the default), or the first one."""
-    reward: str | None = None
-    """How states get levels: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
     states: int = 12
     """States of a machine to be learned: at least as many as it may need."""
-    grounder: Literal["auto", "mlp", "cnn"] = "auto"
-    """The network that grounds; auto: a convolutional one for images, an MLP otherwise."""
-    objective: Literal["sequence", "marginal"] = "sequence"
-    """What is minimised: sequence (the likelihood of whole reward sequences), or marginal (the paper's)."""
-    epochs: int = 400
-    """Most passes over the episodes in each restart."""
-    restarts: int = 32
-    """Most restarts; the first that explains the episodes ends them."""
-    batch_size: int | None = None
-    """Episodes in a mini-batch; by default all of them."""
-    learning_rate: float = 0.01
-    """Step size for the grounder."""
-    seed: int = 0
-    """Equal seeds give equal results."""
+    grounder: str = "auto"
+    """The network that grounds: auto (a convolutional one for images, an MLP otherwise), mlp, cnn, pooled, paper, or
+    module:name for one of your own."""
+    settings: Annotated[FitConfig, tyro.conf.arg(name="")] = field(default_factory=FitConfig)
     threads: int = 1
     """Threads of PyTorch; small models are fastest with one."""
     out: Path = Path("out/fit")
@@ -86,17 +66,19 @@ class Fit:
         """Learn, print what came of it, and save it. Status 1: no restart explains the episodes."""
         if self.episodes is None:
             raise UsageError("no episode file is given; try: nrm fit EPISODES.npz --task 1")
+        for name in ("threads", "states"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"--{name} must be at least 1, not {getattr(self, name)}")
         self._check_out()
         # PyTorch takes seconds to load: not before it is sure to be needed.
+        import torch
+
         from nrm.cli import fitting
         from nrm.neural import load_episodes
 
-        fitting.use_threads(self.threads)
+        torch.set_num_threads(self.threads)
         recorded = load_episodes(self.episodes)
-        machine = self._machine(recorded)
-        if machine is not None:
-            recorded = fitting.named_as(recorded, machine.alphabet)
-        outcome = fitting.learn(self, recorded, machine, None if self.quiet else _progress)
+        outcome = fitting.learn(self, recorded, self._machine(recorded), None if self.quiet else _progress)
         self._save(outcome)
         _print(outcome, self.out)
         return 0 if outcome.record.explained else 1
@@ -112,38 +94,27 @@ class Fit:
         check_folder(self.out)
 
     def _machine(self, recorded: RecordedEpisodes) -> MooreMachine | None:
-        """The machine of the task that the options name."""
-        if self.machine is not None:
-            symbols = self.symbols
-            unsaid = symbols is None and self.propositions is None
-            if unsaid and self.machine.endswith(".txt") and recorded.symbol_names:
-                symbols = ",".join(recorded.symbol_names)
-            given = (self.formula, symbols, self.propositions, self.task, self.file, self.reward)
-            options = MachineOptions(*given, machine=self.machine, fall_off=self.fall_off, overlap=self.overlap)
-            return options.source().machine
-        if self.fall_off is not None or self.overlap is not None:
-            raise UsageError("--fall-off and --overlap are for machine files; add --machine FILE.txt")
-        named = any(value is not None for value in (self.formula, self.task, self.file))
-        if not named:
+        """The machine of the task that the options name, by default over the symbols of the episode file."""
+        named = (self.formula, self.task, self.file, self.machine, self.fall_off, self.overlap)
+        if all(value is None for value in named):
             if self.learn == "grounding":
                 raise UsageError(
                     'to learn the grounding, the task must be known; give one of: --formula "F a & G !b", --task N, '
                     "--file TASK.toml, --machine FILE; or learn it too: --learn both"
                 )
             return None
-        symbols, formula, task = self.symbols, self.formula, self.task
-        if formula is None and task is not None and not is_paper_task(task):
-            formula, task = task, None  # as `nrm train` takes it
-        if symbols is None and self.propositions is None and self.file is None:
+        options = self
+        if self.formula is None and self.task is not None and not is_paper_task(self.task):
+            options = replace(options, formula=self.task, task=None)  # as `nrm train` takes it
+        tells_symbols = self.file is not None or (self.machine is not None and not self.machine.endswith(".txt"))
+        if self.symbols is None and self.propositions is None and not tells_symbols:
             if recorded.symbol_names:
-                symbols = ",".join(recorded.symbol_names)
-            elif formula is not None:
+                options = replace(options, symbols=",".join(recorded.symbol_names))
+            elif options.formula is not None:
                 raise UsageError("the file names no symbols; say which ones the task has: --symbols a,b,c")
-        named_task = TaskOptions(formula, symbols, self.propositions, task, self.file, self.reward)
-        return named_task.resolve().machine(named_task.limits)
+        return options.source().machine
 
-    def _save(self, outcome: fitting.Outcome) -> None:
-        from nrm.machines import save_machine
+    def _save(self, outcome: Outcome) -> None:
         from nrm.neural import save_model
 
         save_model(self.out / "model.pt", outcome.model)
@@ -162,7 +133,7 @@ def _progress(attempt: Attempt) -> None:
     )
 
 
-def _print(outcome: fitting.Outcome, out: Path) -> None:
+def _print(outcome: Outcome, out: Path) -> None:
     table = Table(box=SIMPLE_HEAD, show_header=False)
     table.add_column()
     table.add_column(overflow="fold")

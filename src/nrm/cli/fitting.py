@@ -17,9 +17,7 @@ from nrm.machines import Alphabet, MooreMachine
 from nrm.neural import (
     GROUNDERS,
     EpisodeBuffer,
-    FitConfig,
     FitRecord,
-    Grounder,
     NeuralRewardMachine,
     ProbabilisticMoore,
     RecordedEpisodes,
@@ -28,15 +26,12 @@ from nrm.neural import (
     discover,
     extract,
     fit,
-    grounder_for,
     renaming,
 )
-from nrm.neural.config import Attempt
 from nrm.neural.extraction import grounded_traces
+from nrm.neural.learning import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nrm.cli.fit import Fit
 
 
@@ -96,13 +91,6 @@ class Outcome:
         return result
 
 
-def use_threads(count: int) -> None:
-    """Let PyTorch use so many threads."""
-    if count < 1:
-        raise UsageError(f"--threads must be at least 1, not {count}")
-    torch.set_num_threads(count)
-
-
 def named_as(recorded: RecordedEpisodes, alphabet: Alphabet) -> RecordedEpisodes:
     """The episodes with their true symbols numbered as the task numbers them; the file may list them otherwise."""
     names = recorded.symbol_names
@@ -119,127 +107,89 @@ def named_as(recorded: RecordedEpisodes, alphabet: Alphabet) -> RecordedEpisodes
     return dataclasses.replace(recorded, symbols=symbols, symbol_names=alphabet.symbols)
 
 
-def contradiction(recorded: RecordedEpisodes, machine: MooreMachine) -> str | None:
-    """Where the file's true symbols do not give its rewards under the task, so that no training could help."""
-    if recorded.symbols is None or int(recorded.symbols.max()) >= machine.alphabet.size:
-        return None  # letters that the task does not have are an error of their own
-    start = 0
-    for episode, (length, rewards) in enumerate(zip(recorded.lengths, recorded.episode_rewards(), strict=True)):
-        state = machine.initial
-        for step in range(int(length)):
-            after = machine.next_state(state, int(recorded.symbols[start + step]))
-            if abs(float(machine.outputs[after] - machine.outputs[state]) - float(rewards[step])) > 0.1:
-                return f"episode {episode}, step {step} (counting from 0)"
-            state = after
-        start += int(length)
-    return None
-
-
-def learn(
-    options: Fit,
-    recorded: RecordedEpisodes,
-    machine: MooreMachine | None,
-    progress: Callable[[Attempt], None] | None,
-) -> Outcome:
-    """Do what the options ask for."""
-    config = FitConfig(
-        objective=options.objective,
-        epochs=options.epochs,
-        restarts=options.restarts,
-        batch_size=options.batch_size,
-        learning_rate=options.learning_rate,
-        seed=options.seed,
-    )
-    if options.states < 1:
-        raise UsageError(f"--states must be at least 1, not {options.states}")
+def learn(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None) -> Outcome:
+    """Do what the options ask for; `task` is the machine that they name."""
+    if task is not None:
+        recorded = named_as(recorded, task.alphabet)
+    learners = {"grounding": _grounding, "machine": _machine, "both": _both}
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(options.seed)
-        if options.learn == "grounding":
-            assert machine is not None
-            return _grounding(options, recorded, machine, config, progress)
-        if options.learn == "machine":
-            return _machine(options, recorded, machine, config, progress)
-        return _both(options, recorded, machine, config, progress)
+        torch.manual_seed(options.settings.seed)
+        return learners[options.learn](options, recorded, task, progress)
 
 
 def _grounding(
-    options: Fit,
-    recorded: RecordedEpisodes,
-    machine: MooreMachine,
-    config: FitConfig,
-    progress: Callable[[Attempt], None] | None,
+    options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None
 ) -> Outcome:
-    episodes = recorded.buffer(machine)
-    model = NeuralRewardMachine(_network(options.grounder, recorded, machine.alphabet.size), machine)
-    record = fit(model, episodes, "grounding", config, progress=progress)
-    place = contradiction(recorded, machine)
-    if place is not None:
-        verdict = f"not the one of the recording: the true symbols in the file give other rewards under it, at {place}"
-        return Outcome(model, record, episodes, verdict=verdict)
-    return Outcome(model, record, episodes, diagnosis=_diagnosis(model, episodes, machine))
+    assert task is not None
+    episodes = recorded.buffer(task)
+    grounder = GROUNDERS[options.grounder].from_shape(recorded.shape, task.alphabet.size)
+    model = NeuralRewardMachine(grounder, task)
+    record = fit(model, episodes, "grounding", options.settings, progress=progress)
+    verdict, diagnosis = _judged(model, episodes, task)
+    return Outcome(model, record, episodes, verdict=verdict, diagnosis=diagnosis)
 
 
-def _machine(
-    options: Fit,
-    recorded: RecordedEpisodes,
-    reference: MooreMachine | None,
-    config: FitConfig,
-    progress: Callable[[Attempt], None] | None,
-) -> Outcome:
+def _machine(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None) -> Outcome:
     if recorded.symbols is None:
         raise UsageError("to learn the machine alone, the file must have true 'symbols'; without them: --learn both")
     names = recorded.symbol_names or tuple(f"s{number}" for number in range(int(recorded.symbols.max()) + 1))
-    alphabet = reference.alphabet if reference is not None else Alphabet.exclusive(names)
-    letters = dataclasses.replace(recorded, observations=recorded.symbols, index=None)
-    episodes = letters.buffer(reference)
-    moore = ProbabilisticMoore.unknown(alphabet, options.states, episodes.levels, seed=options.seed)
+    alphabet = Alphabet.exclusive(names) if task is None else task.alphabet
+    episodes = dataclasses.replace(recorded, observations=recorded.symbols, index=None).buffer(task)
+    moore = ProbabilisticMoore.unknown(alphabet, options.states, episodes.levels, seed=options.settings.seed)
     model = NeuralRewardMachine(TrueLabels(alphabet.size), moore)
-    record = fit(model, episodes, "machine", config, progress=progress)
+    record = fit(model, episodes, "machine", options.settings, progress=progress)
     found = extract(model, episodes)
-    verdict = None if reference is None else f"the machine is {compare(found, reference)}"
+    verdict = None if task is None else f"the machine is {compare(found, task)}"
     return Outcome(model, record, episodes, found, verdict)
 
 
-def _both(
-    options: Fit,
-    recorded: RecordedEpisodes,
-    reference: MooreMachine | None,
-    config: FitConfig,
-    progress: Callable[[Attempt], None] | None,
-) -> Outcome:
-    episodes = recorded.buffer(reference)
+def _both(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None) -> Outcome:
+    episodes = recorded.buffer(task)
+    entry = GROUNDERS[options.grounder]
     made = discover(
         episodes,
         options.states,
-        config,
-        grounder=lambda count: _network(options.grounder, recorded, count),
+        options.settings,
+        grounder=lambda count: entry.from_shape(recorded.shape, count),
         progress=progress,
     )
     verdict = None
-    if reference is not None:
-        matched = renaming(made.machine, reference)
+    if task is not None:
+        matched = renaming(made.machine, task)
         verdict = "equivalent up to the names of symbols" if matched else "not equivalent under any names of symbols"
     return Outcome(made.model, made.record, episodes, made.machine, verdict)
 
 
-def _network(name: str, recorded: RecordedEpisodes, symbols: int) -> Grounder:
-    if name == "auto":
-        return grounder_for(recorded.shape, symbols)
-    if name == "mlp":
-        return GROUNDERS[name](int(np.prod(recorded.shape)), symbols)  # type: ignore[call-arg, arg-type]
-    return GROUNDERS[name](symbols, recorded.shape)  # type: ignore[call-arg, arg-type]
-
-
-def _diagnosis(model: NeuralRewardMachine, episodes: EpisodeBuffer, machine: MooreMachine) -> Diagnosis | None:
-    """What the shortcuts of the task say about the grounding, when the true symbols are known."""
+def _judged(
+    model: NeuralRewardMachine, episodes: EpisodeBuffer, task: MooreMachine
+) -> tuple[str | None, Diagnosis | None]:
+    """Where the true symbols are known: that they contradict the task, or what its shortcuts say of the grounding."""
     true = episodes.symbols()
     if true is None:
-        return None
-    size = machine.alphabet.size
+        return None, None
+    size = task.alphabet.size
     if int(true.max()) >= size:
         raise NrmError(
             f"the file's true symbols go up to {int(true.max())}, but the task has {size} letters, 0 to {size - 1}"
         )
+    place = _contradiction(episodes, task)
+    if place is not None:
+        return (
+            f"not the one of the recording: the true symbols in the file give other rewards under it, at {place}",
+            None,
+        )
     confusion = np.zeros((size, size))
     np.add.at(confusion, (true, np.concatenate(grounded_traces(model, episodes))), 1.0)
-    return diagnose(shortcuts(machine), confusion)
+    return None, diagnose(shortcuts(task), confusion)
+
+
+def _contradiction(episodes: EpisodeBuffer, task: MooreMachine) -> str | None:
+    """Where the true symbols do not lead to the levels under the task, so that no training could help."""
+    for number, episode in enumerate(episodes):
+        assert episode.symbols is not None
+        state = task.initial
+        for step, (letter, level) in enumerate(zip(episode.symbols, episode.levels, strict=True)):
+            state = task.next_state(state, int(letter))
+            if task.level_of_state[state] != level:
+                return f"episode {number}, step {step} (counting from 0)"
+    return None

@@ -63,6 +63,7 @@ class Train:
         """Train to the end, or until interrupted."""
         import torch
 
+        from nrm.files import remove_leftovers
         from nrm.runs import RunFolder, train
         from nrm.runs.lock import locked
 
@@ -81,7 +82,7 @@ class Train:
             config.build_trainer()  # what cannot be built leaves no folder behind
             folder.begin(config)
         with locked(folder.path):
-            folder.remove_leftovers()
+            remove_leftovers(folder.path)
             trainer = folder.load()
             if trainer.done:
                 print(f"the run in {folder.path} is done already")

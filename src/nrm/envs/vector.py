@@ -53,6 +53,7 @@ class VectorWorld:
         self.count = int(vector.num_envs)
         self.actions = int(action.n)
         self.shape: tuple[int, ...] = tuple(observation.shape or ())
+        self.dtype = _tensor(np.zeros(0, dtype=observation.dtype)).dtype
         self._first_action = int(action.start)
         self._own_resets = mode == AutoresetMode.DISABLED
         self._seeds: list[int] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any, NamedTuple, Protocol
 
+import torch
 from torch import Tensor
 
 from nrm.errors import WorldError
@@ -50,6 +51,8 @@ class BatchedWorld(Protocol):
     """How many actions there are, numbered from 0."""
     shape: tuple[int, ...]
     """The shape of one observation."""
+    dtype: torch.dtype
+    """The type of its numbers."""
     machine: MooreMachine
     """The task that pays."""
     frames: Tensor | None

@@ -80,8 +80,8 @@ def find_world(name: str) -> tuple[WorldKind, Any]:
         if (config := kind.parse(name)) is not None:
             return kind, config
     known = [one for kind in kinds for one in kind.names]
-    if ":" not in name:
-        near = suggestion(name, known)
+    near = _near(name, known)
+    if near or ":" not in name:
         raise ConfigError(
             f"unknown world '{name}'{near} (worlds: {listing(known)}, or module:name for one of your own)"
         )
@@ -90,3 +90,17 @@ def find_world(name: str) -> tuple[WorldKind, Any]:
     if config is None:
         raise ConfigError(f"the world '{name}' does not know its own name: its parse gives None")
     return kind, config
+
+
+def _near(name: str, known: list[str]) -> str:
+    """A suggestion for a name that no kind knows: also where its beginning is misspelt, or was forgotten."""
+    prefix, colon, _ = name.partition(":")
+    families = {one.partition(":")[0]: one.endswith(":ID") for one in known}
+    if colon:
+        return suggestion(prefix, [family for family, more in families.items() if more])
+    if near := suggestion(name, known):
+        return near
+    for family, more in families.items():
+        if more and name.lower().startswith(family):
+            return f"; did you mean '{family}:{name}'?"
+    return ""

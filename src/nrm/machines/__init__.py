@@ -6,6 +6,7 @@ from nrm.machines.dot import from_dot, to_dot
 from nrm.machines.draw import draw, render, text_picture
 from nrm.machines.hoa import to_hoa
 from nrm.machines.hoa_reader import from_hoa
+from nrm.machines.levels import LevelCodec
 from nrm.machines.machine_file import FORMATS, Format, load_machine, load_reward_machine, machine_text, save_machine
 from nrm.machines.moore import MooreMachine, Run
 from nrm.machines.operations import Difference, canonical, difference, equivalent, minimise, product
@@ -22,6 +23,7 @@ __all__ = [
     "Difference",
     "FallOff",
     "Format",
+    "LevelCodec",
     "MooreMachine",
     "Outputs",
     "Overlap",

@@ -1,23 +1,92 @@
-"""The one place that turns rewards into levels."""
+"""The one place that turns rewards into levels and back."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from nrm.errors import EpisodeError, listing
 from nrm.machines.moore import MooreMachine
 
+Numbers: TypeAlias = Any
+"""A NumPy array or a torch tensor; what comes out is of the same kind."""
 
-@dataclass(frozen=True)
+TOLERANCE = 1e-3
+"""How far from a level a sum of rewards may lie, as a share of the levels' spread: room for 32-bit rewards."""
+
+
+@dataclass(frozen=True, eq=False)
 class LevelCodec:
-    levels: np.ndarray
-    initial: float
+    """The levels of a machine, and how the rewards that are differences of them tell which one is reached.
+
+    The sum of rewards so far plus the initial level is a level (paper, "Reward Values as Supervision"). With a tensor
+    of `levels`, `nearest` and `fits` are for tensors.
+    """
+
+    levels: Numbers
+    """(levels,) ascending."""
+    initial: float | None = None
+    """The level of the initial state, to read rewards."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.levels, np.ndarray | list | tuple):
+            levels = np.asarray(self.levels, dtype=np.float64)
+            if levels.ndim != 1 or not levels.size or not np.isfinite(levels).all():
+                raise EpisodeError(f"levels are a list of finite numbers, at least one, not {levels.tolist()}")
+            object.__setattr__(self, "levels", levels)
 
     @classmethod
     def of(cls, machine: MooreMachine) -> LevelCodec:
+        """The codec of a machine."""
         return cls(machine.levels, float(machine.outputs[machine.initial]))
 
+    @classmethod
+    def observed(cls, rewards: Sequence[ArrayLike], initial: float = 0.0, decimals: int = 6) -> LevelCodec:
+        """The distinct levels that some episodes' rewards show: what a machine to be learned must output."""
+        sums = [np.array([initial])] + [initial + np.cumsum(np.asarray(paid, dtype=np.float64)) for paid in rewards]
+        return cls(np.unique(np.round(np.concatenate(sums), decimals) + 0.0), initial)
+
+    @property
+    def slack(self) -> float:
+        """How far from a level a sum of rewards may lie and still stand for it."""
+        return TOLERANCE * (float(self.levels.max() - self.levels.min()) or 1.0)
+
+    def nearest(self, values: Numbers) -> Numbers:
+        """(…) the index of the level that is nearest to each value (…)."""
+        return abs(values[..., None] - self.levels).argmin(-1)
+
+    def fits(self, values: Numbers) -> Numbers:
+        """(…) whether each value (…) stands for a level; not a number never does."""
+        return abs(values - self.levels[self.nearest(values)]) <= self.slack
+
+    def encode(self, rewards: ArrayLike, place: str = "the episode") -> NDArray[np.int64]:
+        """(time,) the index of the level after each step that paid `rewards` (time,); `place` is for errors."""
+        paid = np.asarray(rewards, dtype=np.float64)
+        if self.initial is None:
+            raise EpisodeError(f"{place}: to read rewards, the initial level must be known")
+        if paid.ndim != 1:
+            raise EpisodeError(f"{place}: rewards must be a list of numbers, one a step, not of shape {paid.shape}")
+        sums = self.initial + np.cumsum(paid)
+        wrong = np.flatnonzero(~self.fits(sums))
+        if wrong.size:
+            step = int(wrong[0])
+            raise EpisodeError(
+                f"{place}, step {step} (counting from 0): the rewards so far and the initial level {self.initial:g} "
+                f"sum to {sums[step]:g}, which this machine never outputs; its levels are {self}. "
+                "Rewards must be differences of levels; is the reward scheme the one of the recording?"
+            )
+        indices: NDArray[np.int64] = self.nearest(sums)
+        return indices
+
     def snap(self, total: float) -> float:
-        near = float(self.levels[np.abs(self.levels - self.initial - total).argmin()]) - self.initial
-        return near if abs(near - total) <= 1e-3 * max(1.0, float(np.ptp(self.levels))) else total
+        """The exact sum of rewards where `total` leads to a level but for rounding; any other sum as it is."""
+        assert self.initial is not None
+        reached = np.float64(self.initial + total)
+        return float(self.levels[self.nearest(reached)]) - self.initial if self.fits(reached) else total
+
+    def __str__(self) -> str:
+        return listing(f"{level:g}" for level in self.levels)

@@ -1,25 +1,48 @@
-"""The neural reward machine: a differentiable Moore machine on probabilistic symbols, any part known or learned."""
+"""The neural reward machine: a differentiable Moore machine on probabilistic symbols, any part known or learned.
 
-from nrm.neural.batches import EpisodeBatch
-from nrm.neural.buffer import Episode, EpisodeBuffer, levels_from_rewards, observed_levels
-from nrm.neural.config import Attempt, FitConfig, FitRecord
-from nrm.neural.discovery import Discovery, discover
-from nrm.neural.episode_file import RecordedEpisodes, load_episodes, record_episodes, save_episodes
-from nrm.neural.extraction import Comparison, compare, extract, renamed_letters, renaming, sharpness
-from nrm.neural.grounders import (
-    GROUNDERS,
-    CnnGrounder,
-    Grounder,
-    MlpGrounder,
-    PooledGrounder,
-    TrueLabels,
-    grounder_for,
+The modules are imported when a name of theirs is first asked for: how to learn can be said without PyTorch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nrm.neural.batches import EpisodeBatch
+    from nrm.neural.buffer import Episode, EpisodeBuffer
+    from nrm.neural.config import Attempt, FitConfig, FitRecord
+    from nrm.neural.discovery import Discovery, discover
+    from nrm.neural.episode_file import RecordedEpisodes, load_episodes, record_episodes, save_episodes
+    from nrm.neural.extraction import Comparison, compare, extract, renamed_letters, renaming, sharpness
+    from nrm.neural.frames import FrameTable
+    from nrm.neural.grounders import (
+        GROUNDERS,
+        CnnGrounder,
+        Grounder,
+        MlpGrounder,
+        PooledGrounder,
+        TrueLabels,
+        grounder_for,
+        paper_grounder,
+    )
+    from nrm.neural.learning import fit
+    from nrm.neural.model import Beliefs, Crisp, Filtered, NeuralRewardMachine, Step
+    from nrm.neural.model_file import load_model, save_model
+    from nrm.neural.moore import ProbabilisticMoore
+    from nrm.neural.objectives import OBJECTIVES
+
+_MODULES = (
+    "config",
+    "grounders",
+    "frames",
+    "buffer",
+    "episode_file",
+    "model",
+    "model_file",
+    "extraction",
+    "learning",
+    "discovery",
+    "objectives",
 )
-from nrm.neural.learning import fit
-from nrm.neural.model import Beliefs, Crisp, Filtered, NeuralRewardMachine, Step
-from nrm.neural.model_file import load_model, save_model
-from nrm.neural.moore import ProbabilisticMoore
-from nrm.neural.objectives import OBJECTIVES
 
 __all__ = [
     "GROUNDERS",
@@ -36,6 +59,7 @@ __all__ = [
     "Filtered",
     "FitConfig",
     "FitRecord",
+    "FrameTable",
     "Grounder",
     "MlpGrounder",
     "NeuralRewardMachine",
@@ -49,10 +73,9 @@ __all__ = [
     "extract",
     "fit",
     "grounder_for",
-    "levels_from_rewards",
     "load_episodes",
     "load_model",
-    "observed_levels",
+    "paper_grounder",
     "record_episodes",
     "renamed_letters",
     "renaming",
@@ -60,3 +83,16 @@ __all__ = [
     "save_model",
     "sharpness",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        for module in _MODULES:
+            value = vars(import_module(f"nrm.neural.{module}")).get(name)
+            if value is not None:
+                return globals().setdefault(name, value)
+    raise AttributeError(f"module 'nrm.neural' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from nrm.errors import EpisodeError, listing
-from nrm.machines import MooreMachine
+from nrm.errors import EpisodeError
+from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural.batches import EpisodeBatch
+from nrm.neural.frames import FrameTable
 
 Keep = Literal["recent", "rare"]
-
-LEVEL_TOLERANCE = 1e-3
-"""How far, relative to the spread of levels, a sum of rewards may lie from a level: room for 32-bit rewards."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,42 +34,12 @@ class Episode:
         return len(self.index)
 
 
-def levels_from_rewards(
-    rewards: ArrayLike, levels: ArrayLike, initial: float, place: str = "the episode"
-) -> NDArray[np.int64]:
-    """The index of the level after each step, when an environment pays the difference of levels.
-
-    The sum of rewards so far plus the initial level is a level (paper, "Reward Values as Supervision").
-    """
-    paid = np.asarray(rewards, dtype=np.float64)
-    known = np.asarray(levels, dtype=np.float64)
-    if paid.ndim != 1:
-        raise EpisodeError(f"{place}: rewards must be a list of numbers, one a step, not of shape {paid.shape}")
-    sums = initial + np.cumsum(paid)
-    nearest = np.abs(sums[:, None] - known).argmin(axis=1) if paid.size else np.zeros(0, dtype=np.int64)
-    slack = LEVEL_TOLERANCE * max(1.0, float(np.ptp(known)))
-    wrong = np.flatnonzero(~(np.abs(sums - known[nearest]) <= slack))
-    if wrong.size:
-        step = int(wrong[0])
-        raise EpisodeError(
-            f"{place}, step {step} (counting from 0): the rewards so far and the initial level {initial:g} sum to "
-            f"{sums[step]:g}, which this machine never outputs; its levels are {listing(f'{v:g}' for v in known)}. "
-            "Rewards must be differences of levels; is the reward scheme the one of the recording?"
-        )
-    return nearest.astype(np.int64)
-
-
-def observed_levels(rewards: Sequence[ArrayLike], initial: float = 0.0, decimals: int = 6) -> NDArray[np.float64]:
-    """The distinct levels that some episodes' rewards show, ascending: what a machine to be learned must output."""
-    sums = [np.array([initial])] + [initial + np.cumsum(np.asarray(paid, dtype=np.float64)) for paid in rewards]
-    return np.unique(np.round(np.concatenate(sums), decimals) + 0.0)
-
-
 class EpisodeBuffer:
     """Episodes of any length, with at most `capacity` of them kept.
 
-    Equal observations are stored once. When full, `keep="recent"` drops the oldest episode and `keep="rare"` the one
-    whose rewards are the most common. Labels are level indices; give rewards or the indices themselves.
+    Equal observations are stored once, in a table that several buffers can share. When full, `keep="recent"` drops the
+    oldest episode and `keep="rare"` the one whose rewards are the most common. Labels are level indices; give rewards
+    or the indices themselves.
     """
 
     def __init__(
@@ -80,10 +48,14 @@ class EpisodeBuffer:
         initial: float | None = None,
         capacity: int | None = None,
         keep: Keep = "recent",
+        frames: FrameTable | None = None,
     ) -> None:
-        """`levels`: the machine's levels, ascending; `initial`: the level of its initial state, to read rewards."""
-        self.levels: NDArray[np.float64] = np.asarray(levels, dtype=np.float64)
-        self.initial = initial
+        """`levels`: the machine's levels, ascending; `initial`: the level of its initial state, to read rewards.
+
+        `frames`: the table of observations, when it is not this buffer's alone; who shares one compacts it.
+        """
+        self.codec = LevelCodec(levels, initial)
+        self.frames = FrameTable() if frames is None else frames
         self.capacity = capacity
         self.keep: Keep = keep
         if capacity is not None and capacity < 1:
@@ -91,8 +63,9 @@ class EpisodeBuffer:
         if keep not in ("recent", "rare"):
             raise EpisodeError(f"a full buffer keeps 'recent' or 'rare' episodes, not '{keep}'")
         self._episodes: list[Episode] = []
-        self._frames: list[NDArray[np.generic]] = []
-        self._numbers: dict[bytes, int] = {}
+        self._shares = frames is not None
+        # From numbers in the table to those in `Episode.index`, which go by first occurrence in this buffer.
+        self._index: dict[int, int] = {}
         self._uses: Counter[int] = Counter()
 
     @classmethod
@@ -102,7 +75,8 @@ class EpisodeBuffer:
             raise EpisodeError(
                 f"a buffer is for a MooreMachine, not {type(machine).__name__}; nrm.compile(formula, symbols) makes one"
             )
-        return cls(machine.levels, float(machine.outputs[machine.initial]), capacity, keep)
+        codec = LevelCodec.of(machine)
+        return cls(codec.levels, codec.initial, capacity, keep)
 
     def __len__(self) -> int:
         return len(self._episodes)
@@ -114,6 +88,12 @@ class EpisodeBuffer:
         return self._episodes[number]
 
     @property
+    def levels(self) -> NDArray[np.float64]:
+        """The machine's levels, ascending."""
+        levels: NDArray[np.float64] = self.codec.levels
+        return levels
+
+    @property
     def distinct(self) -> int:
         """How many distinct observations the episodes hold."""
         return len(self._uses)
@@ -123,43 +103,33 @@ class EpisodeBuffer:
         """How many steps the episodes have together."""
         return sum(len(episode) for episode in self._episodes)
 
-    def observation(self, number: int) -> NDArray[np.generic]:
-        """One of the distinct observations, by the number that `Episode.index` uses."""
-        return self._frames[number]
+    def observations(self, index: NDArray[np.int64]) -> NDArray[Any]:
+        """(n, …) some of the distinct observations, by the numbers (n,) that `Episode.index` uses."""
+        return self.frames[np.array(list(self._index), dtype=np.int64)[index]]
 
     def add(
         self,
-        observations: ArrayLike,
+        observations: ArrayLike | None = None,
         *,
+        index: ArrayLike | None = None,
         rewards: ArrayLike | None = None,
         levels: ArrayLike | None = None,
         symbols: ArrayLike | None = None,
     ) -> None:
         """Add an episode: observations (time, …), and either the rewards paid or the level indices (time,).
 
-        Row t is what was observed when reward t was paid; the observation of the reset is not part of it.
+        Row t is what was observed when reward t was paid; the observation of the reset is not part of it. Observations
+        that are in the table already can be given by their numbers there: `index` (time,).
         """
         place = f"episode {len(self)}"
-        rows = np.ascontiguousarray(np.asarray(observations))
         labels = self._labels(rewards, levels, place)
-        if rows.ndim < 1 or len(rows) != len(labels):
-            raise EpisodeError(f"{place}: {len(rows) if rows.ndim else 0} observations but {len(labels)} labels")
-        if not len(rows):
-            raise EpisodeError(f"{place} has no steps")
-        if self._frames and (rows.shape[1:] != self._frames[0].shape or rows.dtype != self._frames[0].dtype):
-            raise EpisodeError(
-                f"{place}: observations are {rows.dtype} of shape {rows.shape[1:]}, those before are "
-                f"{self._frames[0].dtype} of shape {self._frames[0].shape}"
-            )
-        if rows.dtype.kind == "f" and not np.isfinite(rows).all():
-            step = int(np.argwhere(~np.isfinite(rows))[0][0])
-            raise EpisodeError(f"{place}, step {step} (counting from 0): the observation holds NaN or infinity")
         true = None if symbols is None else np.asarray(symbols, dtype=np.int64)
         if true is not None and true.shape != labels.shape:
             raise EpisodeError(f"{place}: {true.size} true symbols for {len(labels)} steps")
-        numbers = np.array([self._number(row) for row in rows], dtype=np.int64)
-        self._uses.update(numbers.tolist())
-        self._episodes.append(Episode(numbers, labels, true))
+        numbers = self._numbers(observations, index, len(labels), place)
+        local = [self._index.setdefault(number, len(self._index)) for number in numbers.tolist()]
+        self._uses.update(local)
+        self._episodes.append(Episode(np.array(local, dtype=np.int64), labels, true))
         if self.capacity is not None and len(self) > self.capacity:
             self._drop()
 
@@ -181,7 +151,7 @@ class EpisodeBuffer:
         seen = index[mask]
         frames, places = np.unique(seen, return_inverse=True) if distinct else (seen, np.arange(len(seen)))
         index[mask] = places
-        observations = np.stack([self._frames[number] for number in frames.tolist()])
+        observations = self.observations(frames)
         if observations.dtype == np.float64:
             observations = observations.astype(np.float32) if _fits_float32(observations) else observations
         return EpisodeBatch(
@@ -226,25 +196,33 @@ class EpisodeBuffer:
         if (rewards is None) == (levels is None):
             raise EpisodeError(f"{place}: give either the rewards or the level indices")
         if rewards is not None:
-            if self.initial is None:
-                raise EpisodeError(f"{place}: to read rewards, the buffer must know the initial level")
-            return levels_from_rewards(rewards, self.levels, self.initial, place)
+            return self.codec.encode(rewards, place)
         labels = np.asarray(levels, dtype=np.int64)
         wrong = np.flatnonzero((labels < 0) | (labels >= len(self.levels)))
         if wrong.size:
             raise EpisodeError(
                 f"{place}, step {int(wrong[0])} (counting from 0): level index {int(labels[wrong[0]])}; the machine's "
-                f"levels are 0 to {len(self.levels) - 1}: {listing(f'{level:g}' for level in self.levels)}"
+                f"levels are 0 to {len(self.levels) - 1}: {self.codec}"
             )
         return labels
 
-    def _number(self, row: NDArray[np.generic]) -> int:
-        key = row.tobytes()
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self._frames)
-            self._frames.append(row.copy())
-        return number
+    def _numbers(
+        self, observations: ArrayLike | None, index: ArrayLike | None, steps: int, place: str
+    ) -> NDArray[np.int64]:
+        """(steps,) the numbers of an episode's observations in the table."""
+        if (observations is None) == (index is None):
+            raise EpisodeError(f"{place}: give either the observations or their index in the table")
+        given = np.asarray(observations if index is None else index)
+        count = len(given) if given.ndim else 0
+        if count != steps:
+            raise EpisodeError(f"{place}: {count} observations but {steps} labels")
+        if not steps:
+            raise EpisodeError(f"{place} has no steps")
+        if index is None:
+            return self.frames.add(given, place)
+        if given.ndim != 1 or given.dtype.kind not in "iu" or not 0 <= given.min() <= given.max() < len(self.frames):
+            raise EpisodeError(f"{place}: the index must hold numbers from 0 to {len(self.frames) - 1}, one a step")
+        return given
 
     def _changes(self, episode: Episode) -> set[tuple[int, int]]:
         """The changes of level that an episode shows; none is one of its own kind."""
@@ -259,18 +237,19 @@ class EpisodeBuffer:
         gone = self._episodes.pop(oldest)
         self._uses.subtract(gone.index.tolist())
         self._uses = +self._uses
-        if len(self._frames) > 2 * len(self._uses) + 64:
+        if len(self._index) > 2 * len(self._uses) + 64:
             self._compact()
 
     def _compact(self) -> None:
-        """Forget observations that no episode uses any more."""
+        """Forget observations that no episode uses any more, in the table too when it is this buffer's alone."""
         used = sorted(self._uses)
         place = {number: new for new, number in enumerate(used)}
-        self._frames = [self._frames[number] for number in used]
-        self._numbers = {frame.tobytes(): number for number, frame in enumerate(self._frames)}
+        kept = np.array(list(self._index), dtype=np.int64)[used]
+        numbers = kept if self._shares else self.frames.compact(kept)[kept]
+        self._index = {number: new for new, number in enumerate(numbers.tolist())}
         self._uses = Counter({place[number]: count for number, count in self._uses.items()})
         self._episodes = [
-            Episode(np.array([place[int(n)] for n in episode.index]), episode.levels, episode.symbols)
+            replace(episode, index=np.array([place[number] for number in episode.index.tolist()]))
             for episode in self._episodes
         ]
 

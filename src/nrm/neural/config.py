@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from nrm.errors import LearningError, listing, suggestion
-from nrm.neural.objectives import OBJECTIVES, Objective
 
+Objective = Literal["sequence", "marginal"]
 Learnable = Literal["grounding", "transitions", "rewards"]
 Reason = Literal["target reached", "no more improvement", "all epochs done"]
 
@@ -53,18 +53,17 @@ class FitConfig:
     """First and last temperature of learned machine parts; it falls geometrically over the first 70 % of epochs."""
     smoothing: float = 1e-6
     """Ignorance mixed into symbol probabilities, so that the likelihood of possible rewards is never 0."""
-    labelled_weight: float = 1.0
-    """Weight of the cross-entropy of labelled observations, if there are any."""
     distinct: bool | None = None
     """Whether equal observations are grounded once; by default where that is exact (no batch normalisation)."""
     seed: int = 0
     """Of the split, the fresh parameters and the mini-batches."""
 
     def __post_init__(self) -> None:
-        if self.objective not in OBJECTIVES:
+        known = get_args(Objective)
+        if self.objective not in known:
             raise LearningError(
-                f"unknown objective '{self.objective}'{suggestion(str(self.objective), OBJECTIVES)} "
-                f"(objectives: {listing(OBJECTIVES)})"
+                f"unknown objective '{self.objective}'{suggestion(str(self.objective), known)} "
+                f"(objectives: {listing(known)})"
             )
         positive = ("epochs", "learning_rate", "machine_learning_rate", "restarts", "patience")
         for name in positive:

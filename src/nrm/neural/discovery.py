@@ -119,10 +119,10 @@ def _letters(episodes: EpisodeBuffer) -> tuple[EpisodeBuffer, NDArray[np.generic
             f"most {MAX_LETTERS}. Round or downsample the observations, or descend on both: fit(…, learn='both')"
         )
     used = np.unique(np.concatenate([episode.index for episode in episodes]))
-    result = EpisodeBuffer(episodes.levels, episodes.initial)
+    result = EpisodeBuffer(episodes.levels, episodes.codec.initial)
     for episode in episodes:
         result.add(np.searchsorted(used, episode.index), levels=episode.levels, symbols=episode.symbols)
-    frames = np.stack([episodes.observation(int(number)) for number in used])
+    frames = episodes.observations(used)
     return result, frames.astype(np.float32) if frames.dtype == np.float64 else frames
 
 

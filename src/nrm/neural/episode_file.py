@@ -16,8 +16,8 @@ Row t is what was seen when reward t was paid: the observation of a reset is not
 
 from __future__ import annotations
 
+import io
 import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,8 +27,10 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.errors import EpisodeError, EpisodeFileError, listing
-from nrm.machines import MooreMachine
-from nrm.neural.buffer import EpisodeBuffer, observed_levels
+from nrm.files import make_folder, write_bytes
+from nrm.machines import LevelCodec, MooreMachine
+from nrm.neural.buffer import EpisodeBuffer
+from nrm.neural.frames import FrameTable
 from nrm.neural.moore import ProbabilisticMoore
 
 _ARRAYS = ("observations", "index", "lengths", "rewards", "symbols", "symbol_names", "metadata")
@@ -64,21 +66,20 @@ class RecordedEpisodes:
 
     def buffer(self, machine: MooreMachine | None = None) -> EpisodeBuffer:
         """The episodes for a machine; without one, for a machine to be learned that starts at level 0."""
-        if machine is not None:
-            buffer = EpisodeBuffer.for_machine(machine)
-        else:
-            buffer = EpisodeBuffer(observed_levels(self.episode_rewards()), 0.0)
-        self.add_to(buffer)
-        return buffer
+        codec = LevelCodec.observed(self.episode_rewards()) if machine is None else LevelCodec.of(machine)
+        return self.coded(codec)
 
-    def add_to(self, buffer: EpisodeBuffer) -> None:
-        """Add every episode to a buffer."""
+    def coded(self, codec: LevelCodec) -> EpisodeBuffer:
+        """The episodes with the levels that a codec reads from their rewards."""
+        buffer = EpisodeBuffer(codec.levels, codec.initial)
+        numbers = buffer.frames.add(self.observations)
+        index = numbers if self.index is None else numbers[self.index]
         stops = np.cumsum(self.lengths)
         for start, stop in zip(stops - self.lengths, stops, strict=True):
             part = slice(int(start), int(stop))
-            rows = self.observations[part] if self.index is None else self.observations[self.index[part]]
             true = None if self.symbols is None else self.symbols[part]
-            buffer.add(rows, rewards=self.rewards[part], symbols=true)
+            buffer.add(index=index[part], rewards=self.rewards[part], symbols=true)
+        return buffer
 
 
 def as_buffer(episodes: EpisodeBuffer | RecordedEpisodes, machine: ProbabilisticMoore | None = None) -> EpisodeBuffer:
@@ -89,11 +90,8 @@ def as_buffer(episodes: EpisodeBuffer | RecordedEpisodes, machine: Probabilistic
         raise EpisodeError(f"episodes are an EpisodeBuffer or RecordedEpisodes, not {type(episodes).__name__}")
     if machine is None:
         return episodes.buffer()
-    known = "rewards" not in machine.learned
-    first = float(machine.levels[machine.reward_probs()[machine.initial].argmax()]) if known else 0.0
-    buffer = EpisodeBuffer(machine.levels.cpu().numpy(), first)
-    episodes.add_to(buffer)
-    return buffer
+    first = 0.0 if "rewards" in machine.learned else machine.initial_level
+    return episodes.coded(LevelCodec(machine.levels.cpu().numpy(), first))
 
 
 def record_episodes(
@@ -107,14 +105,14 @@ def record_episodes(
     if not observations:
         raise EpisodeFileError("there are no episodes to record")
     rows = np.concatenate([np.asarray(part) for part in observations])
-    flat = np.ascontiguousarray(rows).reshape(len(rows), -1)
-    _, first, index = np.unique(flat, axis=0, return_index=True, return_inverse=True)
-    few = len(first) < 0.5 * len(rows)
+    frames = FrameTable()
+    index = frames.add(rows)
+    few = len(frames) < 0.5 * len(rows)
     return RecordedEpisodes(
-        observations=rows[first] if few else rows,
+        observations=frames[:] if few else rows,
         lengths=np.array([len(part) for part in rewards], dtype=np.int64),
         rewards=np.concatenate([np.asarray(part, dtype=np.float64) for part in rewards]),
-        index=index.reshape(-1).astype(np.int64) if few else None,
+        index=index if few else None,
         symbols=None if symbols is None else np.concatenate([np.asarray(part) for part in symbols]).astype(np.int64),
         symbol_names=None if symbol_names is None else tuple(symbol_names),
         metadata=metadata or {},
@@ -139,12 +137,11 @@ def save_episodes(path: str | Path, episodes: RecordedEpisodes) -> Path:
     arrays |= {name: values for name, values in optional.items() if values is not None}
     if episodes.symbol_names is not None:
         arrays["symbol_names"] = np.array(episodes.symbol_names)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # Typed stubs of savez_compressed take `allow_pickle` for one of the arrays.
-        np.savez_compressed(target, **arrays)  # type: ignore[arg-type]
-    except OSError as error:
-        raise EpisodeFileError(f"cannot write {target}: {error.strerror or error}") from None
+    whole = io.BytesIO()
+    # Typed stubs of savez_compressed take `allow_pickle` for one of the arrays.
+    np.savez_compressed(whole, **arrays)  # type: ignore[arg-type]
+    make_folder(target.parent)
+    write_bytes(target, whole.getvalue())
     return target
 
 
@@ -158,7 +155,9 @@ def load_episodes(path: str | Path) -> RecordedEpisodes:
             arrays = {name: loaded[name] for name in loaded.files}
     except FileNotFoundError:
         raise EpisodeFileError(f"there is no file {path}") from None
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+    except EpisodeFileError:
+        raise
+    except Exception as error:  # numpy, zipfile and zlib raise all kinds on bytes that are no file of theirs
         raise EpisodeFileError(f"{path} is no episode file (.npz), or it is damaged: {error}") from None
     missing = [name for name in ("observations", "lengths", "rewards") if name not in arrays]
     if missing:

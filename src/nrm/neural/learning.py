@@ -9,14 +9,15 @@ from typing import NamedTuple, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from nrm.errors import AlphabetError, EpisodeError, LearningError, listing
+from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError
+from nrm.machines import LevelCodec
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.buffer import EpisodeBuffer
-from nrm.neural.checks import check_possible
 from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, target_for, what_to_learn
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.model import NeuralRewardMachine
-from nrm.neural.training import Labelled, Task, attempt, scatter
+from nrm.neural.probabilities import check_finite
+from nrm.neural.training import Labelled, LearningProblem, attempt, scatter
 
 Episodes: TypeAlias = EpisodeBuffer | RecordedEpisodes
 Progress = Callable[[Attempt], None]
@@ -32,14 +33,16 @@ def fit(
     config: FitConfig | None = None,
     *,
     labelled: tuple[Tensor, Tensor] | None = None,
+    labelled_weight: float = 1.0,
     progress: Progress | None = None,
 ) -> FitRecord:
     """Learn the unknown parts of a neural reward machine from episodes; the model is changed in place.
 
     `learn`: `grounding`, `machine` (its transitions and rewards), `transitions`, `rewards`, or `both`/`all`.
     Several models that share one grounder, with episodes each, are learned together. Recorded episodes are as good as a
-    buffer. `labelled`: observations (n, …) and their true letters (n,). Restarts differ in their fresh parameters; the
-    one with the best likelihood on held-out episodes wins. Equal seeds give equal results.
+    buffer. `labelled`: observations (n, …) and their true letters (n,), whose cross-entropy counts `labelled_weight`
+    times. Restarts differ in their fresh parameters; the one with the best likelihood on held-out episodes wins. Equal
+    seeds give equal results.
     """
     settings = config or FitConfig()
     parts = what_to_learn(learn)
@@ -54,11 +57,11 @@ def fit(
     _check_request(nets, buffers, parts)
     generator = torch.Generator().manual_seed(settings.seed)
     distinct = _grounds_alike(nets[0].grounder) if settings.distinct is None else settings.distinct
-    tasks = [_task(*pair, settings, generator, distinct) for pair in zip(nets, buffers, strict=True)]
-    for number, task in enumerate(tasks):
-        check_possible(task.model.machine, task.everything, f"task {number}, " if len(tasks) > 1 else "")
-        _check_grounder(task)
-    few = _labelled(nets[0], labelled)
+    problems = [_problem(*pair, settings, generator, distinct) for pair in zip(nets, buffers, strict=True)]
+    for number, problem in enumerate(problems):
+        _check_consistent(problem, f"task {number}, " if len(problems) > 1 else "")
+        _check_grounder(problem)
+    few = None if labelled is None else _labelled(nets[0], *labelled, labelled_weight)
     target = target_for(settings, parts)
 
     attempts: list[Attempt] = []
@@ -70,8 +73,8 @@ def fit(
             torch.manual_seed(seed)
             # Networks as they were given are the first attempt: a user may have prepared them.
             if number:
-                _draw(tasks, parts, seed, settings)
-            done = attempt(tasks, parts, settings, number, torch.Generator().manual_seed(seed), few)
+                _draw(problems, parts, seed, settings)
+            done = attempt(problems, parts, settings, number, torch.Generator().manual_seed(seed), few)
         attempts.append(done)
         if progress:
             progress(done)
@@ -107,13 +110,13 @@ def _explains(done: Attempt, target: float) -> bool:
     return max(done.train, done.held_out) <= target
 
 
-def _task(
+def _problem(
     model: NeuralRewardMachine, buffer: EpisodeBuffer, settings: FitConfig, generator: torch.Generator, distinct: bool
-) -> Task:
+) -> LearningProblem:
     learned_from, held_out = buffer.split(settings.held_out, generator)
     device = model.machine.levels.device
     everything = buffer.batch(distinct=distinct).to(device)
-    held = buffer.batch(held_out, distinct).to(device) if held_out else None
+    held = buffer.batch(held_out, distinct).to(device) if held_out else everything
 
     def batches(pass_generator: torch.Generator) -> list[EpisodeBatch]:
         size = settings.batch_size
@@ -123,16 +126,47 @@ def _task(
 
     full = buffer.batch(learned_from, distinct).to(device)
     mini = settings.batch_size is not None and settings.batch_size < len(learned_from)
-    return Task(model, full, held, everything, batches if mini else None)
+    return LearningProblem(model, full, held, everything, batches if mini else None)
 
 
-def _check_grounder(task: Task) -> None:
+def _check_consistent(problem: LearningProblem, place: str) -> None:
+    """Raise `ContradictionError` at the first step whose level no letters at all can explain.
+
+    Only what is known can contradict: parts that are learned give everything some probability.
+    """
+    machine, batch = problem.model.machine, problem.everything
+    if machine.learned:
+        return
+    moves = (machine.transition_probs() > 0).any(0).float()
+    shows = (machine.reward_probs() > 0).float()
+    possible = machine.start.float().expand(len(batch.lengths), -1)
+    for step in range(batch.seen.shape[1]):
+        ahead = ((possible @ moves) > 0).float()
+        after = ahead * shows.t()[batch.levels[:, step]]
+        real = batch.lengths > step
+        wrong = real & ~(after > 0).any(1)
+        if bool(wrong.any()):
+            episode = int(wrong.nonzero()[0])
+            seen = float(machine.levels[batch.levels[episode, step]])
+            reachable = machine.levels[((ahead[episode] @ shows) > 0)]
+            raise ContradictionError(
+                f"{place}episode {episode}, step {step} (counting from 0): level {seen:g} cannot follow the levels "
+                f"before it, whatever the symbols are; this machine can output "
+                f"{LevelCodec(reachable)} there. "
+                "The task contradicts the episodes; is it the task that they were recorded with?",
+                episode,
+                step,
+            )
+        possible = torch.where(real[:, None], after, possible)
+
+
+def _check_grounder(problem: LearningProblem) -> None:
     """Raise unless the grounder gives probabilities: a loss of anything else would mean nothing."""
-    training = task.model.grounder.training
-    task.model.grounder.eval()
+    training = problem.model.grounder.training
+    problem.model.grounder.eval()
     with torch.no_grad():
-        task.model.ground(task.everything.observations[:_CHECKED])
-    task.model.grounder.train(training)
+        problem.model.ground(problem.everything.observations[:_CHECKED])
+    problem.model.grounder.train(training)
 
 
 def _check_request(
@@ -144,8 +178,8 @@ def _check_request(
         levels = net.machine.levels.tolist()
         if levels != buffer.levels.tolist():
             raise EpisodeError(
-                f"the episodes are labelled with the levels {listing(f'{v:g}' for v in buffer.levels)}, but the "
-                f"machine outputs {listing(f'{v:g}' for v in levels)}; build the buffer for this machine"
+                f"the episodes are labelled with the levels {buffer.codec}, but the machine outputs "
+                f"{LevelCodec(levels)}; build the buffer for this machine"
             )
         if net.grounder is not nets[0].grounder:
             raise LearningError("several models are learned together only when they share one grounder module")
@@ -161,30 +195,28 @@ def _check_request(
         raise LearningError("this grounder has no parameters to learn; is it the true labelling?")
 
 
-def _draw(tasks: Sequence[Task], parts: tuple[Learnable, ...], seed: int, settings: FitConfig) -> None:
+def _draw(problems: Sequence[LearningProblem], parts: tuple[Learnable, ...], seed: int, settings: FitConfig) -> None:
     """Fresh parameters for what is learned."""
     generator = torch.Generator().manual_seed(seed)
     if "grounding" in parts:
-        for module in tasks[0].model.grounder.modules():
+        for module in problems[0].model.grounder.modules():
             reset = getattr(module, "reset_parameters", None)
             if callable(reset):
                 reset()
-        scatter(tasks[0].model, tasks[0].train.observations, settings, generator)
-    for task in tasks:
-        task.model.machine.reset([part for part in parts if part != "grounding"], generator)
+        scatter(problems[0].model, problems[0].train.observations, settings, generator)
+    for problem in problems:
+        problem.model.machine.reset([part for part in parts if part != "grounding"], generator)
 
 
-def _labelled(net: NeuralRewardMachine, labelled: tuple[Tensor, Tensor] | None) -> Labelled | None:
-    if labelled is None:
-        return None
-    observations, letters = labelled
+def _labelled(net: NeuralRewardMachine, observations: Tensor, letters: Tensor, weight: float) -> Labelled:
     size = net.machine.alphabet.size
     if len(observations) != len(letters) or not len(letters):
         raise EpisodeError(f"{len(observations)} labelled observations but {len(letters)} letters; give one each")
     if bool(((letters < 0) | (letters >= size)).any()):
         raise AlphabetError(f"labelled letters lie from 0 to {size - 1}; got {sorted(set(letters.tolist()))}")
+    check_finite(observations, "labelled observation")
     device = net.machine.levels.device
-    return Labelled(observations.to(device), letters.to(device).long())
+    return Labelled(observations.to(device), letters.to(device).long(), weight)
 
 
 def _grounds_alike(grounder: nn.Module) -> bool:

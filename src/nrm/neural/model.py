@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from nrm.errors import AlphabetError, ContradictionError, EpisodeError, listing
-from nrm.machines import MooreMachine
+from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import recursion
 from nrm.neural.batches import EpisodeBatch, pack
 from nrm.neural.moore import ProbabilisticMoore
@@ -143,7 +143,7 @@ class NeuralRewardMachine(nn.Module):
     ) -> Filtered:
         """Beliefs conditioned on the levels (batch, time) seen so far; levels are indices into `machine.levels`."""
         batch = pack(self._tensor(observations), lengths, levels)
-        self._check_levels(batch)
+        self._check_levels(batch.levels, "episode, step")
         symbols = self.ground(batch.observations)
         states, steps = recursion.filtered(self.matrices(batch, symbols, observed=True), self._start(batch), method)
         return Filtered(states.transpose(0, 1) * batch.mask.unsqueeze(-1), steps.t() * batch.mask)
@@ -160,7 +160,7 @@ class NeuralRewardMachine(nn.Module):
         An impossible sequence is an error that names the episode and step.
         """
         batch = pack(self._tensor(observations), lengths, levels)
-        self._check_levels(batch)
+        self._check_levels(batch.levels, "episode, step")
         total, steps = self.batch_log_likelihood(batch, self.ground(batch.observations), method)
         impossible = (steps.t() <= 0) & batch.mask
         if bool(impossible.any()):
@@ -219,7 +219,7 @@ class NeuralRewardMachine(nn.Module):
             level = as_tensor(level, "levels").to(after.device).long()
             if level.shape != (len(observation),):
                 raise EpisodeError(f"levels have shape {tuple(level.shape)}; ({len(observation)},) is needed")
-            self._check_level_indices(level, "row")
+            self._check_levels(level, "row")
             weighed = after * emission.t()[level]
             likelihood = weighed.sum(-1, keepdim=True)
             if bool((likelihood <= 0).any()):
@@ -270,10 +270,7 @@ class NeuralRewardMachine(nn.Module):
     def _start(self, batch: EpisodeBatch) -> Tensor:
         return self.initial_belief(len(batch.lengths)).contiguous()
 
-    def _check_levels(self, batch: EpisodeBatch) -> None:
-        self._check_level_indices(batch.levels, "episode, step")
-
-    def _check_level_indices(self, levels: Tensor, axes: str) -> None:
+    def _check_levels(self, levels: Tensor, axes: str) -> None:
         count = len(self.machine.levels)
         wrong = (levels < 0) | (levels >= count)
         if bool(wrong.any()):
@@ -281,7 +278,7 @@ class NeuralRewardMachine(nn.Module):
             where = ", ".join(f"{axis} {number}" for axis, number in zip(axes.split(", "), place, strict=True))
             raise EpisodeError(
                 f"{where} (counting from 0): level index {int(levels[tuple(place)])}; "
-                f"the machine has levels 0 to {count - 1}: {listing(f'{level:g}' for level in self.machine.levels)}"
+                f"the machine has levels 0 to {count - 1}: {LevelCodec(self.machine.levels)}"
             )
 
 

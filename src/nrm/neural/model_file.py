@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from nrm.errors import ModelFileError, NrmError, listing
+from nrm.errors import ConfigError, ModelFileError, NrmError
+from nrm.files import make_folder, write_bytes
 from nrm.machines import Alphabet
-from nrm.neural.grounders import GROUNDERS, Grounder
+from nrm.neural.grounders import GROUNDERS, entry_of
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
 
-FORMAT = "nrm-model"
-VERSION = 1
+MODEL_FORMAT = "nrm-model"
+MODEL_FORMAT_VERSION = 1
 _DTYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64)}
 
 
@@ -23,15 +25,14 @@ def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
     """Write a model: plain numbers, names and tensors only."""
     target = Path(path)
     machine = model.machine
-    names = {kind: name for name, kind in GROUNDERS.items()}
-    grounder = model.grounder
+    entry = entry_of(model.grounder)
     content = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": MODEL_FORMAT,
+        "version": MODEL_FORMAT_VERSION,
         "emission": model.emission,
         "grounder": {
-            "kind": names.get(type(grounder), "custom"),  # type: ignore[arg-type]
-            "config": grounder.config if isinstance(grounder, Grounder) else {},
+            "kind": entry or "custom",
+            "config": {} if entry is None else model.grounder.config,
         },
         "machine": {
             "symbols": list(machine.alphabet.symbols),
@@ -45,16 +46,18 @@ def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
         },
         "weights": {name: value.detach().cpu() for name, value in model.state_dict().items()},
     }
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        torch.save(content, target)
-    except (OSError, RuntimeError) as error:
-        raise ModelFileError(f"cannot write {target}: {error}") from None
+    whole = io.BytesIO()
+    torch.save(content, whole)
+    make_folder(target.parent)
+    write_bytes(target, whole.getvalue())
     return target
 
 
 def load_model(path: str | Path, grounder: nn.Module | None = None) -> NeuralRewardMachine:
-    """Read a model back. A grounder of your own class must be given, built as it was; the file has its weights."""
+    """Read a model back. No code of the file is run, but a registered grounder of yours is imported by its name.
+
+    `grounder`: one of any other class, built as it was; the file has its weights.
+    """
     content = _read(path)
     try:
         model = _rebuild(content, grounder)
@@ -75,12 +78,13 @@ def _read(path: str | Path) -> dict[str, Any]:
     except Exception as error:  # torch raises all kinds on bytes that are no file of its own
         reason = str(error).strip().splitlines()[0][:120] if str(error).strip() else type(error).__name__
         raise ModelFileError(f"{path} is no saved model, or it is damaged: {reason}") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") != MODEL_FORMAT:
         raise ModelFileError(f"{path} is a torch file, but no saved neural reward machine")
     version = content.get("version")
-    if not isinstance(version, int) or version > VERSION:
+    if not isinstance(version, int) or version > MODEL_FORMAT_VERSION:
         raise ModelFileError(
-            f"{path} has version {version} of the format, this library reads up to {VERSION}; update nrm to read it"
+            f"{path} has version {version} of the format, this library reads up to {MODEL_FORMAT_VERSION}; update nrm "
+            "to read it"
         )
     return content
 
@@ -88,12 +92,13 @@ def _read(path: str | Path) -> dict[str, Any]:
 def _rebuild(content: dict[str, Any], grounder: nn.Module | None) -> NeuralRewardMachine:
     kind, config = content["grounder"]["kind"], content["grounder"]["config"]
     if grounder is None:
-        if kind not in GROUNDERS:
-            raise ModelFileError(
-                f"the grounder is of kind '{kind}' (this library has {listing(GROUNDERS)}); "
-                "give it: load_model(path, grounder=YourModule(…))"
-            )
-        grounder = GROUNDERS[kind](**config)
+        give = "give it: load_model(path, grounder=YourModule(…))"
+        if kind == "custom":
+            raise ModelFileError(f"the grounder is of a class of your own; {give}")
+        try:
+            grounder = GROUNDERS[kind](**config)
+        except ConfigError as error:
+            raise ModelFileError(f"{error}; {give}") from None
     about, weights = content["machine"], content["weights"]
     alphabet = Alphabet(tuple(about["symbols"]), about["kind"])
     dtype = _DTYPES[about["dtype"]]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 import torch
 from torch import Tensor
 
 from nrm.neural.batches import EpisodeBatch
+from nrm.neural.config import Objective
 from nrm.neural.model import NeuralRewardMachine
-
-Objective = Literal["sequence", "marginal"]
 
 
 def sequence(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: Tensor) -> Tensor:
@@ -32,7 +30,7 @@ def marginal(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: Tensor) -
     return -torch.where(batch.mask, logs, 0.0).sum() / batch.steps
 
 
-OBJECTIVES: dict[str, Callable[[NeuralRewardMachine, EpisodeBatch, Tensor], Tensor]] = {
+OBJECTIVES: dict[Objective, Callable[[NeuralRewardMachine, EpisodeBatch, Tensor], Tensor]] = {
     "sequence": sequence,
     "marginal": marginal,
 }

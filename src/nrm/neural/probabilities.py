@@ -36,7 +36,7 @@ def as_tensor(values: Values, what: str, like: Tensor | None = None) -> Tensor:
 
 def check_distribution(probs: Tensor, what: str) -> None:
     """Raise `ProbabilityError` unless the rows of `probs` (…, n) are distributions."""
-    _check_unit(probs, what)
+    check_unit_interval(probs, what)
     sums = probs.detach().sum(-1)
     wrong = (sums - 1).abs() > TOLERANCE
     if bool(wrong.any()):
@@ -49,7 +49,13 @@ def check_distribution(probs: Tensor, what: str) -> None:
 
 def check_unit_interval(probs: Tensor, what: str) -> None:
     """Raise `ProbabilityError` unless every number lies between 0 and 1."""
-    _check_unit(probs, what)
+    wrong = ~((probs >= -TOLERANCE) & (probs <= 1 + TOLERANCE))
+    if bool(wrong.any()):
+        place = _first(wrong)
+        raise ProbabilityError(
+            f"{what} hold {float(probs.detach()[place]):.4g} at {_row(place)}, which is no probability; "
+            "are these logits? End the grounder with a softmax (or a sigmoid for independent propositions)"
+        )
 
 
 def check_finite(observations: Tensor, what: str = "observation") -> None:
@@ -73,16 +79,6 @@ def letters_from_propositions(probs: Tensor) -> Tensor:
         # A later proposition is a higher bit: all letters without it come first.
         letters = torch.cat([letters * (1 - true), letters * true], -1)
     return letters
-
-
-def _check_unit(probs: Tensor, what: str) -> None:
-    wrong = ~((probs >= -TOLERANCE) & (probs <= 1 + TOLERANCE))
-    if bool(wrong.any()):
-        place = _first(wrong)
-        raise ProbabilityError(
-            f"{what} hold {float(probs.detach()[place]):.4g} at {_row(place)}, which is no probability; "
-            "are these logits? End the grounder with a softmax (or a sigmoid for independent propositions)"
-        )
 
 
 def _first(mask: Tensor) -> tuple[int, ...]:

@@ -38,22 +38,25 @@ class Labelled(NamedTuple):
 
     observations: Tensor
     letters: Tensor
+    weight: float = 1.0
+    """Weight of their cross-entropy in the loss."""
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """One model with its episodes."""
+class LearningProblem:
+    """One model with the episodes that it has to explain."""
 
     model: NeuralRewardMachine
     train: EpisodeBatch
-    held_out: EpisodeBatch | None
+    held_out: EpisodeBatch
+    """What chooses among attempts: everything, when nothing is held out."""
     everything: EpisodeBatch
     mini_batches: Callable[[torch.Generator], list[EpisodeBatch]] | None
     """A pass over the episodes to learn from in mini-batches; absent when each pass is one batch."""
 
 
 def attempt(
-    tasks: Sequence[Task],
+    problems: Sequence[LearningProblem],
     parts: tuple[Learnable, ...],
     config: FitConfig,
     number: int,
@@ -62,7 +65,7 @@ def attempt(
 ) -> Attempt:
     """Descend from the models' present parameters, and leave them where the loss was least."""
     started = time.perf_counter()
-    models = [task.model for task in tasks]
+    models = [problem.model for problem in problems]
     groups = _prepare(models, parts, config)
     optimizer = torch.optim.Adam([{"params": group, "lr": rate} for group, rate in groups])
     cools = any(part != "grounding" for part in parts)
@@ -80,7 +83,7 @@ def attempt(
             for model in models:
                 model.machine.temperature = temperature_at(config, done)
         before = [parameter.detach().clone() for parameter in parameters]
-        loss = _epoch(tasks, optimizer, config, generator, labelled)
+        loss = _epoch(problems, optimizer, config, generator, labelled)
         if not math.isfinite(loss):
             raise LearningError(
                 f"the loss became {loss} in epoch {epoch} of attempt {number}; lower the learning rate "
@@ -104,9 +107,9 @@ def attempt(
                 parameter.copy_(value)
     for model in models:
         model.eval()
-    train = likelihood_loss(tasks, [task.train for task in tasks])
-    held = [task.held_out if task.held_out is not None else task.everything for task in tasks]
-    return Attempt(number, tuple(losses), train, likelihood_loss(tasks, held), stopped, time.perf_counter() - started)
+    train = likelihood_loss(problems, [problem.train for problem in problems])
+    held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
+    return Attempt(number, tuple(losses), train, held_out, stopped, time.perf_counter() - started)
 
 
 def scatter(model: NeuralRewardMachine, observations: Tensor, config: FitConfig, generator: torch.Generator) -> None:
@@ -126,14 +129,14 @@ def scatter(model: NeuralRewardMachine, observations: Tensor, config: FitConfig,
         optimizer.step()
 
 
-def likelihood_loss(tasks: Sequence[Task], batches: Sequence[EpisodeBatch]) -> float:
-    """Minus the log-likelihood a step, of one batch per task."""
+def likelihood_loss(problems: Sequence[LearningProblem], batches: Sequence[EpisodeBatch]) -> float:
+    """Minus the log-likelihood a step, of one batch per problem."""
     total = 0.0
     with torch.no_grad():
-        for task, batch in zip(tasks, batches, strict=True):
-            symbols = task.model.ground(batch.observations, check=False)
-            total += float(sequence(task.model, batch, symbols))
-    return total / len(tasks)
+        for problem, batch in zip(problems, batches, strict=True):
+            symbols = problem.model.ground(batch.observations, check=False)
+            total += float(sequence(problem.model, batch, symbols))
+    return total / len(problems)
 
 
 def temperature_at(config: FitConfig, done: float) -> float:
@@ -154,22 +157,22 @@ def _prepare(
 
 
 def _epoch(
-    tasks: Sequence[Task],
+    problems: Sequence[LearningProblem],
     optimizer: torch.optim.Optimizer,
     config: FitConfig,
     generator: torch.Generator,
     labelled: Labelled | None,
 ) -> float:
     """One pass over the episodes; the mean loss of its steps."""
-    passes = [[task.train] if task.mini_batches is None else task.mini_batches(generator) for task in tasks]
+    passes = [problem.mini_batches(generator) if problem.mini_batches else [problem.train] for problem in problems]
     losses = []
     for place in range(max(len(batches) for batches in passes)):
         optimizer.zero_grad(set_to_none=True)
-        loss = torch.zeros((), device=tasks[0].model.machine.levels.device)
-        for task, batches in zip(tasks, passes, strict=True):
-            loss = loss + _loss(task.model, batches[place % len(batches)], config) / len(tasks)
+        loss = torch.zeros((), device=problems[0].model.machine.levels.device)
+        for problem, batches in zip(problems, passes, strict=True):
+            loss = loss + _loss(problem.model, batches[place % len(batches)], config) / len(problems)
         if labelled is not None:
-            loss = loss + config.labelled_weight * _labelled_loss(tasks[0].model, labelled, config)
+            loss = loss + labelled.weight * _labelled_loss(problems[0].model, labelled, config)
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         losses.append(float(loss.detach()))

@@ -111,12 +111,6 @@ class RunFolder:
         path = self.path / "grounding.csv"
         return _columns(path, GROUNDING) if path.exists() else None
 
-    def remove_leftovers(self) -> None:
-        """Remove the temporary files of a process that was killed while it wrote. The folder must be locked."""
-        for name in ("checkpoint.pt", "metrics.csv", "grounding.csv", "cost.json", "cell.json"):
-            for leftover in self.path.glob(f".{name}.*"):
-                leftover.unlink(missing_ok=True)
-
 
 def train(
     folder: RunFolder,

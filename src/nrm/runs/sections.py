@@ -112,15 +112,17 @@ def _with_nothing(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_section(kind: type, data: Any, name: str) -> Any:
-    """The dataclass of a section from plain values, or an error that names the path of what is wrong."""
+    """The dataclass of a section from plain values, or an error that names the path of what is wrong.
+
+    `name`: of the section; empty for a file as a whole, whose entries are keys.
+    """
     if isinstance(data, Mapping):
         known = [item.name for item in fields(kind)]
         for key in data:
             if key not in known:
-                raise ConfigError(
-                    f"unknown setting '{name}.{key}'{suggestion(str(key), known)} (settings of {name}: "
-                    f"{listing(known, 40)})"
-                )
+                what = f"setting '{name}.{key}'" if name else f"key '{key}'"
+                there = f"settings of {name}" if name else "keys"
+                raise ConfigError(f"unknown {what}{suggestion(str(key), known)} ({there}: {listing(known, 40)})")
     return converted(data, kind, name)
 
 
@@ -130,4 +132,5 @@ def converted(data: Any, kind: Any, path: str) -> Any:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
         reason, _, place = str(error).partition(" - at `$")
-        raise ConfigError(f"{path}{place.rstrip('`')}: {reason[0].lower()}{reason[1:]}") from None
+        where = f"{path}{place.rstrip('`')}".removeprefix(".")
+        raise ConfigError(f"{where}: {reason[0].lower()}{reason[1:]}") from None

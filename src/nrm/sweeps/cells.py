@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from nrm.agents import Trainer
 from nrm.errors import FileError, GridError, NrmError, listing
-from nrm.files import write_text
+from nrm.files import remove_leftovers, write_text
 from nrm.runs.config import RunConfig
 from nrm.runs.folder import RunFolder, train
 from nrm.runs.lock import locked
@@ -55,7 +55,7 @@ def run_cell(
     if not folder.exists:
         folder.begin(cell.config, {CELL_FILE: _cell_text(cell, done=False)})
     with locked(folder.path):
-        folder.remove_leftovers()
+        remove_leftovers(folder.path)
         try:
             trainer = folder.load()
         except NrmError as error:

@@ -116,10 +116,10 @@ class Grid:
         changes: dict[str, dict[str, Any]] = {}
         for source in (self.settings, self.variants[variant]):
             for name, value in source.items():
-                if name in WHOLE_RUN and source is not self.settings:
-                    whole[name] = converted(value, WHOLE_RUN[name], name)
-                elif isinstance(value, Mapping):
+                if isinstance(value, Mapping):
                     changes[name] = {**changes.get(name, {}), **value}
+                elif name in WHOLE_RUN and source is not self.settings:
+                    whole[name] = converted(value, WHOLE_RUN[name], name)
                 else:
                     raise GridError(self._misplaced(name))
         sections = default_sections(world, method, whole["algorithm"], whole["preset"])

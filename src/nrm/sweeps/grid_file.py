@@ -30,7 +30,7 @@ def grid_from_toml(text: str, source: str = "grid file", folder: Path | None = N
     if isinstance(data["tasks"], list):
         data["tasks"] = [str(task) if type(task) is int else task for task in data["tasks"]]
     try:
-        grid: Grid = read_section(Grid, data, "grid")
+        grid: Grid = read_section(Grid, data, "")
         grid = replace(grid, tasks=tuple(_task(task, folder) for task in grid.tasks))
         _ = grid.cells
     except NrmError as error:
@@ -42,7 +42,7 @@ def _line_about(text: str, data: Mapping[str, Any], message: str) -> str:
     """The line of what an error is about: the value or name it quotes, the key it begins with, or nothing."""
     for value in re.findall(r"'([^']+)'", message)[:1]:
         for number, line in enumerate(text.splitlines(), 1):
-            if re.search(rf"(?<![\w.-]){re.escape(value.split('.')[-1])}(?![\w.-])", line.split("#")[0]):
+            if re.search(rf"(?<![\w-]){re.escape(value.split('.')[-1])}(?![\w-])", line.split("#")[0]):
                 return f", line {number}"
     for word in re.findall(r"\w+", message):
         if word in data and (line := line_of(text, word)):

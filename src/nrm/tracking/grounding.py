@@ -14,9 +14,9 @@ from torch import Tensor
 
 from nrm.errors import ConfigError
 from nrm.neural import EpisodeBuffer, FitConfig, FitRecord, NeuralRewardMachine, fit
-from nrm.neural.objectives import Objective
+from nrm.neural.config import Objective
+from nrm.neural.frames import FrameTable
 from nrm.tracking.memories import Belief
-from nrm.tracking.observations import DistinctObservations
 from nrm.tracking.recorder import RecordedEpisode
 
 Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64]]
@@ -112,19 +112,21 @@ class Grounding:
         every: int,
         most: int,
         frames: Tensor | None = None,
+        blank: Tensor | None = None,
     ) -> None:
         """`memory`: told to look at the grounder anew; `settings`: how a burst learns, the seed of the first included.
 
         `every`: episodes between two bursts; `most`: episodes kept; `frames`: what row numbers stand for, if episodes
-        hold these.
+        hold these; `blank`: (0, …) no observations, but of the kind that will come, for saved states.
         """
         self.model = model
         self._memory = memory
         self._settings = settings
         self._every = every
         self._most = most
-        self._frames = None if frames is None else frames.numpy()
-        self._distinct = DistinctObservations()
+        self._frames = FrameTable()
+        self._listed = None if frames is None else self._frames.add(frames.numpy())
+        self._blank = torch.empty(0) if blank is None else blank
         self._kept: list[Recorded] = []
         self._fresh: list[Recorded] = []
         self.bursts = 0
@@ -150,17 +152,19 @@ class Grounding:
         return Burst(loss, explained, record)
 
     def _numbered(self, episode: RecordedEpisode) -> Recorded:
-        """An episode whose observations are row numbers: of the frames, or of the distinct observations so far."""
+        """An episode whose observations are numbers of frames."""
         assert episode.observations is not None
         assert episode.rewards is not None
-        listed = self._frames is not None
-        return episode.observations if listed else self._distinct.add(episode.observations), episode.rewards
+        if self._listed is not None:
+            return self._listed[episode.observations], episode.rewards
+        return self._frames.add(episode.observations), episode.rewards
 
     def _forget(self) -> None:
         """Let go of the observations of episodes that were dropped."""
-        if self._frames is None:
-            numbers = self._distinct.forget([observations for observations, _ in self._kept])
-            self._kept = [(left, rewards) for left, (_, rewards) in zip(numbers, self._kept, strict=True)]
+        if self._listed is None:
+            used = [numbers for numbers, _ in self._kept]
+            moved = self._frames.compact(np.concatenate(used) if used else [])
+            self._kept = [(moved[numbers], rewards) for numbers, rewards in self._kept]
 
     def _most_telling(self, episodes: list[Recorded]) -> list[Recorded]:
         """The episodes that are kept: a good policy does the same again and again, so rare rewards go first.
@@ -185,10 +189,9 @@ class Grounding:
 
     def _buffer(self, episodes: Sequence[Recorded]) -> EpisodeBuffer:
         machine = self.model.machine
-        buffer = EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level)
-        rows = self._distinct if self._frames is None else self._frames
+        buffer = EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level, frames=self._frames)
         for numbers, rewards in episodes:
-            buffer.add(rows[numbers], rewards=rewards)
+            buffer.add(index=numbers, rewards=rewards)
         return buffer
 
     def state_dict(self) -> dict[str, Any]:
@@ -197,7 +200,7 @@ class Grounding:
             "model": self.model.state_dict(),
             "kept": _as_tensors(self._kept),
             "fresh": _as_tensors(self._fresh),
-            "distinct": torch.from_numpy(self._distinct[np.arange(len(self._distinct))]) if self._distinct else None,
+            "frames": torch.from_numpy(self._frames[:]) if self._listed is None and len(self._frames) else self._blank,
             "bursts": self.bursts,
         }
 
@@ -205,15 +208,25 @@ class Grounding:
         """Go on from a saved state."""
         self.model.load_state_dict(state["model"])
         self._kept, self._fresh = _from_tensors(state["kept"]), _from_tensors(state["fresh"])
-        self._distinct = DistinctObservations(() if state["distinct"] is None else state["distinct"].numpy())
+        if self._listed is None:
+            self._frames = FrameTable(state["frames"].numpy())
         self.bursts = state["bursts"]
         self.model.eval()
         self._memory.refresh()
 
 
-def _as_tensors(episodes: Sequence[Recorded]) -> list[list[Tensor]]:
-    return [[torch.from_numpy(observations), torch.from_numpy(rewards)] for observations, rewards in episodes]
+def _as_tensors(episodes: Sequence[Recorded]) -> dict[str, Tensor]:
+    """Episodes one after the other."""
+    numbers = [numbers for numbers, _ in episodes] or [np.zeros(0, dtype=np.int64)]
+    rewards = [rewards for _, rewards in episodes] or [np.zeros(0)]
+    return {
+        "lengths": torch.tensor([len(paid) for _, paid in episodes], dtype=torch.int64),
+        "numbers": torch.from_numpy(np.concatenate(numbers)),
+        "rewards": torch.from_numpy(np.concatenate(rewards)),
+    }
 
 
-def _from_tensors(episodes: list[list[Tensor]]) -> list[Recorded]:
-    return [(observations.numpy(), rewards.numpy()) for observations, rewards in episodes]
+def _from_tensors(saved: dict[str, Tensor]) -> list[Recorded]:
+    lengths = saved["lengths"].tolist()
+    parts = (torch.split(saved[name], lengths) for name in ("numbers", "rewards"))
+    return [(numbers.numpy(), rewards.numpy()) for numbers, rewards in zip(*parts, strict=True)]

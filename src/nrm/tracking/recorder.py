@@ -38,9 +38,13 @@ class Recorder:
     A step is kept as one block for all environments, and cut into episodes at their ends only.
     """
 
-    def __init__(self, count: int, keep: bool = True) -> None:
-        """`keep`: whether episodes carry their observations and rewards, and not just sums."""
+    def __init__(self, count: int, keep: bool = True, blank: NDArray[Any] | None = None) -> None:
+        """`keep`: whether episodes carry their observations and rewards, and not just sums.
+
+        `blank`: (0, N, …) no observations, but of the kind that will come, for saved states.
+        """
         self.keep = keep
+        self._blank = np.zeros((0, count)) if blank is None else blank
         self._rows: list[_Rows] = []
         self._begun = np.zeros(count, dtype=np.int64)
         self._totals = np.zeros(count)
@@ -97,12 +101,13 @@ class Recorder:
 
     def state_dict(self) -> dict[str, Any]:
         """The episodes under way. True letters are not part of it."""
+        rows = self._rows
         return {
             "totals": torch.from_numpy(self._totals.copy()),
             "lengths": torch.from_numpy(self._lengths.copy()),
             "begun": torch.from_numpy(self._begun.copy()),
-            "rewards": [torch.from_numpy(row.rewards) for row in self._rows],
-            "observations": [torch.from_numpy(np.ascontiguousarray(row.observations)) for row in self._rows],
+            "rewards": torch.from_numpy(np.array([row.rewards for row in self._rows]).reshape(-1, len(self._begun))),
+            "observations": torch.from_numpy(np.stack([row.observations for row in rows]) if rows else self._blank),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -110,5 +115,5 @@ class Recorder:
         self._totals, self._lengths, self._begun = (
             state[name].numpy().copy() for name in ("totals", "lengths", "begun")
         )
-        steps = zip(state["observations"], state["rewards"], strict=True)
-        self._rows = [_Rows(observations.numpy(), rewards.numpy(), None) for observations, rewards in steps]
+        steps = zip(state["observations"].numpy(), state["rewards"].numpy(), strict=True)
+        self._rows = [_Rows(observations, rewards, None) for observations, rewards in steps]

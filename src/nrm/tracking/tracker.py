@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.errors import WorldError, listing, suggestion
-from nrm.machines import MooreMachine
+from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import NeuralRewardMachine
-from nrm.neural.buffer import LEVEL_TOLERANCE
 from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Seen, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
 
@@ -128,8 +127,7 @@ class Tracker:
     def _check_levels(self, levels: Tensor, rewards: NDArray[Any]) -> None:
         """Raise `WorldError` where the rewards so far lead to no level: beliefs and learning would rest on nothing."""
         reached = self._carry[:, -1]
-        slack = LEVEL_TOLERANCE * max(1.0, float(levels.max() - levels.min()))
-        wrong = ~((reached[:, None] - levels).abs().amin(1) <= slack)
+        wrong = ~LevelCodec(levels).fits(reached)
         if bool(wrong.any()):
             index, known = int(wrong.nonzero()[0]), listing(f"{level:g}" for level in levels.tolist())
             raise WorldError(

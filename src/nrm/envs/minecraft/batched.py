@@ -65,6 +65,7 @@ class BatchedMinecraft:
         self._coordinates = coordinates(config)
         self._painter = Painter(config, config.pixels) if config.observation == "image" else None
         self.shape: tuple[int, ...] = (2,) if self._painter is None else (config.pixels, config.pixels, 3)
+        self.dtype = torch.float32 if self._painter is None else torch.uint8
         # One row of contents for all environments, or one for each: where the row of an environment begins.
         self._shared = config.layout == "fixed"
         self._offset = np.arange(self.count) * config.cells

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from nrm.aliases import IntArray
 from nrm.machines import MooreMachine
 
-OPEN = -1
+UNSEEN = -1
+"""The successor where no episode took the transition."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,24 +43,23 @@ def evidence(machine: MooreMachine, traces: list[NDArray[np.int64]]) -> Evidence
     return Evidence(transitions, states)
 
 
-def merge_unseen(machine: MooreMachine, seen: Evidence, initial_level: float | None = None) -> MooreMachine:
+def merge_states(machine: MooreMachine, seen: Evidence, initial_level: float | None = None) -> MooreMachine:
     """The machine with states merged that no evidence separates; levels and moves that were seen are kept.
 
     The level of the initial state is `initial_level` when the episodes never come back to it.
     """
-    table = np.where(seen.transitions > 0, machine.transitions, OPEN).astype(np.int32)
+    table = np.where(seen.transitions > 0, machine.transitions, UNSEEN).astype(np.int32)
     outputs = [float(level) if count else None for level, count in zip(machine.outputs, seen.states, strict=True)]
     if outputs[machine.initial] is None:
         outputs[machine.initial] = initial_level
-    blocks = _Blocks(table, outputs, list(range(machine.states)))
-    blocks = _merged(blocks, seen, machine.initial)
+    blocks = _red_blue(_Partition(table, outputs, list(range(machine.states))), seen, machine.initial)
     place = np.array([blocks.find(state) for state in range(machine.states)], dtype=np.int32)
     columns = machine.transitions.copy()
     levels = machine.outputs.copy()
     for state in range(machine.states):
         root = int(place[state])
         # What nobody has seen is taken to do nothing; a state where episodes end is absorbing.
-        columns[state] = np.where(blocks.table[root] != OPEN, blocks.table[root], root)
+        columns[state] = np.where(blocks.table[root] != UNSEEN, blocks.table[root], root)
         known = blocks.outputs[root]
         levels[state] = machine.outputs[root] if known is None else known
     best = machine.outputs[machine.accepting]
@@ -68,7 +68,7 @@ def merge_unseen(machine: MooreMachine, seen: Evidence, initial_level: float | N
 
 
 @dataclass(eq=False)
-class _Blocks:
+class _Partition:
     """A partition of the states, with the open table and levels of each block at its root."""
 
     table: IntArray
@@ -80,9 +80,9 @@ class _Blocks:
             state = self.parent[state]
         return state
 
-    def merged(self, left: int, right: int) -> _Blocks | None:
+    def merged(self, left: int, right: int) -> _Partition | None:
         """With two states merged, and all that must then be merged too; None when levels clash."""
-        result = _Blocks(self.table.copy(), list(self.outputs), list(self.parent))
+        result = _Partition(self.table.copy(), list(self.outputs), list(self.parent))
         waiting = [(left, right)]
         while waiting:
             a, b = (result.find(state) for state in waiting.pop())
@@ -93,42 +93,31 @@ class _Blocks:
                 return None
             result.parent[b] = a
             result.outputs[a] = known[1] if known[0] is None else known[0]
-            both = (result.table[a] != OPEN) & (result.table[b] != OPEN)
+            both = (result.table[a] != UNSEEN) & (result.table[b] != UNSEEN)
             waiting += zip(result.table[a][both].tolist(), result.table[b][both].tolist(), strict=True)
-            result.table[a] = np.where(result.table[a] == OPEN, result.table[b], result.table[a])
+            result.table[a] = np.where(result.table[a] == UNSEEN, result.table[b], result.table[a])
         return result
 
 
-def _merged(blocks: _Blocks, seen: Evidence, initial: int) -> _Blocks:
-    """Red-blue merging: grow a core from the initial state; each state at its edge joins the core or becomes part."""
-    core = [initial]
+def _red_blue(partition: _Partition, seen: Evidence, initial: int) -> _Partition:
+    """Blue-fringe merging: each blue state, a successor of red ones, is merged into one of these or becomes red."""
+    red = [initial]
     while True:
-        core = list(dict.fromkeys(blocks.find(state) for state in core))
-        edge = [
-            state
-            for state in dict.fromkeys(
-                blocks.find(int(target)) for root in core for target in blocks.table[root] if target != OPEN
-            )
-            if state not in core
-        ]
-        if not edge:
-            return blocks
-        best: tuple[int, _Blocks] | None = None
+        red = list(dict.fromkeys(partition.find(state) for state in red))
+        successors = (partition.find(int(next_)) for root in red for next_ in partition.table[root] if next_ != UNSEEN)
+        blue = [state for state in dict.fromkeys(successors) if state not in red]
+        if not blue:
+            return partition
         # The state with the most evidence first: what it says is surest.
-        state = max(edge, key=lambda candidate: int(seen.transitions[candidate].sum()))
-        for root in core:
-            joined = blocks.merged(root, state)
-            if joined is not None:
-                score = _agreement(blocks, joined, seen)
-                if best is None or score > best[0]:
-                    best = (score, joined)
-        if best is None:
-            core.append(state)
+        state = max(blue, key=lambda candidate: int(seen.transitions[candidate].sum()))
+        merges = [merged for root in red if (merged := partition.merged(root, state)) is not None]
+        if merges:
+            partition = max(merges, key=lambda merged: _score(partition, merged, seen))
         else:
-            blocks = best[1]
+            red.append(state)
 
 
-def _agreement(before: _Blocks, after: _Blocks, seen: Evidence) -> int:
+def _score(before: _Partition, after: _Partition, seen: Evidence) -> int:
     """How many visits to levels a merge brings together: the evidence that it is right."""
     joined = [state for state in range(len(before.parent)) if before.find(state) != after.find(state)]
     return int(sum(seen.states[state] for state in joined))

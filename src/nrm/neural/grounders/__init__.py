@@ -1,0 +1,23 @@
+"""Symbol grounders: networks from an observation to symbol probabilities (paper, appendix, "Neural Networks").
+
+A grounder is one file that registers one entry in `GROUNDERS`.
+"""
+
+from nrm.neural.grounders.cnn import CnnGrounder
+from nrm.neural.grounders.mlp import MlpGrounder
+from nrm.neural.grounders.pooled import PooledGrounder
+from nrm.neural.grounders.registry import GROUNDERS, Grounder, entry_of
+from nrm.neural.grounders.selection import grounder_for, paper_grounder
+from nrm.neural.grounders.true_labels import TrueLabels
+
+__all__ = [
+    "GROUNDERS",
+    "CnnGrounder",
+    "Grounder",
+    "MlpGrounder",
+    "PooledGrounder",
+    "TrueLabels",
+    "entry_of",
+    "grounder_for",
+    "paper_grounder",
+]

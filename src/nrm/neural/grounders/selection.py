@@ -1,0 +1,40 @@
+"""Rules that choose a grounder by the shape of observations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from nrm.neural.grounders.cnn import CnnGrounder, is_image
+from nrm.neural.grounders.mlp import MlpGrounder
+from nrm.neural.grounders.pooled import PooledGrounder
+from nrm.neural.grounders.registry import GROUNDERS, Grounder
+
+
+class ShapeRule(NamedTuple):
+    """A rule as an entry of the registry."""
+
+    name: str
+    label: str
+    from_shape: Callable[..., Grounder]
+
+
+def grounder_for(shape: Sequence[int], symbols: int, independent: bool = False, endless: bool = False) -> Grounder:
+    """A fitting grounder for observations of a shape: images get a convolutional one, all else the MLP.
+
+    `endless`: whether images are of ever new layouts, where only looks tell.
+    """
+    images = PooledGrounder if endless else CnnGrounder
+    return (images if is_image(shape) else MlpGrounder).from_shape(shape, symbols, independent)
+
+
+def paper_grounder(shape: Sequence[int], symbols: int, independent: bool = False) -> Grounder:
+    """The network of the paper's appendix for observations of a shape."""
+    if len(shape) == 3:
+        return CnnGrounder.from_shape(shape, symbols, independent)
+    return MlpGrounder.paper(math.prod(shape), symbols, independent=independent)
+
+
+GROUNDERS.register(ShapeRule("auto", "convolutional for images, else an MLP", grounder_for))
+GROUNDERS.register(ShapeRule("paper", "the paper's appendix", paper_grounder))
