@@ -150,7 +150,7 @@ class GroundingCallback(BaseCallback):
         """Over the distinct observations of the last episodes."""
         if self._meter is None or not self._labelled or not isinstance(self.machine, NeuralRewardMachine):
             return None
-        rows = np.concatenate([episode.observations for episode in self._labelled if episode.observations is not None])
+        rows = np.concatenate([episode.observations for episode in self._labelled])
         letters = np.concatenate([episode.letters for episode in self._labelled if episode.letters is not None])
         _, first = np.unique(rows.reshape(len(rows), -1), axis=0, return_index=True)
         return self._meter.measure(self.machine, torch.from_numpy(rows[first]), torch.from_numpy(letters[first]))

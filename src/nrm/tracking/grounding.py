@@ -153,8 +153,6 @@ class Grounding:
 
     def _numbered(self, episode: RecordedEpisode) -> Recorded:
         """An episode whose observations are numbers of frames."""
-        assert episode.observations is not None
-        assert episode.rewards is not None
         if self._listed is not None:
             return self._listed[episode.observations], episode.rewards
         return self._frames.add(episode.observations), episode.rewards

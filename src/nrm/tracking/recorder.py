@@ -16,9 +16,9 @@ class RecordedEpisode(NamedTuple):
     total: float
     """The sum of rewards."""
     length: int
-    observations: NDArray[Any] | None
-    """(time, …) the observations or their row numbers; None where only sums are kept, as are the next two."""
-    rewards: NDArray[np.float64] | None
+    observations: NDArray[Any]
+    """(time, …) the observations or their row numbers; none where only sums are kept, as of rewards."""
+    rewards: NDArray[np.float64]
     """(time,)"""
     letters: NDArray[np.int64] | None
     """(time,) the true letters, where they were told: for evaluation only."""
@@ -48,12 +48,13 @@ class Recorder:
         self._rows: list[_Rows] = []
         self._begun = np.zeros(count, dtype=np.int64)
         self._totals = np.zeros(count)
-        self._lengths = np.zeros(count, dtype=np.int64)
+        self.lengths = np.zeros(count, dtype=np.int64)
+        """(N,) how many steps the present episodes have."""
 
     def add(self, rewards: NDArray[Any], observations: NDArray[Any], letters: NDArray[np.int64] | None = None) -> None:
         """Take in a step: rewards (N,), observations (N, …) before any reset, and perhaps the true letters (N,)."""
         self._totals += rewards
-        self._lengths += 1
+        self.lengths += 1
         if self.keep:
             self._rows.append(_Rows(observations, np.asarray(rewards, dtype=np.float64), letters))
 
@@ -61,14 +62,14 @@ class Recorder:
         """The episodes of the environments that are done, in their order; the others go on."""
         if not done.any():
             return []
-        episodes = [self._episode(int(index)) for index in np.flatnonzero(done & (self._lengths > 0))]
+        episodes = [self._episode(int(index)) for index in np.flatnonzero(done & (self.lengths > 0))]
         self.forget(done)
         return episodes
 
     def forget(self, which: NDArray[np.bool_]) -> None:
         """Begin anew where `which` says so, without giving out what there was."""
         self._totals[which] = 0.0
-        self._lengths[which] = 0
+        self.lengths[which] = 0
         self._begun[which] = len(self._rows)
         passed = int(self._begun.min())
         if passed:
@@ -85,9 +86,9 @@ class Recorder:
         return len(self._rows)
 
     def _episode(self, index: int) -> RecordedEpisode:
-        total, length = float(self._totals[index]), int(self._lengths[index])
+        total, length = float(self._totals[index]), int(self.lengths[index])
         if not self.keep:
-            return RecordedEpisode(index, total, length, None, None, None)
+            return RecordedEpisode(index, total, length, self._blank, np.zeros(0), None)
         rows = self._rows[self._begun[index] :]
         letters = [int(row.letters[index]) for row in rows if row.letters is not None]
         return RecordedEpisode(
@@ -104,7 +105,7 @@ class Recorder:
         rows = self._rows
         return {
             "totals": torch.from_numpy(self._totals.copy()),
-            "lengths": torch.from_numpy(self._lengths.copy()),
+            "lengths": torch.from_numpy(self.lengths.copy()),
             "begun": torch.from_numpy(self._begun.copy()),
             "rewards": torch.from_numpy(np.array([row.rewards for row in self._rows]).reshape(-1, len(self._begun))),
             "observations": torch.from_numpy(np.stack([row.observations for row in rows]) if rows else self._blank),
@@ -112,7 +113,7 @@ class Recorder:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on with saved episodes under way."""
-        self._totals, self._lengths, self._begun = (
+        self._totals, self.lengths, self._begun = (
             state[name].numpy().copy() for name in ("totals", "lengths", "begun")
         )
         steps = zip(state["observations"].numpy(), state["rewards"].numpy(), strict=True)
