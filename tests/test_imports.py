@@ -14,9 +14,10 @@ import nrm
 ROOT = Path(nrm.__file__).parent
 # Each folder may import from itself and from what its line lists.
 ALLOWED: dict[str, set[str]] = {
-    "logic": {"logic"},
-    "machines": {"logic", "machines"},
-    "groundability": {"logic", "machines", "groundability"},
+    "automata": {"automata"},
+    "logic": {"automata", "logic"},
+    "machines": {"automata", "logic", "machines"},
+    "groundability": {"automata", "logic", "machines", "groundability"},
     "neural": {"logic", "machines", "neural"},
     "envs": {"logic", "machines", "envs"},
     "agents": {"logic", "machines", "groundability", "neural", "envs", "agents"},
@@ -25,10 +26,22 @@ ALLOWED: dict[str, set[str]] = {
     "lab": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab"},
     "report": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "report"},
     "figures": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures"},
-    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures", "report", "cli"},
+    "cli": {
+        "logic",
+        "machines",
+        "groundability",
+        "neural",
+        "envs",
+        "agents",
+        "lab",
+        "figures",
+        "report",
+        "cli",
+        "automata",
+    },
 }
-SHARED = {"errors", "aliases", "files", "registration", "timing"}
-WITHOUT_TORCH = ("logic", "machines", "groundability")
+SHARED = {"errors", "aliases", "files", "registration", "registry", "timing"}
+WITHOUT_TORCH = ("automata", "logic", "machines", "groundability")
 
 
 def imported_modules(path: Path) -> set[str]:

@@ -30,8 +30,8 @@ from nrm.machines import (
     text_picture,
     to_dot,
 )
+from nrm.machines.formats.task_file import task_from_toml, task_toml
 from nrm.machines.guards import guard, letters_where
-from nrm.machines.task import task_from_toml, task_toml
 from tests.strategies import formulas, machines
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import tyro
 
+from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.errors import NrmError
-from nrm.logic import DEFAULT_LIMITS, Limits, parse
+from nrm.logic import parse
 from nrm.machines import (
     Alphabet,
     FallOff,

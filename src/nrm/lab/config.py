@@ -12,7 +12,7 @@ from nrm.envs import BatchedWorld, End, MinecraftConfig
 from nrm.errors import ConfigError, listing, suggestion
 from nrm.lab.worlds import WorldConfig, build_world, world_from_json
 from nrm.machines import Task
-from nrm.machines.task import task_from_toml, task_toml
+from nrm.machines.formats.task_file import task_from_toml, task_toml
 
 World = Literal["map", "image"]
 WORLDS: tuple[World, ...] = get_args(World)

@@ -20,7 +20,7 @@ from nrm.lab.config import RunConfig
 from nrm.lab.worlds import world_name
 from nrm.logic import is_paper_task, paper_task
 from nrm.machines import Task
-from nrm.machines.task import task_toml
+from nrm.machines.formats.task_file import task_toml
 
 Value = str | int | float | bool
 Settings = Mapping[str, Value]

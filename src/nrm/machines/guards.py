@@ -7,8 +7,9 @@ import numpy as np
 from nrm.aliases import BoolArray
 from nrm.errors import FormulaError
 from nrm.logic import Formula, Op, check_symbols, parse
-from nrm.logic.formula import FALSE, TRUE, atom, both, either
+from nrm.logic.ltlf.formula import FALSE, TRUE, atom, both, either
 from nrm.machines.alphabet import Alphabet
+from nrm.machines.moore import MooreMachine
 
 
 def guard(alphabet: Alphabet, letters: BoolArray) -> Formula:
@@ -28,10 +29,17 @@ def guard(alphabet: Alphabet, letters: BoolArray) -> Formula:
     return either(*(_cube_formula(alphabet, cube) for cube in sorted(cubes, key=lambda cube: (len(cube), cube))))
 
 
+def moves(machine: MooreMachine, state: int, most: int | None = None) -> list[tuple[int, Formula]]:
+    """The states that one state leads to (the first `most` of them), each with the guard that takes it there."""
+    targets = machine.columns[state]
+    distinct = list(dict.fromkeys(targets.tolist()))[:most]
+    return [(target, guard(machine.alphabet, (targets == target)[machine.letter_class])) for target in distinct]
+
+
 def letters_where(formula: Formula | str, alphabet: Alphabet) -> BoolArray:
     """(letters,) where a Boolean formula over the alphabet's symbols holds."""
     root = parse(formula)
-    check_symbols(root, alphabet.symbols)
+    check_symbols(root.atoms(), alphabet.symbols)
     values: dict[Formula, BoolArray] = {}
     masks = alphabet.letter_masks().astype(bool)
     for node in root.postorder():

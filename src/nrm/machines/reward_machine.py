@@ -11,8 +11,9 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from nrm.aliases import BoolArray, IntArray, Trace
+from nrm.automata.minimisation import merge_columns
 from nrm.errors import LimitError, MachineError, listing, suggestion
-from nrm.logic import Formula, tables
+from nrm.logic import Formula
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import letters_where
 from nrm.machines.moore import MooreMachine
@@ -144,7 +145,7 @@ class RewardMachine:
         if outputs not in get_args(Outputs):
             hint = suggestion(str(outputs), get_args(Outputs))
             raise MachineError(f"outputs are 'levels' or 'rewards', not {outputs!r}{hint}")
-        columns, letter_class = tables.merge_columns(self.fired, np.arange(self.alphabet.size, dtype=np.int32))
+        columns, letter_class = merge_columns(self.fired, np.arange(self.alphabet.size, dtype=np.int32))
         if outputs == "levels" and self._levels_fit(columns):
             assert self.levels is not None
             nodes = [(state, Fraction(level)) for state, level in enumerate(self.levels)]
@@ -153,7 +154,7 @@ class RewardMachine:
             nodes, rows = self._explore(columns, adding=outputs == "levels")
         good = {self.places[name] for name in self._accepting()}
         start = self.places[self.initial]
-        merged, classes = tables.merge_columns(np.array(rows, dtype=np.int32), letter_class)
+        merged, classes = merge_columns(np.array(rows, dtype=np.int32), letter_class)
         return MooreMachine(
             self.alphabet,
             classes,

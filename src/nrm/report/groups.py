@@ -11,7 +11,7 @@ from pathlib import Path
 from nrm.agents import METHODS
 from nrm.lab import Record
 from nrm.lab.variants import variant_labels
-from nrm.machines.task import task_from_toml
+from nrm.machines.formats.task_file import task_from_toml
 
 
 @dataclass(frozen=True)
