@@ -69,9 +69,12 @@ class Bdd:
         result = done.get((f, g))
         if result is None:
             u, v = self.var[f], self.var[g]
-            f_low, f_high = (self.low[f], self.high[f]) if u <= v else (f, f)
-            g_low, g_high = (self.low[g], self.high[g]) if v <= u else (g, g)
+            f_low, f_high, g_low, g_high = f, f, g, g
+            if u <= v:
+                f_low, f_high = self.low[f], self.high[f]
+            if v <= u:
+                g_low, g_high = self.low[g], self.high[g]
             low = self._apply(f_low, g_low, neutral, absorbing, done)
             high = self._apply(f_high, g_high, neutral, absorbing, done)
-            result = done[f, g] = self.node(min(u, v), low, high)
+            result = done[f, g] = self.node(u if u < v else v, low, high)
         return result

@@ -53,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         prog="nrm",
         description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
         args=given,
+        config=(tyro.conf.DisallowNone,),  # help says STR, not {None}|STR
     )
     try:
         status = command.run()

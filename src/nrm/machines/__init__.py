@@ -11,8 +11,8 @@ from nrm.machines.formats.files import (
     machine_text,
     save_machine,
 )
-from nrm.machines.formats.hoa import to_hoa
 from nrm.machines.formats.hoa_reader import from_hoa
+from nrm.machines.formats.hoa_writer import to_hoa
 from nrm.machines.formats.json import machine_from_dict, machine_json, machine_to_dict
 from nrm.machines.formats.reward_machine_file import parse_reward_machine, to_reward_file
 from nrm.machines.formats.task_file import load_task, save_task

@@ -221,9 +221,10 @@ def _validate(machine: MooreMachine) -> None:
     wrong = np.argwhere((machine.columns < 0) | (machine.columns >= states))
     if len(wrong):
         state, number = (int(value) for value in wrong[0])
-        letter = int(np.flatnonzero(machine.letter_class == number)[0])
+        letters = np.flatnonzero(machine.letter_class == number)
+        what = f"'{machine.alphabet.letter_name(int(letters[0]))}'" if len(letters) else f"the unused class {number}"
         raise MachineError(
-            f"state {state} has no valid transition for '{machine.alphabet.letter_name(letter)}': "
+            f"state {state} has no valid transition for {what}: "
             f"{int(machine.columns[state, number])} is not a state (0 to {states - 1})"
         )
     if not 0 <= machine.initial < states:

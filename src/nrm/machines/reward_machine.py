@@ -19,9 +19,10 @@ from nrm.machines.guards import letters_where
 from nrm.machines.moore import MooreMachine
 
 StateName: TypeAlias = int | str
-FallOff: TypeAlias = Literal["error", "terminal"]
-"""What happens at a letter for which a state has no edge. `terminal`: the episode ends and pays 0, as in the original
-code."""
+FallOff: TypeAlias = Literal["error", "terminal", "terminal_edge"]
+"""What happens at a letter for which a state has no edge. `terminal`: the episode ends and pays 0. `terminal_edge`: it
+ends as if the state's last edge to a terminal state were taken, or pays 0 where there is none. So do those versions of
+the original code that look rewards up by pairs of states: all terminal states are one there, and so is falling off."""
 Overlap: TypeAlias = Literal["error", "first"]
 """What happens at a letter for which a state has several edges. `first`: the first in the file is taken, as in the
 original code."""
@@ -107,10 +108,8 @@ class RewardMachine:
     def fired(self) -> IntArray:
         """(states, letters) the number of the edge that is taken; -1 in terminal states and where none is."""
         table = np.full((len(self.states), self.alphabet.size), -1, dtype=np.int32)
-        leaving = [edge for edge in self.edges if edge.source not in self.terminals]
-        for number, edge in enumerate(self.edges):
-            if edge.source in self.terminals:
-                continue
+        leaving = [(number, edge) for number, edge in enumerate(self.edges) if edge.source not in self.terminals]
+        for number, edge in leaving:
             row = table[self.places[edge.source]]
             here = letters_where(edge.guard, self.alphabet)
             if self.overlap == "error":
@@ -119,7 +118,11 @@ class RewardMachine:
         if self.fall_off == "error":
             for name, row in zip(self.states, table, strict=True):
                 if name not in self.terminals and (row < 0).any():
-                    raise MachineError(self._missing(name, row, any(edge.source == name for edge in leaving)))
+                    raise MachineError(self._missing(name, row, any(edge.source == name for _, edge in leaving)))
+        if self.fall_off == "terminal_edge":
+            for number, edge in reversed(leaving):
+                row = table[self.places[edge.source]]
+                row[(row < 0) & (edge.target in self.terminals)] = number
         table.flags.writeable = False
         return table
 
@@ -263,8 +266,9 @@ class RewardMachine:
             return f"state {name} has no edges and is not terminal; list it among the terminal states, or add edges"
         letters = [f"'{self.alphabet.letter_name(letter)}'" for letter in np.flatnonzero(row < 0).tolist()]
         return (
-            f"state {name} has no edge for {listing(letters, 4)}; add one, or end the episode there with reward 0, as "
-            "the original code does (fall_off='terminal', --fall-off terminal)"
+            f"state {name} has no edge for {listing(letters, 4)}; add one, or end the episode there: with reward 0 "
+            "(fall_off='terminal', --fall-off terminal), or with that of the state's last edge to a terminal state, as "
+            "some versions of the original code do (terminal_edge)"
         )
 
 

@@ -70,6 +70,7 @@ def test_patterns_as_functions_take_names_and_formulas() -> None:
         ("existence", ["a", 1, 2], "one number, as its last argument"),
         ("existence", [2, "a"], "one number, as its last argument"),
         ("existence", ["a", 201], "from 1 to 200"),
+        ("existence", ["a", "b"], "a number from 1 to 200, not b"),
         ("response", ["a", "b", "c"], "does not take 3"),
     ],
 )

@@ -226,7 +226,7 @@ def _some(name: str, parts: Sequence[Part]) -> list[Formula]:
 
 
 def _count(times: int, most: int = MAX_COUNT) -> int:
-    if not 1 <= times <= most:
+    if not isinstance(times, int) or not 1 <= times <= most:  # text may call `existence(a, b)`
         raise FormulaError(f"counting patterns take a number from 1 to {most}, not {times}")
     return times
 

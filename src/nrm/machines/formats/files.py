@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, TypeVar
 
 from nrm.errors import FileError, LimitError, MachineError, MissingExtraError, NrmError, listing, suggestion
 from nrm.files import read_text, write_text
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.formats.dot import from_dot, to_dot
-from nrm.machines.formats.hoa import to_hoa
 from nrm.machines.formats.hoa_reader import from_hoa
+from nrm.machines.formats.hoa_writer import to_hoa
 from nrm.machines.formats.json import machine_from_dict, machine_json
 from nrm.machines.formats.reward_machine_file import parse_reward_machine, to_reward_file
 from nrm.machines.formats.task_file import task_from_toml
 from nrm.machines.moore import MooreMachine
 from nrm.machines.reward_machine import FallOff, Outputs, Overlap, RewardMachine, StateName
 from nrm.machines.task import MachineLike, as_machine
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Value = TypeVar("Value")
 
@@ -27,45 +30,35 @@ FORMATS: Mapping[str, Format] = {"json": "json", "dot": "dot", "gv": "dot", "hoa
 """The format of each ending: rm is the reward machine text file, toml a task file."""
 
 
+class ReadingOptions(TypedDict, total=False):
+    """How a reward machine file is read; see `parse_reward_machine`."""
+
+    symbols: Alphabet | Iterable[str] | None
+    propositions: Iterable[str] | None
+    fall_off: FallOff | None
+    overlap: Overlap | None
+    accepting: Iterable[StateName] | None
+    rename: Mapping[str, str] | None
+
+
 def load_machine(
     path: Path | str,
     format: Format | None = None,  # noqa: A002 - reads as load_machine(path, format="rm")
     *,
-    symbols: Alphabet | Iterable[str] | None = None,
-    propositions: Iterable[str] | None = None,
-    fall_off: FallOff | None = None,
-    overlap: Overlap | None = None,
     outputs: Outputs | None = None,
-    accepting: Iterable[StateName] | None = None,
-    rename: Mapping[str, str] | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> MooreMachine:
     """Read a machine from a file.
 
     `.json`, `.dot` and `.hoa` as `save_machine` writes them; `.txt`, the reward machine files of the original code; and
-    `.toml`, a task, which is compiled. The options are for reward machine files: see `load_reward_machine` and
-    `RewardMachine.to_moore`.
+    `.toml`, a task, which is compiled. The options (`symbols`, `propositions`, `fall_off`, `overlap`, `accepting`,
+    `rename`, `outputs`) are for reward machine files: see `parse_reward_machine` and `RewardMachine.to_moore`.
     """
     chosen = _format(path, format)
     if chosen == "rm":
-        machine = load_reward_machine(
-            path,
-            symbols=symbols,
-            propositions=propositions,
-            fall_off=fall_off or "error",
-            overlap=overlap or "error",
-            accepting=accepting,
-            rename=rename,
-        )
+        machine = load_reward_machine(path, **options)
         return _placed(path, lambda: machine.to_moore(outputs or "levels"))
-    for name, value in (
-        ("symbols", symbols),
-        ("propositions", propositions),
-        ("fall_off", fall_off),
-        ("overlap", overlap),
-        ("outputs", outputs),
-        ("accepting", accepting),
-        ("rename", rename),
-    ):
+    for name, value in {**options, "outputs": outputs}.items():
         if value is not None:
             raise MachineError(f"{path}: '{name}' is for reward machine files (.txt); a {chosen} file says it itself")
     text = read_text(path)
@@ -77,35 +70,10 @@ def load_machine(
     return _placed(path, lambda: from_dot(text) if chosen == "dot" else from_hoa(text))
 
 
-def load_reward_machine(
-    path: Path | str,
-    *,
-    symbols: Alphabet | Iterable[str] | None = None,
-    propositions: Iterable[str] | None = None,
-    fall_off: FallOff = "error",
-    overlap: Overlap = "error",
-    accepting: Iterable[StateName] | None = None,
-    rename: Mapping[str, str] | None = None,
-) -> RewardMachine:
-    """Read a reward machine file of the original code as it is, with rewards on edges.
-
-    `symbols` or `propositions`: what can hold at a step; by default the propositions of the guards. `fall_off`,
-    `overlap`: what to do about letters without an edge, or with several (`"terminal"` and `"first"` are the original
-    code's way). `accepting`: the states that count as success. `rename`: other names for some propositions.
-    """
+def load_reward_machine(path: Path | str, **options: Unpack[ReadingOptions]) -> RewardMachine:
+    """Read a reward machine file of the original code as it is, with rewards on edges; see `parse_reward_machine`."""
     text = read_text(path)
-    return _placed(
-        path,
-        lambda: parse_reward_machine(
-            text,
-            symbols=symbols,
-            propositions=propositions,
-            fall_off=fall_off,
-            overlap=overlap,
-            accepting=accepting,
-            rename=rename,
-        ),
-    )
+    return _placed(path, lambda: parse_reward_machine(text, **options))
 
 
 def save_machine(machine: MachineLike, path: Path | str, format: Format | None = None) -> None:  # noqa: A002

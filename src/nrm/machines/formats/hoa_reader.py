@@ -1,4 +1,4 @@
-"""Reading HOA automata (v1) as machines on finite traces; the convention stands in `nrm.machines.formats.hoa`."""
+"""Reading HOA automata (v1) as machines on finite traces; the convention stands in `hoa_writer`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nrm.aliases import BoolArray
-from nrm.errors import MachineError, shorten
+from nrm.aliases import BoolArray, IntArray
+from nrm.errors import LimitError, MachineError, shorten
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
 
 _TOKEN = re.compile(
-    r'\s+|(?P<text>"(?:\\.|[^"\\])*")|(?P<end>--[A-Z]+--)|(?P<header>[A-Za-z_][\w-]*\s*:)'
+    r'\s+|(?P<text>"(?:\\.|[^"\\])*")|(?P<end>--[A-Z]+--)|(?P<header>[A-Za-z_][\w-]*)\s*:'
     r"|(?P<alias>@[\w-]+)|(?P<word>[A-Za-z_][\w-]*)|(?P<number>\d+)|(?P<mark>[!&|(){}\[\]])",
     re.DOTALL,
 )
+MAX_DIGITS = 9
+"""Longest number that is read."""
+MAX_CELLS = 20_000_000
+"""Most entries of the table, states times letters, that is built."""
 _WHOLE = ("States", "Start", "AP", "Alias", "Acceptance")
 """Headers with a capital that are understood; the format asks to refuse others."""
 
@@ -52,6 +55,8 @@ def _tokens(text: str) -> list[_Token]:
             raise MachineError(f"line {line} is not HOA: {shorten(text[position:].splitlines()[0])}")
         if match.lastgroup is not None:
             found.append(_Token(match.lastgroup, match.group(match.lastgroup), line))
+            if match.lastgroup == "number" and len(match.group()) > MAX_DIGITS:
+                raise MachineError(f"line {line}: the number {shorten(match.group())} is too large")
         line += match.group().count("\n")
         position = match.end()
     return found
@@ -84,24 +89,25 @@ class _Reader:
         named: dict[str, BoolArray] = {}
         for name, *label in self.aliases:
             named[name.text] = _evaluate(label, masks, named)
-        states = self._count("States")
+        states = self._states(alphabet)
         table, accepting = self._body(alphabet, states, masks, named, accepts)
         outputs = self._levels(states) or [float(value) for value in accepting]
-        missing = table < 0
-        if missing.any():
-            table = np.where(missing, states, table)
-            table = np.concatenate([table, np.full((1, alphabet.size), states)])
+        if (table < 0).any():
+            table = np.vstack([table, np.full((1, alphabet.size), -1, dtype=np.int32)])
+            table[table < 0] = states
             accepting, outputs = [*accepting, False], [*outputs, 0.0]
-        return MooreMachine.from_table(alphabet, table.astype(np.int32), accepting, outputs, self._start(states))
+        return MooreMachine.from_table(alphabet, table, accepting, outputs, self._start(states))
 
     def _read_headers(self) -> None:
         while not self._at("end"):
             token = self._next("header")
-            name = token.text.rstrip(": \t\n")
+            name = token.text
             values = []
             while not self._at("header") and not self._at("end"):
                 values.append(self._next())
             if name == "Alias":
+                if not values:
+                    raise MachineError(f"line {token.line}: an alias without a name; write Alias: @name label")
                 self.aliases.append(values)
             elif name == "Start" and name in self.headers:
                 raise MachineError(f"line {token.line}: several initial states; machines are deterministic")
@@ -116,7 +122,12 @@ class _Reader:
 
     def _alphabet(self) -> Alphabet:
         kind = self.headers.get("nrm-kind", [])
-        names = [_unquoted(token) for token in self.headers.get("AP", [])[1:]]
+        count, *quoted = self.headers.get("AP") or [_Token("number", "0", 1)]
+        names = [_unquoted(token) for token in quoted]
+        if count.text != str(len(names)):
+            raise MachineError(
+                f"line {count.line}: AP says {shorten(count.text)} propositions, but {len(names)} are named"
+            )
         if kind and kind[0].text == "exclusive":
             return Alphabet.exclusive(names)
         if not names:
@@ -141,6 +152,18 @@ class _Reader:
         if len(values) != 1 or values[0].kind != "number":
             raise MachineError(f"the header '{name}' must be there and hold a number")
         return int(values[0].text)
+
+    def _states(self, alphabet: Alphabet) -> int:
+        """How many states there are; checked before a table is made, for a few bytes can ask for gigabytes."""
+        states = self._count("States")
+        if states > len(self.tokens):
+            raise MachineError(f"the header says {states:,} states, more than the file has room for")
+        if states * alphabet.size > MAX_CELLS:
+            raise LimitError(
+                f"{states:,} states and {alphabet.size:,} letters make a table of more than {MAX_CELLS:,} entries; "
+                "leave out propositions that no label needs"
+            )
+        return states
 
     def _start(self, states: int) -> int:
         start = self._count("Start")
@@ -167,11 +190,11 @@ class _Reader:
         masks: BoolArray,
         named: Mapping[str, BoolArray],
         accepts: Callable[[list[int]], bool],
-    ) -> tuple[NDArray[np.int64], list[bool]]:
-        table = np.full((states, alphabet.size), -1, dtype=np.int64)
+    ) -> tuple[IntArray, list[bool]]:
+        table = np.full((states, alphabet.size), -1, dtype=np.int32)
         accepting = [accepts([])] * states
         while not self._at("end"):
-            if self._next("header").text.rstrip(": ") != "State":
+            if self._next("header").text != "State":
                 raise MachineError(f"line {self.tokens[self.place - 1].line}: only states stand in the body")
             shared = self._labelled(masks, named)
             state = self._state(states)

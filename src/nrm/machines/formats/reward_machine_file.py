@@ -40,15 +40,17 @@ def parse_reward_machine(
     *,
     symbols: Alphabet | Iterable[str] | None = None,
     propositions: Iterable[str] | None = None,
-    fall_off: FallOff = "error",
-    overlap: Overlap = "error",
+    fall_off: FallOff | None = None,
+    overlap: Overlap | None = None,
     accepting: Iterable[StateName] | None = None,
     rename: Mapping[str, str] | None = None,
 ) -> RewardMachine:
     """Read the text of a reward machine file.
 
     `symbols` (exactly one holds at each step) or `propositions` (any may): what can hold; by default what the guards
-    name. `rename`: other names for propositions whose names this language reserves, as {"F": "f"}.
+    name. `fall_off`, `overlap`: what to do about letters without an edge, or with several; by default an error.
+    `accepting`: the states that count as success. `rename`: other names for propositions whose names this language
+    reserves, as {"F": "f"}.
     """
     lines = [(number, node) for number, line in enumerate(text.splitlines(), 1) for node in _parsed(line, number)]
     if len(lines) < 2:
@@ -76,8 +78,8 @@ def parse_reward_machine(
         tuple(edges),
         accepting=_noted_accepting(note, known) if accepting is None else tuple(accepting),
         levels=_noted_levels(note),
-        fall_off=fall_off,
-        overlap=overlap,
+        fall_off=fall_off or "error",
+        overlap=overlap or "error",
     )
 
 

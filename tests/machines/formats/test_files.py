@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import nrm
 from nrm import MooreMachine, Task
-from nrm.errors import FileError, LimitError, MachineError, MissingExtraError, NrmError, TaskFileError
+from nrm.errors import FileError, MachineError, NrmError, TaskFileError
 from nrm.logic import Formula
 from nrm.machines import (
     draw,
@@ -24,14 +22,11 @@ from nrm.machines import (
     machine_from_dict,
     machine_json,
     machine_to_dict,
-    render,
     save_machine,
     save_task,
-    text_picture,
     to_dot,
 )
 from nrm.machines.formats.task_file import task_from_toml, task_toml
-from nrm.machines.guards import guard, letters_where
 from tests.strategies import formulas, machines
 
 
@@ -51,22 +46,6 @@ def test_task_files_read_back_equal(formula: Formula, exclusive: bool, reward: s
     alphabet = nrm.Alphabet(("a", "b", "empty-cell"), "exclusive" if exclusive else "propositional")
     task = Task(nrm.parse(str(formula)), alphabet, reward, name or "task")
     assert task_from_toml(task_toml(task)) == task
-
-
-@given(machines(), st.data())
-def test_guards_hold_at_exactly_their_letters(machine: MooreMachine, data: st.DataObject) -> None:
-    alphabet = nrm.Alphabet.propositional("abc") if data.draw(st.booleans()) else machine.alphabet
-    letters = np.array(data.draw(st.lists(st.booleans(), min_size=alphabet.size, max_size=alphabet.size)))
-    assert letters_where(guard(alphabet, letters), alphabet).tolist() == letters.tolist()
-
-
-def test_guards_are_short() -> None:
-    propositions = nrm.Alphabet.propositional("abcd")
-    for text in ("a", "!a & b", "a & b | c & d", "a | b & !c", "true"):
-        assert str(guard(propositions, letters_where(text, propositions))) in (text, "a | b & !c")
-    symbols = nrm.Alphabet.exclusive(f"s{index}" for index in range(100))
-    assert str(guard(symbols, letters_where("!s3 & !s5", symbols))) == "!s3 & !s5"
-    assert str(guard(symbols, letters_where("s3 | s5", symbols))) == "s3 | s5"
 
 
 def test_machines_and_tasks_in_files(tmp_path: Path) -> None:
@@ -207,55 +186,8 @@ def test_task_files_hold_no_functions() -> None:
         task_toml(task)
 
 
-def test_pictures(tmp_path: Path) -> None:
-    machine = nrm.compile('F a & G !b & F "odd name"', ["a", "b", "odd name"])
-    draw(machine, tmp_path / "machine.svg", title="<a & b>")
-    draw(machine, tmp_path / "machine.png")
-    svg = (tmp_path / "machine.svg").read_text()
-    assert "&lt;a &amp; b&gt;" in svg
-    assert (tmp_path / "machine.png").read_bytes().startswith(b"\x89PNG")
-    for state in range(machine.states):
-        assert f">{state}</text>" in svg
-
-
-def test_the_text_picture_names_every_state_and_move() -> None:
-    text = text_picture(nrm.compile("F a & G !b", "a b c"))
-    assert text.splitlines() == [
-        "    (0)  level 0   start",
-        "         ├─ a                    → (1)",
-        "         ├─ b                    → (2)",
-        "         └─ c                    → stay",
-        "  ((1))  level 100   accepting",
-        "         ├─ a | c                → stay",
-        "         └─ b                    → (2)",
-        "    (2)  level -100   failure",
-        "         └─ true                 → stay",
-    ]
-
-
-def test_large_machines_are_not_drawn() -> None:
-    machine = nrm.compile("visit(a, b, c, d, e, f, g, h)", "a b c d e f g h")
-    with pytest.raises(LimitError, match="256 states; pictures are drawn up to 200"):
-        render(machine, "svg")
-    assert "and 196 more states" in text_picture(machine)
-    assert "… to 1 more states" in text_picture(nrm.compile("F a & F b", "a b c"), most_moves=2)
-
-
 def test_dot_from_elsewhere_is_refused() -> None:
     with pytest.raises(MachineError, match="only DOT written by nrm"):
         from_dot("digraph { a -> b }")
     with pytest.raises(FileError, match="not DOT text"):
         from_dot("no graph {")
-
-
-def test_without_pygraphviz_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    genuine = builtins.__import__
-
-    def without(name: str, *args: object, **kwargs: object) -> object:
-        if name == "pygraphviz":
-            raise ImportError(name)
-        return genuine(name, *args, **kwargs)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtraError, match=r"neural-reward-machines\[draw\]"):
-        render(nrm.compile("F a"), "svg")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import nrm
@@ -176,6 +176,50 @@ def test_the_office_task(tmp_path: Path) -> None:
     assert equivalent(machine, asked)
 
 
+def test_the_office_task_where_terminal_states_are_one(tmp_path: Path) -> None:
+    path = tmp_path / "t1.txt"
+    path.write_text(OFFICE)
+    machine = load_machine(path, fall_off="terminal_edge")
+    assert machine.run([("f",), ("n",)]).rewards == (0, 1)
+    assert machine.run([("n",), ("f",)]).rewards == (0, 0)  # state 0 has no edge to a terminal state
+    read = load_reward_machine(path, fall_off="terminal_edge")
+    assert read.rewards([("f",), ("n",), ("g",)]) == (0, 1, 0)
+
+
+def looked_up_by_states(text: str, trace: list[str]) -> list[float]:
+    """What code pays that looks moves and rewards up by pairs of states, with one state for all that is terminal."""
+    initial, terminals, *lines = (line.replace("ConstantRewardFunction", "") for line in text.splitlines())
+    ends: list[int] = eval(terminals)
+    moves: dict[int, dict[int, tuple[str, float]]] = {}
+    for source, target, guard, reward in map(eval, lines):
+        moves.setdefault(source, {})[-1 if target in ends else target] = (guard, reward)
+    state, paid = int(initial), []
+    for true in trace:
+        if state == -1 or state in ends:
+            paid.append(0.0)
+            continue
+        fired = [target for target, (guard, _) in moves.get(state, {}).items() if follows(guard, true)]
+        target = fired[0] if fired else -1
+        paid.append(float(moves.get(state, {}).get(target, ("", 0))[1]))
+        state = target
+    return paid
+
+
+@given(st.data(), st.lists(st.sampled_from(["", "a", "b", "ab"]), max_size=6))
+def test_falling_off_by_the_terminal_edge(data: st.DataObject, trace: list[str]) -> None:
+    edges = []
+    for source in range(3):
+        targets = data.draw(st.permutations(range(4)))
+        kept = data.draw(st.lists(st.booleans(), min_size=4, max_size=4))
+        for target, guard, keep in zip(targets, CUBES, kept, strict=True):
+            reward = data.draw(st.sampled_from((0, 1, -1)))
+            edges += [f"({source},{target},'{guard}',ConstantRewardFunction({reward}))"] * keep
+    text = "\n".join(["0", "[3]", *edges])
+    assume(edges)
+    read = parse_reward_machine(text, propositions="a b", fall_off="terminal_edge")
+    assert list(read.rewards(steps(trace))) == looked_up_by_states(text, trace)
+
+
 def test_the_older_form_finds_its_terminal_states() -> None:
     read = parse_reward_machine("0\n(0,0,'!a',0)\n(0,1,'a',ConstantRewardFunction(1))\n(1,1,'True',0)\n")
     assert read.terminals == (1,)
@@ -287,7 +331,7 @@ def test_unknown_propositions_and_options(tmp_path: Path) -> None:
         MachineError, match=r"line 3: unknown proposition 'n' in the guard '!f & !n' \(propositions: f,"
     ):
         load_machine(path, propositions=["f", "g", "m"])
-    with pytest.raises(MachineError, match="fall_off is 'error' or 'terminal', not 'stay'"):
+    with pytest.raises(MachineError, match="fall_off is 'error' or 'terminal' or 'terminal_edge', not 'stay'"):
         load_machine(path, fall_off="stay")  # type: ignore[arg-type]
     with pytest.raises(MachineError, match="overlap is 'error' or 'first'"):
         load_machine(path, overlap="last")  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import nrm
 from nrm import MooreMachine, equivalent, load_machine
-from nrm.errors import FileError, MachineError, TaskFileError
+from nrm.errors import FileError, LimitError, MachineError, TaskFileError
 from nrm.machines import FORMATS, from_hoa, save_machine, to_hoa
 from tests.strategies import machines
 
@@ -93,6 +93,15 @@ def test_automata_of_other_tools() -> None:
         (HEAD + "--BODY--\nState: 0 [0)] 1\n--END--\n", "cannot be read"),
         (HEAD + "--BODY--\n[0] 1\n--END--\n", r"line 8: expected a header, not '\['"),
         (HEAD + 'nrm-levels: "1"\n--BODY--\n--END--\n', "'nrm-levels' has 1 numbers for 2 states"),
+        (HEAD + "Alias:\n--BODY--\n--END--\n", "line 7: an alias without a name"),
+        (HEAD + "--BODY--\nState: " + "9" * 5000, "line 8: the number 9.*9 is too large"),
+        (HEAD.replace("States: 2", "States: " + "9" * 5000), "line 2: the number 9.*9 is too large"),
+        (HEAD.replace('2 "a"', '3 "a"') + "--BODY--\n--END--\n", "line 4: AP says 3 propositions, but 2 are named"),
+        (HEAD.replace('2 "a" "b"', '"a" "b"') + "--BODY--\n--END--\n", 'line 4: AP says "a" propositions, but 1 are'),
+        (
+            HEAD.replace("States: 2", "States: 99999999") + "--BODY--\n--END--\n",
+            "99,999,999 states, more than",
+        ),
         (HEAD + 'nrm-levels: "1" "x"\n--BODY--\n--END--\n', "no number"),
     ],
 )
@@ -101,6 +110,20 @@ def test_bad_automata(tmp_path: Path, text: str, message: str) -> None:
     path.write_text(text)
     with pytest.raises(MachineError, match=r"bad\.hoa: .*" + message):
         load_machine(path)
+
+
+def test_a_table_too_large_is_refused_before_it_is_made() -> None:
+    names = " ".join(f'"p{number}"' for number in range(20))
+    body = "".join(f"State: {state} [t] 0\n" for state in range(40))
+    text = f"HOA: v1\nStates: 40\nStart: 0\nAP: 20 {names}\nAcceptance: 1 Inf(0)\n--BODY--\n{body}--END--\n"
+    with pytest.raises(LimitError, match="40 states and 1,048,576 letters make a table of more than"):
+        from_hoa(text)
+
+
+@pytest.mark.parametrize("space", ["", " ", "\t", "\n"])
+def test_space_before_a_colon(space: str) -> None:
+    text = HEAD + "--BODY--\nState: 0 [t] 1\nState: 1 {0} [t] 1\n--END--\n"
+    assert from_hoa(text.replace(":", f"{space}:")) == from_hoa(text)
 
 
 @pytest.mark.parametrize("ending", [ending for ending in FORMATS if ending != "toml"])
