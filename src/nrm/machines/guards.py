@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from nrm.aliases import BoolArray
@@ -40,17 +42,22 @@ def letters_where(formula: Formula | str, alphabet: Alphabet) -> BoolArray:
     """(letters,) where a Boolean formula over the alphabet's symbols holds."""
     root = parse(formula)
     check_symbols(root.atoms(), alphabet.symbols)
+    return evaluated(root, dict(zip(alphabet.symbols, alphabet.letter_masks().astype(bool).T, strict=True)))
+
+
+def evaluated(root: Formula, atoms: Mapping[str, BoolArray]) -> BoolArray:
+    """(letters,) where a Boolean formula holds, given where each of its atoms does."""
     values: dict[Formula, BoolArray] = {}
-    masks = alphabet.letter_masks().astype(bool)
+    size = len(next(iter(atoms.values())))
     for node in root.postorder():
         args = [values[arg] for arg in node.args]
         match node.op:
             case Op.TRUE:
-                value = np.ones(alphabet.size, dtype=bool)
+                value = np.ones(size, dtype=bool)
             case Op.FALSE:
-                value = np.zeros(alphabet.size, dtype=bool)
+                value = np.zeros(size, dtype=bool)
             case Op.ATOM:
-                value = masks[:, alphabet.symbols.index(node.name)]
+                value = atoms[node.name]
             case Op.NOT:
                 value = ~args[0]
             case Op.AND:

@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
 
-from nrm.errors import FormulaError, FormulaSyntaxError, shorten, suggestion
+from nrm.errors import FormulaError, FormulaSyntaxError, shorten
 from nrm.logic.ltlf.formula import MAX_DEPTH, Formula, Op, atom, both, either, infix, prefix
 from nrm.logic.ltlf.grammar import GRAMMAR
-from nrm.logic.ltlf.patterns import PATTERNS, PatternArgument, apply_pattern
+from nrm.logic.ltlf.patterns import apply_pattern
 from nrm.logic.symbols import name_problem
 
 MAX_LENGTH = 50_000
@@ -54,28 +54,8 @@ class _CallError(Exception):
         self.position = position
 
 
-_PREFIX = {
-    "NOT": Op.NOT,
-    "NEXT": Op.NEXT,
-    "WEAK_NEXT": Op.WEAK_NEXT,
-    "EVENTUALLY": Op.EVENTUALLY,
-    "ALWAYS": Op.ALWAYS,
-    "YESTERDAY": Op.YESTERDAY,
-    "ONCE": Op.ONCE,
-    "HISTORICALLY": Op.HISTORICALLY,
-}
-_INFIX = {
-    "UNTIL": Op.UNTIL,
-    "RELEASE": Op.RELEASE,
-    "WEAK_UNTIL": Op.WEAK_UNTIL,
-    "STRONG_RELEASE": Op.STRONG_RELEASE,
-    "SINCE": Op.SINCE,
-}
-_CONSTANT = {"TRUE": Op.TRUE, "FALSE": Op.FALSE, "LAST": Op.LAST, "END": Op.END}
-
-
 class _Build(Transformer[Token, Formula]):
-    """Callbacks that the parser runs as it reduces, so that no tree is ever walked."""
+    """Callbacks that the parser runs as it reduces, so that no tree is ever walked. Terminals are named as `Op` is."""
 
     def equivalence(self, parts: list[Formula]) -> Formula:
         return _fold(Op.IFF, parts)
@@ -94,14 +74,14 @@ class _Build(Transformer[Token, Formula]):
 
     def infix(self, parts: list[Any]) -> Formula:
         left, operator, right = parts
-        return infix(_INFIX[operator.type], left, right)
+        return infix(Op[operator.type], left, right)
 
     def prefix(self, parts: list[Any]) -> Formula:
         operator, part = parts
-        return prefix(_PREFIX[operator.type], part)
+        return prefix(Op[operator.type], part)
 
     def constant(self, parts: list[Token]) -> Formula:
-        return Formula(_CONSTANT[parts[0].type])
+        return Formula(Op[parts[0].type])
 
     def atom(self, parts: list[Token]) -> Formula:
         return self._symbol(str(parts[0]), parts[0])
@@ -121,10 +101,7 @@ class _Build(Transformer[Token, Formula]):
         return int(parts[0])
 
     def call(self, parts: list[Any]) -> Formula:
-        name: Token = parts[0]
-        arguments: list[PatternArgument] = parts[1:]
-        if name not in PATTERNS:
-            raise _CallError(f"unknown pattern '{name}'{suggestion(name, PATTERNS)}", name.start_pos or 0)
+        name, *arguments = parts
         try:
             return apply_pattern(str(name), arguments)
         except FormulaError as error:

@@ -52,6 +52,9 @@ class Obligation(NamedTuple):
     """Whether it counts as met when there is no next step: weak subformulas, accepting states."""
 
 
+_OBLIGING = (NodeKind.NEXT, NodeKind.WEAK_NEXT, NodeKind.UNTIL, NodeKind.RELEASE)
+
+
 class _Progression:
     """What both alphabets share: obligations as variables, expansion, and the end of a trace."""
 
@@ -66,17 +69,8 @@ class _Progression:
         self.obligations: list[Obligation] = []
         self.variables: dict[Obligation, int] = {}
         for node in range(len(closure.kinds) - 1, -1, -1):
-            match closure.kinds[node]:
-                case NodeKind.NEXT:
-                    self._declare(Obligation(closure.firsts[node], -1, False))
-                case NodeKind.WEAK_NEXT:
-                    self._declare(Obligation(closure.firsts[node], -1, True))
-                case NodeKind.UNTIL:
-                    self._declare(Obligation(node, -1, False))
-                case NodeKind.RELEASE:
-                    self._declare(Obligation(node, -1, True))
-                case _:
-                    pass
+            if closure.kinds[node] in _OBLIGING:
+                self._declare(self.obligation(node))
         self._declare(Obligation(closure.root, -1, False))
         # For each automaton: from our number of an atom to its own.
         self.places = [
@@ -86,6 +80,12 @@ class _Progression:
         self.reaching = [self._automaton_states(index) for index in range(len(closure.automata))]
         self._moves: dict[tuple[int, int, int | None], int] = {}
         self._accepts: dict[int, bool] = {FALSE: False, TRUE: True}
+
+    def obligation(self, node: int) -> Obligation:
+        """What a temporal node puts off to the next step."""
+        kind = self.closure.kinds[node]
+        source = self.closure.firsts[node] if kind in (NodeKind.NEXT, NodeKind.WEAK_NEXT) else node
+        return Obligation(source, -1, kind in (NodeKind.WEAK_NEXT, NodeKind.RELEASE))
 
     def _declare(self, obligation: Obligation) -> None:
         if obligation not in self.variables:
@@ -170,10 +170,6 @@ class _Progression:
             functions = [self.bdd.node(variable, low, high) for low, high in pairs]
         return functions[0]
 
-    def expander(self, letter: int | None, bits: Bits) -> _Expander:
-        """What each subformula comes to at `letter`, given the memory."""
-        return _Expander(self, letter, bits)
-
 
 class _Expander:
     """The expansion of subformulas and states at one letter (or all) under one memory."""
@@ -204,17 +200,15 @@ class _Expander:
                     value = FALSE
                     for part in closure.parts[node]:
                         value = bdd.disjunction(value, self.values[part])
-                case NodeKind.NEXT:
-                    value = owner.owed(Obligation(first, -1, False))
-                case NodeKind.WEAK_NEXT:
-                    value = owner.owed(Obligation(first, -1, True))
+                case NodeKind.NEXT | NodeKind.WEAK_NEXT:
+                    value = owner.owed(owner.obligation(node))
                 case NodeKind.AUTOMATON:
                     value = owner.move(first, 0, letter)
                 case NodeKind.UNTIL:
-                    later = owner.owed(Obligation(node, -1, False))
+                    later = owner.owed(owner.obligation(node))
                     value = bdd.disjunction(self.values[second], bdd.conjunction(self.values[first], later))
                 case NodeKind.RELEASE:
-                    later = owner.owed(Obligation(node, -1, True))
+                    later = owner.owed(owner.obligation(node))
                     value = bdd.conjunction(self.values[second], bdd.disjunction(self.values[first], later))
             self.values.append(value)
 
@@ -257,7 +251,7 @@ class _ByLetter(_Progression):
             for letter in range(self.letters + 1):
                 expander = expanders.get((letter, bits))
                 if expander is None:
-                    expander = expanders[letter, bits] = self.expander(letter, bits)
+                    expander = expanders[letter, bits] = _Expander(self, letter, bits)
                 target = self.settled(expander.remembered(expander.after(owed)))
                 if target not in numbers:
                     numbers[target] = len(states)
@@ -281,7 +275,7 @@ class _Symbolic(_Progression):
         for state in states:
             bits, owed = self.split(state)
             if bits not in expanders:
-                expanders[bits] = self.expander(None, bits)
+                expanders[bits] = _Expander(self, None, bits)
             root = expanders[bits].remembered(expanders[bits].after(owed))
             roots.append(root)
             for target in self._below_letters(root):

@@ -4,26 +4,81 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 
 import numpy as np
+from lark import Lark, Token, Transformer
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
 from nrm.aliases import BoolArray, IntArray
 from nrm.errors import LimitError, MachineError, shorten
+from nrm.logic.ltlf.formula import FALSE, TRUE, Formula, atom, both, either
 from nrm.machines.alphabet import Alphabet
+from nrm.machines.guards import evaluated
 from nrm.machines.moore import MooreMachine
 
-_TOKEN = re.compile(
-    r'\s+|(?P<text>"(?:\\.|[^"\\])*")|(?P<end>--[A-Z]+--)|(?P<header>[A-Za-z_][\w-]*)\s*:'
-    r"|(?P<alias>@[\w-]+)|(?P<word>[A-Za-z_][\w-]*)|(?P<number>\d+)|(?P<mark>[!&|(){}\[\]])",
-    re.DOTALL,
-)
 MAX_DIGITS = 9
 """Longest number that is read."""
 MAX_CELLS = 20_000_000
 """Most entries of the table, states times letters, that is built."""
-_WHOLE = ("States", "Start", "AP", "Alias", "Acceptance")
-"""Headers with a capital that are understood; the format asks to refuse others."""
+
+_GRAMMAR = r"""
+start: (header | alias)+ _BODY state* _END
+!header: HEADER (INT | TEXT | WORD | ALIAS | "!" | "&" | "|" | "(" | ")")*
+alias: _ALIAS_HEADER ALIAS _label
+state: _STATE_HEADER label INT TEXT? sets edge*
+edge: label INT conjuncts sets
+label: ("[" _label "]")?
+sets: ("{" INT* "}")?
+conjuncts: ("&" INT)*
+_label: disjunction
+disjunction: conjunction ("|" conjunction)*
+conjunction: literal ("&" literal)*
+?literal: "!" literal -> negation
+    | "(" disjunction ")"
+    | "t" -> true
+    | "f" -> false
+    | (INT | ALIAS) -> name
+
+_BODY: "--BODY--"
+_END: "--END--"
+_ALIAS_HEADER.3: /Alias\s*:/
+_STATE_HEADER.3: /State\s*:/
+HEADER.2: /[A-Za-z_][\w-]*\s*:/
+WORD: /[A-Za-z_][\w-]*/
+ALIAS: /@[\w-]+/
+INT: /\d+/
+TEXT: /"(?:\\.|[^"\\])*"/s
+%ignore /\s+/
+"""
+
+
+class _Labels(Transformer[Token, Formula]):
+    """Labels as formulas whose atoms are numbers of propositions and names of aliases."""
+
+    def disjunction(self, parts: list[Formula]) -> Formula:
+        return either(*parts)
+
+    def conjunction(self, parts: list[Formula]) -> Formula:
+        return both(*parts)
+
+    def negation(self, parts: list[Formula]) -> Formula:
+        return ~parts[0]
+
+    def true(self, _: list[Token]) -> Formula:
+        return TRUE
+
+    def false(self, _: list[Token]) -> Formula:
+        return FALSE
+
+    def name(self, parts: list[Token]) -> Formula:
+        return atom(str(parts[0]))
+
+
+@cache
+def _lark() -> Lark:
+    return Lark(_GRAMMAR, parser="lalr", transformer=_Labels(), propagate_positions=True)
 
 
 def from_hoa(text: str) -> MooreMachine:
@@ -32,281 +87,184 @@ def from_hoa(text: str) -> MooreMachine:
     Without levels of ours, accepting states get level 1 and others 0. Where no edge fires the trace is rejected for
     good, in a state of its own.
     """
-    return _Reader(_tokens(text)).machine()
+    items = _parsed(text)
+    headers = _headers(items)
+    alphabet = _alphabet(headers)
+    states = _number(headers, "States")
+    # Checked before a table is made, for a few bytes can ask for gigabytes.
+    if states > len(text):
+        raise MachineError(f"the header says {states:,} states, more than the file has room for")
+    if states * alphabet.size > MAX_CELLS:
+        raise LimitError(
+            f"{states:,} states and {alphabet.size:,} letters make a table of more than {MAX_CELLS:,} entries; "
+            "leave out propositions that no label needs"
+        )
+    start = _number(headers, "Start")
+    if start >= states:
+        raise MachineError(f"the initial state {start} is not a state (0 to {states - 1})")
+    table, accepting = _body(items, alphabet, states, _acceptance(headers))
+    outputs = _levels(headers, states) or [float(value) for value in accepting]
+    if (table < 0).any():
+        table = np.vstack([table, np.full((1, alphabet.size), -1, dtype=np.int32)])
+        table[table < 0] = states
+        accepting, outputs = [*accepting, False], [*outputs, 0.0]
+    return MooreMachine.from_table(alphabet, table, accepting, outputs, start)
 
 
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    text: str
-    line: int
-
-
-def _tokens(text: str) -> list[_Token]:
-    found, position, line = [], 0, 1
-    while position < len(text):
-        if text.startswith("/*", position):
-            past = _past_comment(text, position, line)
-            line += text.count("\n", position, past)
-            position = past
-            continue
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise MachineError(f"line {line} is not HOA: {shorten(text[position:].splitlines()[0])}")
-        if match.lastgroup is not None:
-            found.append(_Token(match.lastgroup, match.group(match.lastgroup), line))
-            if match.lastgroup == "number" and len(match.group()) > MAX_DIGITS:
-                raise MachineError(f"line {line}: the number {shorten(match.group())} is too large")
-        line += match.group().count("\n")
-        position = match.end()
-    return found
-
-
-def _past_comment(text: str, position: int, line: int) -> int:
-    """The place behind a comment; comments nest."""
-    depth = 0
-    for mark in re.finditer(r"/\*|\*/", text[position:]):
-        depth += 1 if mark.group() == "/*" else -1
-        if depth == 0:
-            return position + mark.end()
-    raise MachineError(f"line {line}: a comment that does not end")
-
-
-@dataclass
-class _Reader:
-    """Reads tokens from the first to the last."""
-
-    tokens: list[_Token]
-    place: int = 0
-    headers: dict[str, list[_Token]] = field(default_factory=dict)
-    aliases: list[list[_Token]] = field(default_factory=list)
-
-    def machine(self) -> MooreMachine:
-        self._read_headers()
-        alphabet = self._alphabet()
-        accepts = self._acceptance()
-        masks = alphabet.letter_masks().astype(bool)
-        named: dict[str, BoolArray] = {}
-        for name, *label in self.aliases:
-            named[name.text] = _evaluate(label, masks, named)
-        states = self._states(alphabet)
-        table, accepting = self._body(alphabet, states, masks, named, accepts)
-        outputs = self._levels(states) or [float(value) for value in accepting]
-        if (table < 0).any():
-            table = np.vstack([table, np.full((1, alphabet.size), -1, dtype=np.int32)])
-            table[table < 0] = states
-            accepting, outputs = [*accepting, False], [*outputs, 0.0]
-        return MooreMachine.from_table(alphabet, table, accepting, outputs, self._start(states))
-
-    def _read_headers(self) -> None:
-        while not self._at("end"):
-            token = self._next("header")
-            name = token.text
-            values = []
-            while not self._at("header") and not self._at("end"):
-                values.append(self._next())
-            if name == "Alias":
-                if not values:
-                    raise MachineError(f"line {token.line}: an alias without a name; write Alias: @name label")
-                self.aliases.append(values)
-            elif name == "Start" and name in self.headers:
-                raise MachineError(f"line {token.line}: several initial states; machines are deterministic")
-            elif name[0].isupper() and name not in (*_WHOLE, "HOA"):
-                raise MachineError(f"line {token.line}: the header '{name}' is not supported")
-            else:
-                self.headers[name] = values
-        if next(iter(self.headers), "") != "HOA" or [token.text for token in self.headers["HOA"]] != ["v1"]:
-            raise MachineError("this is not HOA text: its first line is 'HOA: v1'")
-        if self._next().text != "--BODY--":
-            raise MachineError("the automaton has no body")
-
-    def _alphabet(self) -> Alphabet:
-        kind = self.headers.get("nrm-kind", [])
-        count, *quoted = self.headers.get("AP") or [_Token("number", "0", 1)]
-        names = [_unquoted(token) for token in quoted]
-        if count.text != str(len(names)):
-            raise MachineError(
-                f"line {count.line}: AP says {shorten(count.text)} propositions, but {len(names)} are named"
-            )
-        if kind and kind[0].text == "exclusive":
-            return Alphabet.exclusive(names)
-        if not names:
-            raise MachineError("the automaton has no propositions (AP)")
-        return Alphabet.propositional(names)
-
-    def _acceptance(self) -> Callable[[list[int]], bool]:
-        said = "".join(token.text for token in self.headers.get("Acceptance", []))
-        rules: Mapping[str, Callable[[list[int]], bool]] = {
-            "1Inf(0)": lambda sets: 0 in sets,
-            "0t": lambda _: True,
-            "0f": lambda _: False,
-        }
-        if said not in rules:
-            raise MachineError(
-                f"the acceptance is '{said or 'missing'}'; a machine on finite traces has Büchi acceptance, 1 Inf(0)"
-            )
-        return rules[said]
-
-    def _count(self, name: str) -> int:
-        values = self.headers.get(name, [])
-        if len(values) != 1 or values[0].kind != "number":
-            raise MachineError(f"the header '{name}' must be there and hold a number")
-        return int(values[0].text)
-
-    def _states(self, alphabet: Alphabet) -> int:
-        """How many states there are; checked before a table is made, for a few bytes can ask for gigabytes."""
-        states = self._count("States")
-        if states > len(self.tokens):
-            raise MachineError(f"the header says {states:,} states, more than the file has room for")
-        if states * alphabet.size > MAX_CELLS:
-            raise LimitError(
-                f"{states:,} states and {alphabet.size:,} letters make a table of more than {MAX_CELLS:,} entries; "
-                "leave out propositions that no label needs"
-            )
-        return states
-
-    def _start(self, states: int) -> int:
-        start = self._count("Start")
-        if start >= states:
-            raise MachineError(f"the initial state {start} is not a state (0 to {states - 1})")
-        return start
-
-    def _levels(self, states: int) -> list[float] | None:
-        values = self.headers.get("nrm-levels")
-        if values is None:
-            return None
-        try:
-            levels = [float(_unquoted(token)) for token in values]
-        except ValueError:
-            raise MachineError("'nrm-levels' holds something that is no number") from None
-        if len(levels) != states:
-            raise MachineError(f"'nrm-levels' has {len(levels)} numbers for {states} states")
-        return levels
-
-    def _body(
-        self,
-        alphabet: Alphabet,
-        states: int,
-        masks: BoolArray,
-        named: Mapping[str, BoolArray],
-        accepts: Callable[[list[int]], bool],
-    ) -> tuple[IntArray, list[bool]]:
-        table = np.full((states, alphabet.size), -1, dtype=np.int32)
-        accepting = [accepts([])] * states
-        while not self._at("end"):
-            if self._next("header").text != "State":
-                raise MachineError(f"line {self.tokens[self.place - 1].line}: only states stand in the body")
-            shared = self._labelled(masks, named)
-            state = self._state(states)
-            if self._at("text"):
-                self._next()
-            accepting[state] = accepts(self._sets())
-            implicit = 0
-            while self._at("mark", "[") or self._at("number"):
-                line = self.tokens[self.place].line
-                letters = self._labelled(masks, named)
-                if letters is None and shared is None:  # the n-th edge without a label is that of letter n
-                    letters = np.arange(alphabet.size) == implicit
-                    implicit += 1
-                here = shared if letters is None else letters
-                assert here is not None
-                target = self._state(states)
-                if self._at("mark", "&"):
-                    raise MachineError(f"line {line}: an edge to several states at once; machines are deterministic")
-                if self._sets():
-                    raise MachineError(f"line {line}: acceptance on edges; make it state-based (autfilt -S)")
-                both = here & (table[state] >= 0) & (table[state] != target)
-                if both.any():
-                    letter = alphabet.letter_name(int(np.flatnonzero(both)[0]))
-                    raise MachineError(
-                        f"state {state} is not deterministic: the edges to {int(table[state][both][0])} and to "
-                        f"{target} (line {line}) both fire on '{letter}'"
-                    )
-                table[state, here] = target
-        return table, accepting
-
-    def _labelled(self, masks: BoolArray, named: Mapping[str, BoolArray]) -> BoolArray | None:
-        if not self._at("mark", "["):
-            return None
-        self._next()
-        label = []
-        while not self._at("mark", "]"):
-            label.append(self._next())
-        self._next()
-        return _evaluate(label, masks, named)
-
-    def _state(self, states: int) -> int:
-        token = self._next("number")
-        if int(token.text) >= states:
-            raise MachineError(f"line {token.line}: there is no state {token.text} (0 to {states - 1})")
-        return int(token.text)
-
-    def _sets(self) -> list[int]:
-        found = []
-        if self._at("mark", "{"):
-            self._next()
-            while not self._at("mark", "}"):
-                found.append(int(self._next("number").text))
-            self._next()
-        return found
-
-    def _at(self, kind: str, text: str | None = None) -> bool:
-        if self.place >= len(self.tokens):
-            raise MachineError("the automaton ends too early; is the file whole?")
-        token = self.tokens[self.place]
-        return token.kind == kind and text in (None, token.text)
-
-    def _next(self, kind: str | None = None) -> _Token:
-        if kind is not None and not self._at(kind):
-            token = self.tokens[self.place]
-            raise MachineError(f"line {token.line}: expected a {kind}, not '{shorten(token.text)}'")
-        self._at("")
-        self.place += 1
-        return self.tokens[self.place - 1]
-
-
-def _unquoted(token: _Token) -> str:
-    if token.kind != "text":
-        raise MachineError(f"line {token.line}: expected text in quotes, not '{token.text}'")
-    return re.sub(r"\\(.)", r"\1", token.text[1:-1])
-
-
-_BINDING = {"!": 3, "&": 2, "|": 1}
-
-
-def _evaluate(label: list[_Token], masks: BoolArray, named: Mapping[str, BoolArray]) -> BoolArray:
-    """(letters,) where a label holds; two stacks, so that depth costs no recursion."""
-    values: list[BoolArray] = []
-    waiting: list[str] = []
-
-    def settle(binding: int) -> None:
-        while waiting and waiting[-1] != "(" and _BINDING[waiting[-1]] >= binding:
-            mark = waiting.pop()
-            last = values.pop()
-            values.append(~last if mark == "!" else values.pop() & last if mark == "&" else values.pop() | last)
-
+def _parsed(text: str) -> list[Any]:
+    """The headers, aliases and states, one after the other."""
     try:
-        for token in label:
-            if token.text in ("!", "("):
-                waiting.append(token.text)
-            elif token.text in ("&", "|"):
-                settle(_BINDING[token.text])
-                waiting.append(token.text)
-            elif token.text == ")":
-                settle(0)
-                waiting.pop()
-            elif token.kind == "alias":
-                values.append(named[token.text])
-            elif token.kind == "number":
-                values.append(masks[:, int(token.text)])
-            else:
-                values.append(np.full(len(masks), {"t": True, "f": False}[token.text]))
-        settle(0)
-        (result,) = values
-        if waiting:
-            raise ValueError("a parenthesis that is not closed")
-    except (IndexError, KeyError, ValueError):
-        line = label[0].line if label else 0
-        written = " ".join(token.text for token in label)
-        raise MachineError(f"line {line}: the label [{shorten(written)}] cannot be read") from None
-    return result
+        return _lark().parse(_without_comments(text)).children
+    except UnexpectedToken as error:
+        if error.token.type == "$END":
+            raise MachineError("the automaton ends too early; is the file whole?") from None
+        raise MachineError(f"line {error.line}: unexpected '{shorten(error.token)}'") from None
+    except VisitError as error:
+        raise error.orig_exc from None
+    except UnexpectedCharacters as error:
+        raise MachineError(f"line {error.line} is not HOA: {shorten(text.splitlines()[error.line - 1])}") from None
+
+
+def _without_comments(text: str) -> str:
+    """The text with its comments, which nest, as empty lines; what stands in quotes is no comment."""
+    kept, position = [], 0
+    while match := re.compile(r'"(?:\\.|[^"\\])*"|/\*', re.DOTALL).search(text, position):
+        kept.append(text[position : match.start()])
+        position = match.end()
+        if match.group() != "/*":
+            kept.append(match.group())
+            continue
+        depth = 1
+        while depth:
+            mark = re.compile(r"/\*|\*/").search(text, position)
+            if mark is None:
+                line = 1 + text.count("\n", 0, match.start())
+                raise MachineError(f"line {line}: a comment that does not end")
+            depth += 1 if mark.group() == "/*" else -1
+            position = mark.end()
+        kept.append("\n" * text.count("\n", match.start(), position))
+    return "".join([*kept, text[position:]])
+
+
+def _headers(items: list[Any]) -> dict[str, list[Token]]:
+    headers: dict[str, list[Token]] = {}
+    for title, *values in (item.children for item in items if item.data == "header"):
+        name = title.rstrip(": \t\r\n")
+        if name == "Start" and name in headers:
+            raise MachineError(f"line {title.line}: several initial states; machines are deterministic")
+        if name[0].isupper() and name not in ("HOA", "States", "Start", "AP", "Acceptance"):  # as the format asks
+            raise MachineError(f"line {title.line}: the header '{name}' is not supported")
+        headers[name] = values
+    if next(iter(headers), "") != "HOA" or headers["HOA"] != ["v1"]:
+        raise MachineError("this is not HOA text: its first line is 'HOA: v1'")
+    return headers
+
+
+def _alphabet(headers: Mapping[str, list[Token]]) -> Alphabet:
+    count, *quoted = headers.get("AP") or [Token("INT", "0")]
+    names = [_unquoted(token) for token in quoted]
+    if count != str(len(names)):
+        raise MachineError(f"line {count.line}: AP says {shorten(count)} propositions, but {len(names)} are named")
+    if headers.get("nrm-kind") == ["exclusive"]:
+        return Alphabet.exclusive(names)
+    if not names:
+        raise MachineError("the automaton has no propositions (AP)")
+    return Alphabet.propositional(names)
+
+
+def _acceptance(headers: Mapping[str, list[Token]]) -> Callable[[list[int]], bool]:
+    said = "".join(headers.get("Acceptance", []))
+    rules: Mapping[str, Callable[[list[int]], bool]] = {
+        "1Inf(0)": lambda sets: 0 in sets,
+        "0t": lambda _: True,
+        "0f": lambda _: False,
+    }
+    if said not in rules:
+        raise MachineError(
+            f"the acceptance is '{said or 'missing'}'; a machine on finite traces has Büchi acceptance, 1 Inf(0)"
+        )
+    return rules[said]
+
+
+def _levels(headers: Mapping[str, list[Token]], states: int) -> list[float] | None:
+    if "nrm-levels" not in headers:
+        return None
+    try:
+        levels = [float(_unquoted(token)) for token in headers["nrm-levels"]]
+    except ValueError:
+        raise MachineError("'nrm-levels' holds something that is no number") from None
+    if len(levels) != states:
+        raise MachineError(f"'nrm-levels' has {len(levels)} numbers for {states} states")
+    return levels
+
+
+def _body(
+    items: list[Any], alphabet: Alphabet, states: int, accepts: Callable[[list[int]], bool]
+) -> tuple[IntArray, list[bool]]:
+    values = {str(number): mask for number, mask in enumerate(alphabet.letter_masks().astype(bool).T)}
+    table = np.full((states, alphabet.size), -1, dtype=np.int32)
+    accepting = [accepts([])] * states
+    for item in items:
+        if item.data == "alias":
+            name, label = item.children
+            values[str(name)] = _letters(label, values, name)
+        if item.data != "state":
+            continue
+        label, number, *_ = item.children
+        state = _state(number, states)
+        sets, *edges = (part for part in item.children[2:] if not isinstance(part, Token))
+        accepting[state] = accepts([_int(token) for token in sets.children])
+        shared = _letters(label.children[0], values, number) if label.children else None
+        implicit = 0
+        for edge in edges:
+            label, number, others, sets = edge.children
+            if others.children:
+                raise MachineError(f"line {number.line}: an edge to several states at once; machines are deterministic")
+            if sets.children:
+                raise MachineError(f"line {number.line}: acceptance on edges; make it state-based (autfilt -S)")
+            here = _letters(label.children[0], values, number) if label.children else shared
+            if here is None:  # the n-th edge without a label is that of letter n
+                here = np.arange(alphabet.size) == implicit
+                implicit += 1
+            target = _state(number, states)
+            clash = here & (table[state] >= 0) & (table[state] != target)
+            if clash.any():
+                letter = alphabet.letter_name(int(np.flatnonzero(clash)[0]))
+                raise MachineError(
+                    f"state {state} is not deterministic: the edges to {int(table[state][clash][0])} and to "
+                    f"{target} (line {number.line}) both fire on '{letter}'"
+                )
+            table[state, here] = target
+    return table, accepting
+
+
+def _letters(label: Formula, values: Mapping[str, BoolArray], place: Token) -> BoolArray:
+    for name in label.atoms():
+        if name not in values:
+            raise MachineError(f"line {place.line}: a label cannot be read: there is no proposition or alias {name}")
+    return evaluated(label, values)
+
+
+def _number(headers: Mapping[str, list[Token]], name: str) -> int:
+    values = headers.get(name, [])
+    if len(values) != 1 or values[0].type != "INT":
+        raise MachineError(f"the header '{name}' must be there and hold a number")
+    return _int(values[0])
+
+
+def _state(token: Token, states: int) -> int:
+    if _int(token) >= states:
+        raise MachineError(f"line {token.line}: there is no state {token} (0 to {states - 1})")
+    return int(token)
+
+
+def _int(token: Token) -> int:
+    if len(token) > MAX_DIGITS:
+        raise MachineError(f"line {token.line}: the number {shorten(token)} is too large")
+    return int(token)
+
+
+def _unquoted(token: Token) -> str:
+    if token.type != "TEXT":
+        raise MachineError(f"line {token.line}: expected text in quotes, not '{token}'")
+    return re.sub(r"\\(.)", r"\1", token[1:-1])
