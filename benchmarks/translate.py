@@ -21,7 +21,7 @@ import tyro
 from benchmarks.common import report, timed
 from nrm.errors import LimitError
 from nrm.logic import PAPER_TASKS, Formula, parse, translate
-from nrm.logic.formula import Op, atom
+from nrm.logic.ltlf.formula import Op, atom
 
 DECLARE = ("response", "precedence", "chain_response", "alternate_response", "responded_existence", "not_coexistence")
 UNARY = (Op.NOT, Op.NEXT, Op.WEAK_NEXT, Op.EVENTUALLY, Op.ALWAYS)

@@ -15,7 +15,7 @@ import nrm
 from nrm.envs.minigrid import READY_TASKS, minigrid_env
 from nrm.groundability import Shortcuts
 from nrm.machines import MooreMachine
-from nrm.machines.dot import colour, graphviz
+from nrm.machines.formats.dot import colour, graphviz
 
 IMAGES = Path(__file__).parent / "images"
 CLASS_COLOURS = ("#4C72B0", "#DD8452", "#8C8C8C", "#55A868", "#C44E52")

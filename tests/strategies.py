@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from nrm.aliases import Step
-from nrm.logic.formula import Formula, Op, atom
+from nrm.logic.ltlf.formula import Formula, Op, atom
 from nrm.machines import Alphabet, MooreMachine
 
 FUTURE_UNARY = (Op.NOT, Op.NEXT, Op.WEAK_NEXT, Op.EVENTUALLY, Op.ALWAYS)

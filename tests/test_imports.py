@@ -13,22 +13,34 @@ import nrm
 
 ROOT = Path(nrm.__file__).parent
 # Each folder may import from itself and from what its line lists.
-ALLOWED: dict[str, set[str]] = {
-    "logic": {"logic"},
-    "machines": {"logic", "machines"},
-    "groundability": {"logic", "machines", "groundability"},
-    "neural": {"logic", "machines", "neural"},
-    "envs": {"logic", "machines", "envs"},
-    "agents": {"logic", "machines", "groundability", "neural", "envs", "agents"},
-    "wrappers": {"machines", "neural", "envs", "agents", "wrappers"},
-    "sb3": {"machines", "neural", "envs", "agents", "wrappers", "sb3"},
-    "lab": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab"},
-    "report": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "report"},
-    "figures": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures"},
-    "cli": {"logic", "machines", "groundability", "neural", "envs", "agents", "lab", "figures", "report", "cli"},
+ABOVE: dict[str, tuple[str, ...]] = {
+    "automata": (),
+    "logic": ("automata",),
+    "machines": ("logic",),
+    "groundability": ("machines",),
+    "neural": ("machines",),
+    "tracking": ("neural", "groundability"),
+    "envs": ("machines",),
+    "wrappers": ("tracking",),
+    "sb3": ("wrappers", "envs"),
+    "agents": ("tracking", "envs"),
+    "runs": ("agents",),
+    "sweeps": ("runs",),
+    "results": ("runs",),
+    "figures": ("results",),
+    "report": ("results",),
+    "cli": ("sweeps", "figures", "report", "sb3"),
 }
+"""What each folder stands on directly. It may import that, and all that stands below."""
+
+
+def below(folder: str) -> set[str]:
+    return {folder}.union(*(below(lower) for lower in ABOVE[folder]))
+
+
+ALLOWED = {folder: below(folder) for folder in ABOVE}
 SHARED = {"errors", "aliases", "files", "registration", "registry", "timing"}
-WITHOUT_TORCH = ("logic", "machines", "groundability")
+WITHOUT_TORCH = ("automata", "logic", "machines", "groundability")
 
 
 def imported_modules(path: Path) -> set[str]:

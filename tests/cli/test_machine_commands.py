@@ -151,6 +151,13 @@ def test_tasks_lists_everything(nrm_command: Nrm) -> None:
     assert {"name": "response", "formula": "G(a -> F b)"}.items() <= data["patterns"][15].items()
 
 
+@pytest.mark.parametrize("command", ["compile", "check", "shortcuts", "tasks", "fit", "train", "sweep", "watch"])
+def test_no_help_speaks_of_none_as_a_choice(nrm_command: Nrm, command: str) -> None:
+    outcome = nrm_command(command, "--help")
+    assert outcome.status == 0
+    assert "{None" not in outcome.out
+
+
 DEEP = "X(" * 10_000 + "a" + ")" * 10_000
 
 
@@ -179,6 +186,7 @@ DEEP = "X(" * 10_000 + "a" + ")" * 10_000
         (["compile", "visit(a,b,c,d,e,f)", "--max-states", "10"], "limits: 10 states"),
         (["compile", "F a", "--max-states", "0"], "at least 1"),
         (["compile", "G O F a"], "not supported"),
+        (["check", "existence(a, b)", "--trace", "a"], "a number from 1 to 200, not b existence(a, b) ^"),
         (["check", "F a"], "no trace is given"),
         (["check", "F a", "--trace", ""], "the trace is empty"),
         (["check", "F a", "--trace", "a,"], "step 2 is empty; write -"),

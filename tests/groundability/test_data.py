@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import nrm
 from nrm.errors import LimitError, TraceError, UnknownSymbolError
 from nrm.groundability import shortcuts
-from nrm.groundability.bounded import DataShortcuts, Prefixes
+from nrm.groundability.data_shortcuts import DataShortcuts, Prefixes
 from nrm.machines import MooreMachine
 from tests.groundability.planted import planted
 

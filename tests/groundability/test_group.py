@@ -8,12 +8,13 @@ from hypothesis import given, settings
 
 import nrm
 from nrm.errors import LimitError
-from nrm.groundability import group, search, shortcuts, twins
-from nrm.groundability.colours import refined_colours
-from nrm.groundability.group import SymmetryGroup, compose
+from nrm.groundability import shortcuts
 from nrm.groundability.reduction import reduced
-from nrm.groundability.search import SymmetrySearch
-from nrm.groundability.twins import swap, twin_sets
+from nrm.groundability.symmetry import group, search, twins
+from nrm.groundability.symmetry.colour_refinement import refined_colours
+from nrm.groundability.symmetry.group import SymmetryGroup, compose
+from nrm.groundability.symmetry.search import SymmetrySearch
+from nrm.groundability.symmetry.twins import swap, twin_sets
 from nrm.machines import MooreMachine, minimise
 from tests.groundability.planted import cycle, machine_of, planted
 

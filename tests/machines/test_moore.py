@@ -98,6 +98,11 @@ def test_malformed_machines(
         MooreMachine.from_table(AB, table, accepting, outputs, initial)
 
 
+def test_a_bad_entry_in_a_class_without_letters() -> None:
+    with pytest.raises(MachineError, match="state 0 has no valid transition for the unused class 1: 7 is not a state"):
+        MooreMachine(AB, np.array([0, 0]), np.array([[0, 7]]), np.array([True]), np.array([0.0]))
+
+
 def test_compiling_checks_its_alphabet() -> None:
     assert nrm.compile("F a & F b").alphabet == Alphabet.propositional(["a", "b"])
     assert nrm.compile("F a", "a b c").alphabet == nrm.compile("F a", "a,b,c").alphabet

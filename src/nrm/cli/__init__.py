@@ -55,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             prog="nrm",
             description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
             args=given,
+            config=(tyro.conf.DisallowNone,),  # help says STR, not {None}|STR
         )
         status = command.run()
         sys.stdout.flush()

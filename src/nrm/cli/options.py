@@ -7,8 +7,9 @@ from pathlib import Path
 
 import tyro
 
+from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.errors import NrmError
-from nrm.logic import DEFAULT_LIMITS, Limits, parse
+from nrm.logic import parse
 from nrm.machines import (
     Alphabet,
     FallOff,
@@ -107,7 +108,8 @@ class MachineOptions(TaskOptions):
     machine: str | None = None
     """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
     fall_off: FallOff | None = None
-    """Of .txt files: where a state has no edge, an error (the default), or the end with reward 0 (as originally)."""
+    """Of .txt files: where a state has no edge, an error (the default), the end with reward 0 (terminal), or the end
+    with the reward of its last edge to a terminal state, as some versions of the original code pay (terminal_edge)."""
     overlap: Overlap | None = None
     """Of .txt files: where a state has several edges, an error (the default), or the first one (as originally)."""
     outputs: Outputs | None = None

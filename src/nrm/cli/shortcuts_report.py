@@ -15,7 +15,7 @@ from rich.table import Table
 from nrm.errors import LimitError, listing
 from nrm.groundability import PotentialRepair, Shortcuts, SymbolVerdict
 from nrm.groundability.counting import digits
-from nrm.groundability.words import amount, confusions, cycles, many
+from nrm.groundability.formatting import amount, confusions, cycles, many
 from nrm.machines import MooreMachine
 
 MOST_ROWS = 40

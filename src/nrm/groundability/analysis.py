@@ -13,25 +13,23 @@ from nrm.aliases import Letter, Symbol, SymbolMap, Trace
 from nrm.errors import (
     AlphabetError,
     LimitError,
-    MachineError,
     NrmError,
     UnknownSymbolError,
     listing,
-    shorten,
     suggestion,
 )
-from nrm.groundability.bounded import DataShortcuts
 from nrm.groundability.counting import DEFAULT_TERMS, digits, sum_over
-from nrm.groundability.group import SymmetryGroup, symmetry_group
+from nrm.groundability.data_shortcuts import DataShortcuts
 from nrm.groundability.labels import labels_needed
-from nrm.groundability.letters import is_by_names, map_letters, name_map
+from nrm.groundability.letter_maps import is_by_names, map_letters, name_map
 from nrm.groundability.reduction import joint, reduced, unrolled
 from nrm.groundability.renaming import Renamings, renamings
-from nrm.groundability.search import DEFAULT_WORK, Permutation, SymmetrySearch
+from nrm.groundability.symmetry.group import SymmetryGroup, symmetry_group
+from nrm.groundability.symmetry.search import DEFAULT_WORK, Permutation, SymmetrySearch
 from nrm.groundability.verdicts import SymbolVerdict, all_verdicts, letter_verdict, proposition_verdict
-from nrm.machines import Alphabet, MooreMachine
+from nrm.machines import Alphabet, MachineLike, MooreMachine, as_machines
 
-Kind = Literal["identity", "class", "symmetry"]
+ShortcutKind = Literal["identity", "class", "symmetry"]
 MAX_UNROLLED = 2_000_000
 """Most transitions of a machine that is unrolled over time."""
 
@@ -146,7 +144,7 @@ class Shortcuts:
     def __contains__(self, candidate: object) -> bool:
         return isinstance(candidate, Mapping) and is_by_names(candidate) and self.kind(candidate) is not None
 
-    def kind(self, candidate: SymbolMap) -> Kind | None:
+    def kind(self, candidate: SymbolMap) -> ShortcutKind | None:
         """What kind of shortcut a map is; None when some string tells it from the identity.
 
         Letters that the map does not name stay what they are.
@@ -264,7 +262,7 @@ class Shortcuts:
 
 
 def shortcuts(
-    machines: MooreMachine | Iterable[MooreMachine],
+    machines: MachineLike | Iterable[MachineLike],
     *,
     horizon: int | None = None,
     work: int = DEFAULT_WORK,
@@ -272,26 +270,16 @@ def shortcuts(
 ) -> Shortcuts:
     """Analyse what rewards can teach about the letters of a task, or of several tasks that share one grounder.
 
-    `horizon`: look at strings up to this length only. `work` and `terms` limit the search for symmetries and the sum
-    over them; where a limit is reached (by default after about a minute) `LimitError` says so, and no number is given.
+    `machines`: machines or tasks; beside one of these, also formulas over its alphabet. `horizon`: look at strings up
+    to this length only. `work` and `terms` limit the search for symmetries and the sum over them; where a limit is
+    reached (by default after about a minute) `LimitError` says so, and no number is given.
     """
-    tasks = _tasks(machines)
+    if isinstance(machines, str) or not isinstance(machines, Iterable):
+        machines = (machines,)
+    tasks = as_machines(tuple(machines))
     machine = joint(tasks)
     result = Shortcuts(tasks, machine, symmetry_group(SymmetrySearch(machine, work=work)), work, terms)
     return result if horizon is None else result.within(horizon)
-
-
-def _tasks(machines: object) -> tuple[MooreMachine, ...]:
-    """One machine, or several, as a tuple; whatever else was given is told how to become one."""
-    given = tuple(machines) if isinstance(machines, Iterable) and not isinstance(machines, str) else (machines,)
-    tasks = tuple(task for task in given if isinstance(task, MooreMachine))
-    if len(tasks) < len(given):
-        wrong = next(task for task in given if not isinstance(task, MooreMachine))
-        raise MachineError(
-            f"shortcuts are found of a machine, not of the {type(wrong).__name__} '{shorten(str(wrong))}'; compile a "
-            "formula first: nrm.shortcuts(nrm.compile(formula, symbols))"
-        )
-    return tasks
 
 
 def _counter(sizes: list[int]) -> Iterator[list[int]]:

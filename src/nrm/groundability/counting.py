@@ -8,7 +8,7 @@ from decimal import MAX_EMAX, Decimal, Inexact, localcontext
 from math import prod
 
 from nrm.errors import LimitError
-from nrm.groundability.group import SymmetryGroup
+from nrm.groundability.symmetry.group import SymmetryGroup
 
 DEFAULT_TERMS = 500_000
 """Most different terms of a sum over a group."""

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from nrm.aliases import FloatArray, Step
 from nrm.errors import LimitError, NrmError, TraceError, listing
-from nrm.groundability.analysis import Kind, Shortcuts
-from nrm.groundability.group import SymmetryGroup
-from nrm.groundability.letters import name_map
+from nrm.groundability.analysis import ShortcutKind, Shortcuts
+from nrm.groundability.letter_maps import name_map
 from nrm.groundability.references import refuting_string
-from nrm.groundability.search import Permutation
+from nrm.groundability.symmetry.group import SymmetryGroup
+from nrm.groundability.symmetry.search import Permutation
 from nrm.machines import Alphabet
 
 GOOD = 0.9
@@ -29,7 +29,7 @@ class Diagnosis:
 
     nearest: dict[str, str]
     """For each letter that was observed, what the grounder takes it for most often."""
-    kind: Kind | None
+    kind: ShortcutKind | None
     """The kind of shortcut that `nearest` is; None when it is none."""
     accuracy: float
     """How often the prediction is the true letter."""
@@ -89,7 +89,7 @@ def diagnose(found: Shortcuts, confusion: ArrayLike) -> Diagnosis:
     )
 
 
-def _kind(found: Shortcuts, pairs: list[tuple[int, int]]) -> Kind | None:
+def _kind(found: Shortcuts, pairs: list[tuple[int, int]]) -> ShortcutKind | None:
     """The kind of the mildest shortcut that maps the observed letters so; letters never observed may go anywhere."""
     if all(letter == image for letter, image in pairs):
         return "identity"
@@ -166,7 +166,7 @@ def assignment(scores: FloatArray) -> list[int]:
     return columns
 
 
-def _meaning(kind: Kind | None, accuracy: float, modulo: float, never: Sequence[str]) -> str:
+def _meaning(kind: ShortcutKind | None, accuracy: float, modulo: float, never: Sequence[str]) -> str:
     """What the accuracies say; `never`: the letters that were not observed."""
     scores = f"{accuracy:.1%} plain, {modulo:.1%} modulo shortcuts"
     unfinished = f"{1 - modulo:.1%} of the predictions fit no shortcut, so the training is not done"

@@ -7,9 +7,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from nrm.aliases import Symbol
-from nrm.groundability.group import SymmetryGroup, symmetry_group
 from nrm.groundability.renaming import Renamings
-from nrm.groundability.search import SymmetrySearch
+from nrm.groundability.symmetry.group import SymmetryGroup, symmetry_group
+from nrm.groundability.symmetry.search import SymmetrySearch
 
 if TYPE_CHECKING:
     from nrm.groundability.analysis import Shortcuts

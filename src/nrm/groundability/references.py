@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from nrm.aliases import Letter, SymbolMap
+from nrm.automata.equivalence import distinguishing_string
 from nrm.errors import LimitError
-from nrm.groundability.letters import name_map
+from nrm.groundability.letter_maps import name_map
 from nrm.logic import Formula, parse
-from nrm.logic.formula import Op, atom, either
+from nrm.logic.ltlf.formula import atom, either, substituted
 from nrm.machines import Alphabet, MooreMachine, Run, compile_formula, equivalent
 
 MAX_MAPS = 5_000_000
@@ -105,13 +106,8 @@ def brute_force_formulas(formula: Formula | str, symbols: Sequence[str]) -> Iter
 
 def rename(formula: Formula, mapping: SymbolMap) -> Formula:
     """The formula that reads each symbol as `mapping` says: an atom holds where any symbol that is read as it holds."""
-    done: dict[Formula, Formula] = {}
-    for node in formula.postorder():
-        if node.op is Op.ATOM:
-            done[node] = either(*(atom(symbol) for symbol, image in mapping.items() if image == node.name))
-        else:
-            done[node] = Formula(node.op, tuple(done[arg] for arg in node.args))
-    return done[formula]
+    read_as = {name: [atom(symbol) for symbol, image in mapping.items() if image == name] for name in formula.atoms()}
+    return substituted(formula, {name: either(*symbols) for name, symbols in read_as.items()})
 
 
 def keeps_rewards(machine: MooreMachine, mapping: Sequence[Letter], horizon: int | None = None) -> bool:
@@ -123,23 +119,12 @@ def refuting_string(
     machine: MooreMachine, mapping: Sequence[Letter], horizon: int | None = None
 ) -> tuple[Letter, ...] | None:
     """A shortest string on which a map changes the output; None if there is none (up to `horizon` letters)."""
-    classes = machine.letter_class.tolist()
-    moves = {(classes[letter], classes[value]): letter for letter, value in reversed(list(enumerate(mapping)))}
-    rows, outputs = machine.columns.tolist(), machine.outputs.tolist()
-    start = (machine.initial, machine.initial)
-    strings: dict[tuple[int, int], tuple[Letter, ...]] = {start: ()}
-    for here, there in (pending := [start]):
-        string = strings[here, there]
-        if horizon is not None and len(string) >= horizon:
-            continue
-        for (own, renamed), letter in moves.items():
-            pair = rows[here][own], rows[there][renamed]
-            if pair not in strings:
-                strings[pair] = (*string, letter)
-                if outputs[pair[0]] != outputs[pair[1]]:
-                    return strings[pair]
-                pending.append(pair)
-    return None
+    classes, outputs = machine.letter_class.tolist(), machine.outputs.tolist()
+    letters = {(classes[letter], classes[value]): letter for letter, value in reversed(list(enumerate(mapping)))}
+    rows = machine.columns.tolist()
+    start = machine.initial, machine.initial
+    found = distinguishing_string((rows, rows), start, letters, lambda a, b: outputs[a] != outputs[b], horizon)
+    return None if found is None else tuple(found[0])
 
 
 def _check(machine: MooreMachine) -> None:

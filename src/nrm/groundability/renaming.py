@@ -17,9 +17,9 @@ import numpy as np
 
 from nrm.aliases import Symbol, SymbolMap
 from nrm.errors import UnknownSymbolError, listing, suggestion
-from nrm.groundability.group import SymmetryGroup, group_of
-from nrm.groundability.letters import is_by_names
-from nrm.groundability.search import Permutation, SymmetrySearch
+from nrm.groundability.letter_maps import is_by_names
+from nrm.groundability.symmetry.group import SymmetryGroup, group_of
+from nrm.groundability.symmetry.search import Permutation, SymmetrySearch
 from nrm.machines import MooreMachine
 
 

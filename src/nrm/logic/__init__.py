@@ -1,22 +1,22 @@
-"""LTLf: syntax, meaning on traces, named patterns, and translation to minimal automata."""
+"""The languages of tasks, one folder each, and the paper's tasks."""
 
-from nrm.logic.dfa import Dfa, Limits
-from nrm.logic.formula import Formula, Op
-from nrm.logic.grammar import name_problem
+from nrm.logic.language import LANGUAGES, FormulaValue, Language
+from nrm.logic.ltlf.formula import Formula, Op
+from nrm.logic.ltlf.parser import parse
+from nrm.logic.ltlf.patterns import PATTERNS, Pattern
+from nrm.logic.ltlf.semantics import holds
+from nrm.logic.ltlf.translation import translate
 from nrm.logic.paper import PAPER_SYMBOLS, PAPER_TASKS, PaperTask, is_paper_task, paper_task
-from nrm.logic.parser import check_symbols, parse
-from nrm.logic.patterns import PATTERNS, Pattern
-from nrm.logic.semantics import holds, true_symbols
-from nrm.logic.translation import DEFAULT_LIMITS, translate
+from nrm.logic.symbols import check_symbols, name_problem, true_symbols
 
 __all__ = [
-    "DEFAULT_LIMITS",
+    "LANGUAGES",
     "PAPER_SYMBOLS",
     "PAPER_TASKS",
     "PATTERNS",
-    "Dfa",
     "Formula",
-    "Limits",
+    "FormulaValue",
+    "Language",
     "Op",
     "PaperTask",
     "Pattern",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nrm.errors import FormulaError, listing, suggestion
-from nrm.logic.formula import Formula
-from nrm.logic.parser import parse
+from nrm.logic.ltlf.formula import Formula, atom, substituted
+from nrm.logic.ltlf.parser import parse
 
 PAPER_SYMBOLS = ("a", "b", "c", "d", "e")
 """The five symbols of the paper's alphabet; the last one means "nothing here"."""
@@ -34,8 +34,7 @@ class PaperTask:
                 f"paper task {self.number} ({self.pattern}) needs at least {len(needed)} symbols, "
                 f"but got {len(symbols)}: {listing(symbols)}"
             )
-        names = dict(zip(PAPER_SYMBOLS, symbols, strict=False))
-        return renamed(parse(self.pattern), names)
+        return substituted(parse(self.pattern), dict(zip(PAPER_SYMBOLS, map(atom, symbols), strict=False)))
 
 
 PAPER_TASKS = (
@@ -65,12 +64,3 @@ def paper_task(number_or_name: int | str) -> PaperTask:
 def is_paper_task(text: str) -> bool:
     """Whether a text names one of the paper's tasks, or tries to by a number."""
     return text.strip().isdigit() or text.strip().lower().replace("_", "-") in {task.name for task in PAPER_TASKS}
-
-
-def renamed(formula: Formula, names: dict[str, str]) -> Formula:
-    """The formula with its atoms renamed."""
-    done: dict[Formula, Formula] = {}
-    for node in formula.postorder():
-        name = names.get(node.name, node.name)
-        done[node] = Formula(node.op, tuple(done[arg] for arg in node.args), name)
-    return done[formula]

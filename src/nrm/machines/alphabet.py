@@ -12,10 +12,11 @@ from typing import Literal
 import numpy as np
 
 from nrm.aliases import IntArray, Letter, Step, Symbol, Trace
+from nrm.automata import Dfa
 from nrm.errors import AlphabetError, TraceError, UnknownSymbolError, listing, suggestion
-from nrm.logic import Dfa, name_problem, true_symbols
+from nrm.logic import name_problem, true_symbols
 
-Kind = Literal["exclusive", "propositional"]
+AlphabetKind = Literal["exclusive", "propositional"]
 
 MAX_PROPOSITIONS = 20
 """Most propositions of a propositional alphabet: 2^20 letters."""
@@ -30,7 +31,7 @@ class Alphabet:
     """
 
     symbols: tuple[Symbol, ...]
-    kind: Kind = "exclusive"
+    kind: AlphabetKind = "exclusive"
 
     def __post_init__(self) -> None:
         given: object = self.symbols

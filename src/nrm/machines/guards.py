@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from nrm.aliases import BoolArray
 from nrm.errors import FormulaError
 from nrm.logic import Formula, Op, check_symbols, parse
-from nrm.logic.formula import FALSE, TRUE, atom, both, either
+from nrm.logic.ltlf.formula import FALSE, TRUE, atom, both, either
 from nrm.machines.alphabet import Alphabet
+from nrm.machines.moore import MooreMachine
 
 
 def guard(alphabet: Alphabet, letters: BoolArray) -> Formula:
@@ -28,21 +31,33 @@ def guard(alphabet: Alphabet, letters: BoolArray) -> Formula:
     return either(*(_cube_formula(alphabet, cube) for cube in sorted(cubes, key=lambda cube: (len(cube), cube))))
 
 
+def moves(machine: MooreMachine, state: int, most: int | None = None) -> list[tuple[int, Formula]]:
+    """The states that one state leads to (the first `most` of them), each with the guard that takes it there."""
+    targets = machine.columns[state]
+    distinct = list(dict.fromkeys(targets.tolist()))[:most]
+    return [(target, guard(machine.alphabet, (targets == target)[machine.letter_class])) for target in distinct]
+
+
 def letters_where(formula: Formula | str, alphabet: Alphabet) -> BoolArray:
     """(letters,) where a Boolean formula over the alphabet's symbols holds."""
     root = parse(formula)
-    check_symbols(root, alphabet.symbols)
+    check_symbols(root.atoms(), alphabet.symbols)
+    return evaluated(root, dict(zip(alphabet.symbols, alphabet.letter_masks().astype(bool).T, strict=True)))
+
+
+def evaluated(root: Formula, atoms: Mapping[str, BoolArray]) -> BoolArray:
+    """(letters,) where a Boolean formula holds, given where each of its atoms does."""
     values: dict[Formula, BoolArray] = {}
-    masks = alphabet.letter_masks().astype(bool)
+    size = len(next(iter(atoms.values())))
     for node in root.postorder():
         args = [values[arg] for arg in node.args]
         match node.op:
             case Op.TRUE:
-                value = np.ones(alphabet.size, dtype=bool)
+                value = np.ones(size, dtype=bool)
             case Op.FALSE:
-                value = np.zeros(alphabet.size, dtype=bool)
+                value = np.zeros(size, dtype=bool)
             case Op.ATOM:
-                value = masks[:, alphabet.symbols.index(node.name)]
+                value = atoms[node.name]
             case Op.NOT:
                 value = ~args[0]
             case Op.AND:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nrm.aliases import BoolArray, FloatArray, IntArray, Letter, State, Step, Trace
+from nrm.automata import tables
+from nrm.automata.minimisation import merge_columns
 from nrm.errors import MachineError
-from nrm.logic import tables
 from nrm.machines.alphabet import Alphabet
 
 
@@ -77,7 +78,7 @@ class MooreMachine:
             raise MachineError(
                 f"the transition table has {table.shape[1]} columns, but the alphabet has {alphabet.size} letters"
             )
-        columns, letter_class = tables.merge_columns(table, np.arange(alphabet.size, dtype=np.int32))
+        columns, letter_class = merge_columns(table, np.arange(alphabet.size, dtype=np.int32))
         return cls(alphabet, letter_class, columns, np.asarray(accepting), np.asarray(outputs), initial)
 
     @property
@@ -89,6 +90,11 @@ class MooreMachine:
     def classes(self) -> int:
         """How many letter classes there are."""
         return int(self.columns.shape[1])
+
+    @property
+    def table(self) -> tables.Table:
+        """The moves alone."""
+        return tables.Table(self.letter_class, self.columns, self.initial)
 
     @cached_property
     def transitions(self) -> IntArray:
@@ -163,6 +169,11 @@ class MooreMachine:
         arrays = (self.letter_class, self.columns, self.accepting, self.outputs)
         return (self.alphabet, self.initial, self.columns.shape, *(array.tobytes() for array in arrays))
 
+    def _repr_svg_(self) -> str | None:
+        from nrm.machines.drawing import notebook_svg
+
+        return notebook_svg(self)
+
     def __repr__(self) -> str:
         return (
             f"MooreMachine({self.states} states, {self.alphabet.size} {self.alphabet.kind} letters "
@@ -210,9 +221,10 @@ def _validate(machine: MooreMachine) -> None:
     wrong = np.argwhere((machine.columns < 0) | (machine.columns >= states))
     if len(wrong):
         state, number = (int(value) for value in wrong[0])
-        letter = int(np.flatnonzero(machine.letter_class == number)[0])
+        letters = np.flatnonzero(machine.letter_class == number)
+        what = f"'{machine.alphabet.letter_name(int(letters[0]))}'" if len(letters) else f"the unused class {number}"
         raise MachineError(
-            f"state {state} has no valid transition for '{machine.alphabet.letter_name(letter)}': "
+            f"state {state} has no valid transition for {what}: "
             f"{int(machine.columns[state, number])} is not a state (0 to {states - 1})"
         )
     if not 0 <= machine.initial < states:

@@ -11,16 +11,18 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from nrm.aliases import BoolArray, IntArray, Trace
+from nrm.automata.minimisation import merge_columns
 from nrm.errors import LimitError, MachineError, listing, suggestion
-from nrm.logic import Formula, tables
+from nrm.logic import Formula
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import letters_where
 from nrm.machines.moore import MooreMachine
 
 StateName: TypeAlias = int | str
-FallOff: TypeAlias = Literal["error", "terminal"]
-"""What happens at a letter for which a state has no edge. `terminal`: the episode ends and pays 0, as in the original
-code."""
+FallOff: TypeAlias = Literal["error", "terminal", "terminal_edge"]
+"""What happens at a letter for which a state has no edge. `terminal`: the episode ends and pays 0. `terminal_edge`: it
+ends as if the state's last edge to a terminal state were taken, or pays 0 where there is none. So do those versions of
+the original code that look rewards up by pairs of states: all terminal states are one there, and so is falling off."""
 Overlap: TypeAlias = Literal["error", "first"]
 """What happens at a letter for which a state has several edges. `first`: the first in the file is taken, as in the
 original code."""
@@ -106,10 +108,8 @@ class RewardMachine:
     def fired(self) -> IntArray:
         """(states, letters) the number of the edge that is taken; -1 in terminal states and where none is."""
         table = np.full((len(self.states), self.alphabet.size), -1, dtype=np.int32)
-        leaving = [edge for edge in self.edges if edge.source not in self.terminals]
-        for number, edge in enumerate(self.edges):
-            if edge.source in self.terminals:
-                continue
+        leaving = [(number, edge) for number, edge in enumerate(self.edges) if edge.source not in self.terminals]
+        for number, edge in leaving:
             row = table[self.places[edge.source]]
             here = letters_where(edge.guard, self.alphabet)
             if self.overlap == "error":
@@ -118,7 +118,11 @@ class RewardMachine:
         if self.fall_off == "error":
             for name, row in zip(self.states, table, strict=True):
                 if name not in self.terminals and (row < 0).any():
-                    raise MachineError(self._missing(name, row, any(edge.source == name for edge in leaving)))
+                    raise MachineError(self._missing(name, row, any(edge.source == name for _, edge in leaving)))
+        if self.fall_off == "terminal_edge":
+            for number, edge in reversed(leaving):
+                row = table[self.places[edge.source]]
+                row[(row < 0) & (edge.target in self.terminals)] = number
         table.flags.writeable = False
         return table
 
@@ -144,7 +148,7 @@ class RewardMachine:
         if outputs not in get_args(Outputs):
             hint = suggestion(str(outputs), get_args(Outputs))
             raise MachineError(f"outputs are 'levels' or 'rewards', not {outputs!r}{hint}")
-        columns, letter_class = tables.merge_columns(self.fired, np.arange(self.alphabet.size, dtype=np.int32))
+        columns, letter_class = merge_columns(self.fired, np.arange(self.alphabet.size, dtype=np.int32))
         if outputs == "levels" and self._levels_fit(columns):
             assert self.levels is not None
             nodes = [(state, Fraction(level)) for state, level in enumerate(self.levels)]
@@ -153,7 +157,7 @@ class RewardMachine:
             nodes, rows = self._explore(columns, adding=outputs == "levels")
         good = {self.places[name] for name in self._accepting()}
         start = self.places[self.initial]
-        merged, classes = tables.merge_columns(np.array(rows, dtype=np.int32), letter_class)
+        merged, classes = merge_columns(np.array(rows, dtype=np.int32), letter_class)
         return MooreMachine(
             self.alphabet,
             classes,
@@ -262,8 +266,9 @@ class RewardMachine:
             return f"state {name} has no edges and is not terminal; list it among the terminal states, or add edges"
         letters = [f"'{self.alphabet.letter_name(letter)}'" for letter in np.flatnonzero(row < 0).tolist()]
         return (
-            f"state {name} has no edge for {listing(letters, 4)}; add one, or end the episode there with reward 0, as "
-            "the original code does (fall_off='terminal', --fall-off terminal)"
+            f"state {name} has no edge for {listing(letters, 4)}; add one, or end the episode there: with reward 0 "
+            "(fall_off='terminal', --fall-off terminal), or with that of the state's last edge to a terminal state, as "
+            "some versions of the original code do (terminal_edge)"
         )
 
 

@@ -1,39 +1,39 @@
-"""A task: what is asked for, over which alphabet, with which rewards. Read from a TOML file or built in Python."""
+"""Tasks: what is asked for, over which alphabet, with which rewards; and their minimal Moore machines."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
 
-from nrm.errors import NrmError, TaskFileError, listing, suggestion
-from nrm.files import line_of, parse_toml, read_text, write_text
-from nrm.logic import DEFAULT_LIMITS, PAPER_SYMBOLS, Formula, Limits, check_symbols, paper_task, parse
-from nrm.machines.alphabet import Alphabet
-from nrm.machines.compile import compile_formula
+import numpy as np
+
+from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
+from nrm.errors import AlphabetError, MachineError, shorten
+from nrm.logic import LANGUAGES, PAPER_SYMBOLS, Formula, FormulaValue, check_symbols, paper_task
+from nrm.machines.alphabet import Alphabet, alphabet_of
 from nrm.machines.moore import MooreMachine
-from nrm.machines.rewards import RewardScheme, scheme_named
+from nrm.machines.rewards import RewardScheme, with_rewards
 
-KEYS = ("name", "formula", "task", "symbols", "propositions", "reward", "levels")
+DEFAULT_LOGIC = "ltlf"
 
 
 @dataclass(frozen=True)
 class Task:
-    """An LTLf formula over an alphabet, with a reward scheme."""
+    """A formula over an alphabet, with a reward scheme."""
 
-    formula: Formula
+    formula: FormulaValue
+    """Given as text or as a formula of its language."""
     alphabet: Alphabet
     reward: RewardScheme = "distance"
-    name: str = field(default="task")
+    name: str = "task"
+    logic: str = DEFAULT_LOGIC
+    """The language of the formula: a name, or `module:name` for one of your own."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "formula", parse(self.formula))  # text is welcome
-        check_symbols(self.formula, self.alphabet.symbols)
-
-    def machine(self, limits: Limits = DEFAULT_LIMITS) -> MooreMachine:
-        """The minimal Moore machine of the task."""
-        return compile_formula(self.formula, self.alphabet, reward=self.reward, limits=limits)
+        object.__setattr__(self, "formula", LANGUAGES[self.logic].parse(self.formula))
+        check_symbols(self.formula.atoms(), self.alphabet.symbols)
 
     @classmethod
     def from_paper(cls, number_or_name: int | str, alphabet: Alphabet | None = None) -> Task:
@@ -42,115 +42,80 @@ class Task:
         alphabet = alphabet or Alphabet.exclusive(PAPER_SYMBOLS)
         return cls(task.formula(alphabet.symbols), alphabet, name=f"paper task {task.number}: {task.pattern}")
 
+    def machine(self, limits: Limits = DEFAULT_LIMITS) -> MooreMachine:
+        """The minimal Moore machine of the task, compiled once."""
+        return self._machine if limits == DEFAULT_LIMITS else self._compiled(limits)
 
-def load_task(path: Path | str) -> Task:
-    """Read a task file.
+    @cached_property
+    def _machine(self) -> MooreMachine:
+        return self._compiled(DEFAULT_LIMITS)
 
-    TOML keys: `formula` (patterns may be called in it) or `task` (a paper task); `symbols` or `propositions`;
-    optionally `name`, `reward` (a scheme) or `levels` (a number per state).
+    def _compiled(self, limits: Limits) -> MooreMachine:
+        dfa = LANGUAGES[self.logic].dfa(self.formula, self.alphabet.is_exclusive, limits)
+        symbols, exclusive = self.alphabet.symbols, self.alphabet.is_exclusive
+        lifted = Dfa(symbols, exclusive, self.alphabet.lift(dfa), dfa.columns, dfa.accepting)
+        # The alphabet may lack the letter "none of the formula's symbols", and orders letters its own way.
+        least = lifted.trimmed().minimal()
+        limits.check(least.states, least.columns.shape[1])
+        outputs = least.accepting.astype(np.float64)
+        plain = MooreMachine(self.alphabet, least.letter_class, least.columns, least.accepting, outputs)
+        return with_rewards(plain, self.reward)
+
+    def _repr_svg_(self) -> str | None:
+        from nrm.machines.drawing import notebook_svg
+
+        return notebook_svg(self, self.formula.brief())
+
+
+def compile_formula(
+    formula: FormulaValue | str,
+    symbols: Alphabet | Iterable[str] | None = None,
+    *,
+    propositions: Iterable[str] | None = None,
+    reward: RewardScheme = "distance",
+    limits: Limits = DEFAULT_LIMITS,
+    logic: str = DEFAULT_LOGIC,
+) -> MooreMachine:
+    """Compile a task to its minimal Moore machine.
+
+    `symbols`: exactly one of them holds at each step (the paper's setting); symbols that the formula does not name are
+    welcome. `propositions`: any subset of them holds. With neither, the formula's own atoms are the propositions.
+    `logic`: the language of the formula. Equivalent formulas over one alphabet give identical machines, state numbers
+    included.
     """
-    return task_from_toml(read_text(path), str(path))
+    parsed = LANGUAGES[logic].parse(formula)
+    alphabet = alphabet_of(symbols, propositions) or own_alphabet(parsed)
+    return Task(parsed, alphabet, reward, logic=logic).machine(limits)
 
 
-def task_from_toml(text: str, source: str = "task file") -> Task:
-    """Read the text of a task file; `source` names it in errors."""
-    data = parse_toml(text, source, TaskFileError)
-    try:
-        return _task(data)
-    except _KeyError as error:
-        raise TaskFileError(f"{source}{line_of(text, error.key)}: {error}") from None
+def own_alphabet(formula: FormulaValue) -> Alphabet:
+    """The formula's own atoms as propositions."""
+    atoms = formula.atoms()
+    if not atoms:
+        raise AlphabetError(f"the formula '{formula}' names no symbol; say what can hold: symbols or propositions")
+    return Alphabet.propositional(atoms)
 
 
-def save_task(task: Task, path: Path | str) -> None:
-    """Write a task file that `load_task` reads back."""
-    write_text(path, task_toml(task))
+MachineLike: TypeAlias = MooreMachine | Task | Formula | str
+"""A machine, a task, or, beside one of these, a formula over the same alphabet."""
 
 
-def task_toml(task: Task) -> str:
-    """The task file's text."""
-    kind = "symbols" if task.alphabet.is_exclusive else "propositions"
-    lines = [
-        f"name = {_toml(task.name)}",
-        f"formula = {_toml(str(task.formula))}",
-        f"{kind} = [{', '.join(_toml(symbol) for symbol in task.alphabet.symbols)}]",
-    ]
-    if isinstance(task.reward, str):
-        lines.append(f"reward = {_toml(task.reward)}")
-    elif isinstance(task.reward, Mapping) or callable(task.reward):
-        raise TaskFileError("a task file holds a reward scheme's name or a list of levels, not a function or mapping")
-    else:
-        lines.append(f"levels = [{', '.join(repr(float(level)) for level in task.reward)}]")
-    return "\n".join(lines) + "\n"
+def as_machine(value: MachineLike, alphabet: Alphabet | None = None) -> MooreMachine:
+    """A machine as it is, the machine of a task, or, where an `alphabet` is known, that of an LTLf formula."""
+    if isinstance(value, MooreMachine):
+        return value
+    if isinstance(value, Task):
+        return value.machine()
+    if isinstance(value, (Formula, str)) and alphabet is not None:
+        return compile_formula(value, alphabet)
+    raise MachineError(
+        f"a machine or a task is needed, not the {type(value).__name__} '{shorten(str(value))}'; of a formula, say "
+        "what can hold: nrm.compile(formula, symbols)"
+    )
 
 
-class _KeyError(NrmError):
-    def __init__(self, key: str, message: str) -> None:
-        super().__init__(message)
-        self.key = key
-
-
-def _task(data: dict[str, Any]) -> Task:
-    for key in data:
-        if key not in KEYS:
-            raise _KeyError(key, f"unknown key '{key}'{suggestion(key, KEYS)} (keys: {listing(KEYS)})")
-    for one, other in (("formula", "task"), ("symbols", "propositions"), ("reward", "levels")):
-        if one in data and other in data:
-            raise _KeyError(other, f"give either '{one}' or '{other}', not both")
-    name = _typed(data, "name", str, "text") or ""
-    alphabet = None
-    for key in ("symbols", "propositions"):
-        names = _typed(data, key, list, "a list of names")
-        if names is not None:
-            alphabet = _guarded(key, Alphabet, tuple(names), "exclusive" if key == "symbols" else "propositional")
-    reward = _reward(data)
-    if "task" in data:
-        if not isinstance(data["task"], (int, str)) or isinstance(data["task"], bool):
-            raise _KeyError("task", f"'task' must be a number or a name, not {data['task']!r}")
-        chosen: Task = _guarded("task", Task.from_paper, data["task"], alphabet)
-        return Task(chosen.formula, chosen.alphabet, reward, name or chosen.name)
-    text = _typed(data, "formula", str, "text")
-    if text is None:
-        raise _KeyError("formula", "the key 'formula' is missing (or 'task', for one of the paper's tasks)")
-    formula: Formula = _guarded("formula", parse, text)
-    if alphabet is None:
-        raise _KeyError("symbols", "the key 'symbols' is missing (or 'propositions', if several can hold at a step)")
-    task: Task = _guarded("formula", Task, formula, alphabet, reward, name or text)
-    return task
-
-
-def _reward(data: dict[str, Any]) -> RewardScheme:
-    levels = _typed(data, "levels", list, "a list of numbers")
-    if levels is not None:
-        if not all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels):
-            raise _KeyError("levels", f"'levels' must hold numbers, not {levels!r}")
-        try:
-            return tuple(float(level) for level in levels)
-        except OverflowError:
-            raise _KeyError("levels", "'levels' holds a number that is too large") from None
-    scheme = _typed(data, "reward", str, "the name of a scheme")
-    if scheme is None:
-        return "distance"
-    _guarded("reward", scheme_named, scheme)
-    return str(scheme)
-
-
-def _typed(data: dict[str, Any], key: str, kind: type, what: str) -> Any:
-    if key in data and not isinstance(data[key], kind):
-        raise _KeyError(key, f"'{key}' must be {what}, not {data[key]!r}")
-    return data.get(key)
-
-
-def _guarded(key: str, build: Any, *args: Any) -> Any:
-    """Call, and pin an error to the key that caused it."""
-    try:
-        return build(*args)
-    except _KeyError:
-        raise
-    except NrmError as error:
-        raise _KeyError(key, f"in '{key}': {error}") from None
-
-
-def _toml(text: str) -> str:
-    """A TOML basic string."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in escaped) + '"'
+def as_machines(values: Sequence[MachineLike]) -> tuple[MooreMachine, ...]:
+    """Several machines; formulas among them are compiled over the alphabet of the first machine or task."""
+    alphabets = (value.alphabet for value in values if isinstance(value, (MooreMachine, Task)))
+    alphabet = next(alphabets, None)
+    return tuple(as_machine(value, alphabet) for value in values)

@@ -11,7 +11,8 @@ import numpy as np
 from nrm.aliases import Json
 from nrm.errors import MissingExtraError
 from nrm.machines import MooreMachine
-from nrm.machines.dot import colour, graphviz, moves, to_dot
+from nrm.machines.formats.dot import colour, graphviz, to_dot
+from nrm.machines.guards import moves
 
 MOST_DRAWN = 60
 """States up to which a machine is drawn on a page."""

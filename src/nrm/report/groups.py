@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nrm.agents import METHODS
-from nrm.machines.task import task_from_toml
+from nrm.machines.formats.task_file import task_from_toml
 from nrm.results import Record
 from nrm.results.variants import variant_labels
 

@@ -7,7 +7,7 @@ from itertools import islice
 from nrm.aliases import Json
 from nrm.errors import LimitError, listing
 from nrm.groundability import Shortcuts, breaking_potential
-from nrm.groundability.words import amount, class_name, confusions, cycles, many
+from nrm.groundability.formatting import amount, class_name, confusions, cycles, many
 
 MOST_SYMBOLS = 40
 """Symbols that get a row of their own."""

@@ -11,7 +11,7 @@ from nrm.aliases import Json
 from nrm.envs import BatchedWorld, End, WorldKind, find_world
 from nrm.errors import ConfigError, listing, suggestion
 from nrm.machines import Task
-from nrm.machines.task import task_from_toml, task_toml
+from nrm.machines.formats.task_file import task_from_toml, task_toml
 from nrm.runs.sections import Changes, Sections, changed, converted, default_sections, preset, read_section
 
 CONFIG_VERSION = 2

@@ -18,7 +18,7 @@ from torch import nn
 from nrm.errors import ConfigError, ModelFileError, WorldError
 from nrm.files import write_bytes
 from nrm.machines import MooreMachine
-from nrm.machines.serial import machine_from_dict, machine_to_dict
+from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper

@@ -16,7 +16,7 @@ from nrm.aliases import Json
 from nrm.envs import End
 from nrm.errors import GridError, listing, suggestion
 from nrm.logic import is_paper_task, paper_task
-from nrm.machines.task import task_toml
+from nrm.machines.formats.task_file import task_toml
 from nrm.runs.config import RunConfig, choose_run
 from nrm.runs.sections import changed, converted, default_sections
 

@@ -1,0 +1,119 @@
+"""Partition refinement: which states, and which letters, a transition table treats alike."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nrm.aliases import IntArray
+from nrm.automata.tables import Table, bfs_order, renumber
+
+Blocks = NDArray[np.int64]
+"""For each state the number of its block in a partition."""
+
+_CHUNK = 64
+"""Columns that are fingerprinted at once: most partitions are settled by few of them."""
+
+
+def coarsest_congruence(columns: IntArray, labels: NDArray[np.generic]) -> Blocks:
+    """Moore's partition refinement: the coarsest partition that respects `labels` and every column.
+
+    Blocks are split by a 64-bit fingerprint of each row, some columns at a time. Different fingerprints mean
+    different rows, so no split is ever wrong; equal ones are checked exactly at the end, and the rows themselves are
+    compared if the check fails.
+    """
+    states, width = columns.shape
+    blocks: Blocks = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    count = int(blocks.max()) + 1
+    weights = _scatter(np.arange(1, width + 1)) | np.uint64(1)
+    while count < states:
+        before = count
+        for start in range(0, width, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            prints = (_scatter(blocks + 1)[columns[:, part]] * weights[part]).sum(axis=1, dtype=np.uint64)
+            blocks, count = _split(blocks, prints)
+            if count == states:
+                return blocks
+        if count == before:
+            blocks, count = _exact_split(blocks[columns], blocks)
+            if count == before:
+                break
+    return blocks
+
+
+def quotient(columns: IntArray, blocks: Blocks) -> tuple[IntArray, IntArray]:
+    """The table over blocks, and for each block one state that stands for it."""
+    _, representatives = np.unique(blocks, return_index=True)
+    narrow = blocks.astype(np.int32)
+    return narrow[columns[representatives]], representatives.astype(np.int32)
+
+
+def merge_columns(columns: IntArray, letter_class: IntArray) -> tuple[IntArray, IntArray]:
+    """Merge equal columns, drop unused ones, and number classes by their first letter."""
+    groups = _equal_columns(columns)[letter_class]
+    _, first, ranks = np.unique(groups, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    kept = letter_class[first[order]]
+    unchanged = len(kept) == columns.shape[1] and (kept[1:] > kept[:-1]).all()
+    return columns if unchanged else np.ascontiguousarray(columns[:, kept]), place[ranks]
+
+
+def canonical(table: Table) -> tuple[Table, IntArray]:
+    """The reachable part with equal columns merged, in breadth-first order, and the old number of each state.
+
+    Isomorphic tables become equal.
+    """
+    letter_class, columns, initial = table
+    used = np.bincount(letter_class, minlength=columns.shape[1]) > 0
+    if not used.all():
+        columns, letter_class = columns[:, used], (np.cumsum(used) - 1)[letter_class]
+    reachable = np.sort(bfs_order(columns, initial))
+    columns, letter_class = merge_columns(renumber(columns, reachable), letter_class)
+    # Merging sorts the columns by their first letter, which fixes the order of states.
+    order = bfs_order(columns, int(np.searchsorted(reachable, initial)))
+    return Table(letter_class, renumber(columns, order)), reachable[order]
+
+
+def _equal_columns(columns: IntArray) -> Blocks:
+    """A number for each column, equal for equal columns; by fingerprints, checked as in `coarsest_congruence`."""
+    states, width = columns.shape
+    groups = np.zeros(width, dtype=np.int64)
+    weights = _scatter(np.arange(1, states + 1)) | np.uint64(1)
+    for start in range(0, states, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        prints = (_scatter(columns[part] + 1) * weights[part, None]).sum(axis=0, dtype=np.uint64)
+        groups, count = _split(groups, prints)
+        if count == width:
+            return groups
+    return _exact_split(columns.T, groups)[0]
+
+
+def _split(blocks: Blocks, keys: NDArray[np.uint64]) -> tuple[Blocks, int]:
+    """Split `blocks` by `keys`, exactly in both."""
+    values, ranks = np.unique(keys, return_inverse=True)
+    if len(values) == 1:
+        return blocks, int(blocks.max()) + 1
+    values, refined = np.unique(blocks * len(values) + ranks, return_inverse=True)
+    return refined.astype(np.int64, copy=False), len(values)
+
+
+def _exact_split(rows: NDArray[np.integer], blocks: Blocks) -> tuple[Blocks, int]:
+    """Split blocks by whole rows; a pass that finds nothing proves that each block has one kind of row."""
+    _, representatives = np.unique(blocks, return_index=True)
+    if (rows == rows[representatives[blocks]]).all():
+        return blocks, len(representatives)
+    groups: dict[tuple[int, bytes], int] = {}
+    pairs = zip(blocks.tolist(), rows, strict=True)
+    refined = [groups.setdefault((block, row.tobytes()), len(groups)) for block, row in pairs]
+    return np.array(refined, dtype=np.int64), len(groups)
+
+
+def _scatter(values: NDArray[np.integer]) -> NDArray[np.uint64]:
+    """Spread integers over 64 bits (multiply and shift, wrapping)."""
+    mixed = values.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xD6E8FEB86659FD93)
+    mixed ^= mixed >> np.uint64(32)
+    return mixed

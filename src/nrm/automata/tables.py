@@ -1,0 +1,95 @@
+"""Transition tables as integer arrays: what a DFA and a Moore machine have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from nrm.aliases import BoolArray, IntArray, State
+from nrm.errors import LimitError
+
+
+class Table(NamedTuple):
+    """Moves by letter *class*: letters that move every state alike share a column.
+
+    So a thousand symbols of which a formula names two cost three columns.
+    """
+
+    letter_class: IntArray
+    """(letters,) the class of each letter."""
+    columns: IntArray
+    """(states, classes) the next state."""
+    initial: State = 0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much work a translation may do before it stops with a `LimitError`."""
+
+    states: int = 100_000
+    """Most states of any automaton on the way."""
+    cells: int = 50_000_000
+    """Most entries of any transition table on the way (states times letter classes)."""
+    nodes: int = 2_000_000
+    """Most nodes of a decision diagram."""
+
+    def check(self, states: int, classes: int) -> None:
+        """Raise `LimitError` when an automaton of this size is too large."""
+        if states > self.states or states * classes > self.cells:
+            raise LimitError(
+                f"the automaton passes the limit at {states:,} states and {classes:,} letter classes "
+                f"(limits: {self.states:,} states, {self.cells:,} table entries); simplify the formula, split it "
+                "into several tasks, or raise the limit (--max-states, Limits(...))"
+            )
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def bfs_order(columns: IntArray, initial: int) -> IntArray:
+    """The states reachable from `initial`, in breadth-first order (by parent, then by column)."""
+    seen = np.zeros(len(columns), dtype=bool)
+    seen[initial] = True
+    first = np.empty(len(columns), dtype=np.int64)
+    frontier = np.array([initial], dtype=np.int32)
+    levels = [frontier]
+    while frontier.size and not seen.all():
+        targets = columns[frontier].ravel()
+        targets = targets[~seen[targets]]
+        # Written back to front, so that the first occurrence of each target is what stays.
+        first[targets[::-1]] = np.arange(len(targets) - 1, -1, -1)
+        seen[targets] = True
+        found = targets[first[targets] == np.arange(len(targets))]
+        levels.append(found)
+        frontier = found
+    return np.concatenate(levels)
+
+
+def renumber(columns: IntArray, order: IntArray) -> IntArray:
+    """The table restricted to the states in `order` (closed under transitions), numbered by their place in it."""
+    if len(order) == len(columns) and (order[1:] > order[:-1]).all():
+        return columns
+    place = np.full(len(columns), -1, dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    renumbered: IntArray = place[columns[order]]
+    return renumbered
+
+
+def absorbing_states(columns: IntArray) -> BoolArray:
+    """The states that no letter leaves."""
+    result: BoolArray = (columns == np.arange(len(columns), dtype=np.int32)[:, None]).all(axis=1)
+    return result
+
+
+def distances(columns: IntArray, goals: BoolArray) -> IntArray:
+    """For each state the least number of steps to a goal state, and -1 where none can be reached."""
+    result = np.where(goals, 0, -1).astype(np.int32)
+    steps = 0
+    while True:
+        steps += 1
+        arriving = (result < 0) & (result[columns] == steps - 1).any(axis=1)
+        if not arriving.any():
+            return result
+        result[arriving] = steps

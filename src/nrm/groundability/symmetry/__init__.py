@@ -1,0 +1,1 @@
+"""Symmetries of a machine: their group, and the search for its generators."""

@@ -1,0 +1,43 @@
+"""Languages of tasks: what each must give so that a task can be written in it. LTLf is the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from nrm.aliases import Symbol, Trace
+from nrm.automata import Dfa, Limits
+from nrm.registry import Registry
+
+
+class FormulaValue(Protocol):
+    """A formula of some language: a frozen value whose `str` is text that the language reads back."""
+
+    def atoms(self) -> tuple[Symbol, ...]:
+        """The symbols that it speaks of, in order of first appearance."""
+
+    def brief(self) -> str:
+        """Text for people to look at, of bounded length."""
+
+
+Value = TypeVar("Value", bound=FormulaValue)
+
+
+@dataclass(frozen=True)
+class Language(Generic[Value]):
+    """A language of tasks. Register one to have it in `Task`, in task files and on the command line."""
+
+    name: str
+    label: str
+    """The name for people."""
+    parse: Callable[[str | Value], Value]
+    """Reads text, with syntax errors of its own (`FormulaSyntaxError`); a formula is returned as it is."""
+    dfa: Callable[[Value, bool, Limits], Dfa]
+    """The minimal automaton over the formula's atoms, of non-empty traces; whether exactly one symbol holds at each
+    step, or any subset; and how much work it may take."""
+    holds: Callable[[Value, Trace], bool]
+    """Whether a non-empty trace satisfies a formula, decided by its meaning: the twin that `dfa` is tested against."""
+
+
+LANGUAGES: Registry[Language[Any]] = Registry("logic", ("label", "parse", "dfa", "holds"), {"ltlf": "nrm.logic.ltlf"})

@@ -1,0 +1,9 @@
+"""LTLf: syntax, meaning on traces, named patterns, and translation to minimal automata."""
+
+from nrm.logic.language import LANGUAGES, Language
+from nrm.logic.ltlf.formula import Formula
+from nrm.logic.ltlf.parser import parse
+from nrm.logic.ltlf.semantics import holds
+from nrm.logic.ltlf.translation import translate
+
+LTLF: Language[Formula] = LANGUAGES.register(Language("ltlf", "LTLf", parse, translate, holds))

@@ -1,0 +1,243 @@
+"""Named task patterns: the paper's, those of robotic missions, and the Declare family of process mining.
+
+Each is a function from formulas (or symbol names) to a formula, and a name that formula text may call:
+`visit(a, b) & global_avoidance(c)`. On finite traces "again and again" has no literal meaning (`G F a` only says that
+the last step is an `a`), so `patrol` asks for a number of visits.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+from nrm.errors import FormulaError, suggestion
+from nrm.logic.ltlf.formula import Formula, Op, atom, both, either, infix, prefix
+
+Part: TypeAlias = Formula | str
+"""A formula, or the name of a symbol."""
+
+PatternArgument: TypeAlias = Formula | str | int
+
+MAX_COUNT = 200
+"""Largest number that a counting pattern takes."""
+
+
+def visit(*places: Part) -> Formula:
+    """Each place at least once, in any order: `F a & F b`."""
+    return both(*(_eventually(place) for place in _some("visit", places)))
+
+
+def sequenced_visit(*places: Part) -> Formula:
+    """One place after the other, others in between allowed: `F(a & F(b & F c))`."""
+    chain = _some("sequenced_visit", places)
+    result = _eventually(chain[-1])
+    for place in reversed(chain[:-1]):
+        result = _eventually(both(place, result))
+    return result
+
+
+def global_avoidance(*places: Part) -> Formula:
+    """None of the places, ever: `G !a & G !b`."""
+    return both(*(_never(place) for place in _some("global_avoidance", places)))
+
+
+def ordered_visit(*places: Part) -> Formula:
+    """A sequenced visit in which no place is visited before its predecessor: `F(a & F b) & (!b U a)`."""
+    chain = _some("ordered_visit", places)
+    order = (infix(Op.UNTIL, ~after, before) for before, after in pairwise(chain))
+    return both(sequenced_visit(*chain), *order)
+
+
+def strictly_ordered_visit(*places: Part) -> Formula:
+    """An ordered visit in which no place is visited twice before its successor."""
+    chain = _some("strictly_ordered_visit", places)
+    once = (
+        infix(Op.UNTIL, ~before, both(before, prefix(Op.NEXT, infix(Op.UNTIL, ~before, after))))
+        for before, after in pairwise(chain)
+    )
+    return both(ordered_visit(*chain), *once)
+
+
+def reach_avoid(goal: Part, *hazards: Part) -> Formula:
+    """Reach the goal and touch no hazard before: `!(b | c) U a`. What comes after the goal is free."""
+    return infix(Op.UNTIL, ~either(*_some("reach_avoid", hazards)), _part(goal))
+
+
+def patrol(*places: Part, rounds: int = 2) -> Formula:
+    """Each place at least `rounds` times (default 2), in any order: `patrol(a, b, 3)`."""
+    return both(*(existence(place, rounds) for place in _some("patrol", places)))
+
+
+def existence(event: Part, times: int = 1) -> Formula:
+    """The event at least `times` times: `F(a & X F a)` for two."""
+    part = _part(event)
+    result = _eventually(part)
+    for _ in range(_count(times) - 1):
+        result = _eventually(both(part, prefix(Op.NEXT, result)))
+    return result
+
+
+def absence(event: Part, times: int = 1) -> Formula:
+    """The event fewer than `times` times; by default never."""
+    return _never(event) if _count(times) == 1 else ~existence(event, times)
+
+
+def exactly(event: Part, times: int = 1) -> Formula:
+    """The event exactly `times` times."""
+    return both(existence(event, times), ~existence(event, _count(times, MAX_COUNT - 1) + 1))
+
+
+def at_most_once(event: Part) -> Formula:
+    """The event once or never."""
+    return absence(event, 2)
+
+
+def init(event: Part) -> Formula:
+    """The event at the first step."""
+    return _part(event)
+
+
+def responded_existence(cause: Part, effect: Part) -> Formula:
+    """If the cause occurs, so does the effect, before or after it."""
+    return infix(Op.IMPLIES, _eventually(cause), _eventually(effect))
+
+
+def coexistence(one: Part, other: Part) -> Formula:
+    """Both events occur, or neither does."""
+    return infix(Op.IFF, _eventually(one), _eventually(other))
+
+
+def not_coexistence(one: Part, other: Part) -> Formula:
+    """The two events do not both occur."""
+    return ~both(_eventually(one), _eventually(other))
+
+
+def response(cause: Part, effect: Part) -> Formula:
+    """Every cause is followed by an effect, then or later: `G(a -> F b)`."""
+    return _whenever(cause, _eventually(effect))
+
+
+def precedence(cause: Part, effect: Part) -> Formula:
+    """No effect before the first cause: `!b W a`."""
+    return infix(Op.WEAK_UNTIL, ~_part(effect), _part(cause))
+
+
+def succession(cause: Part, effect: Part) -> Formula:
+    """Response and precedence together."""
+    return both(response(cause, effect), precedence(cause, effect))
+
+
+def alternate_response(cause: Part, effect: Part) -> Formula:
+    """Every cause is followed by an effect before the next cause: `G(a -> X(!a U b))`."""
+    return _whenever(cause, prefix(Op.NEXT, infix(Op.UNTIL, ~_part(cause), _part(effect))))
+
+
+def alternate_precedence(cause: Part, effect: Part) -> Formula:
+    """Before every effect there is a cause of its own: `(!b W a) & G(b -> WX(!b W a))`."""
+    again = prefix(Op.WEAK_NEXT, precedence(cause, effect))
+    return both(precedence(cause, effect), _whenever(effect, again))
+
+
+def chain_response(cause: Part, effect: Part) -> Formula:
+    """Every cause is followed at once by an effect: `G(a -> X b)`."""
+    return _whenever(cause, prefix(Op.NEXT, _part(effect)))
+
+
+def chain_precedence(cause: Part, effect: Part) -> Formula:
+    """Every effect comes right after a cause: `!b & G(X b -> a)`."""
+    return both(~_part(effect), prefix(Op.ALWAYS, infix(Op.IMPLIES, prefix(Op.NEXT, _part(effect)), _part(cause))))
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A named pattern: its function, an example call and the formula which that stands for."""
+
+    name: str
+    build: Callable[..., Formula]
+    example: str
+
+    @property
+    def summary(self) -> str:
+        """The first line of the function's documentation, without its example."""
+        return (inspect.getdoc(self.build) or "").splitlines()[0].split(": `")[0].rstrip(".").replace("`", "")
+
+
+_EXAMPLES: dict[Callable[..., Formula], str] = {
+    visit: "visit(a, b)",
+    sequenced_visit: "sequenced_visit(a, b)",
+    global_avoidance: "global_avoidance(a, b)",
+    ordered_visit: "ordered_visit(a, b)",
+    strictly_ordered_visit: "strictly_ordered_visit(a, b)",
+    reach_avoid: "reach_avoid(a, b)",
+    patrol: "patrol(a, b, 2)",
+    existence: "existence(a, 2)",
+    absence: "absence(a)",
+    exactly: "exactly(a, 1)",
+    at_most_once: "at_most_once(a)",
+    init: "init(a)",
+    responded_existence: "responded_existence(a, b)",
+    coexistence: "coexistence(a, b)",
+    not_coexistence: "not_coexistence(a, b)",
+    response: "response(a, b)",
+    precedence: "precedence(a, b)",
+    succession: "succession(a, b)",
+    alternate_response: "alternate_response(a, b)",
+    alternate_precedence: "alternate_precedence(a, b)",
+    chain_response: "chain_response(a, b)",
+    chain_precedence: "chain_precedence(a, b)",
+}
+
+PATTERNS: dict[str, Pattern] = {f.__name__: Pattern(f.__name__, f, text) for f, text in _EXAMPLES.items()}
+
+
+def apply_pattern(name: str, arguments: Sequence[PatternArgument]) -> Formula:
+    """Call the pattern `name`: formulas first, and for the counting patterns a number last."""
+    if name not in PATTERNS:
+        raise FormulaError(f"unknown pattern '{name}'{suggestion(name, PATTERNS)}")
+    pattern = PATTERNS[name]
+    parts = [argument for argument in arguments if not isinstance(argument, int)]
+    numbers = [argument for argument in arguments if isinstance(argument, int)]
+    counting = next((key for key in ("times", "rounds") if key in inspect.signature(pattern.build).parameters), None)
+    if numbers and counting is None:
+        raise FormulaError(f"pattern '{name}' takes no number, but got {numbers[0]} (example: {pattern.example})")
+    if len(numbers) > 1 or (numbers and not isinstance(arguments[-1], int)):
+        raise FormulaError(f"pattern '{name}' takes one number, as its last argument (example: {pattern.example})")
+    named = {counting: numbers[0]} if numbers and counting else {}
+    try:
+        inspect.signature(pattern.build).bind(*parts, **named)
+    except TypeError:
+        raise FormulaError(
+            f"pattern '{name}' does not take {len(parts)} formulas (example: {pattern.example})"
+        ) from None
+    return pattern.build(*parts, **named)
+
+
+def _part(part: Part) -> Formula:
+    return atom(part) if isinstance(part, str) else part
+
+
+def _some(name: str, parts: Sequence[Part]) -> list[Formula]:
+    if not parts:
+        raise FormulaError(f"pattern '{name}' needs at least one more argument (example: {PATTERNS[name].example})")
+    return [_part(part) for part in parts]
+
+
+def _count(times: int, most: int = MAX_COUNT) -> int:
+    if not isinstance(times, int) or not 1 <= times <= most:  # text may call `existence(a, b)`
+        raise FormulaError(f"counting patterns take a number from 1 to {most}, not {times}")
+    return times
+
+
+def _eventually(part: Part) -> Formula:
+    return prefix(Op.EVENTUALLY, _part(part))
+
+
+def _never(part: Part) -> Formula:
+    return prefix(Op.ALWAYS, ~_part(part))
+
+
+def _whenever(cause: Part, consequence: Formula) -> Formula:
+    return prefix(Op.ALWAYS, infix(Op.IMPLIES, _part(cause), consequence))

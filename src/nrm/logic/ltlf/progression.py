@@ -1,0 +1,329 @@
+"""A formula without Boolean structure at its top, to an automaton, by progression.
+
+A state is what is still owed: a Boolean function over *obligations* "this subformula must hold at the next step",
+strong (and the step must exist) or weak (if the step exists). As a decision diagram the function is canonical, so
+there are finitely many states. Reading a letter replaces each obligation by its expansion at that letter.
+
+For an exclusive alphabet every letter is tried in turn. For propositions one diagram holds all 2^n letters: they
+stand above the obligations, and below the last proposition each node is a successor state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from nrm.aliases import IntArray
+from nrm.automata import Dfa, Limits
+from nrm.automata.bdd import FALSE, TRUE, Bdd
+from nrm.automata.tables import absorbing_states
+from nrm.errors import LimitError
+from nrm.logic.ltlf.closure import Closure, NodeKind
+from nrm.logic.ltlf.formula import Formula
+
+Bits = tuple[bool, ...]
+
+
+def progress(formula: Formula, exclusive: bool, limits: Limits, known: Mapping[Formula, Dfa] | None = None) -> Dfa:
+    """The automaton of `formula` over the atoms that it names; not yet minimal.
+
+    Subformulas in `known` are not taken apart: what is owed for them is to reach acceptance in their automaton.
+    """
+    closure = Closure(formula, known or {})
+    try:
+        return (_ByLetter if exclusive else _Symbolic)(closure, limits).explore()
+    except RecursionError:
+        raise LimitError(
+            f"the formula owes too many obligations at once to be translated (depth {formula.depth}); "
+            "split it into several tasks"
+        ) from None
+
+
+class Obligation(NamedTuple):
+    """What must hold from the next step on: a subformula, or acceptance from a state of an automaton."""
+
+    source: int
+    """The subformula's node, or the automaton's index."""
+    state: int
+    """The automaton's state; -1 for a subformula."""
+    met_at_end: bool
+    """Whether it counts as met when there is no next step: weak subformulas, accepting states."""
+
+
+_OBLIGING = (NodeKind.NEXT, NodeKind.WEAK_NEXT, NodeKind.UNTIL, NodeKind.RELEASE)
+
+
+class _Progression:
+    """What both alphabets share: obligations as variables, expansion, and the end of a trace."""
+
+    def __init__(self, closure: Closure, limits: Limits) -> None:
+        self.closure = closure
+        self.limits = limits
+        self.bdd = Bdd(limits.nodes)
+        self.letters = len(closure.atoms)
+        # Order of variables: propositions, memory bits, obligations from the outside in.
+        self.first_bit = self.letters
+        self.first_obligation = self.first_bit + len(closure.tracked)
+        self.obligations: list[Obligation] = []
+        self.variables: dict[Obligation, int] = {}
+        for node in range(len(closure.kinds) - 1, -1, -1):
+            if closure.kinds[node] in _OBLIGING:
+                self._declare(self.obligation(node))
+        self._declare(Obligation(closure.root, -1, False))
+        # For each automaton: from our number of an atom to its own.
+        self.places = [
+            {closure.atoms.index(name): place for place, name in enumerate(automaton.atoms)}
+            for automaton in closure.automata
+        ]
+        self.reaching = [self._automaton_states(index) for index in range(len(closure.automata))]
+        self._moves: dict[tuple[int, int, int | None], int] = {}
+        self._accepts: dict[int, bool] = {FALSE: False, TRUE: True}
+
+    def obligation(self, node: int) -> Obligation:
+        """What a temporal node puts off to the next step."""
+        kind = self.closure.kinds[node]
+        source = self.closure.firsts[node] if kind in (NodeKind.NEXT, NodeKind.WEAK_NEXT) else node
+        return Obligation(source, -1, kind in (NodeKind.WEAK_NEXT, NodeKind.RELEASE))
+
+    def _declare(self, obligation: Obligation) -> None:
+        if obligation not in self.variables:
+            self.variables[obligation] = self.first_obligation + len(self.obligations)
+            self.obligations.append(obligation)
+
+    def _automaton_states(self, index: int) -> list[int]:
+        """For each state of an automaton, the function "acceptance is owed from here"."""
+        automaton = self.closure.automata[index]
+        settled = absorbing_states(automaton.columns)
+        return [
+            (TRUE if accepting else FALSE) if settled[state] else self.owed(Obligation(index, state, accepting))
+            for state, accepting in enumerate(automaton.accepting.tolist())
+        ]
+
+    def owed(self, obligation: Obligation) -> int:
+        """The function that is just this obligation."""
+        self._declare(obligation)
+        return self.bdd.literal(self.variables[obligation], True)
+
+    def initial(self) -> int:
+        """Everything is owed and nothing is remembered."""
+        state = self.owed(Obligation(self.closure.root, -1, False))
+        for bit in reversed(range(len(self.closure.tracked))):
+            state = self.bdd.node(self.first_bit + bit, state, FALSE)
+        return state
+
+    def split(self, state: int) -> tuple[Bits, int]:
+        """A state's memory bits, and the function over obligations below them."""
+        bits = []
+        bdd = self.bdd
+        while self.first_bit <= bdd.var[state] < self.first_obligation:
+            bits.append(bdd.low[state] == FALSE)
+            state = bdd.high[state] if bits[-1] else bdd.low[state]
+        return tuple(bits), state
+
+    def settled(self, state: int) -> int:
+        """The state without its memory where nothing is owed any more."""
+        return TRUE if self.closure.tracked and self.split(state)[1] == TRUE else state
+
+    def accepts(self, state: int) -> bool:
+        """Whether the trace may end here: strong obligations fail, weak ones are met."""
+        path = []
+        current = self.split(state)[1]
+        while current not in self._accepts:
+            path.append(current)
+            met = self.obligations[self.bdd.var[current] - self.first_obligation].met_at_end
+            current = self.bdd.high[current] if met else self.bdd.low[current]
+        for seen in path:
+            self._accepts[seen] = self._accepts[current]
+        return self._accepts[current]
+
+    def atom(self, index: int, positive: bool, letter: int | None) -> int:
+        """An atom at a letter, or as a variable when all letters are treated at once."""
+        if letter is None:
+            return self.bdd.literal(index, positive)
+        return TRUE if (index == letter) == positive else FALSE
+
+    def move(self, index: int, state: int, letter: int | None) -> int:
+        """What a known automaton owes after it reads a letter, or all letters at once, in a state."""
+        key = (index, state, letter)
+        if key not in self._moves:
+            automaton = self.closure.automata[index]
+            after = [self.reaching[index][target] for target in automaton.columns[state].tolist()]
+            functions = [after[number] for number in automaton.letter_class.tolist()]
+            if letter is not None:
+                self._moves[key] = functions[self.places[index].get(letter, len(automaton.atoms))]
+            else:
+                self._moves[key] = self._joined(index, functions)
+        return self._moves[key]
+
+    def _joined(self, index: int, functions: list[int]) -> int:
+        """One diagram from a function for each letter of an automaton."""
+        order = sorted(self.places[index].items())  # its atoms as variables, the topmost first
+        letters = [0]
+        for _, atom in order:
+            letters = [letter | value << atom for letter in letters for value in (0, 1)]
+        functions = [functions[letter] for letter in letters]
+        # Neighbours now differ in the lowest variable: join them under it, then under the next, up to the top.
+        for variable, _ in reversed(order):
+            pairs = zip(functions[::2], functions[1::2], strict=True)
+            functions = [self.bdd.node(variable, low, high) for low, high in pairs]
+        return functions[0]
+
+
+class _Expander:
+    """The expansion of subformulas and states at one letter (or all) under one memory."""
+
+    def __init__(self, owner: _Progression, letter: int | None, bits: Bits) -> None:
+        self.owner = owner
+        self.letter = letter
+        self.bits = bits
+        self.values: list[int] = []
+        self.states: dict[int, int] = {FALSE: FALSE, TRUE: TRUE}
+        closure, bdd = owner.closure, owner.bdd
+        for node, kind in enumerate(closure.kinds):
+            first, second = closure.firsts[node], closure.seconds[node]
+            match kind:
+                case NodeKind.TRUE:
+                    value = TRUE
+                case NodeKind.FALSE:
+                    value = FALSE
+                case NodeKind.ATOM:
+                    value = owner.atom(first, bool(second), letter)
+                case NodeKind.BIT:
+                    value = TRUE if bits and bits[first] == bool(second) else FALSE
+                case NodeKind.AND:
+                    value = TRUE
+                    for part in closure.parts[node]:
+                        value = bdd.conjunction(value, self.values[part])
+                case NodeKind.OR:
+                    value = FALSE
+                    for part in closure.parts[node]:
+                        value = bdd.disjunction(value, self.values[part])
+                case NodeKind.NEXT | NodeKind.WEAK_NEXT:
+                    value = owner.owed(owner.obligation(node))
+                case NodeKind.AUTOMATON:
+                    value = owner.move(first, 0, letter)
+                case NodeKind.UNTIL:
+                    later = owner.owed(owner.obligation(node))
+                    value = bdd.disjunction(self.values[second], bdd.conjunction(self.values[first], later))
+                case NodeKind.RELEASE:
+                    later = owner.owed(owner.obligation(node))
+                    value = bdd.conjunction(self.values[second], bdd.disjunction(self.values[first], later))
+            self.values.append(value)
+
+    def after(self, state: int) -> int:
+        """The state (without memory) that follows `state`."""
+        result = self.states.get(state)
+        if result is None:
+            bdd = self.owner.bdd
+            source, place, _ = self.owner.obligations[bdd.var[state] - self.owner.first_obligation]
+            now = self.values[source] if place < 0 else self.owner.move(source, place, self.letter)
+            # The function is monotone in obligations, so "if v then high else low" is "v and high, or low".
+            met = bdd.conjunction(now, self.after(bdd.high[state]))
+            result = self.states[state] = bdd.disjunction(met, self.after(bdd.low[state]))
+        return result
+
+    def remembered(self, state: int) -> int:
+        """`state` with the memory as it is after this step."""
+        owner, bdd = self.owner, self.owner.bdd
+        if state in (FALSE, TRUE):
+            return state
+        for bit, (now, now_not) in reversed(list(enumerate(owner.closure.tracked))):
+            variable = owner.first_bit + bit
+            yes = bdd.conjunction(self.values[now], bdd.literal(variable, True))
+            no = bdd.conjunction(self.values[now_not], bdd.literal(variable, False))
+            state = bdd.conjunction(state, bdd.disjunction(yes, no))
+        return state
+
+
+class _ByLetter(_Progression):
+    """Exactly one atom, or none of them, holds at each step."""
+
+    def explore(self) -> Dfa:
+        expanders: dict[tuple[int, Bits], _Expander] = {}
+        numbers = {self.initial(): 0}
+        states = list(numbers)
+        rows: list[list[int]] = []
+        for state in states:
+            bits, owed = self.split(state)
+            row = []
+            for letter in range(self.letters + 1):
+                expander = expanders.get((letter, bits))
+                if expander is None:
+                    expander = expanders[letter, bits] = _Expander(self, letter, bits)
+                target = self.settled(expander.remembered(expander.after(owed)))
+                if target not in numbers:
+                    numbers[target] = len(states)
+                    states.append(target)
+                    self.limits.check(len(states), self.letters + 1)
+                row.append(numbers[target])
+            rows.append(row)
+        accepting = np.array([self.accepts(state) for state in states])
+        letter_class = np.arange(self.letters + 1, dtype=np.int32)
+        return Dfa(tuple(self.closure.atoms), True, letter_class, np.array(rows, dtype=np.int32), accepting)
+
+
+class _Symbolic(_Progression):
+    """Any subset of the atoms holds at each step."""
+
+    def explore(self) -> Dfa:
+        expanders: dict[Bits, _Expander] = {}
+        numbers = {self.initial(): 0}
+        states = list(numbers)
+        roots: list[int] = []
+        for state in states:
+            bits, owed = self.split(state)
+            if bits not in expanders:
+                expanders[bits] = _Expander(self, None, bits)
+            root = expanders[bits].remembered(expanders[bits].after(owed))
+            roots.append(root)
+            for target in self._below_letters(root):
+                if target not in numbers:
+                    numbers[target] = len(states)
+                    states.append(target)
+                    self.limits.check(len(states), 1)
+        letter_class, columns = self._classes(roots, numbers)
+        accepting = np.array([self.accepts(state) for state in states])
+        return Dfa(tuple(self.closure.atoms), False, letter_class, columns, accepting)
+
+    def _below_letters(self, root: int) -> list[int]:
+        """The successor states in a diagram, in a fixed order."""
+        bdd, found, seen, pending = self.bdd, dict[int, None](), {root}, [root]
+        while pending:
+            node = pending.pop()
+            if bdd.var[node] >= self.letters:
+                found[self.settled(node)] = None
+                continue
+            for child in (bdd.high[node], bdd.low[node]):
+                if child not in seen:
+                    seen.add(child)
+                    pending.append(child)
+        return list(found)
+
+    def _classes(self, roots: list[int], numbers: dict[int, int]) -> tuple[IntArray, IntArray]:
+        """Group letters that move every state alike: walk all diagrams down together."""
+        bdd = self.bdd
+        distinct = list(dict.fromkeys(roots))
+        columns: dict[tuple[int, ...], int] = {}
+        # Level by level: the tuples of nodes that some choice of the first atoms leads to, and for each choice which.
+        tuples: list[tuple[int, ...]] = [tuple(distinct)]
+        choice = np.zeros(1, dtype=np.int64)
+        for level in range(self.letters):
+            following: dict[tuple[int, ...], int] = {}
+            lows, highs = [], []
+            for nodes in tuples:
+                low = tuple(bdd.low[n] if bdd.var[n] == level else n for n in nodes)
+                high = tuple(bdd.high[n] if bdd.var[n] == level else n for n in nodes)
+                lows.append(following.setdefault(low, len(following)))
+                highs.append(following.setdefault(high, len(following)))
+            choice = np.concatenate([np.array(lows)[choice], np.array(highs)[choice]])
+            tuples = list(following)
+            self.limits.check(len(distinct), len(tuples))
+        for nodes in tuples:
+            columns.setdefault(nodes, len(columns))
+        place = {root: index for index, root in enumerate(distinct)}
+        table = np.array(
+            [[numbers[self.settled(nodes[place[root]])] for root in roots] for nodes in columns], dtype=np.int32
+        )
+        return choice.astype(np.int32), np.ascontiguousarray(table.T)

@@ -1,0 +1,120 @@
+"""LTLf to a minimal DFA.
+
+Small formulas are translated by progression in one go. Otherwise Boolean structure at the top of the formula, and next
+operators there, are built from the automata of the parts by product and minimisation, and what lies below is
+translated by progression. This keeps long conjunctions of small tasks small on the way, and avoids one huge
+determinisation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
+from nrm.automata.dfa import after_one_step, combined_all
+from nrm.errors import LimitError
+from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op, prefix
+from nrm.logic.ltlf.parser import parse
+from nrm.logic.ltlf.progression import progress
+
+SMALL = Limits(states=20, nodes=200)
+"""What progression of a whole formula may use before its Boolean structure is taken apart."""
+FIRST_TRY = Limits(states=1_500, nodes=20_000)
+"""What progression below that structure may use before the arguments are translated one by one."""
+
+
+def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:
+    """The minimal DFA of a formula over the atoms that it names (the paper's section on groundability, "DFAs").
+
+    `exclusive` says whether exactly one symbol, or any subset of the atoms, holds at each step. The atoms come in no
+    particular order; compiling over an alphabet fixes it. Raises `LimitError` instead of filling the memory.
+    """
+    root = parse(formula)
+    if (small := _attempt(root, exclusive, limits, SMALL)) is not None:
+        return small
+    temporal = _with(root, FUTURE | PAST)
+    past = _with(root, PAST)
+    done: dict[Formula, Dfa] = {}
+    pending = [(root, False)]
+    while pending:
+        node, ready = pending.pop()
+        if node in done:
+            continue
+        if node.op in (Op.NEXT, Op.WEAK_NEXT) and (whole := _attempt(node, exclusive, limits, FIRST_TRY)) is not None:
+            done[node] = whole  # a long chain of next operators, say, is not built link by link
+            continue
+        parts = _parts(node, past) if node in temporal else ()
+        if ready or not parts:
+            if parts:
+                done[node] = _combined(node, [done[part] for part in parts], limits)
+            else:
+                done[node] = _progressed(node, temporal, node in past, exclusive, limits)
+        else:
+            pending.append((node, True))
+            pending.extend((part, False) for part in parts)
+    return done[root]
+
+
+def _parts(node: Formula, past: set[Formula]) -> tuple[Formula, ...]:
+    """The parts that a formula's automaton is composed of; none when it is translated by progression."""
+    match node.op:
+        case Op.NOT | Op.AND | Op.OR | Op.IMPLIES | Op.IFF | Op.XOR:
+            return node.args
+        case Op.NEXT | Op.WEAK_NEXT if node not in past:  # a past operator inside sees the step that is cut off
+            return node.args
+        case Op.ALWAYS if node.args[0].op is Op.AND:
+            return tuple(prefix(Op.ALWAYS, part) for part in node.args[0].args)
+        case Op.EVENTUALLY if node.args[0].op is Op.OR:
+            return tuple(prefix(Op.EVENTUALLY, part) for part in node.args[0].args)
+        case _:
+            return ()
+
+
+def _progressed(node: Formula, temporal: set[Formula], past: bool, exclusive: bool, limits: Limits) -> Dfa:
+    """Progression of the whole formula if that stays small, else over the automata of the operator's arguments.
+
+    Taking everything apart at once is fastest on what people write. On large nested formulas the intermediate
+    functions can explode; minimal automata for the arguments keep them small, at the price of more automata.
+    """
+    inner = [arg for arg in node.args if arg in temporal]
+    if past or not inner:
+        return progress(node, exclusive, limits).minimal()
+    if (whole := _attempt(node, exclusive, limits, FIRST_TRY)) is not None:
+        return whole
+    known = {arg: translate(arg, exclusive, limits) for arg in inner}
+    return progress(node, exclusive, limits, known).minimal()
+
+
+def _attempt(node: Formula, exclusive: bool, limits: Limits, budget: Limits) -> Dfa | None:
+    """The automaton by progression of the whole formula, unless that takes more than the budget."""
+    modest = Limits(min(limits.states, budget.states), limits.cells, min(limits.nodes, budget.nodes))
+    try:
+        return progress(node, exclusive, modest).minimal()
+    except LimitError:
+        return None
+
+
+def _combined(node: Formula, parts: list[Dfa], limits: Limits) -> Dfa:
+    match node.op:
+        case Op.NOT:
+            return parts[0].complement().minimal()
+        case Op.AND | Op.ALWAYS:
+            return combined_all(parts, np.logical_and, limits)
+        case Op.OR | Op.EVENTUALLY:
+            return combined_all(parts, np.logical_or, limits)
+        case Op.NEXT | Op.WEAK_NEXT:
+            return after_one_step(parts[0], weak=node.op is Op.WEAK_NEXT).minimal()
+        case Op.IMPLIES:
+            return parts[0].complement().combined(parts[1], np.logical_or, limits).minimal()
+        case _:
+            differ = parts[0].combined(parts[1], np.logical_xor, limits)
+            return (differ.complement() if node.op is Op.IFF else differ).minimal()
+
+
+def _with(root: Formula, operators: frozenset[Op]) -> set[Formula]:
+    """The subformulas that are, or contain, one of the operators."""
+    found: set[Formula] = set()
+    for node in root.postorder():
+        if node.op in operators or any(arg in found for arg in node.args):
+            found.add(node)
+    return found

@@ -1,0 +1,1 @@
+"""Machines and tasks in files, one module a format."""

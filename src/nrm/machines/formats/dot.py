@@ -1,0 +1,121 @@
+"""Machines as Graphviz DOT: edges merged per pair of states with readable guards, rewards as colours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nrm.errors import FileError, MachineError, MissingExtraError
+from nrm.machines.alphabet import Alphabet
+from nrm.machines.guards import letters_where, moves
+from nrm.machines.moore import MooreMachine
+
+# Three anchors of a diverging, colour-blind-safe scale: failure, start, success.
+_WORST, _NEUTRAL, _BEST = (230, 97, 1), (247, 247, 247), (94, 148, 201)
+
+
+def to_dot(machine: MooreMachine, title: str = "") -> str:
+    """The machine as DOT text. `from_dot` reads it back."""
+    alphabet = machine.alphabet
+    lines = [
+        "digraph machine {",
+        f"  graph [rankdir=LR, nrm_kind={_quote(alphabet.kind)}, nrm_symbols={_quote(','.join(alphabet.symbols))}"
+        + (f", label={_quote(_wrapped(title, 72))}, labelloc=t" if title else "")
+        + ', fontname="Helvetica", fontsize=13, pad=0.2];',
+        '  node [shape=circle, style=filled, fontname="Helvetica", fontsize=11, fixedsize=true, width=0.72];',
+        '  edge [fontname="Helvetica", fontsize=10, arrowsize=0.7];',
+        '  start [shape=none, label="", width=0.1, height=0.1, style=""];',
+        f"  start -> q{machine.initial};",
+    ]
+    largest = float(np.abs(machine.outputs).max()) or 1.0
+    for state in range(machine.states):
+        level = float(machine.outputs[state])
+        shape = "doublecircle" if machine.accepting[state] else "circle"
+        share = level / largest
+        text = "#FFFFFF" if share < -0.6 else "#000000"
+        lines.append(
+            f'  q{state} [label="{state}\\n{level:.4g}", shape={shape}, fillcolor="{colour(share)}", '
+            f'fontcolor="{text}", nrm_output="{level!r}"];'
+        )
+    for source in range(machine.states):
+        for target, condition in moves(machine, source):
+            label = _wrapped(str(condition))
+            lines.append(f"  q{source} -> q{target} [label={_quote(label)}, nrm_guard={_quote(str(condition))}];")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def from_dot(text: str) -> MooreMachine:
+    """Read back what `to_dot` wrote."""
+    try:
+        graph: Any = graphviz().AGraph(string=text)
+    except (ValueError, OSError, graphviz().DotError) as error:
+        raise FileError(f"this is not DOT text: {str(error).strip().splitlines()[0]}") from None
+    attributes = dict(graph.graph_attr)
+    kind, symbols = attributes.get("nrm_kind"), attributes.get("nrm_symbols")
+    if not kind or not symbols:
+        raise MachineError("the DOT text lacks nrm_kind and nrm_symbols; only DOT written by nrm can be read back")
+    alphabet = Alphabet(tuple(symbols.split(",")), kind)
+    names = [name for name in graph.nodes() if name != "start"]
+    count = len(names)
+    if set(names) != {f"q{state}" for state in range(count)}:
+        raise MachineError(f"the states must be q0 to q{count - 1}, not {', '.join(sorted(names))}")
+    nodes = [graph.get_node(f"q{state}") for state in range(count)]
+    table = np.full((count, alphabet.size), -1, dtype=np.int32)
+    initial = 0
+    for edge in graph.edges():
+        if edge[1] == "start":
+            raise MachineError(f"an edge leads from {edge[0]} to the mark of the start")
+        target = int(edge[1][1:])
+        if edge[0] == "start":
+            initial = target
+            continue
+        condition = edge.attr["nrm_guard"]
+        if not condition:
+            raise MachineError(f"the edge from {edge[0]} to {edge[1]} lacks nrm_guard, the guard without line breaks")
+        letters = letters_where(condition, alphabet)
+        source = int(edge[0][1:])
+        if (table[source, letters] >= 0).any():
+            raise MachineError(f"state q{source} is not deterministic at the edge '{condition}'")
+        table[source, letters] = target
+    accepting = [node.attr["shape"] == "doublecircle" for node in nodes]
+    try:
+        outputs = [float(node.attr["nrm_output"] or "") for node in nodes]
+    except ValueError:
+        raise MachineError("a state lacks nrm_output, its level as a number") from None
+    return MooreMachine.from_table(alphabet, table, accepting, outputs, initial)
+
+
+def graphviz() -> Any:
+    """The pygraphviz module, or an error that says how to get it."""
+    try:
+        import pygraphviz
+    except ImportError:
+        raise MissingExtraError(
+            "pictures need pygraphviz: pip install 'neural-reward-machines[draw]' (text, JSON and DOT work without it)"
+        ) from None
+    return pygraphviz
+
+
+def colour(share: float) -> str:
+    """A fill colour for a level, as a share of the largest: orange for -1, white for 0, blue for 1."""
+    end = _BEST if share >= 0 else _WORST
+    mixed = (round(n + (e - n) * abs(share)) for n, e in zip(_NEUTRAL, end, strict=True))
+    return "#" + "".join(f"{part:02X}" for part in mixed)
+
+
+def _quote(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _wrapped(text: str, width: int = 18) -> str:
+    """Break a long guard at its operators."""
+    lines, line = [], ""
+    for word in text.replace(" & ", " &\0").replace(" | ", " |\0").split("\0"):
+        if line and len(line) + len(word) > width:
+            lines.append(line.strip())
+            line = ""
+        line += word + " "
+    lines.append(line.strip())
+    return "\n".join(lines if len(lines) <= 6 else [*lines[:5], f"… ({len(lines) - 5} more lines)"])

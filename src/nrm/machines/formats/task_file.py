@@ -1,0 +1,133 @@
+"""Task files: a task as TOML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nrm.errors import NrmError, TaskFileError, listing, suggestion
+from nrm.files import line_of, parse_toml, read_text, write_text
+from nrm.logic import LANGUAGES, Language
+from nrm.machines.alphabet import Alphabet
+from nrm.machines.rewards import RewardScheme, scheme_named
+from nrm.machines.task import DEFAULT_LOGIC, Task
+
+KEYS = ("name", "formula", "task", "logic", "symbols", "propositions", "reward", "levels")
+
+
+def load_task(path: Path | str) -> Task:
+    """Read a task file.
+
+    TOML keys: `formula` (patterns may be called in it) or `task` (a paper task); `symbols` or `propositions`;
+    optionally `name`, `logic` (the language of the formula), `reward` (a scheme) or `levels` (a number per state).
+    """
+    return task_from_toml(read_text(path), str(path))
+
+
+def task_from_toml(text: str, source: str = "task file") -> Task:
+    """Read the text of a task file; `source` names it in errors."""
+    data = parse_toml(text, source, TaskFileError)
+    try:
+        return _task(data)
+    except _KeyError as error:
+        raise TaskFileError(f"{source}{line_of(text, error.key)}: {error}") from None
+
+
+def save_task(task: Task, path: Path | str) -> None:
+    """Write a task file that `load_task` reads back."""
+    write_text(path, task_toml(task))
+
+
+def task_toml(task: Task) -> str:
+    """The task file's text."""
+    kind = "symbols" if task.alphabet.is_exclusive else "propositions"
+    lines = [
+        f"name = {_toml(task.name)}",
+        f"formula = {_toml(str(task.formula))}",
+        f"{kind} = [{', '.join(_toml(symbol) for symbol in task.alphabet.symbols)}]",
+    ]
+    if task.logic != DEFAULT_LOGIC:
+        lines.append(f"logic = {_toml(task.logic)}")
+    if isinstance(task.reward, str):
+        lines.append(f"reward = {_toml(task.reward)}")
+    elif isinstance(task.reward, Mapping) or callable(task.reward):
+        raise TaskFileError("a task file holds a reward scheme's name or a list of levels, not a function or mapping")
+    else:
+        lines.append(f"levels = [{', '.join(repr(float(level)) for level in task.reward)}]")
+    return "\n".join(lines) + "\n"
+
+
+class _KeyError(NrmError):
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+def _task(data: dict[str, Any]) -> Task:
+    for key in data:
+        if key not in KEYS:
+            raise _KeyError(key, f"unknown key '{key}'{suggestion(key, KEYS)} (keys: {listing(KEYS)})")
+    for one, other in (("formula", "task"), ("logic", "task"), ("symbols", "propositions"), ("reward", "levels")):
+        if one in data and other in data:
+            raise _KeyError(other, f"give either '{one}' or '{other}', not both")
+    name = _typed(data, "name", str, "text") or ""
+    alphabet = None
+    for key in ("symbols", "propositions"):
+        names = _typed(data, key, list, "a list of names")
+        if names is not None:
+            alphabet = _guarded(key, Alphabet, tuple(names), "exclusive" if key == "symbols" else "propositional")
+    reward = _reward(data)
+    if "task" in data:
+        if not isinstance(data["task"], (int, str)) or isinstance(data["task"], bool):
+            raise _KeyError("task", f"'task' must be a number or a name, not {data['task']!r}")
+        chosen: Task = _guarded("task", Task.from_paper, data["task"], alphabet)
+        return Task(chosen.formula, chosen.alphabet, reward, name or chosen.name)
+    logic = _typed(data, "logic", str, "the name of a language") or DEFAULT_LOGIC
+    language: Language[Any] = _guarded("logic", LANGUAGES.__getitem__, logic)
+    text = _typed(data, "formula", str, "text")
+    if text is None:
+        raise _KeyError("formula", "the key 'formula' is missing (or 'task', for one of the paper's tasks)")
+    formula = _guarded("formula", language.parse, text)
+    if alphabet is None:
+        raise _KeyError("symbols", "the key 'symbols' is missing (or 'propositions', if several can hold at a step)")
+    task: Task = _guarded("formula", Task, formula, alphabet, reward, name or text, logic)
+    return task
+
+
+def _reward(data: dict[str, Any]) -> RewardScheme:
+    levels = _typed(data, "levels", list, "a list of numbers")
+    if levels is not None:
+        if not all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels):
+            raise _KeyError("levels", f"'levels' must hold numbers, not {levels!r}")
+        try:
+            return tuple(float(level) for level in levels)
+        except OverflowError:
+            raise _KeyError("levels", "'levels' holds a number that is too large") from None
+    scheme = _typed(data, "reward", str, "the name of a scheme")
+    if scheme is None:
+        return "distance"
+    _guarded("reward", scheme_named, scheme)
+    return str(scheme)
+
+
+def _typed(data: dict[str, Any], key: str, kind: type, what: str) -> Any:
+    if key in data and not isinstance(data[key], kind):
+        raise _KeyError(key, f"'{key}' must be {what}, not {data[key]!r}")
+    return data.get(key)
+
+
+def _guarded(key: str, build: Any, *args: Any) -> Any:
+    """Call, and pin an error to the key that caused it."""
+    try:
+        return build(*args)
+    except _KeyError:
+        raise
+    except NrmError as error:
+        raise _KeyError(key, f"in '{key}': {error}") from None
+
+
+def _toml(text: str) -> str:
+    """A TOML basic string."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in escaped) + '"'
