@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import nrm
 from nrm.envs import End, MinecraftEnv, TaskEnv
-from nrm.errors import TraceError, UnknownSymbolError, WorldError
+from nrm.errors import MachineError, TraceError, UnknownSymbolError, WorldError
 from tests.envs.worlds import paper_machine
 
 ABC = ("a", "b", "c")
@@ -181,10 +181,16 @@ def test_misuse_is_named() -> None:
         run(TaskEnv(Script(["a"], how="other"), machine))
     with pytest.raises(WorldError, match="unknown end 'limits'; did you mean 'limit'"):
         TaskEnv(Script(["a"]), machine, end="limits")  # type: ignore[arg-type]
-    with pytest.raises(WorldError, match="a task is a MooreMachine"):
-        TaskEnv(Script(["a"]), "F a")  # type: ignore[arg-type]
+    with pytest.raises(MachineError, match="a task is needed, a machine"):
+        TaskEnv(Script(["a"]), 3)  # type: ignore[arg-type]
     with pytest.raises(WorldError, match=r"call reset\(\) before"):
         TaskEnv(Script(["a"]), machine).step(0)
+
+
+def test_a_task_its_machine_and_its_formula_are_the_same_task() -> None:
+    task = nrm.Task("F a & F b", nrm.Alphabet.propositional(("a", "b")))
+    machines = [TaskEnv(Script(["a"]), given).machine for given in (task, task.machine(), "F a & F b")]
+    assert machines[0] == machines[1] == machines[2]
 
 
 @pytest.mark.parametrize("observation", ["map", "image"])

@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env
 
 import nrm
 from nrm.envs import MINECRAFT_SYMBOLS
-from nrm.errors import WorldError
+from nrm.errors import MachineError, WorldError
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, fit
 from nrm.wrappers import Augmentation, NeuralRewardMachineWrapper, model_for
@@ -128,10 +128,23 @@ def test_spaces_that_cannot_be_augmented(space: spaces.Space[Any], options: dict
 def test_misuse_is_named() -> None:
     with pytest.raises(WorldError, match="unknown belief 'opne'; did you mean 'open'"):
         NeuralRewardMachineWrapper(task_env(), untrained(), belief="opne")  # type: ignore[arg-type]
-    with pytest.raises(WorldError, match="not from str"):
-        NeuralRewardMachineWrapper(task_env(), "F a")  # type: ignore[arg-type]
+    with pytest.raises(WorldError, match="is not the environment's"):
+        NeuralRewardMachineWrapper(task_env(), "F a")
+    with pytest.raises(MachineError, match="a task is needed, a machine"):
+        NeuralRewardMachineWrapper(task_env(), 3)  # type: ignore[arg-type]
     with pytest.raises(WorldError, match=r"call reset\(\) before"):
         NeuralRewardMachineWrapper(task_env(), TASK).step(0)
+
+
+def test_observations_that_are_no_numbers_are_refused() -> None:
+    class Broken(gymnasium.ObservationWrapper[Any, Any, Any]):
+        def observation(self, observation: Any) -> Any:
+            return np.full_like(observation, np.nan)
+
+    env = NeuralRewardMachineWrapper(Broken(task_env()), untrained())
+    env.reset(seed=0)
+    with pytest.raises(WorldError, match="environment 0 shows nan in its observation"):
+        env.step(0)
 
 
 def test_an_episode_that_is_over_must_be_begun_anew() -> None:

@@ -15,7 +15,8 @@ from nrm.envs import MINECRAFT_SYMBOLS
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
-from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper, RecordedEpisode
+from nrm.tracking import RecordedEpisode
+from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper
 from tests.wrappers.worlds import TASK, InDict, Silent, task_env, untrained
 
 COUNT, STEPS = 3, 60
@@ -187,3 +188,10 @@ def test_states_of_a_larger_machine_are_refused() -> None:
     moves = np.random.default_rng(0).integers(4, size=(200, 1))
     with pytest.raises(WorldError, match="the one that is given has 2 states"):
         all(env.step(move) for move in moves)
+
+
+@pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])
+def test_the_machine_of_another_task_is_refused(kind: Any) -> None:
+    other = nrm.compile("F gem & G !lava", MINECRAFT_SYMBOLS)
+    with pytest.raises(WorldError, match="is not the environment's"):
+        NeuralRewardMachineVectorWrapper(kind([task_env] * 2), other)

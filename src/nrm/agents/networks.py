@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from nrm.errors import ConfigError
+from nrm.neural.layers import FlatFeatures
 
 
 @dataclass(frozen=True)
@@ -24,23 +25,6 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         if self.hidden < 1:
             raise ConfigError(f"hidden must be positive, not {self.hidden}")
-
-
-class FlatFeatures(nn.Module):
-    """Observations as they are, flattened, shifted and scaled: (n, …) to (n, width)."""
-
-    def __init__(self, shape: Sequence[int], centre: Tensor | None = None, spread: Tensor | None = None) -> None:
-        super().__init__()
-        self.width = prod(shape)
-        self.register_buffer("centre", torch.zeros(self.width) if centre is None else centre.flatten().float())
-        self.register_buffer("spread", torch.ones(self.width) if spread is None else spread.flatten().float())
-        self.centre: Tensor
-        self.spread: Tensor
-
-    def forward(self, observations: Tensor) -> Tensor:
-        """(n, width)."""
-        scaled: Tensor = (observations.flatten(1).float() - self.centre) / self.spread
-        return scaled
 
 
 class ImageFeatures(nn.Module):

@@ -11,7 +11,7 @@ from nrm.aliases import Symbol
 from nrm.envs.labels import LabelFunction, labelling, letter_of
 from nrm.envs.termination import End, ending_states
 from nrm.errors import UnknownSymbolError, WorldError, listing, suggestion
-from nrm.machines import MooreMachine
+from nrm.machines import MachineLike, as_machine
 
 Observation = TypeVar("Observation")
 Action = TypeVar("Action")
@@ -35,22 +35,21 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
     def __init__(
         self,
         env: gymnasium.Env[Observation, Action],
-        machine: MooreMachine,
+        machine: MachineLike,
         label: LabelFunction | str | None = None,
         *,
         end: End = "outcome",
         empty: Symbol | None = None,
         pay: Pay = "differences",
     ) -> None:
-        """Wrap `env`.
+        """Wrap `env`. `machine`: a task or its machine.
 
         `label`: a function of (observation, info, environment) that tells what holds after a step, or one of the
         conventions "labels", "propositions" (keys of info) and "get_events" (a method); None takes whichever is there.
         `empty`: the symbol of an exclusive alphabet that holds when the label says that nothing does. `pay="outputs"`
         is for machines whose outputs are rewards and not levels: `load_machine(…, outputs="rewards")`.
         """
-        if not isinstance(machine, MooreMachine):
-            raise WorldError(f"a task is a MooreMachine, as nrm.compile(…) makes it, not {type(machine).__name__}")
+        machine = as_machine(machine)
         if empty is not None and empty not in machine.alphabet.symbols:
             symbols = machine.alphabet.symbols
             raise UnknownSymbolError(

@@ -97,20 +97,20 @@ def own_alphabet(formula: FormulaValue) -> Alphabet:
 
 
 MachineLike: TypeAlias = MooreMachine | Task | Formula | str
-"""A machine, a task, or, beside one of these, a formula over the same alphabet."""
+"""A machine, a task, or a formula: over the alphabet of those beside it, else over its own propositions."""
 
 
 def as_machine(value: MachineLike, alphabet: Alphabet | None = None) -> MooreMachine:
-    """A machine as it is, the machine of a task, or, where an `alphabet` is known, that of an LTLf formula."""
+    """A machine as it is, the machine of a task, or that of an LTLf formula, over its own propositions if need be."""
     if isinstance(value, MooreMachine):
         return value
     if isinstance(value, Task):
         return value.machine()
-    if isinstance(value, (Formula, str)) and alphabet is not None:
+    if isinstance(value, (Formula, str)):
         return compile_formula(value, alphabet)
     raise MachineError(
-        f"a machine or a task is needed, not the {type(value).__name__} '{shorten(str(value))}'; of a formula, say "
-        "what can hold: nrm.compile(formula, symbols)"
+        f"a task is needed, a machine (as nrm.compile makes it) or a formula, not {type(value).__name__} "
+        f"{shorten(str(value))}"
     )
 
 

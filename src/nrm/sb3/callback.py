@@ -9,7 +9,7 @@ import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
 from nrm.errors import ConfigError, WorldError
-from nrm.machines import MooreMachine
+from nrm.machines import MachineLike, MooreMachine, as_machine
 from nrm.neural import FitConfig, NeuralRewardMachine
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
@@ -33,13 +33,13 @@ class GroundingCallback(BaseCallback):
 
     def __init__(
         self,
-        model: NeuralRewardMachine | MooreMachine,
+        model: NeuralRewardMachine | MachineLike,
         every: int = 120,
         config: FitConfig | None = None,
         *,
         keep: int = 360,
         forget: bool = False,
-        task: MooreMachine | None = None,
+        task: MachineLike | None = None,
         seed: int = 0,
         verbose: int = 0,
     ) -> None:
@@ -55,7 +55,7 @@ class GroundingCallback(BaseCallback):
             raise ConfigError(f"every and keep count episodes, at least 1; they are {every} and {keep}")
         if config is not None and not isinstance(config, FitConfig):
             raise ConfigError(f"config must be a FitConfig, such as nrm.FitConfig(epochs=100), not {config!r}")
-        self.machine = model
+        self.machine = model if isinstance(model, NeuralRewardMachine) else as_machine(model)
         self.bursts: list[Burst] = []
         """What became of the episodes, burst by burst; those that had nothing to learn included."""
         self.accuracy: Accuracy | None = None
@@ -64,7 +64,7 @@ class GroundingCallback(BaseCallback):
         self._settings = config or GroundingConfig().fit_config(seed, listed=False)
         self._keep = keep
         self._forget = forget
-        self._meter = None if task is None else AccuracyMeter(task)
+        self._meter = None if task is None else AccuracyMeter(as_machine(task))
         self._seen = 0
         self._grounding: Grounding | None = None
         self._wrapper: NeuralRewardMachineVecWrapper | None = None
@@ -77,7 +77,7 @@ class GroundingCallback(BaseCallback):
             raise WorldError(
                 "the agent's environment has no belief; wrap it: NeuralRewardMachineVecWrapper(venv, model)"
             )
-        if wrapper.model is not self.machine:
+        if wrapper.model != self.machine:
             raise WorldError("the callback and the environment's wrapper must be given one and the same model")
         if isinstance(self.machine, MooreMachine):
             return

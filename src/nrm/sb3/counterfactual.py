@@ -20,7 +20,7 @@ from nrm.aliases import BoolArray
 from nrm.envs import End
 from nrm.envs.termination import ending_states
 from nrm.errors import WorldError
-from nrm.machines import MooreMachine
+from nrm.machines import MachineLike, MooreMachine, as_machine
 from nrm.neural import NeuralRewardMachine
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper, machines_of
 from nrm.wrappers.augmentation import BELIEF, OBSERVATION
@@ -180,13 +180,13 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         return drawn
 
 
-def counterfactual(venv: Any, machine: MooreMachine, end: End = "outcome") -> dict[str, Any]:
+def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[str, Any]:
     """The arguments that give an off-policy agent counterfactual experience: `DQN(…, venv, **counterfactual(venv, m))`.
 
     `venv` is, or wraps, a `NeuralRewardMachineVecWrapper`: with a neural machine letters come from its grounder, with
-    a `MooreMachine` they are the true ones. `machine` and `end` are those of the environment's `nrm.TaskEnv`.
+    a `MooreMachine` they are the true ones. `task` and `end` are those of the environment's `nrm.TaskEnv`.
     """
-    wrapper = find_wrapper(venv)
+    machine, wrapper = as_machine(task), find_wrapper(venv)
     if wrapper is None or wrapper.augmentation.layout != "dict":
         raise WorldError(
             "counterfactual experience needs observations with a belief of their own entry: wrap the environment in "

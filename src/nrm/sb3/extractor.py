@@ -11,8 +11,8 @@ from stable_baselines3.common.preprocessing import get_flattened_obs_dim, is_ima
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 
-from nrm.agents.networks import FlatFeatures
 from nrm.errors import WorldError
+from nrm.neural.layers import FlatFeatures
 from nrm.wrappers.augmentation import BELIEF
 
 _MEANINGFUL = 1e6

@@ -17,7 +17,7 @@ from torch import nn
 
 from nrm.errors import ConfigError, ModelFileError, WorldError
 from nrm.files import write_bytes
-from nrm.machines import MooreMachine
+from nrm.machines import MachineLike, MooreMachine, as_machine
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
@@ -38,7 +38,7 @@ class Pair(NamedTuple):
     """The environment that was given, with the belief around it, and with `VecNormalize` around that if it was so."""
 
 
-def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMachine | MooreMachine) -> Path:
+def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMachine | MachineLike) -> Path:
     """Write an agent and its machine into one file, whole or not at all.
 
     The machine is the one that the agent's environment is wrapped with. A `VecNormalize` around the belief is saved
@@ -47,7 +47,8 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
     if not isinstance(algorithm, BaseAlgorithm):
         raise ConfigError(f"save_pair(path, algorithm, model) takes an agent second, not {type(algorithm).__name__}")
     wrapper = find_wrapper(algorithm.get_env())
-    if wrapper is None or wrapper.model is not model:
+    model = model if isinstance(model, NeuralRewardMachine) else as_machine(model)
+    if wrapper is None or wrapper.model != model:
         raise WorldError(
             "the agent's environment must be wrapped in NeuralRewardMachineVecWrapper(venv, model) with the model that "
             "is saved"

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from nrm.errors import ConfigError, WorldError
-from nrm.machines import MooreMachine
+from nrm.machines import MachineLike
 from nrm.neural import NeuralRewardMachine
+from nrm.tracking import Belief
 from nrm.tracking.tracker import told_states
-from nrm.wrappers import Augmentation, Belief, Layout, Tracker
-from nrm.wrappers.models import check_reads, check_same_task
+from nrm.wrappers import Layout
+from nrm.wrappers.models import fitted
 
 
 class NeuralRewardMachineVecWrapper(VecEnvWrapper):
@@ -30,7 +31,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
     def __init__(
         self,
         venv: VecEnv,
-        model: NeuralRewardMachine | MooreMachine,
+        model: NeuralRewardMachine | MachineLike,
         *,
         layout: Layout = "dict",
         belief: Belief = "conditioned",
@@ -52,11 +53,10 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
             )
         if not (isinstance(reward_scale, int | float) and np.isfinite(reward_scale) and reward_scale > 0):
             raise ConfigError(f"reward_scale must be a positive number, not {reward_scale!r}")
-        self.model = model
-        self.tracker = Tracker(model, venv.num_envs, belief, record)
-        self.augmentation = Augmentation.of(venv.observation_space, self.tracker.memory.size, layout, reads)
-        check_reads(model, self.augmentation)
-        check_same_task(model, machines_of(venv))
+        options: Any = {"layout": layout, "belief": belief, "reads": reads, "record": record}
+        self.model, self.tracker, self.augmentation = fitted(
+            model, venv.observation_space, venv.num_envs, machines_of(venv), **options
+        )
         super().__init__(venv, self.augmentation.space)
         self.belief: Belief = belief
         self.reads = reads

@@ -1,18 +1,8 @@
 """A belief beside the observations of any Gymnasium environment, single or vectorised."""
 
-from nrm.tracking import Belief, RecordedEpisode, Tracker
 from nrm.wrappers.augmentation import Augmentation, Layout
 from nrm.wrappers.models import model_for
 from nrm.wrappers.single import NeuralRewardMachineWrapper
 from nrm.wrappers.vector import NeuralRewardMachineVectorWrapper
 
-__all__ = [
-    "Augmentation",
-    "Belief",
-    "Layout",
-    "NeuralRewardMachineVectorWrapper",
-    "NeuralRewardMachineWrapper",
-    "RecordedEpisode",
-    "Tracker",
-    "model_for",
-]
+__all__ = ["Augmentation", "Layout", "NeuralRewardMachineVectorWrapper", "NeuralRewardMachineWrapper", "model_for"]

@@ -1,24 +1,28 @@
-"""A fitting neural reward machine for an environment."""
+"""What wrappers share: a machine and its tracker that fit an environment, or an error that says why they do not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from gymnasium import spaces
 
-from nrm.errors import ConfigError, NrmError, WorldError, listing
-from nrm.machines import MooreMachine
+from nrm.errors import NrmError, WorldError, listing
+from nrm.machines import MachineLike, MooreMachine, as_machine
 from nrm.neural import NeuralRewardMachine, grounder_for
 from nrm.neural.model import Emission
-from nrm.wrappers.augmentation import Augmentation
+from nrm.tracking import Belief, Tracker
+from nrm.wrappers.augmentation import Augmentation, Layout
+
+Model = NeuralRewardMachine | MooreMachine
+"""What beliefs come from: a neural machine, or a machine whose true state is told."""
 
 
 def model_for(
     space: spaces.Space[Any],
-    machine: MooreMachine,
+    machine: MachineLike,
     *,
     emission: Emission = "categorical",
     reads: str | None = None,
@@ -26,22 +30,48 @@ def model_for(
 ) -> NeuralRewardMachine:
     """A machine with an untrained grounder for observations of a space: convolutional for images, else an MLP.
 
-    `reads`: the entry of `Dict` observations that the grounder reads; `seed`: of its parameters.
+    `machine`: or a task; `reads`: the entry of `Dict` observations that the grounder reads; `seed`: of its parameters.
     """
-    if not isinstance(machine, MooreMachine):
-        raise ConfigError(
-            f"a MooreMachine is needed, not {type(machine).__name__}; nrm.compile(formula, symbols) makes one"
-        )
-    shape = Augmentation.of(space, machine.states, "dict", reads).grounded.shape or ()
+    known = as_machine(machine)
+    shape = Augmentation.of(space, known.states, "dict", reads).grounded.shape or ()
     independent = emission == "independent"
-    symbols = len(machine.alphabet.symbols) if independent else machine.alphabet.size
+    symbols = len(known.alphabet.symbols) if independent else known.alphabet.size
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         grounder = grounder_for(shape, symbols, independent)
-    return NeuralRewardMachine(grounder, machine, emission).eval()
+    return NeuralRewardMachine(grounder, known, emission).eval()
 
 
-def check_same_task(machine: NeuralRewardMachine | MooreMachine, others: Iterable[object]) -> None:
+class Fitting(NamedTuple):
+    """A machine on the observations of N environments."""
+
+    model: Model
+    tracker: Tracker
+    augmentation: Augmentation
+
+
+def fitted(
+    model: NeuralRewardMachine | MachineLike,
+    space: spaces.Space[Any],
+    count: int,
+    others: Iterable[object],
+    *,
+    layout: Layout,
+    belief: Belief,
+    reads: str | None,
+    record: bool,
+) -> Fitting:
+    """Check that a model fits environments with single observations of a space, whose machines are `others`."""
+    known: Model = model if isinstance(model, NeuralRewardMachine) else as_machine(model)
+    tracker = Tracker(known, count, belief, record)
+    augmentation = Augmentation.of(space, tracker.memory.size, layout, reads)
+    check_same_task(known, others)
+    if isinstance(known, NeuralRewardMachine):
+        _check_reads(known, augmentation.grounded)
+    return Fitting(known, tracker, augmentation)
+
+
+def check_same_task(machine: Model, others: Iterable[object]) -> None:
     """Raise `WorldError` where a reward machine is not the one of the environments: their states mean other things."""
     if isinstance(machine, MooreMachine):
         for other in others:
@@ -56,11 +86,8 @@ def _sizes(machine: MooreMachine) -> str:
     return f"{machine.states} states, levels {listing(f'{level:g}' for level in machine.levels)}"
 
 
-def check_reads(model: NeuralRewardMachine | MooreMachine, augmentation: Augmentation) -> None:
+def _check_reads(model: NeuralRewardMachine, space: spaces.Space[Any]) -> None:
     """Raise `WorldError` where a model's grounder cannot read what the environment shows."""
-    if isinstance(model, MooreMachine):
-        return
-    space = augmentation.grounded
     blank = torch.from_numpy(np.zeros((1, *(space.shape or ())), dtype=space.dtype))
     try:
         with torch.no_grad():
@@ -68,5 +95,5 @@ def check_reads(model: NeuralRewardMachine | MooreMachine, augmentation: Augment
     except (NrmError, RuntimeError, ValueError, IndexError) as error:
         raise WorldError(
             f"the model's grounder cannot read the observations of this environment, {space}: {error}. "
-            "nrm.wrappers.model_for(observation_space, machine) makes one that can"
+            "nrm.model_for(observation_space, machine) makes one that can"
         ) from error

@@ -10,12 +10,12 @@ from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
 from nrm.errors import WorldError
-from nrm.machines import MooreMachine
+from nrm.machines import MachineLike
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Belief, Tracker
+from nrm.tracking import Belief
 from nrm.tracking.tracker import told_states
-from nrm.wrappers.augmentation import Augmentation, Layout
-from nrm.wrappers.models import check_reads, check_same_task
+from nrm.wrappers.augmentation import Layout
+from nrm.wrappers.models import fitted
 
 
 class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -24,14 +24,14 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
     Needs no labels: the belief follows observations and rewards. `wrapper.tracker.take()` gives the finished episodes,
     which `nrm.EpisodeBuffer` and `nrm.fit` learn from; call `wrapper.tracker.refresh()` after that.
 
-    With a `MooreMachine` in place of the model, the belief is the machine's true state, which the environment must
-    tell (`nrm.TaskEnv` does): a reward machine in the same shape.
+    With a `MooreMachine` or a task in place of the model, the belief is the machine's true state, which the environment
+    must tell (`nrm.TaskEnv` does): a reward machine in the same shape.
     """
 
     def __init__(
         self,
         env: gymnasium.Env[Any, Any],
-        model: NeuralRewardMachine | MooreMachine,
+        model: NeuralRewardMachine | MachineLike,
         *,
         layout: Layout = "dict",
         belief: Belief = "conditioned",
@@ -47,11 +47,9 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
             self, _disable_deepcopy=True, model=model, layout=layout, belief=belief, reads=reads, record=record
         )
         gymnasium.Wrapper.__init__(self, env)
-        self.model = model
-        self.tracker = Tracker(model, 1, belief, record)
-        self.augmentation = Augmentation.of(env.observation_space, self.tracker.memory.size, layout, reads)
-        check_reads(model, self.augmentation)
-        check_same_task(model, [env.get_wrapper_attr("machine")] if env.has_wrapper_attr("machine") else [])
+        machines = [env.get_wrapper_attr("machine")] if env.has_wrapper_attr("machine") else []
+        options: Any = {"layout": layout, "belief": belief, "reads": reads, "record": record}
+        self.model, self.tracker, self.augmentation = fitted(model, env.observation_space, 1, machines, **options)
         self.observation_space = self.augmentation.space
         self._begun = False
 

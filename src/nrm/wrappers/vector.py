@@ -10,12 +10,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from nrm.errors import WorldError
-from nrm.machines import MooreMachine
+from nrm.machines import MachineLike
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Belief, Tracker
+from nrm.tracking import Belief
 from nrm.tracking.tracker import told_states
-from nrm.wrappers.augmentation import Augmentation, Layout
-from nrm.wrappers.models import check_reads
+from nrm.wrappers.augmentation import Layout
+from nrm.wrappers.models import fitted
 
 
 class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
@@ -29,7 +29,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
     def __init__(
         self,
         env: VectorEnv[Any, Any, Any],
-        model: NeuralRewardMachine | MooreMachine,
+        model: NeuralRewardMachine | MachineLike,
         *,
         layout: Layout = "dict",
         belief: Belief = "conditioned",
@@ -44,10 +44,10 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
                 f"the vector environment does not say how it resets: metadata['autoreset_mode'] is {self.mode!r}; "
                 "it must be one of gymnasium.vector.AutoresetMode"
             )
-        self.model = model
-        self.tracker = Tracker(model, env.num_envs, belief, record)
-        self.augmentation = Augmentation.of(env.single_observation_space, self.tracker.memory.size, layout, reads)
-        check_reads(model, self.augmentation)
+        options: Any = {"layout": layout, "belief": belief, "reads": reads, "record": record}
+        self.model, self.tracker, self.augmentation = fitted(
+            model, env.single_observation_space, env.num_envs, _machines(env), **options
+        )
         self.single_observation_space = self.augmentation.space
         self.observation_space = batch_space(self.augmentation.space, env.num_envs)
         self._over = np.zeros(env.num_envs, dtype=np.bool_)
@@ -100,3 +100,11 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
             ended = info.get("final_info", {}).get("machine_state")
             found = ended if found is None else np.where(done, ended, found)
         return told_states(found, self.num_envs)
+
+
+def _machines(env: VectorEnv[Any, Any, Any]) -> tuple[object, ...]:
+    """The machines of environments that tell them, as `nrm.TaskEnv` does."""
+    try:
+        return tuple(env.get_attr("machine"))  # type: ignore[attr-defined]
+    except AttributeError:
+        return ()
