@@ -188,7 +188,7 @@ def test_misuse_is_named() -> None:
 
 
 def test_a_task_its_machine_and_its_formula_are_the_same_task() -> None:
-    task = nrm.Task("F a & F b", nrm.Alphabet.propositional(("a", "b")))
+    task = nrm.Task(nrm.parse("F a & F b"), nrm.Alphabet.propositional(("a", "b")))
     machines = [TaskEnv(Script(["a"]), given).machine for given in (task, task.machine(), "F a & F b")]
     assert machines[0] == machines[1] == machines[2]
 

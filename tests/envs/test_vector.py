@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import nrm
 from nrm.envs import BatchedMinecraft, BatchedWorld, MinecraftEnv, TaskEnv, VectorWorld
 from nrm.errors import WorldError
-from tests.envs.test_batched import COUNT, random_actions, same, shown, through_a_file, walk
+from tests.envs.minecraft.test_batched import COUNT, random_actions, same, shown, through_a_file, walk
 from tests.envs.worlds import config, paper_machine
 
 MACHINE = paper_machine(5)

@@ -181,15 +181,6 @@ def test_misuse_is_named() -> None:
         NeuralRewardMachineVectorWrapper(vector, untrained())
 
 
-def test_states_of_a_larger_machine_are_refused() -> None:
-    smaller = nrm.compile("F gem", MINECRAFT_SYMBOLS)
-    env = NeuralRewardMachineVectorWrapper(SyncVectorEnv([lambda: make(True)]), smaller)
-    env.reset(seed=0)
-    moves = np.random.default_rng(0).integers(4, size=(200, 1))
-    with pytest.raises(WorldError, match="the one that is given has 2 states"):
-        all(env.step(move) for move in moves)
-
-
 @pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])
 def test_the_machine_of_another_task_is_refused(kind: Any) -> None:
     other = nrm.compile("F gem & G !lava", MINECRAFT_SYMBOLS)
