@@ -55,7 +55,7 @@ def holds(formula: EndsWith, trace: Trace) -> bool:
     return formula.symbol in trace[-1]
 
 
-SUFFIX = Language("suffix", "suffixes", parse, dfa, holds)
+SUFFIX = Language("ends-with", "last symbols", parse, dfa, holds)
 HERE = f"{__name__}:SUFFIX"
 
 
@@ -78,9 +78,9 @@ def test_a_language_registers_under_its_name(monkeypatch: pytest.MonkeyPatch) ->
     assert "ltlf" in LANGUAGES
     monkeypatch.setattr(LANGUAGES, "_values", dict(LANGUAGES._values))
     LANGUAGES.register(SUFFIX)
-    task = task_from_toml('formula = "ends a"\nlogic = "suffix"\nsymbols = ["a", "b"]')
+    task = task_from_toml('formula = "ends a"\nlogic = "ends-with"\nsymbols = ["a", "b"]')
     assert task.machine().accepts(["b", "a"])
-    assert 'logic = "suffix"' in task_toml(task)
+    assert 'logic = "ends-with"' in task_toml(task)
     assert "logic" not in task_toml(Task.from_paper(1))
 
 
@@ -89,7 +89,7 @@ def test_errors_are_those_of_the_language() -> None:
         Task("F a", Alphabet.exclusive("ab"), logic=HERE)  # type: ignore[arg-type]
     with pytest.raises(UnknownSymbolError, match="unknown symbol 'c'"):
         Task("ends c", Alphabet.exclusive("ab"), logic=HERE)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"unknown logic 'ltf'; did you mean 'ltlf'\? \(logics: ltlf, or module:name"):
+    with pytest.raises(ConfigError, match=r"unknown logic 'ltf'; did you mean 'ltlf'\? \(logics: ltlf"):
         nrm.compile("F a", "a b", logic="ltf")
     with pytest.raises(TaskFileError, match=r"line 2: in 'logic': unknown logic 'ltf'"):
         task_from_toml('formula = "F a"\nlogic = "ltf"\nsymbols = ["a"]')

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from nrm.cli.options import MachineOptions, UsageError
 from nrm.errors import TraceError
-from nrm.machines import Alphabet, MooreMachine, Run
+from nrm.machines import MooreMachine, Run
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,17 @@ class Check(MachineOptions):
         rewards = run.outputs[1:] if source.paid else run.rewards
         letters = machine.alphabet.encode(steps)
         if self.json:
-            print(json.dumps(_as_dict(machine.alphabet, letters, run, rewards)))
+            found = {
+                "satisfied": run.accepted,
+                "trace": [machine.alphabet.letter_name(letter) for letter in letters],
+                "states": run.states,
+                "outputs": run.outputs,
+                "rewards": rewards,
+            }
+            print(json.dumps(found))
         else:
             _print_table(machine, letters, run, rewards)
         return 0 if run.accepted else 1
-
-
-def _as_dict(alphabet: Alphabet, letters: list[int], run: Run, rewards: Sequence[float]) -> dict[str, object]:
-    return {
-        "satisfied": run.accepted,
-        "trace": [alphabet.letter_name(letter) for letter in letters],
-        "states": list(run.states),
-        "outputs": list(run.outputs),
-        "rewards": list(rewards),
-    }
 
 
 def _print_table(machine: MooreMachine, letters: list[int], run: Run, rewards: Sequence[float]) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import tyro
 
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.errors import NrmError
-from nrm.logic import parse
+from nrm.logic import LANGUAGES
 from nrm.machines import (
-    Alphabet,
     FallOff,
     MooreMachine,
     Outputs,
@@ -22,7 +21,8 @@ from nrm.machines import (
     load_task,
     with_rewards,
 )
-from nrm.machines.alphabet import split_names
+from nrm.machines.alphabet import alphabet_of, split_names
+from nrm.machines.task import DEFAULT_LOGIC, own_alphabet
 
 
 class UsageError(NrmError):
@@ -47,6 +47,8 @@ class TaskOptions:
     """How states get levels: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
     max_states: int = DEFAULT_LIMITS.states
     """Give up, with a clear message, past this many states."""
+    logic: str = DEFAULT_LOGIC
+    """The language of the formula; module:name for one of your own."""
 
     @property
     def limits(self) -> Limits:
@@ -55,13 +57,16 @@ class TaskOptions:
             raise UsageError(f"--max-states must be at least 1, not {self.max_states}")
         return Limits(states=self.max_states)
 
+    def _given(self) -> list[str]:
+        return [name for name in ("formula", "task", "file") if getattr(self, name) is not None]
+
     def resolve(self) -> Task:
         """The task that the options name."""
-        given = [name for name in ("formula", "task", "file") if getattr(self, name) is not None]
+        given = self._given()
         if len(given) != 1:
             problem = "no task is given" if not given else f"{' and '.join(given)} are given together"
             raise UsageError(f'{problem}; give one of: a formula such as "F a & G !b", --task N, --file TASK.toml')
-        alphabet = self._alphabet()
+        alphabet = alphabet_of(self.symbols, self.propositions)
         if self.file is not None:
             if alphabet is not None:
                 raise UsageError("a task file names its own symbols; drop --symbols and --propositions")
@@ -69,22 +74,9 @@ class TaskOptions:
         elif self.task is not None:
             task = Task.from_paper(self.task, alphabet)
         else:
-            formula = parse(self.formula or "")
-            if alphabet is None and not formula.atoms():
-                raise UsageError(f"the formula '{formula}' names no symbol; add --symbols or --propositions")
-            task = Task(formula, alphabet or Alphabet.propositional(formula.atoms()), name=formula.brief())
-        if self.reward is not None:
-            task = Task(task.formula, task.alphabet, reward_from_text(self.reward), task.name)
-        return task
-
-    def _alphabet(self) -> Alphabet | None:
-        if self.symbols is not None and self.propositions is not None:
-            raise UsageError("give either --symbols (exactly one holds at a step) or --propositions, not both")
-        if self.symbols is not None:
-            return Alphabet.exclusive(split_names(self.symbols))
-        if self.propositions is not None:
-            return Alphabet.propositional(split_names(self.propositions))
-        return None
+            formula = LANGUAGES[self.logic].parse(self.formula)
+            task = Task(formula, alphabet or own_alphabet(formula), name=formula.brief(), logic=self.logic)
+        return task if self.reward is None else replace(task, reward=reward_from_text(self.reward))
 
 
 @dataclass(frozen=True)
@@ -118,21 +110,16 @@ class MachineOptions(TaskOptions):
     def source(self) -> Source:
         """The machine that the options name."""
         if self.machine is None:
-            extra = [
-                f"--{name.replace('_', '-')}" for name in ("fall_off", "overlap", "outputs") if getattr(self, name)
-            ]
-            if extra:
+            given = (("--fall-off", self.fall_off), ("--overlap", self.overlap), ("--outputs", self.outputs))
+            if extra := [option for option, value in given if value]:
                 raise UsageError(f"{' and '.join(extra)}: for machine files only; add --machine FILE.txt")
             task = self.resolve()
             return Source(task.machine(self.limits), task.formula.brief(), task.reward, from_file=False)
-        clash = [name for name in ("formula", "task", "file") if getattr(self, name) is not None]
-        if clash:
+        if clash := self._given():
             raise UsageError(f"a machine file says everything itself; drop {' and '.join(clash)}, or drop --machine")
-        alphabet = self._alphabet()
         loaded = load_machine(
             self.machine,
-            symbols=alphabet if alphabet is not None and alphabet.is_exclusive else None,
-            propositions=alphabet.symbols if alphabet is not None and not alphabet.is_exclusive else None,
+            symbols=alphabet_of(self.symbols, self.propositions),
             fall_off=self.fall_off,
             overlap=self.overlap,
             outputs=self.outputs,

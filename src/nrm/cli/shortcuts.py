@@ -8,7 +8,7 @@ from typing import Annotated
 import tyro
 
 from nrm.cli.options import MachineOptions, UsageError
-from nrm.cli.shortcuts_report import Report, as_json, print_report
+from nrm.cli.shortcuts_report import Findings, as_json, print_report
 from nrm.errors import UnknownSymbolError
 from nrm.groundability import breaking_potential, shortcuts
 from nrm.machines import MooreMachine, RewardScheme, compile_formula
@@ -43,7 +43,9 @@ class Shortcuts(MachineOptions):
         found = whole if self.horizon is None else whole.within(self.horizon)
         potential = None if self.horizon is not None or found.symmetries == 1 else breaking_potential(found)
         assumed = DEFAULT_SCHEME if self.also and scheme is None else None
-        report = Report((source.title, *self.also), whole.machine, found, self.horizon, potential, self.listed, assumed)
+        report = Findings(
+            (source.title, *self.also), whole.machine, found, self.horizon, potential, self.listed, assumed
+        )
         if self.json:
             print(as_json(report))
         else:

@@ -27,7 +27,7 @@ MOST_DIGITS = 4000
 
 
 @dataclass(frozen=True)
-class Report:
+class Findings:
     """What is to be said."""
 
     names: tuple[str, ...]
@@ -57,7 +57,7 @@ class Report:
         return list(islice(self.found.maps(), self.listed))
 
 
-def as_json(report: Report) -> str:
+def as_json(report: Findings) -> str:
     """The report as JSON, a line per key and per symbol."""
     found = report.found
     labels = report.labels
@@ -94,7 +94,7 @@ def as_json(report: Report) -> str:
     return "{\n" + ",\n".join(lines) + "\n}"
 
 
-def print_report(report: Report) -> None:
+def print_report(report: Findings) -> None:
     """The report for people; it stays short for a thousand symbols."""
     console = Console(highlight=False, markup=False)
     for line in [*_head(report), ""]:
@@ -112,7 +112,7 @@ def print_report(report: Report) -> None:
             console.print(f"       … and {amount(left)} more", soft_wrap=True)
 
 
-def _head(report: Report) -> list[str]:
+def _head(report: Findings) -> list[str]:
     found = report.found
     exclusive = found.alphabet.is_exclusive
     lines = [f"{'task' if number == 0 else 'and':<10} {name}" for number, name in enumerate(report.names)]
@@ -159,7 +159,7 @@ def _table(found: Shortcuts) -> Table:
     symbols = found.alphabet.symbols
     if len(symbols) <= MOST_ROWS:
         for verdict in found.verdicts:
-            table.add_row(verdict.symbol, _yes(verdict.groundable), confusions(verdict))
+            table.add_row(verdict.symbol, "yes" if verdict.groundable else "no", confusions(verdict))
         return table
     # One row for each class stands for all its letters: their verdicts differ in nothing but the name.
     for letters in found.members[:MOST_ROWS]:
@@ -168,14 +168,16 @@ def _table(found: Shortcuts) -> Table:
         one = replace(verdict, alike=())
         alike = f"each other ({len(names):,} treated alike)" if len(names) > 1 else ""
         others = confusions(one) if one.swapped else ""
-        table.add_row(listing(names, 6), _yes(verdict.groundable), "; ".join(filter(None, (alike, others))))
+        table.add_row(
+            listing(names, 6), "yes" if verdict.groundable else "no", "; ".join(filter(None, (alike, others)))
+        )
     hidden = len(found.members) - MOST_ROWS
     if hidden > 0:
         table.add_row(f"… {hidden:,} more classes", "", "see --json")
     return table
 
 
-def _repair(report: Report) -> list[str]:
+def _repair(report: Findings) -> list[str]:
     found = report.found
     if found.groundable:
         return []
@@ -223,7 +225,3 @@ def _verdict_json(verdict: SymbolVerdict, found: Shortcuts) -> str:
 def _number(value: int) -> int | str:
     """The number, or its digits where a JSON reader would refuse the number."""
     return value if value < 10**MOST_DIGITS else digits(value)
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
@@ -21,28 +22,7 @@ class Tasks:
 
     def run(self) -> int:
         """Print the lists."""
-        if self.json:
-            print(json.dumps(_as_dict(), indent=2))
-            return 0
-        console = Console(highlight=False)
-        papers = Table(box=SIMPLE_HEAD, title="The paper's tasks (--task N or NAME)", title_justify="left")
-        for heading in ("N", "name", "class", "pattern", "formula"):
-            papers.add_column(heading, overflow="fold")
-        for task in PAPER_TASKS:
-            papers.add_row(str(task.number), task.name, str(task.task_class), task.pattern, str(task.formula()))
-        console.print(papers)
-        patterns = Table(box=SIMPLE_HEAD, title="Patterns (call them in any formula)", title_justify="left")
-        for heading in ("pattern", "meaning", "formula"):
-            patterns.add_column(heading, overflow="fold")
-        for pattern in PATTERNS.values():
-            patterns.add_row(pattern.example, pattern.summary, str(parse(pattern.example)))
-        console.print(patterns)
-        return 0
-
-
-def _as_dict() -> dict[str, object]:
-    return {
-        "tasks": [
+        tasks = [
             {
                 "number": task.number,
                 "name": task.name,
@@ -51,14 +31,25 @@ def _as_dict() -> dict[str, object]:
                 "formula": str(task.formula()),
             }
             for task in PAPER_TASKS
-        ],
-        "patterns": [
-            {
-                "name": pattern.name,
-                "example": pattern.example,
-                "meaning": pattern.summary,
-                "formula": str(parse(pattern.example)),
-            }
-            for pattern in PATTERNS.values()
-        ],
-    }
+        ]
+        patterns = [
+            {"name": p.name, "example": p.example, "meaning": p.summary, "formula": str(parse(p.example))}
+            for p in PATTERNS.values()
+        ]
+        if self.json:
+            print(json.dumps({"tasks": tasks, "patterns": patterns}, indent=2))
+            return 0
+        _print("The paper's tasks (--task N or NAME)", {"number": "N"}, tasks)
+        _print("Patterns (call them in any formula)", {"name": "", "example": "pattern"}, patterns)
+        return 0
+
+
+def _print(title: str, headings: dict[str, str], rows: Sequence[Mapping[str, object]]) -> None:
+    """A table with a column a key; `headings` renames some, or leaves them out."""
+    columns = {key: headings.get(key, key) for key in rows[0] if headings.get(key, key)}
+    table = Table(*columns.values(), box=SIMPLE_HEAD, title=title, title_justify="left")
+    for column in table.columns:
+        column.overflow = "fold"
+    for row in rows:
+        table.add_row(*(str(row[key]) for key in columns))
+    Console(highlight=False).print(table)

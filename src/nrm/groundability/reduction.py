@@ -9,11 +9,15 @@ import numpy as np
 from nrm.errors import AlphabetError, MachineError, listing
 from nrm.machines import MooreMachine, minimise, product
 
+SMALL = 2048
+"""Entries of a transition table below which plain Python checks minimality faster than arrays do."""
+
 
 def reduced(machine: MooreMachine) -> MooreMachine:
     """The machine without unreachable states, and without states and letters that rewards cannot tell apart."""
-    least = minimise(machine, by="outputs")
-    return machine if least.columns.shape == machine.columns.shape else least
+    if machine.columns.size <= SMALL and _is_reduced(machine):
+        return machine
+    return minimise(machine, by="outputs")
 
 
 def joint(machines: Sequence[MooreMachine]) -> MooreMachine:
@@ -75,3 +79,30 @@ def _pairs(left: MooreMachine, right: MooreMachine) -> MooreMachine:
     levels = len(right.levels)
     left, right = (machine.with_outputs(machine.level_of_state) for machine in (left, right))
     return product(left, right, output=lambda a, b: a * levels + b)
+
+
+def _is_reduced(machine: MooreMachine) -> bool:
+    """Whether all states are reachable and differ, and all classes are in use and differ."""
+    rows = machine.columns.tolist()
+    seen = {machine.initial}
+    for state in (pending := [machine.initial]):
+        fresh = set(rows[state]) - seen
+        seen |= fresh
+        pending.extend(fresh)
+    if len(seen) < len(rows):
+        return False
+    used = set(machine.letter_class.tolist())
+    if len(used) < machine.classes or len(set(zip(*rows, strict=True))) < machine.classes:
+        return False
+    blocks = machine.outputs.tolist()
+    count = len(set(blocks))
+    while count < len(rows):
+        keys: dict[tuple[float, ...], int] = {}
+        refined = [
+            keys.setdefault((block, *[blocks[target] for target in row]), len(keys))
+            for block, row in zip(blocks, rows, strict=True)
+        ]
+        if len(keys) == count:
+            return False
+        blocks, count = refined, len(keys)
+    return True

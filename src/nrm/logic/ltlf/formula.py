@@ -44,7 +44,6 @@ class Op(Enum):
     END = "end"
 
 
-CONSTANTS = frozenset({Op.TRUE, Op.FALSE, Op.LAST, Op.END})
 FUTURE = frozenset(
     {
         Op.NEXT,

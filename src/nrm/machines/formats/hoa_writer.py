@@ -12,6 +12,7 @@ import numpy as np
 
 from nrm.aliases import BoolArray
 from nrm.logic import Formula, Op
+from nrm.logic.ltlf.formula import atom, substituted
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import moves
 from nrm.machines.moore import MooreMachine
@@ -58,17 +59,9 @@ def _alternatives(letters: BoolArray) -> str:
 
 
 def _label(condition: Formula, alphabet: Alphabet) -> str:
-    """A guard in the spelling of HOA; guards are disjunctions of conjunctions."""
-    if condition.op is Op.TRUE:
-        return "t"
-    cubes = condition.args if condition.op is Op.OR else (condition,)
-    parts = [cube.args if cube.op is Op.AND else (cube,) for cube in cubes]
-    return " | ".join("&".join(_literal(part, alphabet) for part in cube) for cube in parts)
-
-
-def _literal(part: Formula, alphabet: Alphabet) -> str:
-    sign, inner = ("!", part.args[0]) if part.op is Op.NOT else ("", part)
-    return f"{sign}{alphabet.places[inner.name]}"
+    """A guard in the spelling of HOA, with numbers for names; guards are disjunctions of conjunctions."""
+    numbered = substituted(condition, {name: atom(str(place)) for name, place in alphabet.places.items()})
+    return "t" if condition.op is Op.TRUE else str(numbered).replace('"', "").replace(" & ", "&")
 
 
 def _quoted(text: str) -> str:

@@ -19,7 +19,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from nrm.machines.guards import moves
 from nrm.machines.moore import MooreMachine
 from nrm.machines.reward_machine import FallOff, Overlap, RewardEdge, RewardMachine, StateName
 
+Value = TypeVar("Value")
 _NOTE = "nrm:"
 _TOKENS = re.compile(r'"[^"]*"|&&?|\|\|?|[!~()]|[^&|!~()"]+')
 _SPACE = re.compile(r'("[^"]*")|\s+')
@@ -67,17 +68,28 @@ def parse_reward_machine(
             raise MachineError(f"rename: no guard names '{name}'")
     terminals = tuple(_detected(edges)) if listed is None else tuple(listed)
     note = _note(text.splitlines()[second - 1])
-    alphabet = alphabet_of(symbols, propositions) or _noted_alphabet(note) or _named(edges)
+    alphabet = (
+        alphabet_of(symbols, propositions)
+        or _noted(note, "symbols", Alphabet.exclusive)
+        or _noted(note, "propositions", Alphabet.propositional)
+        or _named(edges)
+    )
     for edge in edges:
         _check_names(edge, alphabet)
     known = {initial, *terminals, *(name for edge in edges for name in (edge.source, edge.target))}
+
+    def among(names: list[StateName]) -> tuple[StateName, ...]:
+        if not known.issuperset(names):
+            raise ValueError(names)
+        return tuple(names)
+
     return RewardMachine(
         alphabet,
         initial,
         terminals,
         tuple(edges),
-        accepting=_noted_accepting(note, known) if accepting is None else tuple(accepting),
-        levels=_noted_levels(note),
+        accepting=_noted(note, "accepting", among) if accepting is None else tuple(accepting),
+        levels=_noted(note, "levels", lambda values: tuple(map(float, values))),
         fall_off=fall_off or "error",
         overlap=overlap or "error",
     )
@@ -254,25 +266,9 @@ def _note(line: str) -> dict[str, Any]:
     return note if isinstance(note, dict) else {}
 
 
-def _noted_alphabet(note: Mapping[str, Any]) -> Alphabet | None:
-    def read(key: str, build: Callable[[Any], Alphabet]) -> Alphabet | None:
-        try:
-            return build(note[key]) if key in note else None
-        except (NrmError, TypeError):
-            return None
-
-    return read("symbols", Alphabet.exclusive) or read("propositions", Alphabet.propositional)
-
-
-def _noted_levels(note: Mapping[str, Any]) -> tuple[float, ...] | None:
-    values = note.get("levels")
-    if isinstance(values, list) and all(isinstance(value, (int, float)) and _finite(value) for value in values):
-        return tuple(float(value) for value in values)
-    return None
-
-
-def _noted_accepting(note: Mapping[str, Any], known: set[StateName]) -> tuple[StateName, ...] | None:
-    values = note.get("accepting")
-    if isinstance(values, list) and all(isinstance(value, (int, str)) and value in known for value in values):
-        return tuple(values)
-    return None
+def _noted(note: Mapping[str, Any], key: str, read: Callable[[Any], Value]) -> Value | None:
+    """What a note says; nothing where it says nothing that can be used, since people edit files."""
+    try:
+        return read(note[key])
+    except (KeyError, NrmError, TypeError, ValueError, OverflowError):
+        return None
