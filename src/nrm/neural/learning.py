@@ -151,8 +151,7 @@ def _check_consistent(problem: LearningProblem, place: str) -> None:
             reachable = machine.levels[((ahead[episode] @ shows) > 0)]
             raise ContradictionError(
                 f"{place}episode {episode}, step {step} (counting from 0): level {seen:g} cannot follow the levels "
-                f"before it, whatever the symbols are; this machine can output "
-                f"{LevelCodec(reachable)} there. "
+                f"before it, whatever the symbols are; this machine can output {LevelCodec(reachable)} there. "
                 "The task contradicts the episodes; is it the task that they were recorded with?",
                 episode,
                 step,
