@@ -225,6 +225,8 @@ def test_bad_requests_are_refused() -> None:
         fit([model, fresh(machine)], [buffer, buffer])
     with pytest.raises(AlphabetError, match="letters lie from 0 to 4"):
         fit(model, buffer, labelled=(CELLS[:1], torch.tensor([9])))
+    with pytest.raises(ProbabilityError, match="labelled observation 1 holds nan"):
+        fit(model, buffer, labelled=(torch.tensor([[0.0, 0.0], [0.0, torch.nan]]), torch.tensor([0, 1])))
     with pytest.raises(EpisodeError, match="1 labelled observations but 2 letters"):
         fit(model, buffer, labelled=(CELLS[:1], torch.tensor([0, 1])))
 
