@@ -26,8 +26,8 @@ from nrm.neural import (
     record_episodes,
 )
 from nrm.neural.config import what_to_learn
+from nrm.neural.descent import temperature_at
 from nrm.neural.episode_file import as_buffer
-from nrm.neural.training import temperature_at
 from tests.neural.examples import SYMBOLS, letter_buffer, task
 
 CELLS = torch.from_numpy(worlds.as_map(np.array(worlds.all_cells())))
