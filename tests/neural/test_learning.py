@@ -26,8 +26,8 @@ from nrm.neural import (
     record_episodes,
 )
 from nrm.neural.config import what_to_learn
+from nrm.neural.descent import temperature_at
 from nrm.neural.episode_file import as_buffer
-from nrm.neural.training import temperature_at
 from tests.neural.examples import SYMBOLS, letter_buffer, task
 
 CELLS = torch.from_numpy(worlds.as_map(np.array(worlds.all_cells())))
@@ -225,6 +225,8 @@ def test_bad_requests_are_refused() -> None:
         fit([model, fresh(machine)], [buffer, buffer])
     with pytest.raises(AlphabetError, match="letters lie from 0 to 4"):
         fit(model, buffer, labelled=(CELLS[:1], torch.tensor([9])))
+    with pytest.raises(ProbabilityError, match="labelled observation 1 holds nan"):
+        fit(model, buffer, labelled=(torch.tensor([[0.0, 0.0], [0.0, torch.nan]]), torch.tensor([0, 1])))
     with pytest.raises(EpisodeError, match="1 labelled observations but 2 letters"):
         fit(model, buffer, labelled=(CELLS[:1], torch.tensor([0, 1])))
 

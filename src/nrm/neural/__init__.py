@@ -31,17 +31,8 @@ if TYPE_CHECKING:
     from nrm.neural.objectives import OBJECTIVES
 
 _MODULES = (
-    "config",
-    "grounders",
-    "frames",
-    "buffer",
-    "episode_file",
-    "model",
-    "model_file",
-    "extraction",
-    "learning",
-    "discovery",
-    "objectives",
+    *("config", "batches", "frames", "buffer", "episode_file", "grounders", "moore", "model", "model_file"),
+    *("objectives", "extraction", "learning", "discovery"),
 )
 
 __all__ = [

@@ -231,10 +231,7 @@ class EpisodeBuffer:
         return changes | {(-1, int(episode.levels[0]))}
 
     def _drop(self) -> None:
-        oldest = 0
-        if self.keep == "rare":
-            oldest = int(self.rarity()[:-1].argmin()) if len(self) > 1 else 0
-        gone = self._episodes.pop(oldest)
+        gone = self._episodes.pop(int(self.rarity()[:-1].argmin()) if self.keep == "rare" else 0)
         self._uses.subtract(gone.index.tolist())
         self._uses = +self._uses
         if len(self._index) > 2 * len(self._uses) + 64:
@@ -243,15 +240,13 @@ class EpisodeBuffer:
     def _compact(self) -> None:
         """Forget observations that no episode uses any more, in the table too when it is this buffer's alone."""
         used = sorted(self._uses)
-        place = {number: new for new, number in enumerate(used)}
+        moved = np.full(len(self._index), -1)
+        moved[used] = np.arange(len(used))
         kept = np.array(list(self._index), dtype=np.int64)[used]
         numbers = kept if self._shares else self.frames.compact(kept)[kept]
         self._index = {number: new for new, number in enumerate(numbers.tolist())}
-        self._uses = Counter({place[number]: count for number, count in self._uses.items()})
-        self._episodes = [
-            replace(episode, index=np.array([place[number] for number in episode.index.tolist()]))
-            for episode in self._episodes
-        ]
+        self._uses = Counter({int(moved[number]): count for number, count in self._uses.items()})
+        self._episodes = [replace(episode, index=moved[episode.index]) for episode in self._episodes]
 
 
 def _fits_float32(values: NDArray[np.generic]) -> bool:

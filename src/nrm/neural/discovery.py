@@ -68,14 +68,8 @@ def discover(
     letters, frames = _letters(as_buffer(episodes))
     crisp, record = _smallest(letters, len(frames), states, settings, progress)
     symbols = crisp.letter_class.astype(np.int64)
-    named = MooreMachine(
-        Alphabet.exclusive(f"s{n}" for n in range(crisp.classes)),
-        np.arange(crisp.classes, dtype=np.int32),
-        crisp.columns,
-        crisp.accepting,
-        crisp.outputs,
-        crisp.initial,
-    )
+    alphabet = Alphabet.exclusive(f"s{n}" for n in range(crisp.classes))
+    named = replace(crisp, alphabet=alphabet, letter_class=np.arange(crisp.classes, dtype=np.int32))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         net = (grounder or (lambda count: grounder_for(frames.shape[1:], count)))(crisp.classes)

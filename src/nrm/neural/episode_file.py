@@ -60,14 +60,11 @@ class RecordedEpisodes:
         """The shape of one observation."""
         return tuple(self.observations.shape[1:])
 
-    def episode_rewards(self) -> list[NDArray[np.float64]]:
-        """The rewards of each episode."""
-        return np.split(self.rewards, np.cumsum(self.lengths)[:-1])
-
     def buffer(self, machine: MooreMachine | None = None) -> EpisodeBuffer:
         """The episodes for a machine; without one, for a machine to be learned that starts at level 0."""
-        codec = LevelCodec.observed(self.episode_rewards()) if machine is None else LevelCodec.of(machine)
-        return self.coded(codec)
+        if machine is not None:
+            return self.coded(LevelCodec.of(machine))
+        return self.coded(LevelCodec.observed(np.split(self.rewards, np.cumsum(self.lengths)[:-1])))
 
     def coded(self, codec: LevelCodec) -> EpisodeBuffer:
         """The episodes with the levels that a codec reads from their rewards."""
@@ -127,16 +124,8 @@ def save_episodes(path: str | Path, episodes: RecordedEpisodes) -> Path:
             "makes them of one array of each for every episode"
         )
     target = Path(path) if str(path).endswith(".npz") else Path(f"{path}.npz")
-    arrays: dict[str, NDArray[np.generic]] = {
-        "observations": episodes.observations,
-        "lengths": episodes.lengths,
-        "rewards": episodes.rewards,
-        "metadata": np.array(json.dumps(episodes.metadata)),
-    }
-    optional = {"index": episodes.index, "symbols": episodes.symbols}
-    arrays |= {name: values for name, values in optional.items() if values is not None}
-    if episodes.symbol_names is not None:
-        arrays["symbol_names"] = np.array(episodes.symbol_names)
+    values = vars(episodes) | {"metadata": json.dumps(episodes.metadata)}
+    arrays = {name: np.asarray(value) for name, value in values.items() if value is not None}
     whole = io.BytesIO()
     # Typed stubs of savez_compressed take `allow_pickle` for one of the arrays.
     np.savez_compressed(whole, **arrays)  # type: ignore[arg-type]
@@ -153,10 +142,10 @@ def load_episodes(path: str | Path) -> RecordedEpisodes:
             if not isinstance(loaded, np.lib.npyio.NpzFile):
                 raise EpisodeFileError(f"{path} holds a single array; an episode file is an .npz of named arrays")
             arrays = {name: loaded[name] for name in loaded.files}
-    except FileNotFoundError:
-        raise EpisodeFileError(f"there is no file {path}") from None
     except EpisodeFileError:
         raise
+    except FileNotFoundError:
+        raise EpisodeFileError(f"there is no file {path}") from None
     except Exception as error:  # numpy, zipfile and zlib raise all kinds on bytes that are no file of theirs
         raise EpisodeFileError(f"{path} is no episode file (.npz), or it is damaged: {error}") from None
     missing = [name for name in ("observations", "lengths", "rewards") if name not in arrays]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -109,14 +109,7 @@ def renamed_letters(machine: MooreMachine, letters: Sequence[int], reference: Mo
     """The machine over the reference's alphabet, in which letter p acts as `letters[p]` did."""
     if len(letters) != reference.alphabet.size:
         raise MachineError(f"{len(letters)} letters for the {reference.alphabet.size} of the reference alphabet")
-    return MooreMachine(
-        reference.alphabet,
-        machine.letter_class[list(letters)],
-        machine.columns,
-        machine.accepting,
-        machine.outputs,
-        machine.initial,
-    )
+    return replace(machine, alphabet=reference.alphabet, letter_class=machine.letter_class[list(letters)])
 
 
 def _search(left: MooreMachine, right: MooreMachine, chosen: list[int]) -> list[int] | None:

@@ -14,10 +14,10 @@ from nrm.machines import LevelCodec
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, target_for, what_to_learn
+from nrm.neural.descent import Labelled, LearningProblem, attempt, scatter
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.probabilities import check_finite
-from nrm.neural.training import Labelled, LearningProblem, attempt, scatter
 
 Episodes: TypeAlias = EpisodeBuffer | RecordedEpisodes
 Progress = Callable[[Attempt], None]
@@ -151,8 +151,7 @@ def _check_consistent(problem: LearningProblem, place: str) -> None:
             reachable = machine.levels[((ahead[episode] @ shows) > 0)]
             raise ContradictionError(
                 f"{place}episode {episode}, step {step} (counting from 0): level {seen:g} cannot follow the levels "
-                f"before it, whatever the symbols are; this machine can output "
-                f"{LevelCodec(reachable)} there. "
+                f"before it, whatever the symbols are; this machine can output {LevelCodec(reachable)} there. "
                 "The task contradicts the episodes; is it the task that they were recorded with?",
                 episode,
                 step,

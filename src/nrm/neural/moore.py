@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -36,6 +36,8 @@ class ProbabilisticMoore(nn.Module):
     letter_class: Tensor
     levels: Tensor
     start: Tensor
+    transitions: Tensor
+    rewards: Tensor
 
     def __init__(
         self,
@@ -56,10 +58,12 @@ class ProbabilisticMoore(nn.Module):
         self.register_buffer("letter_class", torch.as_tensor(np.array(letter_class), dtype=torch.int64))
         self.register_buffer("levels", torch.as_tensor(np.array(levels), dtype=torch.float64))
         self.register_buffer("start", nn.functional.one_hot(torch.tensor(initial), self.states).to(rewards.dtype))
-        self._learned: dict[Part, bool] = {}
         self._letters_are_classes = np.array_equal(letter_class, np.arange(transitions.shape[0]))
         for part, values in (("transitions", transitions), ("rewards", rewards)):
-            self._set(part, values)  # type: ignore[arg-type]
+            if isinstance(values, nn.Parameter):
+                self.register_parameter(part, values)
+            else:
+                self.register_buffer(part, values)
 
     @classmethod
     def from_machine(
@@ -121,17 +125,17 @@ class ProbabilisticMoore(nn.Module):
     @property
     def learned(self) -> tuple[Part, ...]:
         """The parts that are parameters."""
-        return tuple(part for part, learned in self._learned.items() if learned)
+        return tuple(part for part in get_args(Part) if isinstance(getattr(self, part), nn.Parameter))
 
     @property
     def classes(self) -> int:
         """How many letter classes there are."""
-        return int(self._values("transitions").shape[0])
+        return int(self.transitions.shape[0])
 
     @property
     def dtype(self) -> torch.dtype:
         """The type of its numbers."""
-        return self._values("transitions").dtype
+        return self.transitions.dtype
 
     @property
     def initial_level(self) -> float:
@@ -140,11 +144,11 @@ class ProbabilisticMoore(nn.Module):
 
     def transition_probs(self) -> Tensor:
         """(classes, states, states) M_t: the probability of each next state."""
-        return self._probs("transitions")
+        return self._probs(self.transitions)
 
     def reward_probs(self) -> Tensor:
         """(states, levels) M_r: the probability of each level."""
-        return self._probs("rewards")
+        return self._probs(self.rewards)
 
     def class_probs(self, letters: Tensor) -> Tensor:
         """(…, classes) from letter probabilities (…, letters): letters of one class add up."""
@@ -169,9 +173,9 @@ class ProbabilisticMoore(nn.Module):
         Transitions start with a pull towards staying: most letters do nothing in most states.
         """
         for part in parts:
-            if not self._learned[part]:
+            if part not in self.learned:
                 raise LearningError(f"the {part} of this machine are known; only unknown or trainable parts are drawn")
-            logits = self._values(part)
+            logits: Tensor = getattr(self, part)
             with torch.no_grad():
                 drawn = torch.randn(logits.shape, generator=generator, dtype=logits.dtype) * NOISE
                 if part == "transitions":
@@ -185,31 +189,18 @@ class ProbabilisticMoore(nn.Module):
         self.levels = exact.to(self.levels.device)
         return self
 
-    def _set(self, part: Part, values: Tensor) -> None:
-        self._learned[part] = isinstance(values, nn.Parameter)
-        if isinstance(values, nn.Parameter):
-            self.register_parameter(part, values)
-        else:
-            self.register_buffer(part, values)
-
-    def _values(self, part: Part) -> Tensor:
-        values = getattr(self, part)
-        assert isinstance(values, Tensor)
-        return values
-
-    def _probs(self, part: Part) -> Tensor:
-        values = self._values(part)
-        return torch.softmax(values / self.temperature, -1) if self._learned[part] else values
+    def _probs(self, values: Tensor) -> Tensor:
+        return torch.softmax(values / self.temperature, -1) if isinstance(values, nn.Parameter) else values
 
     def extra_repr(self) -> str:
         """What `print(module)` shows."""
-        known = [f"{part} {'learned' if learned else 'known'}" for part, learned in self._learned.items()]
+        known = [f"{part} {'learned' if part in self.learned else 'known'}" for part in get_args(Part)]
         return f"{self.states} states, {self.classes} classes, {len(self.levels)} levels, {', '.join(known)}"
 
 
 def _parts(parts: Iterable[Part]) -> tuple[Part, ...]:
     given = (parts,) if isinstance(parts, str) else tuple(parts)
     for part in given:
-        if part not in ("transitions", "rewards"):
+        if part not in get_args(Part):
             raise LearningError(f"a machine has the parts 'transitions' and 'rewards', not '{part}'")
     return given  # type: ignore[return-value]
