@@ -60,12 +60,7 @@ def figure_2(runs: Runs) -> Iterator[Named]:
         counts = [(series.label, curve.runs) for series, curve in curves]
         title(panel, named, f"{'task' if len(tasks) == 1 else 'tasks'} {numbers}; {count_note(counts)}")
     remove_unused(panels, len(panels_of), columns)
-    _finish(
-        figure,
-        [line_handle(one.label, one.look) for one in runs.series],
-        runs,
-        f"return, mean of {runs.window} episodes",
-    )
+    _finish(figure, runs.looks, runs, f"return, mean of {runs.window} episodes")
     yield "figure-2", figure
 
 
@@ -80,12 +75,7 @@ def task_figures(runs: Runs) -> Iterator[Named]:
                 _draw(panel, curves)
                 title(panel, task.title, count_note([(series.label, curve.runs) for series, curve in curves]))
             remove_unused(panels, len(tasks), 2)
-            _finish(
-                figure,
-                [line_handle(one.label, one.look) for one in runs.series],
-                runs,
-                f"{world}: return, mean of {runs.window} episodes",
-            )
+            _finish(figure, runs.looks, runs, f"{world}: return, mean of {runs.window} episodes")
             yield f"tasks-{file_part(world)}{f'-{part}' if part > 1 else ''}", figure
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from nrm.errors import StatisticsError
 from nrm.files import make_folder, write_text
+from nrm.results.formats import csv_table, markdown_table
 from nrm.results.groups import Group, group_runs, method_named
 from nrm.results.records import ACCURACIES, Record
 from nrm.results.scores import LAST, Scores
-from nrm.results.formats import csv_table, markdown_table
 
 COLUMNS = (
     *("world", "variant", "task", "method", "runs", "unfinished"),
