@@ -25,6 +25,7 @@ def run(
     seed: int = 0,
     *,
     name: str = "visits",
+    formula: str = "F pickaxe & F lava",
     world: str = "map",
     episodes: int = 40,
     settings: dict[str, dict[str, Any]] | None = None,
@@ -32,7 +33,7 @@ def run(
     variant: str = "",
 ) -> Path:
     """A small run folder; with `stop_after` it is left unfinished after so many updates."""
-    task = Task(parse("F pickaxe & F lava"), Alphabet.exclusive(MINECRAFT_SYMBOLS), name=name)
+    task = Task(parse(formula), Alphabet.exclusive(MINECRAFT_SYMBOLS), name=name)
     grounding = {"grounding": GROUNDING} if METHODS[method].section == "grounding" else {}
     changes = {**grounding, **(settings or {})}
     config = choose_run(task, world, method, seed, episodes=episodes, environments=4, settings=changes)
