@@ -96,6 +96,12 @@ def test_the_table_has_every_group_and_sorts(opened: Open) -> None:
     assert any("unfinished" in text for text in opened.texts("#table .badge"))
 
 
+def test_charts_are_drawn_as_wide_as_they_are(opened: Open) -> None:
+    widths = "charts => charts.map((chart) => [chart.viewBox.baseVal.width, chart.clientWidth])"
+    for drawn, shown in opened.page.locator(".chart svg[role=img]").evaluate_all(widths):
+        assert drawn == pytest.approx(shown, abs=2)
+
+
 def test_hovering_shows_the_values(opened: Open) -> None:
     assert opened.count(".chart svg[role=img]") == 2
     assert not opened.page.locator(".tip").first.is_visible()

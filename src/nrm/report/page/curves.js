@@ -36,9 +36,11 @@ function drawCharts() {
   }
   const box = $("charts");
   box.className = `charts${charts.size === 1 ? " few" : charts.size === 2 ? " two" : ""}`;
-  box.replaceChildren();
   const range = MEASURES[view.measure].range || rangeOf(series);
-  for (const lines of charts.values()) drawChart(box, lines, range, charts.size);
+  // All cards first: how wide one is depends on how many there are.
+  const cards = [...charts.values()].map((lines) => [chartCard(lines[0].group), lines]);
+  box.replaceChildren(...cards.map(([card]) => card));
+  for (const [card, lines] of cards) drawChart(card, lines, range, charts.size);
   if (!charts.size) box.append(el("p", { class: "card empty" }, "No curve: the filters above leave nothing that has this measure."));
   $("variants").replaceChildren(...(allVariants.length > 1 ? allVariants.filter((variant) => chosen.variant.has(variant)) : []).map((variant) =>
     el("li", {}, swatch(variantDash(variant)), " ", variantName(variant))));
@@ -98,13 +100,15 @@ function ticks([low, high], parts) {
   return found;
 }
 
-function drawChart(box, lines, range, charts) {
-  const { world, task } = lines[0].group;
-  const card = el("article", { class: "card chart" },
+function chartCard(group) {
+  return el("article", { class: "card chart" },
     el("div", { class: "heading" },
-      el("h3", {}, el("button", { type: "button", class: "link", title: "Look closer", onclick: () => lookCloser(lines[0].group) }, task)),
-      el("span", { class: "badge" }, world)));
-  box.append(card);
+      el("h3", {}, el("button", { type: "button", class: "link", title: "Look closer", onclick: () => lookCloser(group) }, group.task)),
+      el("span", { class: "badge" }, group.world)));
+}
+
+function drawChart(card, lines, range, charts) {
+  const { world, task } = lines[0].group;
   const width = Math.max(240, card.clientWidth - 24);
   const height = charts === 1 ? clamp(width * 0.36, 240, 400) : clamp(width * 0.58, 200, 300);
   const episodes = Math.max(...lines.map((one) => one.episodes));
@@ -116,7 +120,7 @@ function drawChart(box, lines, range, charts) {
     "aria-label": `${measure.label} over episodes of ${task} in ${world}. ` +
       lines.map((one) => `${seriesName(one.group)} ends at ${measure.format(one.mean.at(-1))}`).join(", ") + ". Arrow keys read the values.",
   });
-  const clip = `clip-${box.children.length}`;
+  const clip = `clip-${[...card.parentNode.children].indexOf(card)}`;
   picture.append(svg("clipPath", { id: clip }, svg("rect", { x: MARGIN.left, y: MARGIN.top - 2, width: width - MARGIN.left - MARGIN.right + 2, height: height - MARGIN.top - MARGIN.bottom + 4 })));
   axes(picture, { x, y, range, episodes, width, height, measure });
   const inside = svg("g", { "clip-path": `url(#${clip})` });
