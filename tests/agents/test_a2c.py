@@ -12,9 +12,10 @@ from torch import Tensor, nn
 import nrm
 from nrm.agents import new_trainer
 from nrm.agents.a2c import A2C, A2CConfig
-from nrm.agents.networks import ActorCritic, FlatFeatures, ImageFeatures, NetworkConfig
+from nrm.agents.networks import ActorCritic, ImageFeatures, NetworkConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import TrainingError
+from nrm.neural.layers import FlatFeatures
 from nrm.runs import RunFolder, choose_run, train
 from nrm.tracking import MachineMemory
 

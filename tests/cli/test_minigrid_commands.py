@@ -22,7 +22,7 @@ GROUNDING = ("--grounding.every", "8", "--grounding.epochs", "5", "--grounding.r
 @pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
 def test_train_resume_evaluate_and_watch(nrm_command: Nrm, tmp_path: Path, method: str) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    options = ("--world", LAVA, "--task", "F goal & G !lava", "--method", method, *QUICK)
+    options: tuple[str, ...] = ("--world", LAVA, "--task", "F goal & G !lava", "--method", method, *QUICK)
     options += GROUNDING if method == "nrm" else ()
     trained = nrm_command("train", *options, "--out", str(whole))
     assert trained.status == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.cli.conftest import Nrm
-from tests.report.conftest import run
+from tests.results.folders import run
 
 
 def test_a_report(nrm_command: Nrm, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nrm.report import Report
+from nrm.report import Page
 from tests.report.conftest import NASTY
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -27,8 +27,8 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def address(report: Report, tmp_path_factory: pytest.TempPathFactory) -> str:
-    return report.write(tmp_path_factory.mktemp("page") / "index.html").as_uri()
+def address(page: Page, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return page.write(tmp_path_factory.mktemp("page") / "index.html").as_uri()
 
 
 class Open:
@@ -94,6 +94,12 @@ def test_the_table_has_every_group_and_sorts(opened: Open) -> None:
     assert shown == sorted(shown, reverse=True)
     assert opened.page.locator('th[aria-sort="descending"]').count() == 1
     assert any("unfinished" in text for text in opened.texts("#table .badge"))
+
+
+def test_charts_are_drawn_as_wide_as_they_are(opened: Open) -> None:
+    widths = "charts => charts.map((chart) => [chart.viewBox.baseVal.width, chart.clientWidth])"
+    for drawn, shown in opened.page.locator(".chart svg[role=img]").evaluate_all(widths):
+        assert drawn == pytest.approx(shown, abs=2)
 
 
 def test_hovering_shows_the_values(opened: Open) -> None:
@@ -174,7 +180,9 @@ def test_the_player_shows_every_method(opened: Open) -> None:
     page = opened.page
     run = page.locator("#player-tools select").first
     assert opened.texts("#player-tools select >> nth=0 >> option") == ["RM, seed 0", "NRM, seed 0", "RNN, seed 0"]
-    for place, words in enumerate(("RM is told the truth", "%", "this method predicts none")):
+    for place, words in enumerate(
+        ("none: RM is given the task and the true symbols", "%", "none: RNN is given neither")
+    ):
         run.select_option(str(place))
         page.get_by_label("Step on").click()
         assert words in page.locator(".facts").inner_text()

@@ -13,8 +13,8 @@ from nrm.runs import RunConfig, choose_run
 
 
 @cache
-def _config(task: str, world: str, method: str, seed: int, episodes: int) -> RunConfig:
-    return choose_run(task, world, method, seed, episodes=episodes)
+def _config(task: str, world: str, method: str, seed: int, episodes: int, environments: int) -> RunConfig:
+    return choose_run(task, world, method, seed, episodes=episodes, environments=environments)
 
 
 def record(
@@ -26,8 +26,9 @@ def record(
     variant: str = "",
     missing: int = 0,
     cpu_seconds: float | None = 1.0,
+    path: str = "",
 ) -> Record:
-    """A run with these returns; `missing` episodes are still to come."""
+    """A run with these returns; `missing` episodes are still to come. A variant has settings of its own."""
     values = np.asarray(returns, dtype=np.float64)
     count = len(values)
     metrics = {
@@ -47,8 +48,17 @@ def record(
             "balanced_accuracy": 0.3 * rise,
             "accuracy_modulo_shortcuts": rise,
         }
-    config = _config(task, world, method, seed, count + missing)
-    return Record(Path(f"{world}-{task}-{method}-{seed}"), config, variant, metrics, grounding, cpu_seconds)
+    config = _config(task, world, method, seed, count + missing, 16 + len(variant))
+    return Record(
+        path=Path(path or f"{world}-{task}-{method}-{variant}-{seed}"),
+        config=config,
+        task=config.build_task(),
+        world=config.world_title,
+        variant=variant,
+        metrics=metrics,
+        grounding=grounding,
+        cpu_seconds=cpu_seconds,
+    )
 
 
 def grid(

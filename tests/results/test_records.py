@@ -1,49 +1,77 @@
 """Records tell what run folders hold, and name the folders that cannot be read."""
 
-import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from nrm.errors import FileError
-from nrm.results import read_records
-from nrm.runs import RunFolder, choose_run, new_trainer, train
+from nrm.results import group_runs, read_record, read_records, results_csv, results_table
+from nrm.runs import RunFolder, choose_run, train
+from tests.results.folders import BREAKAGES, lose_method, run
 
 
-def finished(path: Path, seed: int = 0) -> RunFolder:
-    folder = RunFolder(path)
-    config = choose_run("1", "map", "nrm", seed, episodes=40)
-    folder.begin(config)
-    train(folder, new_trainer(config))
-    return folder
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("two")
+    run(root / "a", "rm", 0)
+    run(root / "b", "rm", 1)
+    return root
 
 
 def test_a_record_tells_the_run(tmp_path: Path) -> None:
-    folder = finished(tmp_path / "runs" / "a")
-    (folder.path / "cell.json").write_text(json.dumps({"variant": "wide"}))
-    (record,), broken = read_records(tmp_path)
-    assert not broken
+    run(tmp_path / "runs" / "a", variant="wide")
+    (record,), problems = read_records(tmp_path)
+    assert not problems
     assert (record.method, record.world, record.seed, record.variant) == ("nrm", "map", 0, "wide")
+    assert record.task.name == "visits"
     assert record.done
     assert len(record.returns) == 40
     assert record.last_return(10) == pytest.approx(record.returns[-10:].mean())
-    assert record.grounding is not None
+    assert record.settings["grounding.every"] == "20"
+    assert "world.layout" not in record.settings  # the world's title tells it
+    assert record.last_accuracy("accuracy") is not None
     assert record.cpu_seconds is not None
     assert record.cpu_seconds > 0
 
 
-def test_broken_folders_are_named_and_others_are_read(tmp_path: Path) -> None:
-    finished(tmp_path / "a")
-    bad = finished(tmp_path / "b", seed=1)
-    (bad.path / "metrics.csv").write_text("episode,steps\nx,y\n")
-    records, broken = read_records(tmp_path)
-    assert [record.seed for record in records] == [0]
-    assert list(broken) == [bad.path]
+@pytest.mark.parametrize("what", BREAKAGES)
+def test_a_broken_folder_costs_only_itself(two: Path, tmp_path: Path, what: str) -> None:
+    root = tmp_path / "runs"
+    shutil.copytree(two, root)
+    break_it, message = BREAKAGES[what]
+    break_it(root / "a")
+    records, problems = read_records(root)
+    assert [record.seed for record in records] == [1]
+    assert list(problems) == [root / "a"]
+    assert message in problems[root / "a"]
+
+
+def test_a_run_whose_method_is_gone_keeps_its_numbers(two: Path, tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    shutil.copytree(two, root)
+    lose_method(root / "a")
+    records, problems = read_records(root)
+    assert [record.method for record in records] == ["nowhere:METHOD", "rm"]
+    assert records[0].settings["own.depth"] == "3"
+    assert "the method 'nowhere:METHOD' cannot be found" in problems[root / "a"]
+    groups = group_runs(records).groups
+    assert [(group.method, group.variant) for group in groups] == [("rm", ""), ("nowhere:METHOD", "")]
+    assert "nowhere:METHOD,1,0" in results_csv(results_table(records))
 
 
 def test_no_folder(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no folder"):
         read_records(tmp_path / "nowhere")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="is a file"):
+        read_records(tmp_path / "file")
+
+
+def test_a_run_without_a_count_of_seconds(two: Path, tmp_path: Path) -> None:
+    shutil.copytree(two / "a", tmp_path / "a")
+    (tmp_path / "a" / "cost.json").unlink()
+    assert read_record(tmp_path / "a").cpu_seconds is None
 
 
 def test_cost_adds_up_over_resumptions(tmp_path: Path) -> None:
@@ -51,7 +79,7 @@ def test_cost_adds_up_over_resumptions(tmp_path: Path) -> None:
     config = choose_run("1", "map", "rm", episodes=60)
     folder.begin(config)
     stops = iter([False, False, True])
-    train(folder, new_trainer(config), interrupted=lambda: next(stops))
+    train(folder, config.build_trainer(), interrupted=lambda: next(stops))
     before = folder.cpu_seconds()
     train(folder, folder.load())
     assert folder.cpu_seconds() > before > 0

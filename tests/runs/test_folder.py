@@ -130,10 +130,10 @@ def test_no_tensor_of_another_shape_or_type_is_loaded(tmp_path: Path, method: st
     paths = [path for path, _ in _tensors(whole)]
     assert len(paths) > 40
     for path in paths:
-        for wrong in (lambda value: value[..., None], lambda value: value.to(torch.complex64)):
+        value = dict(_tensors(whole))[path]
+        for wrong in (value[..., None], value.to(torch.complex64)):
             state = copy.deepcopy(whole)
-            value = dict(_tensors(state))[path]
-            _put(state, path, wrong(value))
+            _put(state, path, wrong)
             torch.save({"format": "nrm-checkpoint", "version": 2, "trainer": state}, folder.path / "checkpoint.pt")
             with pytest.raises(FileError, match="does not fit this run"):
                 folder.load()

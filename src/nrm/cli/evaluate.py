@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,9 @@ from nrm.cli.options import UsageError
 
 if TYPE_CHECKING:
     from nrm.agents.evaluation import Evaluation
+
+Figures = dict[str, float | None]
+"""What is printed of an evaluation, by name."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +46,24 @@ class Evaluate:
             raise UsageError(f"--episodes must be at least 1, not {self.episodes}")
         torch.set_num_threads(1)
         folder = RunFolder(self.run_folder)
-        trainer = folder.load()
-        config = folder.config()
+        trainer, config = folder.load(), folder.config()
         greedy, sampled = (
             evaluate(trainer, config.build_world(min(16, self.episodes)), self.episodes, self.seed, greedy=best)
             for best in (True, False)
         )
+        note = trainer.meter.note
+        left, right = (_figures(found, modulo=not note) for found in (greedy, sampled))
         if self.json:
-            print(json.dumps({**_as_dict(greedy), "sampled": _as_dict(sampled)}))
+            print(json.dumps({**left, "sampled": right}))
         else:
-            _print_table(greedy, sampled)
+            _print_table(left, right)
+        if note:
+            print(f"nrm: {note}", file=sys.stderr)
         return 0
 
 
-def _as_dict(found: Evaluation) -> dict[str, object]:
+def _figures(found: Evaluation, modulo: bool) -> Figures:
+    """The numbers of an evaluation; those modulo shortcuts only where they are known."""
     grounding = found.grounding
     return {
         "episodes": found.episodes,
@@ -63,21 +71,20 @@ def _as_dict(found: Evaluation) -> dict[str, object]:
         "success_rate": found.success_rate,
         "mean_length": found.mean_length,
         "state_accuracy": found.state_accuracy,
-        "state_accuracy_modulo_shortcuts": found.state_accuracy_modulo_shortcuts,
-        "grounding_accuracy": None if grounding is None else grounding.plain,
-        "grounding_accuracy_modulo_shortcuts": None if grounding is None else grounding.modulo_shortcuts,
+        "state_accuracy_modulo_shortcuts": found.state_accuracy_modulo_shortcuts if modulo else None,
+        "grounding_accuracy": grounding.plain if grounding else None,
+        "grounding_accuracy_modulo_shortcuts": grounding.modulo_shortcuts if grounding and modulo else None,
     }
 
 
-def _print_table(greedy: Evaluation, sampled: Evaluation) -> None:
-    table = Table(box=SIMPLE_HEAD)
-    for heading in ("", "greedy", "sampled"):
-        table.add_column(heading, justify="right" if heading else "left")
-    left, right = _as_dict(greedy), _as_dict(sampled)
-    for key in left:
-        cells = []
-        for value in (left[key], right[key]):
-            share = key == "success_rate" or "accuracy" in key
-            cells.append("-" if value is None else f"{value:.1%}" if share else f"{value:g}")
+def _print_table(greedy: Figures, sampled: Figures) -> None:
+    table = Table("", box=SIMPLE_HEAD)
+    for heading in ("greedy", "sampled"):
+        table.add_column(heading, justify="right")
+    for key in greedy:
+        share = key == "success_rate" or "accuracy" in key
+        cells = (
+            "-" if value is None else f"{value:{'.1%' if share else 'g'}}" for value in (greedy[key], sampled[key])
+        )
         table.add_row(key.replace("_", " "), *cells)
     Console(highlight=False).print(table)

@@ -24,14 +24,13 @@ def finish(out: Path, outcome: Outcome) -> int:
     """Print and write what the runs in a grid folder amount to; the exit status."""
     from nrm.results import read_records, results_table, write_results
 
-    records, broken = read_records(out)
-    failed = {path.name: why for path, why in broken.items()} | outcome.failed
+    records, problems = read_records(out)
+    failed = {path.name: why for path, why in problems.items()} | outcome.failed
     if records:
         _print_table(results_table(records))
+        write_results(records, out, problems)
     _print_outcome(outcome, failed, out)
     _write_failed(failed, out / "failed.md")
-    if records:
-        write_results(records, out)
     if not outcome.interrupted and any(record.done for record in records):
         _write_figures(records, out / "figures")
         _write_report(out)
@@ -82,14 +81,10 @@ def _print_table(rows: list[ResultRow]) -> None:
     for heading in ("runs", "last 100", "area", "grounding", "CPU s"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        spread, accuracies = row.last, row.accuracies
-        table.add_row(
-            *(row.world, row.task.removeprefix("paper task "), f"{row.method} {row.variant}", str(row.runs)),
-            f"{spread.mean:.1f} ± {spread.deviation:.1f}" if spread else "-",
-            "-" if row.area is None else f"{row.area:.1f}",
-            f"{accuracies[2]:.1%}" if accuracies else "-",
-            "-" if row.cpu_seconds is None else f"{row.cpu_seconds:.1f}",
-        )
+        group, texts = row.group, row.texts
+        chosen = [texts[heading] for heading in ("last 100", "area", "modulo shortcuts", "CPU s")]
+        name = f"{group.method} {group.variant}"
+        table.add_row(group.world, group.task.removeprefix("paper task "), name, str(row.runs), *chosen)
     wide = None if sys.stdout.isatty() else 120
     Console(highlight=False, markup=False, emoji=False, width=wide).print(table)
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from nrm.cli.options import UsageError
 
 if TYPE_CHECKING:
-    from nrm.report import Report as Page
+    from nrm.report import Page
 
 MOST_NOTES = 20
 """Folders with problems that are named one by one; the page names all."""

@@ -60,7 +60,7 @@ def figure_2(runs: Runs) -> Iterator[Named]:
         counts = [(series.label, curve.runs) for series, curve in curves]
         title(panel, named, f"{'task' if len(tasks) == 1 else 'tasks'} {numbers}; {count_note(counts)}")
     remove_unused(panels, len(panels_of), columns)
-    _finish(figure, _handles(runs.series), runs, f"return, mean of {runs.window} episodes")
+    _finish(figure, runs.looks, runs, f"return, mean of {runs.window} episodes")
     yield "figure-2", figure
 
 
@@ -75,34 +75,36 @@ def task_figures(runs: Runs) -> Iterator[Named]:
                 _draw(panel, curves)
                 title(panel, task.title, count_note([(series.label, curve.runs) for series, curve in curves]))
             remove_unused(panels, len(tasks), 2)
-            _finish(figure, _handles(runs.series), runs, f"{world}: return, mean of {runs.window} episodes")
+            _finish(figure, runs.looks, runs, f"{world}: return, mean of {runs.window} episodes")
             yield f"tasks-{file_part(world)}{f'-{part}' if part > 1 else ''}", figure
 
 
 def grounding_figures(runs: Runs) -> Iterator[Named]:
     """Accuracy of the grounder over episodes, for every series that has one: a panel for each task."""
+    grounding = {group.method for group in runs.groups if any(run.grounding for run in group.finished)}
     for world in runs.worlds:
         for series in runs.series:
             found = [(task, grounding_curves(runs.of(world, task, series))) for task in runs.tasks_in(world)]
             drawn = [(task, curves) for task, curves in found if curves]
+            words = ("grounding", world, series.variant, series.method if len(grounding) > 1 else "")
+            name = "-".join(file_part(word) for word in words if word)
             for part, page in enumerate(_pages(drawn), 1):
-                name = "-".join(map(file_part, ["grounding", world, *([series.variant] if series.variant else [])]))
-                if series.method != "nrm":
-                    name += f"-{file_part(series.method)}"
                 yield f"{name}{f'-{part}' if part > 1 else ''}", _grounding(page, runs, world, series)
 
 
 def _grounding(page: Sequence[tuple[Subject, dict[str, Curve]]], runs: Runs, world: str, series: Series) -> Figure:
+    from matplotlib.ticker import PercentFormatter
+
     figure, panels = _task_panels(page)
     for (task, curves), panel in zip(page, panels, strict=False):
         for name, curve in curves.items():
             _line(panel, curve, ACCURACY_LOOKS[name][1], most=1.0)
-        title(panel, task.title, count_note([(series.label, curves["accuracy"].runs)]))
+        title(panel, task.title, count_note([(series.label, max(curve.runs for curve in curves.values()))]))
         panel.set_ylim(-0.03, 1.03)
-        panel.yaxis.set_major_formatter(_percent())
+        panel.yaxis.set_major_formatter(PercentFormatter(1.0))
     remove_unused(panels, len(page), 2)
-    _finish(figure, [line_handle(label, look) for label, look in ACCURACY_LOOKS.values()], runs,
-            f"{world}: grounding accuracy of {series.label}")  # fmt: skip
+    shown = [ACCURACY_LOOKS[name] for name in ACCURACY_LOOKS if any(name in curves for _, curves in page)]
+    _finish(figure, shown, runs, f"{world}: grounding accuracy of {series.label}")
     return figure
 
 
@@ -130,21 +132,11 @@ def _line(panel: Axes, curve: Curve, look: Look, most: float | None = None) -> N
     panel.plot(curve.episodes, curve.mean, color=look.colour, linestyle=look.line, linewidth=1.4, marker=marker)
 
 
-def _handles(series: Sequence[Series]) -> list[Any]:
-    return [line_handle(one.label, one.look) for one in series]
-
-
-def _finish(figure: Figure, handles: list[Any], runs: Runs, ylabel: str) -> None:
+def _finish(figure: Figure, looks: Sequence[tuple[str, Look]], runs: Runs, ylabel: str) -> None:
     """The legend above, the axes' names, and what was left out."""
     from matplotlib.patches import Patch
 
     band = Patch(color="#999999", alpha=0.35, linewidth=0, label="± deviation over runs")
-    legend_above(figure, [*handles, band])
+    legend_above(figure, [*(line_handle(label, look) for label, look in looks), band])
     figure.supxlabel(f"episode{f'  ({runs.left_out})' if runs.left_out else ''}", fontsize=9)
     figure.supylabel(plain(ylabel), fontsize=9)
-
-
-def _percent() -> Any:
-    from matplotlib.ticker import PercentFormatter
-
-    return PercentFormatter(1.0)

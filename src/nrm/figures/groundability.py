@@ -32,30 +32,27 @@ def draw_groundability(rows: Sequence[GroundabilityRow]) -> Figure:
     """Times by task on a logarithmic scale; where the budget ended the work, the time is a lower bound."""
     figure, (panel,) = new_figure(1, 1, 3.2)
     tasks = np.arange(len(rows))
-    lines = (
+    points = (
         ("closed form", BLUE, "o", [row.closed_form for row in rows]),
         ("Algorithm 1", VERMILION, "s", [row.algorithm_1 for row in rows]),
         ("brute force, machines", GREEN, "P", [row.brute_force for row in rows]),
+        ("brute force, formulas", ORANGE, "D", [_formulas(row, finished=True) for row in rows]),
+        ("brute force, formulas (stopped there)", ORANGE, 6, [_formulas(row, finished=False) for row in rows]),
+        ("paper's Algorithm 1", GREY, "s", [row.paper_algorithm_1 for row in rows]),
+        ("paper's brute force", GREY, "D", [row.paper_brute_force for row in rows]),
     )
-    for label, colour, marker, seconds in lines:
-        panel.plot(tasks, seconds, color=colour, marker=marker, linestyle="", markersize=6, label=label)
-    for finished, label in ((True, "brute force, formulas"), (False, "brute force, formulas (stopped there)")):
-        some = [place for place, row in enumerate(rows) if row.formulas_maps and row.finished is finished]
-        if some:
-            panel.plot(
-                some, [rows[place].formulas for place in some], color=ORANGE, marker="D" if finished else 6,
-                linestyle="", markersize=6 if finished else 8, label=label,
-            )  # fmt: skip
-    for label, marker, seconds in (
-        ("paper's Algorithm 1", "s", [row.paper_algorithm_1 for row in rows]),
-        ("paper's brute force", "D", [row.paper_brute_force for row in rows]),
-    ):
-        panel.plot(
-            tasks, seconds, color=GREY, marker=marker, markerfacecolor="none", linestyle="", markersize=6, label=label
-        )
+    for label, colour, marker, seconds in points:
+        if not np.isnan(seconds).all():
+            face = "none" if colour == GREY else colour
+            panel.plot(tasks, seconds, label=label, color=colour, marker=marker, markerfacecolor=face, linestyle="")
     panel.set_yscale("log")
     panel.set_xticks(tasks, [f"{row.task.number}\n({row.count})" for row in rows])
     panel.set_xlabel("task (number of shortcuts)", fontsize=9)
     panel.set_ylabel("seconds", fontsize=9)
     figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=9)
     return figure
+
+
+def _formulas(row: GroundabilityRow, finished: bool) -> float:
+    """The time of the brute force over formulas where it ended so; NaN, which is not drawn, elsewhere."""
+    return row.formulas if row.formulas_maps and row.finished is finished else float("nan")

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from nrm.errors import StatisticsError
-from nrm.figures.style import METHOD_LOOKS, Look, further_look, unique
+from nrm.figures.style import Look, further_look, method_look
 from nrm.logic import PaperTask
-from nrm.results import Record
-from nrm.results.results import grouped, paper_task_of
+from nrm.results import Group, Record, group_runs, method_named, method_order
+from nrm.results.records import ACCURACIES
 from nrm.results.statistics import Values, moving_mean
 
 POINTS = 250
 """Most points of a curve: more cannot be told apart in print, and make a vector file large."""
 WINDOW = 100
 """Episodes of a moving mean (paper, "Other Details")."""
-ACCURACIES = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,12 @@ class Subject:
     """A task as the figures name it."""
 
     name: str
-    title: str
     paper: PaperTask | None
+
+    @property
+    def title(self) -> str:
+        """Above a panel: of a task of the paper its number and formula."""
+        return f"Task {self.paper.number}: {self.paper.formula()}" if self.paper else self.name
 
 
 @dataclass(frozen=True)
@@ -54,31 +57,44 @@ class Curve:
 class Runs:
     """The finished runs of a grid, whole or in part."""
 
-    worlds: tuple[str, ...]
-    tasks: tuple[Subject, ...]
+    groups: tuple[Group, ...]
+    """In reading order, each with a finished run."""
     series: tuple[Series, ...]
-    cells: dict[tuple[str, str, str, str], tuple[Record, ...]]
-    """World, task, method and variant of some runs, to the runs."""
     unfinished: int
-    """How many runs were left out."""
+    """How many runs are left out."""
 
-    def of(self, world: str, task: Subject, series: Series) -> tuple[Record, ...]:
-        """The runs of one cell, perhaps none."""
-        return self.cells.get((world, task.name, series.method, series.variant), ())
+    @property
+    def worlds(self) -> list[str]:
+        """The worlds that any run is in."""
+        return list(dict.fromkeys(group.world for group in self.groups))
 
     def tasks_in(self, world: str) -> list[Subject]:
         """The tasks that any series ran on in a world."""
-        return [task for task in self.tasks if any(self.of(world, task, series) for series in self.series)]
+        groups = [group for group in self.groups if group.world == world]
+        return list(dict.fromkeys(Subject(group.task, group.paper) for group in groups))
+
+    def of(self, world: str, task: Subject, series: Series) -> tuple[Record, ...]:
+        """The runs of one cell, perhaps none."""
+        wanted = (world, task.name, series.method, series.variant)
+        for group in self.groups:
+            if (group.world, group.task, group.method, group.variant) == wanted:
+                return group.finished
+        return ()
 
     @property
     def window(self) -> int:
         """Episodes of the moving means: 100, or a quarter of the shortest run."""
-        shortest = min(len(run.returns) for runs in self.cells.values() for run in runs)
+        shortest = min(len(run.returns) for group in self.groups for run in group.finished)
         return max(1, min(WINDOW, shortest // 4))
 
     @property
+    def looks(self) -> list[tuple[str, Look]]:
+        """What a legend says."""
+        return [(series.label, series.look) for series in self.series]
+
+    @property
     def left_out(self) -> str:
-        """What to say about the runs that were left out."""
+        """What to say about the runs that are left out."""
         if not self.unfinished:
             return ""
         return f"{self.unfinished} unfinished {'run' if self.unfinished == 1 else 'runs'} left out"
@@ -86,26 +102,15 @@ class Runs:
 
 def collect(records: Iterable[Record]) -> Runs:
     """The finished ones of some runs."""
-    everything = list(records)
-    finished = [record for record in everything if record.done]
-    if not everything:
+    groups = group_runs(records).groups
+    total = sum(len(group.records) for group in groups)
+    if not total:
         raise StatisticsError("there are no runs to draw; train some with 'nrm train' or 'nrm reproduce'")
+    finished = sum(len(group.finished) for group in groups)
     if not finished:
-        raise StatisticsError(f"nothing to draw: none of the {len(everything)} runs is finished")
-    groups = grouped(finished)
-    papers: dict[str, PaperTask | None] = {}
-    for (_, _, task, _), runs in groups.items():
-        if task not in papers:
-            papers[task] = paper_task_of(runs[0])
-    number = {task: paper.number if paper else 99 for task, paper in papers.items()}
-    subjects = tuple(_subject(task, papers[task]) for task in sorted(papers, key=lambda task: (number[task], task)))
-    return Runs(
-        worlds=tuple(unique(world for world, _, _, _ in groups)),
-        tasks=subjects,
-        series=_series([(method, variant) for _, variant, _, method in groups]),
-        cells={(world, task, method, variant): tuple(runs) for (world, variant, task, method), runs in groups.items()},
-        unfinished=len(everything) - len(finished),
-    )
+        raise StatisticsError(f"nothing to draw: none of the {total} runs is finished")
+    drawn = tuple(group for group in groups if group.finished)
+    return Runs(drawn, _series(drawn), total - finished)
 
 
 def learning_curve(runs: Sequence[Record], window: int) -> Curve:
@@ -139,7 +144,9 @@ def grounding_curves(runs: Sequence[Record]) -> dict[str, Curve]:
     curves = {}
     for name in ACCURACIES:
         rows = np.stack([_held(run, name, episodes) for run in known])
-        curves[name] = Curve(episodes, rows.mean(0), rows.std(0), len(known))
+        rows = rows[np.isfinite(rows).all(axis=1)]
+        if len(rows):
+            curves[name] = Curve(episodes, rows.mean(0), rows.std(0), len(rows))
     return curves
 
 
@@ -166,21 +173,17 @@ def _places(length: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.unique(np.linspace(0, length - 1, min(POINTS, length)).round().astype(np.int64))
 
 
-def _subject(name: str, paper: PaperTask | None) -> Subject:
-    return Subject(name, f"Task {paper.number}: {paper.formula()}" if paper else name, paper)
-
-
-def _series(pairs: Sequence[tuple[str, str]]) -> tuple[Series, ...]:
-    """The series in the order of methods and variants; methods as such have looks of their own."""
-    methods = [*METHOD_LOOKS, *(method for method, _ in pairs if method not in METHOD_LOOKS)]
-    ordered = sorted(set(pairs), key=lambda pair: (pair[1] != "", methods.index(pair[0]), pair[1]))
-    one_variant = len({variant for _, variant in pairs}) == 1
-    found, further = [], 0
-    for method, variant in ordered:
-        if method in METHOD_LOOKS and (one_variant or not variant):
-            look = METHOD_LOOKS[method]
-        else:
+def _series(groups: Sequence[Group]) -> tuple[Series, ...]:
+    """The series in the order of variants and methods; methods as such look as they ask for, unless that is taken."""
+    pairs = dict.fromkeys((group.variant, group.method) for group in groups)
+    ordered = sorted(pairs, key=lambda pair: (pair[0] != "", method_order(pair[1])))
+    one_variant = len({variant for variant, _ in pairs}) == 1
+    found: list[Series] = []
+    further = 0
+    for variant, name in ordered:
+        method = method_named(name)
+        look, usual = method_look(method), one_variant or not variant
+        if not usual or look in [series.look for series in found]:
             look, further = further_look(further), further + 1
-        label = method.upper() if one_variant or not variant else f"{method.upper()} {variant}"
-        found.append(Series(method, variant, label, look))
+        found.append(Series(name, variant, method.label if usual else f"{method.label} {variant}", look))
     return tuple(found)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nrm.agents import Method
 from nrm.errors import MissingExtraError, shorten
 from nrm.files import make_folder, write_bytes
 
@@ -30,22 +30,20 @@ MORE_LINES: tuple[Any, ...] = ((0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, 
 
 @dataclass(frozen=True)
 class Look:
-    """How one method is drawn: different lines too, so that it can be read in grey."""
+    """How a series is drawn: different lines too, so that it can be read in grey."""
 
     colour: str
     line: Any
     marker: str
 
 
-METHOD_LOOKS = {
-    "rm": Look(BLUE, "-", "o"),
-    "nrm": Look(VERMILION, (0, (4, 1.5)), "s"),
-    "rnn": Look(GREEN, (0, (1, 1)), "^"),
-}
+def method_look(method: Method) -> Look:
+    """The look that a method asks for."""
+    return Look(method.colour, (0, method.dash) if method.dash else "-", method.marker)
 
 
 def further_look(place: int) -> Look:
-    """The look of the `place`-th series beyond the three methods."""
+    """The look of the `place`-th series beyond the methods as such."""
     markers = "DvPX*"
     line = MORE_LINES[place % len(MORE_LINES)]
     return Look(MORE_COLOURS[place % len(MORE_COLOURS)], line, markers[place % len(markers)])
@@ -134,8 +132,3 @@ def matplotlib_or_error() -> Any:
 def file_part(text: str) -> str:
     """A name as part of a file name."""
     return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in text)
-
-
-def unique(names: Iterable[str]) -> list[str]:
-    """Names in their order, each once."""
-    return list(dict.fromkeys(names))

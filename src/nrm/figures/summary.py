@@ -51,7 +51,7 @@ def _figure(
         note = draw(panel, runs, world, score, seed)
         title(panel, f"{world}, {score}", note)
     if draw is _profiles:
-        legend_above(figure, [line_handle(series.label, series.look) for series in runs.series])
+        legend_above(figure, [line_handle(label, look) for label, look in runs.looks])
         figure.supylabel("share of runs that return more", fontsize=9)
     figure.supxlabel(f"{xlabel}{f'  ({runs.left_out})' if runs.left_out else ''}", fontsize=9)
     return figure
@@ -124,7 +124,7 @@ def _pairs(runs: Runs, world: str) -> list[tuple[Series, Series, list[Subject]]]
     for ours, theirs in combinations(runs.series, 2):
         if ours.method != theirs.method and ours.variant != theirs.variant:
             continue
-        tasks = [task for task in runs.tasks if runs.of(world, task, ours) and runs.of(world, task, theirs)]
+        tasks = [task for task in runs.tasks_in(world) if runs.of(world, task, ours) and runs.of(world, task, theirs)]
         if tasks:
             found.append((ours, theirs, tasks))
     return found

@@ -3,49 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
 from nrm.aliases import Json
 from nrm.errors import FileError, LimitError, listing, shorten
-from nrm.files import make_folder, write_text
 from nrm.groundability import Shortcuts, shortcuts
+from nrm.machines import Task
 from nrm.report.curves import curves, summary
 from nrm.report.drawing import machine_data
-from nrm.report.groups import Group, grouped
-from nrm.report.page import page_text
+from nrm.report.page import Page
 from nrm.report.pictures import Tiles
 from nrm.report.recording import record_run
 from nrm.report.words import shortcut_words, too_long
-from nrm.results import read_records
+from nrm.results import Group, group_runs, method_named, method_order, read_records
 
-
-@dataclass(frozen=True)
-class Report:
-    """A page about runs, and what its reader should know."""
-
-    folder: Path
-    data: Json
-    """All that the page shows, as JSON values."""
-    runs: int
-    recorded: int
-    """Runs with an episode to play."""
-    unfinished: dict[Path, str]
-    problems: dict[Path, str]
-    """Folders and files that could not be used, and why."""
-
-    def html(self) -> str:
-        """The page: one text that needs nothing else."""
-        return page_text(self.data)
-
-    def write(self, out: Path | None = None) -> Path:
-        """Write the page, whole or not at all: to `index.html` in the folder unless told otherwise."""
-        path = self.folder / "index.html" if out is None else out
-        make_folder(path.parent)
-        write_text(path, self.html())
-        return path
+Analysis = Shortcuts | LimitError
+"""The shortcuts of a task, or why the analysis gave up."""
+DASH = 2
+"""Pixels of a line's width, in which the lengths of its dashes are given."""
 
 
 def write_report(folder: Path | str, title: str | None = None, out: Path | None = None) -> Path:
@@ -59,10 +36,10 @@ def build_report(
     *,
     recorded: int = 1,
     progress: Callable[[int, int], None] | None = None,
-) -> Report:
+) -> Page:
     """Read all runs below a folder, and play episodes with `recorded` runs of each method, task and world.
 
-    `progress` is told how many groups of runs are done, and of how many. What cannot be read is named in the report.
+    `progress` is told how many groups of runs are done, and of how many. What cannot be read is named on the page.
     """
     root = Path(folder)
     records, problems = read_records(root)
@@ -74,11 +51,14 @@ def build_report(
     for record in records:
         if not record.done:
             unfinished[record.path] = f"{len(record.returns):,} of {record.config.episodes:,} episodes"
-    groups, twice = grouped(records)
-    tiles, analyses = Tiles(), _Analyses()
+    groups, copies = group_runs(records)
+    problems |= copies
+    tasks = {group.task: group.records[0].task for group in groups}
+    analyses = {name: _analysis(task) for name, task in tasks.items()}
+    tiles = Tiles()
     shown = []
     for number, group in enumerate(groups, 1):
-        shown.append(_group_data(group, recorded, analyses, tiles, problems))
+        shown.append(_group_data(group, recorded, analyses[group.task], tiles, problems))
         if progress is not None:
             progress(number, len(groups))
     data = {
@@ -86,75 +66,65 @@ def build_report(
         "folder": str(root),
         "written": datetime.now().astimezone().isoformat(timespec="minutes"),
         "version": version("neural-reward-machines"),
-        "tasks": [_task_data(group, analyses.of(group)) for group in _first_of_each_task(groups)],
+        "methods": [_method_data(name) for name in sorted({group.method for group in groups}, key=method_order)],
+        "tasks": [_task_data(name, task, analyses[name]) for name, task in tasks.items()],
         "groups": shown,
         "tiles": tiles.images,
         "unfinished": _notes(unfinished, root),
-        "problems": _notes({**problems, **twice}, root),
+        "problems": _notes(problems, root),
     }
-    return Report(
-        folder=root,
-        data=data,
-        runs=sum(len(group.records) for group in groups),
-        recorded=sum(len(item["recordings"]) for item in shown),
-        unfinished=unfinished,
-        problems={**problems, **twice},
-    )
+    return Page(root, data, sum(len(group.records) for group in groups), unfinished, problems)
 
 
-class _Analyses:
-    """The shortcuts of each task, found once; None where the analysis gave up."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, Shortcuts | LimitError] = {}
-
-    def of(self, group: Group) -> Shortcuts | LimitError:
-        if group.task not in self._found:
-            try:
-                self._found[group.task] = shortcuts(group.records[0].config.build_task().machine())
-            except LimitError as error:
-                self._found[group.task] = error
-        return self._found[group.task]
+def _analysis(task: Task) -> Analysis:
+    try:
+        return shortcuts(task.machine())
+    except LimitError as error:
+        return error
 
 
-def _first_of_each_task(groups: list[Group]) -> list[Group]:
-    first: dict[str, Group] = {}
-    for group in groups:
-        first.setdefault(group.task, group)
-    return list(first.values())
-
-
-def _task_data(group: Group, found: Shortcuts | LimitError) -> Json:
-    task = group.records[0].config.build_task()
+def _method_data(name: str) -> Json:
+    method = method_named(name)
     return {
-        "name": group.task,
+        "name": name,
+        "label": method.label,
+        "knows": method.knows,
+        "colour": f"light-dark({method.colour}, {method.dark})",
+        "dash": " ".join(f"{DASH * length:g}" for length in method.dash),
+        "grounds": method.grounds,
+    }
+
+
+def _task_data(name: str, task: Task, found: Analysis) -> Json:
+    return {
+        "name": name,
         "formula": shorten(str(task.formula), 2000),
-        "symbols": list(task.alphabet.symbols),
-        "kind": task.alphabet.kind,
-        "reward": task.reward if isinstance(task.reward, str) else "levels of its own",
         "machine": machine_data(task.machine()),
         "words": too_long(found) if isinstance(found, LimitError) else shortcut_words(found),
     }
 
 
-def _group_data(group: Group, recorded: int, analyses: _Analyses, tiles: Tiles, problems: dict[Path, str]) -> Json:
+def _group_data(group: Group, recorded: int, found: Analysis, tiles: Tiles, problems: dict[Path, str]) -> Json:
+    # Numbers are about the finished runs, or about all while none is finished.
+    counted = group.finished or group.records
     recordings: list[Json] = []
-    found = analyses.of(group)
-    for record in group.counted:
+    for record in counted:
         if len(recordings) == recorded:
             break
         try:
             recordings.append(record_run(record, None if isinstance(found, LimitError) else found, tiles))
         except Exception as error:  # a damaged checkpoint must not cost the rest of the page
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-            problems[record.path] = f"no episode was played: {reason}"
+            problems.setdefault(record.path, f"no episode was played: {reason}")
     return {
         "world": group.world,
         "task": group.task,
         "method": group.method,
         "variant": group.variant,
-        **summary(group),
-        "curves": curves(group),
+        "seeds": [record.seed for record in group.records],
+        "finished": len(group.finished),
+        **summary(counted),
+        "curves": curves(counted),
         "recordings": recordings,
     }
 
@@ -168,9 +138,8 @@ def _begun(root: Path) -> list[Path]:
 def _no_runs(root: Path, problems: dict[Path, str], unfinished: dict[Path, str]) -> str:
     if problems:
         path, reason = next(iter(problems.items()))
-        return f"no run below {root} can be read; {path}: {reason}" + (
-            f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        )
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        return f"no run below {root} can be read; {path}: {reason}{more}"
     if unfinished:
         names = listing([str(path) for path in unfinished], 3)
         return f"no run below {root} has saved an episode yet; wait for a checkpoint of {names}"
@@ -178,11 +147,4 @@ def _no_runs(root: Path, problems: dict[Path, str], unfinished: dict[Path, str])
 
 
 def _notes(notes: dict[Path, str], root: Path) -> list[list[str]]:
-    return [[_relative(path, root), reason] for path, reason in sorted(notes.items())]
-
-
-def _relative(path: Path, root: Path) -> str:
-    try:
-        return str(path.relative_to(root))
-    except ValueError:
-        return str(path)
+    return [[str(path.relative_to(root)), reason] for path, reason in sorted(notes.items())]

@@ -7,32 +7,54 @@ import hashlib
 import html
 import json
 import re
+from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 
 from nrm.aliases import Json
+from nrm.files import make_folder, write_text
 
 SCRIPTS = ("base", "filters", "summary", "curves", "machine", "boards", "player", "notes", "main")
 """The parts of the program, in the order in which they need each other."""
 
 
-def page_text(data: Json) -> str:
-    """One HTML text that loads nothing and opens from disk.
+@dataclass(frozen=True)
+class Page:
+    """A page about runs, and what its reader should know."""
 
-    The browser is told to run this very program and no other (a hash in the content security policy), so a text from
-    a configuration that were taken for HTML could still do nothing.
-    """
-    style = _part("page.css")
-    script = "(() => {\n" + "\n".join(_part(f"{name}.js") for name in SCRIPTS) + "})();\n"
-    policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
-    parts = {
-        "policy": policy,
-        "title": _plain(data["title"]),
-        "style": style,
-        "data": _inside_script(data),
-        "script": script,
-    }
-    # In one pass, so that nothing inside a part is taken for a place to fill.
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _part("page.html"))
+    folder: Path
+    data: Json
+    """All that the page shows, as JSON values."""
+    runs: int
+    unfinished: dict[Path, str]
+    problems: dict[Path, str]
+    """Folders and files that could not be used, and why."""
+
+    def html(self) -> str:
+        """One HTML text that loads nothing and opens from disk.
+
+        The browser is told to run this very program and no other (a hash in the content security policy), so a text
+        from a configuration that were taken for HTML could still do nothing.
+        """
+        style = _part("page.css")
+        script = "(() => {\n" + "\n".join(_part(f"{name}.js") for name in SCRIPTS) + "})();\n"
+        policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+        parts = {
+            "policy": policy,
+            "title": _plain(self.data["title"]),
+            "style": style,
+            "data": _inside_script(self.data),
+            "script": script,
+        }
+        # In one pass, so that nothing inside a part is taken for a place to fill.
+        return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _part("page.html"))
+
+    def write(self, out: Path | None = None) -> Path:
+        """Write the page, whole or not at all: to `index.html` in the folder unless told otherwise."""
+        path = self.folder / "index.html" if out is None else out
+        make_folder(path.parent)
+        write_text(path, self.html())
+        return path
 
 
 def _part(name: str) -> str:

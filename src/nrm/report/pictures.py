@@ -9,9 +9,6 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from nrm.envs import MinecraftConfig
-from nrm.envs.minecraft.sprites import has_picture, tile
-
 
 class Tiles:
     """The tiles that a page needs, each of them once."""
@@ -21,15 +18,8 @@ class Tiles:
         """Data URIs."""
         self._place: dict[bytes, int] = {}
 
-    def of(self, config: MinecraftConfig) -> list[list[int]]:
-        """For nothing and each name of a world: the numbers of its tile without and with the agent."""
-        others = [name for name in config.names if not has_picture(name)]
-        return [
-            [self._number(tile(name, others.index(name) if name in others else 0, agent)) for agent in (False, True)]
-            for name in (None, *config.names)
-        ]
-
-    def _number(self, pixels: NDArray[np.uint8]) -> int:
+    def number(self, pixels: NDArray[np.uint8]) -> int:
+        """The number of a picture among the images."""
         image = png(pixels)
         if image not in self._place:
             self._place[image] = len(self.images)

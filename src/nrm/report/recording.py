@@ -10,18 +10,15 @@ import torch
 from nrm.agents import Trainer
 from nrm.agents.evaluation import Played, play
 from nrm.aliases import Json
-from nrm.envs import BatchedMinecraft, MinecraftConfig
-from nrm.envs.minecraft.grid import letters_of_contents, settled
+from nrm.envs import BatchedWorld, Board
 from nrm.errors import FileError, LimitError, WorldError
 from nrm.groundability import Shortcuts, diagnose
 from nrm.report.pictures import Tiles
 from nrm.results import Record
-from nrm.runs import RunConfig, RunFolder
+from nrm.runs import RunFolder
 
 SEED = 12345
 """Of the episodes, and of the layout where one is drawn; as in `nrm watch`."""
-MOST_CELLS = 1024
-"""Cells of a world that is drawn."""
 MOST_STEPS = 400
 """Steps of an episode that are kept."""
 MOST_STATES = 12
@@ -30,52 +27,34 @@ MOST_STATES = 12
 
 def record_run(record: Record, found: Shortcuts | None, tiles: Tiles) -> Json:
     """Load a run's checkpoint, play an episode by its policy and one by its best actions, and look at its grounder."""
-    folder = RunFolder(record.path)
     if not (record.path / "checkpoint.pt").exists():
         raise FileError(f"{record.path} has no checkpoint.pt, so no episode can be played")
-    world = still_world(record.config)
-    trainer = folder.load()
-    width, height = world.config.shape
-    contents = _contents(world)
-    letters = letters_of_contents(world.config, world.machine.alphabet).tolist()
-    grounding = ground_cells(trainer, world, found)
-    names = {*letters, *(grounding["learned"] if grounding else ())}
+    board = _board(record)
+    trainer = RunFolder(record.path).load()
+    grounding = ground_cells(trainer, board.world, found)
+    letters = {*board.letters, *(grounding["learned"] if grounding else ())}
     return {
         "seed": record.seed,
-        "width": width,
-        "height": height,
-        "drawn": isinstance(record.config.world, MinecraftConfig) and record.config.world.layout == "episode",
-        "contents": contents,
-        "letters": letters,
-        "names": {letter: world.machine.alphabet.letter_name(letter) for letter in sorted(names)},
-        "tiles": tiles.of(world.config),
+        "width": board.width,
+        "height": board.height,
+        "drawn": board.drawn,
+        "contents": board.contents,
+        "letters": board.letters,
+        "names": {letter: board.world.machine.alphabet.letter_name(letter) for letter in sorted(letters)},
+        "tiles": [[tiles.number(picture) for picture in pair] for pair in board.tiles],
+        "actions": board.actions,
         "grounding": grounding,
-        "episodes": [play_once(trainer, world, greedy) for greedy in (False, True)],
+        "episodes": [play_once(trainer, board.world, greedy) for greedy in (False, True)],
     }
 
 
-def still_world(config: RunConfig) -> BatchedMinecraft:
-    """One environment of the run's world in which nothing moves between episodes: observations are cells."""
-    world: Any = config.world
-    if not isinstance(world, MinecraftConfig):
-        raise WorldError(
-            "episodes are played here in map and image worlds only; see one with 'nrm watch DIR --gif FILE'"
-        )
-    if world.cells > MOST_CELLS:
-        raise WorldError(f"worlds are drawn up to {MOST_CELLS:,} cells; this one has {world.cells:,}")
-    if world.layout != "fixed":
-        world = settled(world, SEED if world.layout_seed is None else world.layout_seed)
-    return BatchedMinecraft(world, config.build_task().machine(), 1, config.end)
-
-
-def play_once(trainer: Trainer, world: BatchedMinecraft, greedy: bool) -> Json:
+def play_once(trainer: Trainer, world: BatchedWorld, greedy: bool) -> Json:
     """One episode, a row for each step: cell, action, letter read, reward, state reached, belief."""
     start = int(world.reset(SEED)[0])  # playing begins with the same reset
     steps: list[Json] = []
     end = "cut"
-    memory = trainer.memory_on(world)
     for shown in play(trainer, world, SEED, greedy):
-        steps.append(_step(trainer, memory, shown))
+        steps.append(_step(shown, trainer.method.tracks_states))
         if bool(shown.batch.terminated[0]):
             end = "success" if bool(world.machine.accepting[int(shown.state[0])]) else "failure"
         elif bool(shown.batch.truncated[0]):
@@ -85,7 +64,15 @@ def play_once(trainer: Trainer, world: BatchedMinecraft, greedy: bool) -> Json:
     return {"greedy": greedy, "start": start, "end": end, "steps": steps}
 
 
-def _step(trainer: Trainer, memory: Any, shown: Played) -> Json:
+def _board(record: Record) -> Board:
+    config = record.config
+    board = config.world_kind.board
+    if board is None:
+        raise WorldError(f"there is no still picture of {config.world}; see one with 'nrm watch DIR --gif FILE'")
+    return board(config.settings["world"], record.task.machine(), config.end, SEED)
+
+
+def _step(shown: Played, tracks_states: bool) -> Json:
     row: Json = {
         "cell": int(shown.batch.final_observation[0]),
         "action": int(shown.action[0]),
@@ -93,8 +80,8 @@ def _step(trainer: Trainer, memory: Any, shown: Played) -> Json:
         "reward": round(float(shown.batch.reward[0]), 3),
         "state": int(shown.state[0]),
     }
-    if trainer.method != "rnn":
-        belief = memory.feature(shown.carry)[0].numpy()
+    if tracks_states:
+        belief = shown.memory[0].numpy()
         likely = np.argsort(-belief, kind="stable")[:MOST_STATES]
         row["belief"] = [
             [int(state), round(float(belief[state]), 3)] for state in likely.tolist() if belief[state] >= 5e-4
@@ -102,7 +89,7 @@ def _step(trainer: Trainer, memory: Any, shown: Played) -> Json:
     return row
 
 
-def ground_cells(trainer: Trainer, world: BatchedMinecraft, found: Shortcuts | None) -> Json | None:
+def ground_cells(trainer: Trainer, world: BatchedWorld, found: Shortcuts | None) -> Json | None:
     """What the grounder takes each cell for, beside the truth; None for methods without one."""
     truth = world.true_labels()
     if trainer.model is None or truth is None or world.frames is None:
@@ -123,7 +110,7 @@ def ground_cells(trainer: Trainer, world: BatchedMinecraft, found: Shortcuts | N
     return shown
 
 
-def _judged(found: Shortcuts, world: BatchedMinecraft, truth: Any, learned: Any) -> Json:
+def _judged(found: Shortcuts, world: BatchedWorld, truth: Any, learned: Any) -> Json:
     """Each cell's verdict: right, alike (harmless), mirror (by a symmetry) or wrong; and what it all means."""
     confusion = np.zeros((found.alphabet.size, found.alphabet.size))
     np.add.at(confusion, (truth, learned), 1.0)
@@ -143,17 +130,6 @@ def _judged(found: Shortcuts, world: BatchedMinecraft, truth: Any, learned: Any)
     moved = diagnosis.symmetry != found.group.identity and found.machine.states == world.machine.states
     return {
         "verdicts": verdicts.tolist(),
-        "accuracy": round(diagnosis.accuracy, 4),
-        "modulo": round(diagnosis.accuracy_modulo_shortcuts, 4),
         "meaning": diagnosis.meaning,
         "mirror": list(found.states_under(diagnosis.symmetry)) if moved else None,
     }
-
-
-def _contents(world: BatchedMinecraft) -> list[int]:
-    """What lies in each cell: 0 for nothing, i for the i-th name of the world."""
-    contents = [0] * world.config.cells
-    for name, cell in world.config.placements:
-        assert cell is not None
-        contents[world.config.number(cell)] = world.config.names.index(name) + 1
-    return contents

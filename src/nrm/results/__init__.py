@@ -1,11 +1,19 @@
-"""What comes out of runs: records, groups, statistics and tables."""
+"""What comes out of runs: records, groups, scores, statistics and tables."""
 
+from nrm.results.groups import Group, Grouping, group_runs, method_named, method_order
 from nrm.results.records import Record, read_record, read_records
-from nrm.results.results import ResultRow, results_csv, results_markdown, results_table, write_results
+from nrm.results.scores import Scores
+from nrm.results.table import ResultRow, results_csv, results_markdown, results_table, write_results
 
 __all__ = [
+    "Group",
+    "Grouping",
     "Record",
     "ResultRow",
+    "Scores",
+    "group_runs",
+    "method_named",
+    "method_order",
     "read_record",
     "read_records",
     "results_csv",

@@ -3,46 +3,48 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from functools import cached_property
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from nrm.errors import FileError
+import numpy as np
+
+from nrm.agents import METHODS
+from nrm.errors import ConfigError, FileError
 from nrm.files import read_text
+from nrm.machines import Task
+from nrm.machines.formats.task_file import task_from_toml
 from nrm.runs.config import RunConfig
 from nrm.runs.folder import Column, RunFolder
 
+ACCURACIES = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
+"""Columns of grounding.csv. The last one is NaN where a task has too many symmetries to look at."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Record:
     """One run as its folder tells it."""
 
     path: Path
     config: RunConfig
+    task: Task
+    world: str
+    """The world's title: what the agent sees, and how it varies."""
     variant: str
-    """The name of the configuration change that the run belongs to; empty for the preset as it is."""
+    """What the grid that made the run calls its settings; empty for the preset as it is."""
     metrics: dict[str, Column]
     """Columns of metrics.csv, one entry per episode: episode, steps, return, length, success."""
     grounding: dict[str, Column] | None
-    """Columns of grounding.csv: episode, accuracy, balanced_accuracy, accuracy_modulo_shortcuts."""
+    """Columns of grounding.csv: episode, and the `ACCURACIES`; None where nothing was grounded."""
     cpu_seconds: float | None
     """What the run has cost so far, over all its resumptions."""
 
-    @cached_property
-    def task(self) -> str:
-        """The task's name."""
-        task = self.config.build_task()
-        return task.name or task.formula.brief()
-
-    @property
-    def world(self) -> str:
-        """The world's name: what the agent sees, and how items are laid out unless they are fixed."""
-        return self.config.world_title
-
     @property
     def method(self) -> str:
-        """rm, nrm or rnn."""
+        """The method's name."""
         return self.config.method
 
     @property
@@ -60,47 +62,118 @@ class Record:
         """Whether all episodes are there."""
         return len(self.returns) >= self.config.episodes
 
+    @cached_property
+    def settings(self) -> dict[str, str]:
+        """Every setting by its path, as text. What the world's title tells already is left out."""
+        config = self.config
+        names = ("world", "algorithm", "environments", "end", "episodes")
+        settings = {name: str(getattr(config, name)) for name in names}
+        for section, values in config.settings.items():
+            told = config.world_kind.titled if section == "world" else ()
+            plain = values if isinstance(values, Mapping) else asdict(values)
+            settings |= {f"{section}.{name}": str(value) for name, value in plain.items() if name not in told}
+        return settings
+
     def last_return(self, last: int = 100) -> float:
         """The mean return of the last episodes."""
         return float(self.returns[-last:].mean())
+
+    def last_accuracy(self, name: str) -> float | None:
+        """One of the `ACCURACIES` of the grounder at the end; None where it is unknown."""
+        if self.grounding is None or not len(self.grounding[name]):
+            return None
+        value = float(self.grounding[name][-1])
+        return value if math.isfinite(value) else None
 
 
 def read_record(path: Path) -> Record:
     """The run in a folder. It must have a checkpoint's metrics."""
     folder = RunFolder(path)
-    config = folder.config()
-    cell, cost = _json(path / "cell.json"), _json(path / "cost.json")
+    config = _config(folder)
     return Record(
         path=path,
         config=config,
-        variant=str(cell.get("variant", "")),
-        metrics=folder.metrics(),
+        task=_task(config.task),
+        world=config.world_title,
+        variant=str(_object(path / "cell.json").get("variant", "")) if (path / "cell.json").exists() else "",
+        metrics=_finite(folder.metrics(), path / "metrics.csv"),
         grounding=folder.grounding(),
-        cpu_seconds=cost.get("cpu_seconds"),
+        cpu_seconds=folder.cpu_seconds() if (path / "cost.json").exists() else None,
     )
 
 
 def read_records(folder: Path | str) -> tuple[list[Record], dict[Path, str]]:
-    """All runs below a folder that have metrics, in the order of their paths, and what is wrong with the others."""
+    """All runs below a folder that have metrics, in the order of their paths, and what is wrong with some folders.
+
+    A run whose method cannot be found is among both: its numbers can be shown.
+    """
     root = Path(folder)
     if not root.is_dir():
         what = f"{root} is a file" if root.exists() else f"there is no folder {root}"
         raise FileError(f"{what}; give the folder that holds the runs")
     records: list[Record] = []
-    broken: dict[Path, str] = {}
+    problems: dict[Path, str] = {}
     for config in sorted(root.rglob("config.json")):
         path = config.parent
         if not (path / "metrics.csv").exists():
             continue
         try:
-            records.append(read_record(path))
-        except Exception as error:
-            broken[path] = str(error) or type(error).__name__
-    return records, broken
+            record = read_record(path)
+        except Exception as error:  # modules from outside may raise anything
+            problems[path] = str(error) or type(error).__name__
+            continue
+        records.append(record)
+        if missing := _missing(record.method):
+            problems[path] = f"only its numbers are shown: {missing}"
+    return records, problems
 
 
-def _json(path: Path) -> dict[str, Any]:
-    if not path.exists():
-        return {}
-    data = json.loads(read_text(path))
-    return data if isinstance(data, dict) else {}
+def _config(folder: RunFolder) -> RunConfig:
+    """The configuration; of a run whose method cannot be found, with the method's own settings as plain values."""
+    try:
+        return folder.config()
+    except ConfigError:
+        data = _object(folder.path / "config.json")
+        settings = data.get("settings")
+        if not isinstance(settings, dict) or not _missing(str(data.get("method"))):
+            raise
+    own = {name: values for name, values in settings.items() if name not in ("world", "algorithm", "network")}
+    others = {name: values for name, values in settings.items() if name not in own}
+    without = next(method.name for method in METHODS.values() if method.config is None)
+    config = RunConfig.from_json({**data, "method": without, "settings": others})
+    return replace(config, method=data["method"], settings={**config.settings, **own})
+
+
+def _missing(method: str) -> str:
+    """Why there is no such method; empty where there is."""
+    try:
+        METHODS[method]
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+@lru_cache(maxsize=256)
+def _task(text: str) -> Task:
+    """The task of a text, once it has been seen to compile."""
+    task = task_from_toml(text, "the run's task")
+    task.machine()
+    return task
+
+
+def _finite(columns: dict[str, Column], path: Path) -> dict[str, Column]:
+    for name, values in columns.items():
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if len(wrong):
+            raise FileError(f"{path} is damaged: line {wrong[0] + 2} has {values[wrong[0]]} as {name}")
+    return columns
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(read_text(path))
+    except ValueError as error:
+        raise FileError(f"{path} is not JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise FileError(f"{path} holds no JSON object")
+    return data

@@ -43,37 +43,23 @@ const plainNumber = (value) => value.toLocaleString("en", { maximumFractionDigit
 const unique = (values) => [...new Set(values)];
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-/* Methods: colours that colour-blind readers tell apart, and line styles for those who see none. */
-const METHODS = {
-  rm: { label: "RM", colour: "var(--rm)", dash: "7 4", knows: "is given the task and the true symbols" },
-  nrm: { label: "NRM", colour: "var(--nrm)", dash: "", knows: "is given the task; learns the symbols" },
-  rnn: { label: "RNN", colour: "var(--rnn)", dash: "1.5 4", knows: "is given neither; remembers with an LSTM" },
-};
-const methodOrder = Object.keys(METHODS);
-const methodOf = (name) => METHODS[name] || { label: name.toUpperCase(), colour: "var(--other)", dash: "9 3 2 3", knows: "" };
-const DASHES = ["", "7 4", "1.5 4", "9 3 2 3", "3 2"];
-
 /* With one variant the line style tells the method; with several it tells the variant. */
+const methodOf = (name) => data.methods.find((method) => method.name === name);
 const allVariants = unique(data.groups.map((group) => group.variant)).sort((one, other) => (one !== "") - (other !== ""));
-function styleOf(group) {
-  const method = methodOf(group.method);
-  const dash = allVariants.length > 1 ? DASHES[allVariants.indexOf(group.variant) % DASHES.length] : method.dash;
-  return { colour: method.colour, dash };
-}
+const DASHES = ["", "8 4", "2 3", "10 3 2 3", "4 2"];
+const variantDash = (variant) => DASHES[allVariants.indexOf(variant) % DASHES.length];
+const dashOf = (group) => (allVariants.length > 1 ? variantDash(group.variant) : methodOf(group.method).dash);
+const seriesStyle = (group) => ({ "--series": methodOf(group.method).colour });
 const variantName = (variant) => variant || "usual settings";
 const seriesName = (group) =>
   methodOf(group.method).label + (allVariants.length > 1 ? ` · ${variantName(group.variant)}` : "");
 
-function swatch(group) {
-  const { colour, dash } = styleOf(group);
-  return svg("svg", { width: 26, height: 10, "aria-hidden": "true", style: { "--series": colour } },
-    svg("line", { class: "line", x1: 2, y1: 5, x2: 24, y2: 5, "stroke-dasharray": dash }));
+/** A piece of line for a legend. */
+function swatch(dash, style = {}) {
+  return svg("svg", { width: 26, height: 10, "aria-hidden": "true", style },
+    svg("line", { class: "line", x1: 1, y1: 5, x2: 25, y2: 5, "stroke-dasharray": dash }));
 }
-
-const allMethods = unique(data.groups.map((group) => group.method)).sort((one, other) => placeOf(one) - placeOf(other));
-function placeOf(method) {
-  return methodOrder.includes(method) ? methodOrder.indexOf(method) : methodOrder.length;
-}
+const groupSwatch = (group) => swatch(dashOf(group), seriesStyle(group));
 
 /** Small pictures for buttons: fonts do not all have the signs. Each is drawn in a box of 16 by 16. */
 const ICONS = {

@@ -68,17 +68,18 @@ function drawGrounding(groups) {
   const box = $("grounding");
   const grounded = groups.flatMap((group) => group.recordings.filter((recording) => recording.grounding).map((recording) => ({ group, recording })));
   if (!grounded.length) {
-    const learner = groups.some((group) => group.method === "nrm");
-    box.replaceChildren(el("p", { class: "quiet" }, learner
-      ? "No NRM run here could be played when the report was written, so there is no grounding to show."
-      : "Only NRM learns what symbols mean, and there is no NRM run on this task. RM is given the symbols, and RNN has none."));
+    const methods = unique(groups.map((group) => methodOf(group.method)));
+    const learners = methods.filter((method) => method.grounds).map((method) => method.label);
+    box.replaceChildren(el("p", { class: "quiet" }, learners.length
+      ? `No run of ${learners.join(", ")} could be played when the report was written, so there is no grounding to show.`
+      : `No method that was run here learns what symbols look like. ${methods.map((method) => `${method.label} ${method.knows}.`).join(" ")}`));
     return;
   }
   const show = ({ group, recording }) => {
     const { truth, learned, sure, verdicts, meaning } = recording.grounding;
     const title = (cell) => `(${cell % recording.width}, ${Math.floor(cell / recording.width)})`;
     const left = board("What is there", recording, truth, [], (cell) => `${title(cell)}: ${nameOf(recording, truth[cell])}`);
-    const right = board("What NRM learned", recording, learned, verdicts, (cell) =>
+    const right = board(`What ${methodOf(group.method).label} learned`, recording, learned, verdicts, (cell) =>
       `${title(cell)}: ${nameOf(recording, truth[cell])}, taken for ${nameOf(recording, learned[cell])} (${percent(sure[cell], 0)} sure)`);
     const totals = Object.keys(VERDICTS).map((name) => [name, verdicts.filter((verdict) => verdict === name).length]);
     body.replaceChildren(el("div", { class: "boards" }, left, right),

@@ -36,12 +36,14 @@ function drawCharts() {
   }
   const box = $("charts");
   box.className = `charts${charts.size === 1 ? " few" : charts.size === 2 ? " two" : ""}`;
-  box.replaceChildren();
   const range = MEASURES[view.measure].range || rangeOf(series);
-  for (const lines of charts.values()) drawChart(box, lines, range, charts.size);
+  // All cards first: how wide one is depends on how many there are.
+  const cards = [...charts.values()].map((lines) => [chartCard(lines[0].group), lines]);
+  box.replaceChildren(...cards.map(([card]) => card));
+  for (const [card, lines] of cards) drawChart(card, lines, range, charts.size);
   if (!charts.size) box.append(el("p", { class: "card empty" }, "No curve: the filters above leave nothing that has this measure."));
   $("variants").replaceChildren(...(allVariants.length > 1 ? allVariants.filter((variant) => chosen.variant.has(variant)) : []).map((variant) =>
-    el("li", {}, swatch({ method: "", variant }), " ", variantName(variant))));
+    el("li", {}, swatch(variantDash(variant)), " ", variantName(variant))));
   const sizes = unique(series.map((one) => one.size)).sort((a, b) => a - b);
   const several = series.some((one) => one.runs.length > 1);
   $("charts-note").textContent = !series.length ? "" :
@@ -98,13 +100,15 @@ function ticks([low, high], parts) {
   return found;
 }
 
-function drawChart(box, lines, range, charts) {
-  const { world, task } = lines[0].group;
-  const card = el("article", { class: "card chart" },
+function chartCard(group) {
+  return el("article", { class: "card chart" },
     el("div", { class: "heading" },
-      el("h3", {}, el("button", { type: "button", class: "link", title: "Look closer", onclick: () => lookCloser(lines[0].group) }, task)),
-      el("span", { class: "badge" }, world)));
-  box.append(card);
+      el("h3", {}, el("button", { type: "button", class: "link", title: "Look closer", onclick: () => lookCloser(group) }, group.task)),
+      el("span", { class: "badge" }, group.world)));
+}
+
+function drawChart(card, lines, range, charts) {
+  const { world, task } = lines[0].group;
   const width = Math.max(240, card.clientWidth - 24);
   const height = charts === 1 ? clamp(width * 0.36, 240, 400) : clamp(width * 0.58, 200, 300);
   const episodes = Math.max(...lines.map((one) => one.episodes));
@@ -116,7 +120,7 @@ function drawChart(box, lines, range, charts) {
     "aria-label": `${measure.label} over episodes of ${task} in ${world}. ` +
       lines.map((one) => `${seriesName(one.group)} ends at ${measure.format(one.mean.at(-1))}`).join(", ") + ". Arrow keys read the values.",
   });
-  const clip = `clip-${box.children.length}`;
+  const clip = `clip-${[...card.parentNode.children].indexOf(card)}`;
   picture.append(svg("clipPath", { id: clip }, svg("rect", { x: MARGIN.left, y: MARGIN.top - 2, width: width - MARGIN.left - MARGIN.right + 2, height: height - MARGIN.top - MARGIN.bottom + 4 })));
   axes(picture, { x, y, range, episodes, width, height, measure });
   const inside = svg("g", { "clip-path": `url(#${clip})` });
@@ -144,8 +148,7 @@ function axes(picture, { x, y, range, episodes, width, height, measure }) {
 const episodeAt = (one, place) => Math.min((place + 1) * one.size, Math.max(one.episodes, one.size));
 
 function linesOf(one, x, y) {
-  const { colour, dash } = styleOf(one.group);
-  const style = { "--series": colour };
+  const style = seriesStyle(one.group);
   const path = (values) => pathOf(values.map((value, place) => (value === null ? null : [x(episodeAt(one, place)), y(value)])));
   const parts = [];
   if (one.runs.length > 1 && view.spread === "deviation") {
@@ -154,7 +157,7 @@ function linesOf(one, x, y) {
   }
   if (one.runs.length > 1 && view.spread === "runs")
     for (const run of one.runs) parts.push(svg("path", { class: "line thin", style, d: path(run) }));
-  parts.push(svg("path", { class: "line mean", "data-series": seriesName(one.group), style, "stroke-dasharray": dash, d: path(one.mean) }));
+  parts.push(svg("path", { class: "line mean", "data-series": seriesName(one.group), style, "stroke-dasharray": dashOf(one.group), d: path(one.mean) }));
   return parts;
 }
 
@@ -184,12 +187,12 @@ function readable(card, picture, lines, { x, y, episodes, width, height, measure
     }).filter(({ value }) => value !== null && value !== undefined).sort((a, b) => b.value - a.value);
     const at = x(Math.min(episode, episodes));
     cross.replaceChildren(svg("line", { class: "cross", x1: at, x2: at, y1: MARGIN.top, y2: height - MARGIN.bottom }),
-      ...rows.map(({ one, value }) => svg("circle", { class: "dot", cx: at, cy: y(value), r: 3.5, style: { "--series": styleOf(one.group).colour } })));
+      ...rows.map(({ one, value }) => svg("circle", { class: "dot", cx: at, cy: y(value), r: 3.5, style: seriesStyle(one.group) })));
     cross.setAttribute("visibility", "visible");
     tip.replaceChildren(
       el("p", {}, step === 1 ? `episode ${whole(episode)}` : `episodes to ${whole(Math.min(episode, episodes))}`),
       el("table", {}, rows.map(({ one, place, value }) => el("tr", {},
-        el("td", {}, swatch(one.group)), el("td", {}, seriesName(one.group)),
+        el("td", {}, groupSwatch(one.group)), el("td", {}, seriesName(one.group)),
         el("td", {}, measure.format(value), one.runs.length > 1 ? el("span", { class: "quiet" }, ` ± ${measure.format(one.deviation[place]).replace(" %", "")}`) : null)))));
     tip.hidden = false;
     const outer = card.getBoundingClientRect(), inner = picture.getBoundingClientRect();

@@ -2,7 +2,7 @@
 
 function startFilters() {
   const bar = $("filters");
-  for (const name of allMethods) bar.append(chip(name));
+  for (const method of data.methods) bar.append(chip(method));
   for (const [kind, one, naming] of [["world", "World", String], ["task", "Task", String], ["variant", "Variant", variantName]]) {
     const values = unique(data.groups.map((group) => group[kind]));
     if (values.length > 1) bar.append(menu(kind, one, values, naming));
@@ -17,16 +17,15 @@ function startFilters() {
   });
 }
 
-function chip(name) {
-  const method = methodOf(name);
+function chip({ name, label, knows, colour, dash }) {
   const button = el("button", {
-    type: "button", class: "chip", "aria-pressed": "true", "data-method": name, title: method.knows,
+    type: "button", class: "chip", "aria-pressed": "true", "data-method": name, title: knows,
     onclick: () => {
       toggle(chosen.method, name);
       button.setAttribute("aria-pressed", chosen.method.has(name));
       filtered();
     },
-  }, swatch({ method: name, variant: allVariants[0] }), method.label);
+  }, swatch(allVariants.length > 1 ? "" : dash, { "--series": colour }), label);
   return button;
 }
 

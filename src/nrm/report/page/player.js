@@ -1,6 +1,6 @@
 /* The episode player: the world, the belief, the symbols and the rewards, step by step. */
 
-const ACTIONS = ["↑ up", "→ right", "↓ down", "← left"];
+const ARROWS = { up: "↑ ", right: "→ ", down: "↓ ", left: "← " };
 const ENDS = {
   success: "the task is done", failure: "the task has failed", limit: "the time is up", cut: "the rest was not recorded",
 };
@@ -44,7 +44,7 @@ class Player {
     this.playButton = this.button("play", "Play", () => this.playOrPause());
     this.strip = svg("svg", { class: "strip", viewBox: "0 0 1000 44", preserveAspectRatio: "none", "aria-hidden": "true" });
     this.words = el("p", { class: "caption hidden-text", "aria-live": "polite" });
-    this.root = el("div", { class: "player", tabindex: 0, role: "group", "aria-label": "Episode player: arrow keys step, space plays, Home and End jump", style: { "--series": methodOf(group.method).colour }, onkeydown: (event) => this.key(event) },
+    this.root = el("div", { class: "player", tabindex: 0, role: "group", "aria-label": "Episode player: arrow keys step, space plays, Home and End jump", style: seriesStyle(group), onkeydown: (event) => this.key(event) },
       this.canvas, el("div", {}, this.facts, this.beliefs),
       el("div", { class: "transport" }, this.strip, this.slider,
         el("div", { class: "buttons" },
@@ -117,12 +117,14 @@ class Player {
 
   caption(now, state, total) {
     if (!now) return `The beginning; state ${state}`;
+    const { recording } = this;
     const end = this.place === this.last ? `; ${ENDS[this.episode.end]}` : "";
-    return `Step ${this.place}: ${ACTIONS[now.action].slice(2)}, symbol ${nameOf(this.recording, now.letter)}, reward ${plainNumber(now.reward)}, return ${plainNumber(total)}, state ${state}${end}`;
+    return `Step ${this.place}: ${recording.actions[now.action]}, symbol ${nameOf(recording, now.letter)}, reward ${plainNumber(now.reward)}, return ${plainNumber(total)}, state ${state}${end}`;
   }
 
   drawFacts(now, total) {
-    const { recording, group } = this;
+    const { recording } = this;
+    const method = methodOf(this.group.method);
     const fact = (name, ...value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
     const symbol = (letter) => {
       const content = contentOf(recording, letter);
@@ -132,10 +134,11 @@ class Player {
     const { grounding } = recording;
     const predicted = !now ? "–" : grounding
       ? [symbol(grounding.learned[now.cell]), el("small", {}, ` ${percent(grounding.sure[now.cell], 0)}`)]
-      : el("small", {}, group.method === "rm" ? "RM is told the truth" : "this method predicts none");
+      : el("small", {}, `none: ${method.label} ${method.knows}`);
+    const action = now && recording.actions[now.action];
     this.facts.replaceChildren(
       fact("Step", `${this.place} of ${this.last}`, end),
-      fact("Action", now ? ACTIONS[now.action] ?? String(now.action) : "–"),
+      fact("Action", now ? `${ARROWS[action] ?? ""}${action}` : "–"),
       fact("True symbol", now ? symbol(now.letter) : "–"),
       fact("Predicted symbol", predicted),
       fact("Reward", now ? signed(now.reward) : "–"),
@@ -144,8 +147,9 @@ class Player {
 
   drawBeliefs(now, state) {
     const { task, recording, group } = this;
-    if (group.method === "rnn") {
-      this.beliefs.replaceChildren(el("p", { class: "quiet" }, `RNN keeps an LSTM state in which no belief can be read. The machine is in state ${state}.`));
+    if (!this.episode.steps.some((step) => step.belief)) {
+      const { label, knows } = methodOf(group.method);
+      this.beliefs.replaceChildren(el("p", { class: "quiet" }, `In the memory of ${label} no belief over states can be read: it ${knows}. The machine is in state ${state}.`));
       return;
     }
     const states = task.machine.states;

@@ -4,7 +4,7 @@ const COLUMNS = [
   { name: "World", key: (group) => group.world, cell: (group) => group.world, className: "place", when: () => many("world") },
   { name: "Task", key: (group) => group.task, cell: (group) => el("button", { type: "button", class: "link", title: "Look closer", onclick: () => lookCloser(group) }, group.task), className: "place" },
   { name: "Variant", key: (group) => group.variant, cell: (group) => variantName(group.variant), className: "whose", when: () => many("variant") },
-  { name: "Method", key: (group) => methodOf(group.method).label, cell: (group) => el("span", { class: "method" }, swatch(group), methodOf(group.method).label), className: "whose" },
+  { name: "Method", key: (group) => methodOf(group.method).label, cell: (group) => el("span", { class: "method" }, groupSwatch(group), methodOf(group.method).label), className: "whose" },
   { name: "Runs", key: (group) => group.counted, cell: runsCell, number: true },
   { name: "Last 100", title: "Mean return of the last 100 episodes, ± standard deviation over runs", key: (group) => first(group.last), cell: (group) => spreadCell(group, group.last, decimal), number: true },
   { name: "IQM [95 %]", title: "Interquartile mean of the same, with its 95 % bootstrap interval", key: (group) => first(group.iqm), cell: intervalCell, number: true },
@@ -35,13 +35,12 @@ function startSummary() {
 /** For each method the mean over what is shown, as a first impression. */
 function tiles() {
   const shown = shownGroups();
-  return allMethods.filter((name) => shown.some((group) => group.method === name)).map((name) => {
-    const groups = shown.filter((group) => group.method === name && group.last);
+  return data.methods.filter(({ name }) => shown.some((group) => group.method === name)).map((method) => {
+    const groups = shown.filter((group) => group.method === method.name);
     const mean = (pick) => {
       const values = groups.map((group) => first(pick(group))).filter((value) => value !== null);
       return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
     };
-    const method = methodOf(name);
     const modulo = mean((group) => group.modulo);
     const tasks = unique(groups.map((group) => group.task)).length;
     return el("div", { class: "card tile", style: { "--series": method.colour } },
@@ -108,7 +107,6 @@ function spreadCell(group, pair, format) {
 }
 
 function intervalCell(group) {
-  if (!group.iqm) return "–";
   const [middle, low, high] = group.iqm.map((value) => decimal(value));
   return group.counted === 1 ? middle : [middle, " ", el("span", { class: "deviation" }, `[${low}, ${high}]`)];
 }

@@ -1,0 +1,171 @@
+"""Runs grouped by what they are, for tables, figures and pages: those of a group differ in nothing but the seed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nrm.agents import METHODS, Method
+from nrm.envs import WORLDS
+from nrm.errors import ConfigError
+from nrm.logic import PAPER_TASKS, PaperTask
+from nrm.machines import Task
+from nrm.machines.formats.task_file import task_toml
+from nrm.results.records import Record
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs of one method on one task in one world with one set of settings."""
+
+    world: str
+    """The world's title."""
+    task: str
+    """The task's name; different tasks have different ones here."""
+    method: str
+    variant: str
+    """What is special about the settings: what a grid calls them, and those that are unusual; empty for none."""
+    records: tuple[Record, ...]
+    """By seed, each run once."""
+
+    @property
+    def finished(self) -> tuple[Record, ...]:
+        """The runs that are at their end."""
+        return tuple(record for record in self.records if record.done)
+
+    @property
+    def paper(self) -> PaperTask | None:
+        """The task of the paper that the runs are on, over whatever symbols, if they are on one."""
+        return paper_task_of(self.records[0].task)
+
+
+class Grouping(NamedTuple):
+    """The groups of some runs."""
+
+    groups: tuple[Group, ...]
+    """In reading order."""
+    copies: dict[Path, str]
+    """Runs that are there another time, and what to say of them; of two equal runs the one that got further counts."""
+
+
+def group_runs(records: Iterable[Record]) -> Grouping:
+    """Group runs; equal runs in another order give equal groups."""
+    kinds: dict[Hashable, list[Record]] = defaultdict(list)
+    for record in sorted(records, key=lambda record: str(record.path)):
+        kinds[record.world, record.method, _content(record.task), tuple(record.settings.items())].append(record)
+    names, variants = _task_names(kinds.values()), _variants(list(kinds.values()))
+    copies: dict[Path, str] = {}
+    groups = []
+    for runs, variant in zip(kinds.values(), variants, strict=True):
+        name = names[_content(runs[0].task)]
+        groups.append(Group(runs[0].world, name, runs[0].method, variant, _each_once(runs, copies)))
+    return Grouping(tuple(sorted(groups, key=_order)), copies)
+
+
+def method_named(name: str) -> Method:
+    """How to speak of a method and draw it: as it says itself, or by its name where it cannot be found."""
+    try:
+        return METHODS[name]
+    except ConfigError:
+        return Method(name=name, label=name, knows="cannot be found any more", prepare=_cannot_prepare)
+
+
+def method_order(name: str) -> tuple[int, str]:
+    """A key that sorts methods as they are registered, and those from outside by name."""
+    return _place(name, list(METHODS)), name
+
+
+def paper_task_of(task: Task) -> PaperTask | None:
+    """The task of the paper that a task is, over whatever symbols."""
+    symbols = task.alphabet.symbols
+    for paper in PAPER_TASKS:
+        if len(symbols) >= len(paper.formula().atoms()) and paper.formula(symbols) == task.formula:
+            return paper
+    return None
+
+
+def _cannot_prepare(*_: Any) -> Any:
+    raise ConfigError("a method that cannot be found cannot be prepared")
+
+
+def _content(task: Task) -> str:
+    """What makes two tasks the same: all but their names."""
+    return task_toml(replace(task, name=""))
+
+
+def _task_names(kinds: Iterable[Sequence[Record]]) -> dict[str, str]:
+    """A name for each task: its own, with its formula, or a number, where that is not enough."""
+    given: dict[str, Counter[str]] = defaultdict(Counter)
+    formulas: dict[str, str] = {}
+    for runs in kinds:
+        content = _content(runs[0].task)
+        given[content].update(record.task.name for record in runs)
+        formulas[content] = runs[0].task.formula.brief()
+    names = {content: _usual(given[content]) for content in sorted(given)}
+    often = Counter(names.values())
+    taken: Counter[str] = Counter()
+    for content, name in names.items():
+        if often[name] > 1 and formulas[content] != name:
+            names[content] = f"{name} ({formulas[content]})"
+        taken[names[content]] += 1
+        if taken[names[content]] > 1:
+            names[content] += f" #{taken[names[content]]}"
+    return names
+
+
+def _variants(kinds: Sequence[Sequence[Record]]) -> list[str]:
+    """What each kind of runs is called in its grid, with the settings in which it differs from most of that name."""
+    names = [_usual(Counter(record.variant for record in runs)) for runs in kinds]
+    values: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+    for runs, name in zip(kinds, names, strict=True):
+        for setting, value in runs[0].settings.items():
+            values[runs[0].world, name, setting][value] += len(runs)
+    usual = {key: _usual(counts) for key, counts in values.items()}
+    labels = []
+    for runs, name in zip(kinds, names, strict=True):
+        settings = runs[0].settings.items()
+        unusual = [f"{key}={value}" for key, value in settings if value != usual[runs[0].world, name, key]]
+        labels.append(", ".join(filter(None, (name, *unusual))))
+    return labels
+
+
+def _usual(counts: Counter[str]) -> str:
+    """The most common of some texts."""
+    return min(counts, key=lambda text: (-counts[text], text == "", text))
+
+
+def _each_once(runs: Sequence[Record], copies: dict[Path, str]) -> tuple[Record, ...]:
+    kept: dict[int, Record] = {}
+    for run in sorted(runs, key=lambda run: -len(run.returns)):
+        if run.seed in kept:
+            copies[run.path] = f"the same run as {kept[run.seed].path}; it is counted once"
+        else:
+            kept[run.seed] = run
+    return tuple(kept[seed] for seed in sorted(kept))
+
+
+def _order(group: Group) -> tuple[Any, ...]:
+    """Worlds and methods as they are registered, the paper's tasks by number, and all else by name."""
+    worlds = [name for kind in WORLDS.values() for name in kind.names]
+    return (
+        _place(group.records[0].config.world, worlds),
+        _natural(group.world),
+        group.paper.number if group.paper else len(PAPER_TASKS) + 1,
+        _natural(group.task),
+        _natural(group.variant),
+        method_order(group.method),
+    )
+
+
+def _place(name: str, known: Sequence[str]) -> int:
+    return known.index(name) if name in known else len(known)
+
+
+def _natural(text: str) -> list[Any]:
+    """A key that sorts "task 10" after "task 9"."""
+    digits = re.compile(r"(\d+)").split(text)
+    return [(len(part.lstrip("0")), part) if place % 2 else part for place, part in enumerate(digits)]

@@ -1,0 +1,133 @@
+"""The table of results: a row for each world, task, variant and method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nrm.errors import StatisticsError
+from nrm.files import make_folder, write_text
+from nrm.results.formats import csv_table, markdown_table
+from nrm.results.groups import Group, group_runs, method_named
+from nrm.results.records import ACCURACIES, Record
+from nrm.results.scores import LAST, Scores
+
+COLUMNS = (
+    *("world", "variant", "task", "method", "runs", "unfinished"),
+    *("last_mean", "last_deviation", "last_worst", "iqm", "iqm_low", "iqm_high", "area", "success"),
+    *ACCURACIES,
+    "cpu_seconds",
+)
+"""The columns of results.csv."""
+HEADINGS = (
+    *("last 100", "worst run", "IQM [95 %]", "area", "success"),
+    *("accuracy", "balanced", "modulo shortcuts", "CPU s"),
+)
+"""The scores in results.md."""
+UNKNOWN = "–"
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """What the runs of a group say."""
+
+    group: Group
+    scores: Scores | None
+    """Of the finished runs; None where no run is finished."""
+
+    @property
+    def runs(self) -> int:
+        """Finished runs."""
+        return len(self.group.finished)
+
+    @property
+    def unfinished(self) -> int:
+        """Runs that are not at their end."""
+        return len(self.group.records) - self.runs
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The scores for people to read, by their headings; a dash for what is unknown."""
+        scores = self.scores
+        if scores is None:
+            return dict.fromkeys(HEADINGS, UNKNOWN)
+        interval = scores.iqm
+        texts = (
+            f"{scores.last.mean:.1f} ± {scores.last.deviation:.1f}",
+            f"{scores.last_worst:.1f}",
+            f"{interval.estimate:.1f} [{interval.low:.1f}, {interval.high:.1f}]",
+            f"{scores.area.mean:.1f}",
+            f"{scores.success:.1%}",
+            *(UNKNOWN if share is None else f"{share.mean:.1%}" for share in scores.accuracies),
+            UNKNOWN if scores.cpu_seconds is None else f"{scores.cpu_seconds.mean:.1f}",
+        )
+        return dict(zip(HEADINGS, texts, strict=True))
+
+    @property
+    def numbers(self) -> list[float | None]:
+        """The scores in the order of `COLUMNS`; None for what is unknown."""
+        scores = self.scores
+        if scores is None:
+            return []
+        interval = scores.iqm
+        means = (None if spread is None else spread.mean for spread in (*scores.accuracies, scores.cpu_seconds))
+        return [
+            *(scores.last.mean, scores.last.deviation, scores.last_worst),
+            *(interval.estimate, interval.low, interval.high),
+            *(scores.area.mean, scores.success, *means),
+        ]
+
+
+def results_table(records: Iterable[Record], last: int = LAST, seed: int = 0) -> list[ResultRow]:
+    """A row for each group of runs, in reading order; equal records give equal rows.
+
+    `last`: episodes at the end of a run that count. `seed`: of the bootstrap; a row depends on its own runs only.
+    """
+    groups = group_runs(records).groups
+    return [ResultRow(group, Scores.of(group.finished, last, seed) if group.finished else None) for group in groups]
+
+
+def results_csv(rows: Sequence[ResultRow]) -> str:
+    """The rows as CSV with the columns `COLUMNS`."""
+    lines = []
+    for row in rows:
+        group = row.group
+        words = [group.world, group.variant, group.task, group.method, row.runs, row.unfinished]
+        numbers = [None if number is None else f"{number:.6g}" for number in row.numbers]
+        lines.append([*words, *numbers, *[None] * (len(COLUMNS) - len(words) - len(numbers))])
+    return csv_table(COLUMNS, lines)
+
+
+def results_markdown(rows: Sequence[ResultRow]) -> str:
+    """The rows as a Markdown table. Columns that say nothing are left out."""
+    variants, unfinished = any(row.group.variant for row in rows), any(row.unfinished for row in rows)
+    headings = [
+        *("world", "task", *(["variant"] if variants else []), "method", "runs"),
+        *(["unfinished"] if unfinished else []),
+        *HEADINGS,
+    ]
+    lines = []
+    for row in rows:
+        group = row.group
+        words = [group.world, group.task, *([group.variant] if variants else []), method_named(group.method).label]
+        counts = [str(row.runs), *([str(row.unfinished)] if unfinished else [])]
+        lines.append([*words, *counts, *row.texts.values()])
+    return markdown_table(headings, lines, left=4 if variants else 3)
+
+
+def write_results(records: Iterable[Record], out: Path, problems: Mapping[Path, str] | None = None) -> list[Path]:
+    """Write results.csv and results.md into a folder, and say where.
+
+    `problems`: what `read_records` could not use; results.md names it below the table, as it does copies of runs.
+    """
+    runs = list(records)
+    if not runs:
+        raise StatisticsError("there are no runs to summarise; train some with 'nrm train' or 'nrm reproduce'")
+    rows, notes = results_table(runs), {**(problems or {}), **group_runs(runs).copies}
+    listed = "".join(f"- `{path}`: {' '.join(why.split())}\n" for path, why in sorted(notes.items()))
+    make_folder(out)
+    paths = [out / "results.csv", out / "results.md"]
+    write_text(paths[0], results_csv(rows))
+    write_text(paths[1], results_markdown(rows) + (f"\nNot used, or in part:\n\n{listed}" if notes else ""))
+    return paths

@@ -1,0 +1,50 @@
+"""What is made of a grid's runs, when some of them cannot be read."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nrm.cli.grid_finish import finish
+from nrm.sweeps import Outcome
+from tests.results.folders import BREAKAGES, lose_method, run
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("grid")
+    for method in ("rm", "nrm"):
+        run(root / "runs" / method, method, episodes=10)
+    return root
+
+
+def test_broken_runs_cost_only_themselves(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = tmp_path / "grid"
+    shutil.copytree(store, root)
+    for what, (break_it, _) in BREAKAGES.items():
+        shutil.copytree(root / "runs" / "rm", root / "runs" / what)
+        break_it(root / "runs" / what)
+    shutil.copytree(root / "runs" / "rm", root / "runs" / "method gone")
+    lose_method(root / "runs" / "method gone")
+    assert finish(root, Outcome(done=["nrm", "rm"])) == 1
+    assert f"{len(BREAKAGES) + 1} failed:\n" in capsys.readouterr().out
+    for name in ("failed.md", "results.md", "index.html"):
+        text = (root / name).read_text()
+        assert all(message in text for _, message in BREAKAGES.values())
+        assert "only its numbers are shown" in text
+    assert [line.split(",")[3] for line in (root / "results.csv").read_text().splitlines()] == [
+        *("method", "rm", "nrm", "nowhere:METHOD")
+    ]
+    assert (root / "figures" / "tasks-map.png").exists()
+
+
+def test_copies_are_named_and_counted_once(store: Path, tmp_path: Path) -> None:
+    root = tmp_path / "grid"
+    shutil.copytree(store, root)
+    shutil.copytree(root / "runs" / "rm", root / "runs" / "rm-again")
+    assert finish(root, Outcome()) == 0
+    assert ",rm,1,0," in (root / "results.csv").read_text()
+    for name in ("results.md", "index.html"):
+        assert "it is counted once" in (root / name).read_text()

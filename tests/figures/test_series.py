@@ -1,0 +1,94 @@
+"""Runs become series and curves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nrm.figures.series import Curve, class_curve, collect, count_note, grounding_curves, learning_curve
+from nrm.results import Record
+from tests.results.synthetic import record
+
+
+def test_learning_curve_is_the_mean_of_moving_means() -> None:
+    runs = [record([0, 10, 20, 30]), record([10, 10, 10, 10, 99], seed=1)]
+    curve = learning_curve(runs, window=2)
+    assert curve.episodes.tolist() == [2, 3, 4]  # as far as the shorter one goes
+    assert curve.mean.tolist() == [7.5, 12.5, 17.5]
+    assert curve.deviation.tolist() == [2.5, 2.5, 7.5]
+
+
+@given(st.integers(1, 3000), st.integers(1, 120))
+def test_curves_are_thinned_and_keep_their_ends(length: int, window: int) -> None:
+    returns = np.arange(length, dtype=np.float64)
+    curve = learning_curve([record(returns.tolist())], window)
+    width = min(window, length)
+    assert len(curve.episodes) <= 250
+    assert (curve.episodes[0], curve.episodes[-1]) == (width, length)
+    assert curve.mean == pytest.approx(curve.episodes - (width + 1) / 2)
+
+
+def test_a_class_weighs_its_tasks_alike() -> None:
+    episodes = np.array([1.0, 2.0])
+    first = Curve(episodes, np.array([0.0, 0.0]), np.array([3.0, 3.0]), 5)
+    second = Curve(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0]), np.array([4.0, 4.0, 4.0]), 1)
+    both = class_curve([first, second])
+    assert both.episodes[-1] == 2
+    assert both.mean[[0, -1]].tolist() == [5, 10]
+    assert both.deviation[0] == pytest.approx(np.sqrt((9 + 16) / 2))
+    assert both.runs == 6
+
+
+def test_grounding_holds_between_bursts() -> None:
+    runs = [record([0] * 8, method="nrm", seed=seed) for seed in (0, 1)]
+    curve = grounding_curves(runs)["accuracy_modulo_shortcuts"]
+    assert curve.episodes.tolist() == list(range(9))
+    assert curve.mean.tolist() == [0, 0, 0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 1]
+    assert curve.runs == 2
+
+
+def test_notes_count_runs() -> None:
+    assert count_note([("RM", 1)]) == "1 run"
+    assert count_note([("RM", 5), ("NRM", 5)]) == "5 runs each"
+    assert count_note([("RM", 5), ("NRM", 3)]) == "runs: RM 5, NRM 3"
+
+
+def test_accuracy_that_is_unknown_has_no_curve() -> None:
+    run = record([0] * 8, method="nrm")
+    assert run.grounding is not None
+    unknown = np.full(len(run.grounding["episode"]), np.nan)
+    other = replace(run, grounding={**run.grounding, "accuracy_modulo_shortcuts": unknown})
+    assert set(grounding_curves([other])) == {"accuracy", "balanced_accuracy"}
+    both = grounding_curves([run, other])
+    assert (both["accuracy"].runs, both["accuracy_modulo_shortcuts"].runs) == (2, 1)
+
+
+def told(method: str, variant: str = "") -> Record:
+    run = record([1, 2, 3], variant=variant)
+    return replace(run, config=replace(run.config, method=method))
+
+
+def test_methods_look_as_they_ask_for() -> None:
+    runs = collect([told(name) for name in ("rnn", "nrm", "rm")])
+    assert [series.label for series in runs.series] == ["RM", "NRM", "RNN"]
+    assert [series.look.colour for series in runs.series] == ["#0072b2", "#d55e00", "#009e73"]
+    assert len({str(series.look.line) for series in runs.series}) == 3  # to be read in grey
+    assert runs.series[0].look.line == "-"
+
+
+def test_further_series_and_methods_that_are_gone_look_different() -> None:
+    runs = collect([told("rm"), told("rm", "wide"), told("gone:A"), told("gone:B"), told("gone:A", "wide")])
+    assert [series.label for series in runs.series] == ["RM", "gone:A", "gone:B", "RM wide", "gone:A wide"]
+    assert len({series.look for series in runs.series}) == 5
+
+
+def test_tasks_come_in_order_in_every_world() -> None:
+    runs = collect(
+        [record([1], task=task, world=world) for task, world in (("2", "map"), ("2", "image"), ("1", "image"))]
+    )
+    assert runs.worlds == ["map", "image"]
+    assert [task.paper and task.paper.number for task in runs.tasks_in("image")] == [1, 2]

@@ -1,0 +1,37 @@
+"""Curves are small, and keep their shape."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nrm.report.curves import POINTS, curves
+from tests.results.synthetic import record
+
+
+def test_a_curve_is_the_mean_of_bins() -> None:
+    episodes = 1003
+    returns = np.random.default_rng(0).normal(size=episodes)
+    run = record(returns.tolist(), method="nrm")
+    grounding = {
+        "episode": np.array([0.0, 400.0]),
+        "accuracy": np.array([0.25, 0.75]),
+        "accuracy_modulo_shortcuts": np.array([0.5, 1.0]),
+    }
+    shown = curves([replace(run, grounding=grounding)])
+    size, (line,) = shown["size"], shown["runs"]
+    assert size == 6
+    assert len(line["return"]) == -(-episodes // size) <= POINTS
+    slow = [returns[start : start + size].mean() for start in range(0, episodes, size)]
+    assert line["return"] == pytest.approx(slow, abs=0.051)
+    assert line["modulo"] == [0.5 if min((n + 1) * size, episodes) < 400 else 1.0 for n in range(len(slow))]
+
+
+def test_what_is_unknown_at_times_is_null_there() -> None:
+    run = record([1.0, 2.0], method="nrm")
+    accuracy = np.array([0.5, np.nan])
+    grounding = {"episode": np.array([0.0, 2.0]), "accuracy": accuracy, "accuracy_modulo_shortcuts": accuracy}
+    (line,) = curves([replace(run, grounding=grounding)])["runs"]
+    assert line["modulo"] == [0.5, None]
