@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from nrm import FitConfig, MooreMachine, NeuralRewardMachine
 from nrm.envs.minigrid import minigrid_env, minigrid_task
 from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper
-from nrm.tracking.accuracy import grounding_accuracy
+from nrm.tracking import AccuracyMeter
 
 Method = Literal["rm", "nrm", "rnn", "ppo"]
 METHODS: tuple[Method, ...] = ("rm", "nrm", "rnn", "ppo")
@@ -229,9 +229,8 @@ def judge(agent: Agent, episodes: int, seed: int, count: int = 16) -> dict[str, 
         found[kind] = float(np.mean(played.successes))
         if isinstance(agent.model, NeuralRewardMachine) and not greedy:
             images, letters = zip(*played.seen.values(), strict=True)
-            accuracy = grounding_accuracy(
-                agent.machine, agent.model, torch.from_numpy(np.stack(images)), torch.tensor(letters)
-            )
+            rows = torch.from_numpy(np.stack(images))
+            accuracy = AccuracyMeter(agent.machine).measure(agent.model, rows, torch.tensor(letters))
             found |= {"accuracy": accuracy.plain, "accuracy_modulo_shortcuts": accuracy.modulo_shortcuts}
             found["state_accuracy"] = float(np.mean(played.tracked))
     return found

@@ -6,7 +6,7 @@ Both train RM on the map world: the agent sees its position and the machine's st
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ import torch
 import tyro
 
 from benchmarks.common import report
-from nrm.agents import METHODS, AgentConfig, Trainer, preset
+from nrm.agents import METHODS, NetworkConfig, Trainer, new_trainer
+from nrm.agents.a2c import A2CConfig
 from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.machines import Alphabet, MooreMachine, Task
 
@@ -31,6 +32,8 @@ class Config:
     """One of the paper's tasks."""
     steps: int = 40_000
     """Environment steps to train for, on each side."""
+    environments: int = 16
+    """Environments side by side."""
 
 
 class StateInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -55,23 +58,24 @@ class StateInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
         return self._joined(observation, info), reward, terminated, truncated, info
 
 
-def sb3_seconds(machine: MooreMachine, agent: AgentConfig, steps: int) -> float:
+def sb3_seconds(machine: MooreMachine, environments: int, steps: int) -> float:
     """Seconds of Stable-Baselines3 for so many steps."""
     from stable_baselines3 import A2C
     from stable_baselines3.common.vec_env import DummyVecEnv
 
-    vector = DummyVecEnv([lambda: StateInObservation(TaskEnv(MinecraftEnv(), machine))] * agent.environments)
+    agent, hidden = A2CConfig(), NetworkConfig().hidden
+    vector = DummyVecEnv([lambda: StateInObservation(TaskEnv(MinecraftEnv(), machine))] * environments)
     model = A2C(
         "MlpPolicy",
         vector,
-        n_steps=agent.window,
+        n_steps=agent.steps,
         learning_rate=agent.learning_rate,
         gamma=agent.discount,
         gae_lambda=agent.gae,
         vf_coef=agent.critic_weight,
         ent_coef=agent.entropy_weight,
         use_rms_prop=False,
-        policy_kwargs={"net_arch": [agent.hidden, agent.hidden], "activation_fn": torch.nn.Tanh},
+        policy_kwargs={"net_arch": [hidden, hidden], "activation_fn": torch.nn.Tanh},
         device="cpu",
         seed=0,
     )
@@ -80,17 +84,15 @@ def sb3_seconds(machine: MooreMachine, agent: AgentConfig, steps: int) -> float:
     return time.perf_counter() - began
 
 
-def trainer(machine: MooreMachine, method: Any, agent: AgentConfig, observation: Any = "map") -> Trainer:
+def trainer(machine: MooreMachine, method: str, environments: int) -> Trainer:
     """One of our runs."""
-    world = BatchedMinecraft(MinecraftConfig(observation=observation), machine, agent.environments)
-    return Trainer(world, method, replace(agent, episodes=10**9), seed=0)
+    return new_trainer(BatchedMinecraft(MinecraftConfig(), machine, environments), method, episodes=10**9)
 
 
 def our_seconds(run: Trainer, steps: int) -> float:
     """Seconds of ours for so many steps."""
-    size = run.config.window * run.config.environments
     began = time.perf_counter()
-    for _ in range(steps // size):
+    while run.steps < steps:
         run.update()
     return time.perf_counter() - began
 
@@ -110,8 +112,8 @@ def shares(run: Trainer, steps: int) -> dict[str, float]:
 
         setattr(owner, name, call)
 
-    watched(run.agent, "collect", "acting")
-    watched(run.agent, "learn", "learning")
+    watched(run.learner, "collect", "acting")
+    watched(run.learner, "learn", "learning")
     watched(run.grounding, "add", "grounding")
     spent["all"] = our_seconds(run, steps)
     spent["recording"] = spent["all"] - spent["acting"] - spent["learning"] - spent["grounding"]
@@ -122,18 +124,16 @@ def main(config: Config) -> None:
     """Measure and print."""
     torch.set_num_threads(1)
     machine = Task.from_paper(config.task, Alphabet.exclusive(MINECRAFT_SYMBOLS)).machine()
-    agent = preset("default")
-    theirs = config.steps / sb3_seconds(machine, agent, config.steps)
+    theirs = config.steps / sb3_seconds(machine, config.environments, config.steps)
     rows: list[tuple[object, ...]] = [("Stable-Baselines3 A2C, RM", theirs, 1.0)]
     for method in METHODS:
-        ours = config.steps / our_seconds(trainer(machine, method, agent), config.steps)
-        rows.append((f"ours, {method.upper()}", ours, ours / theirs))
-    wide = replace(agent, environments=64)
-    ours = 4 * config.steps / our_seconds(trainer(machine, "rm", wide), 4 * config.steps)
+        ours = config.steps / our_seconds(trainer(machine, method, config.environments), config.steps)
+        rows.append((f"ours, {METHODS[method].label}", ours, ours / theirs))
+    ours = 4 * config.steps / our_seconds(trainer(machine, "rm", 64), 4 * config.steps)
     rows.append(("ours, RM, 64 environments", ours, ours / theirs))
-    headings = ("training on the map, 16 environments", "steps per second", "ratio")
+    headings = (f"training on the map, {config.environments} environments", "steps per second", "ratio")
     report("Speed of training", headings, rows, config.out, "training_speed")
-    spent = shares(trainer(machine, "nrm", agent), config.steps)
+    spent = shares(trainer(machine, "nrm", config.environments), config.steps)
     parts = [(name, spent[name], f"{spent[name] / spent['all']:.0%}") for name in spent if name != "all"]
     report("Where an NRM run spends its time", ("part", "seconds", "share"), parts, config.out, "training_profile")
 

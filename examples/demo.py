@@ -57,12 +57,12 @@ def main(config: Config) -> None:
     """Train, analyse, and write the report."""
     torch.set_num_threads(1)
     began = time.monotonic()
-    found = shortcuts(choose_run(config.task).build_task().machine())
+    found = shortcuts(choose_run(config.task).build_task())
     print(f"Task: {config.task}")
     print(f"  {found.count:,} ways to read its {found.alphabet.size} symbols earn the same rewards;")
     print(f"  {found.by_symmetry:,} of them are mirror images, which no training can tell from the truth.\n")
     print(f"Training {len(METHODS)} methods, {config.seeds} seeds, {config.episodes:,} episodes each:")
-    grid = Grid((config.task,), methods=METHODS, seeds=tuple(range(config.seeds)), episodes=config.episodes)
+    grid = Grid((config.task,), methods=tuple(METHODS), seeds=tuple(range(config.seeds)), episodes=config.episodes)
     outcome = run_grid(grid, config.out, LocalEngine(), lambda *_: lambda event: tell(config, event))
     if outcome.skipped:
         print(f"  {len(outcome.skipped)} runs were there already")

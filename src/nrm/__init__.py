@@ -3,16 +3,16 @@
 The names below are the public interface; the modules behind them may move.
 """
 
-import sys
-from importlib import import_module
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 from nrm.errors import NrmError
-from nrm.groundability import Shortcuts, shortcuts
+from nrm.groundability import Shortcuts, diagnose, shortcuts
 from nrm.logic import PAPER_SYMBOLS, PAPER_TASKS, Formula, PaperTask, holds, paper_task, parse
 from nrm.machines import (
     Alphabet,
     MooreMachine,
+    Picture,
     Task,
     difference,
     draw,
@@ -25,11 +25,14 @@ from nrm.machines import (
     save_task,
 )
 from nrm.machines import compile_formula as compile  # noqa: A004 - reads as nrm.compile(...)
-from nrm.registration import register_worlds
+from nrm.registration import register_worlds_when_used as _register_worlds_when_used
 
 if TYPE_CHECKING:
-    from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, TaskEnv, VectorWorld
+    from nrm.agents import ALGORITHMS, METHODS, Algorithm, Method, Trainer, new_trainer
+    from nrm.envs import MINECRAFT_SYMBOLS, WORLDS, BatchedMinecraft, MinecraftConfig, TaskEnv, VectorWorld, WorldKind
+    from nrm.figures import write_figures
     from nrm.neural import (
+        GROUNDERS,
         EpisodeBuffer,
         FitConfig,
         NeuralRewardMachine,
@@ -37,47 +40,81 @@ if TYPE_CHECKING:
         discover,
         extract,
         fit,
+        load_episodes,
+        load_model,
+        record_episodes,
+        save_episodes,
+        save_model,
     )
+    from nrm.report import write_report
+    from nrm.results import read_records, write_results
+    from nrm.runs import RunConfig, RunFolder, choose_run, train
+    from nrm.sweeps import Grid, load_grid, run_grid
+    from nrm.tracking import GroundingConfig
+    from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper, model_for
 
 __version__ = "0.1.0"
 
 # What needs torch or Gymnasium is imported when it is first asked for.
 _LATER = {
-    "MINECRAFT_SYMBOLS": "nrm.envs",
-    "BatchedMinecraft": "nrm.envs",
-    "EpisodeBuffer": "nrm.neural",
-    "FitConfig": "nrm.neural",
-    "MinecraftConfig": "nrm.envs",
-    "NeuralRewardMachine": "nrm.neural",
-    "ProbabilisticMoore": "nrm.neural",
-    "TaskEnv": "nrm.envs",
-    "VectorWorld": "nrm.envs",
-    "discover": "nrm.neural",
-    "extract": "nrm.neural",
-    "fit": "nrm.neural",
+    "agents": ("ALGORITHMS", "METHODS", "Algorithm", "Method", "Trainer", "new_trainer"),
+    "envs": (
+        *("MINECRAFT_SYMBOLS", "WORLDS", "BatchedMinecraft", "MinecraftConfig", "TaskEnv", "VectorWorld", "WorldKind"),
+    ),
+    "figures": ("write_figures",),
+    "neural": (
+        *("GROUNDERS", "EpisodeBuffer", "FitConfig", "NeuralRewardMachine", "ProbabilisticMoore"),
+        *("discover", "extract", "fit", "load_episodes", "load_model", "record_episodes", "save_episodes"),
+        "save_model",
+    ),
+    "report": ("write_report",),
+    "results": ("read_records", "write_results"),
+    "runs": ("RunConfig", "RunFolder", "choose_run", "train"),
+    "sb3": (),
+    "sweeps": ("Grid", "load_grid", "run_grid"),
+    "tracking": ("GroundingConfig",),
+    "wrappers": ("NeuralRewardMachineVectorWrapper", "NeuralRewardMachineWrapper", "model_for"),
 }
+_HOMES = {name: f"nrm.{folder}" for folder, names in _LATER.items() for name in names}
 
 __all__ = [
+    "ALGORITHMS",
+    "GROUNDERS",
+    "METHODS",
     "MINECRAFT_SYMBOLS",
     "PAPER_SYMBOLS",
     "PAPER_TASKS",
+    "WORLDS",
+    "Algorithm",
     "Alphabet",
     "BatchedMinecraft",
     "EpisodeBuffer",
     "FitConfig",
     "Formula",
+    "Grid",
+    "GroundingConfig",
+    "Method",
     "MinecraftConfig",
     "MooreMachine",
     "NeuralRewardMachine",
+    "NeuralRewardMachineVectorWrapper",
+    "NeuralRewardMachineWrapper",
     "NrmError",
     "PaperTask",
+    "Picture",
     "ProbabilisticMoore",
+    "RunConfig",
+    "RunFolder",
     "Shortcuts",
     "Task",
     "TaskEnv",
+    "Trainer",
     "VectorWorld",
+    "WorldKind",
     "__version__",
+    "choose_run",
     "compile",
+    "diagnose",
     "difference",
     "discover",
     "draw",
@@ -85,27 +122,42 @@ __all__ = [
     "extract",
     "fit",
     "holds",
+    "load_episodes",
+    "load_grid",
     "load_machine",
+    "load_model",
     "load_task",
     "minimise",
+    "model_for",
+    "new_trainer",
     "paper_task",
     "parse",
     "product",
+    "read_records",
+    "record_episodes",
+    "run_grid",
+    "save_episodes",
     "save_machine",
+    "save_model",
     "save_task",
     "shortcuts",
+    "train",
+    "write_figures",
+    "write_report",
+    "write_results",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'nrm' has no attribute '{name}'")
-    return getattr(import_module(_LATER[name]), name)
+    if name in _HOMES:
+        return getattr(_import_module(_HOMES[name]), name)
+    if name in _LATER:
+        return _import_module(f"nrm.{name}")
+    raise AttributeError(f"module 'nrm' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LATER])
+    return sorted([*__all__, *_LATER, "automata", "groundability", "logic", "machines"])
 
 
-if "gymnasium" in sys.modules:
-    register_worlds()
+_register_worlds_when_used()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 MINECRAFT_ID = "nrm/Minecraft-v0"
 
 
@@ -14,3 +16,9 @@ def register_worlds() -> None:
 
     if MINECRAFT_ID not in gymnasium.registry:
         gymnasium.register(id=MINECRAFT_ID, entry_point="nrm.envs.minecraft.env:MinecraftEnv")
+
+
+def register_worlds_when_used() -> None:
+    """The same where somebody has imported Gymnasium already; `import nrm` alone does not import it."""
+    if "gymnasium" in sys.modules:
+        register_worlds()

@@ -33,7 +33,14 @@ class Grounder(nn.Module):
         return scores.sigmoid() if self.config["independent"] else torch.softmax(scores, -1)
 
 
-_HOMES = {"auto": "selection", "mlp": "mlp", "cnn": "cnn", "pooled": "pooled", "paper": "selection"}
+_HOMES = {
+    "auto": "selection",
+    "mlp": "mlp",
+    "cnn": "cnn",
+    "pooled": "pooled",
+    "paper": "selection",
+    "true-labels": "true_labels",
+}
 GROUNDERS: Registry[Any] = Registry(
     "grounder", ("label", "from_shape"), {name: f"nrm.neural.grounders.{home}" for name, home in _HOMES.items()}
 )

@@ -1,4 +1,4 @@
-"""The lab: what a run costs by method and world, two processes beside one, and Ray beside our own processes."""
+"""Grids: what a run costs by method and world, two processes beside one, and Ray beside our own processes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ import tyro
 from benchmarks.common import report
 from nrm.agents import METHODS
 from nrm.results import read_records
-from nrm.runs.config import WORLDS
 from nrm.sweeps import Grid, run_grid
 from nrm.sweeps.engines import Engine, LocalEngine, RayEngine
+
+WORLDS = ("map", "image")
 
 
 @dataclass(frozen=True)
 class Config:
-    """Measure the lab."""
+    """Measure grids."""
 
     out: Path = Path("out/bench")
     """Where the tables go; the runs go into a folder there, which is made anew."""

@@ -1,0 +1,293 @@
+"""A method, a world, an algorithm and a grounder from outside, one file each: as good as ours in every command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+METHOD = '''
+"""Remembers how many steps have passed, up to nine, and nothing of the task."""
+from dataclasses import dataclass
+
+import torch
+
+from nrm.agents import Method, Prepared
+
+
+@dataclass(frozen=True)
+class ClockConfig:
+    """A clock."""
+
+    most: int = 9
+    """Steps that it counts."""
+
+
+class Clock:
+    sees_truth = False
+    learns = False
+
+    def __init__(self, most):
+        self.size = most + 1
+        self.table = torch.eye(self.size)
+
+    def start(self, count):
+        return torch.zeros(count, dtype=torch.int64)
+
+    def read(self, carry, seen):
+        return (carry + 1).clamp(max=self.size - 1)
+
+    def feature(self, carry):
+        return self.table[carry]
+
+    def on(self, frames):
+        return self
+
+
+CLOCK = Method(
+    name="clock",
+    label="Clock",
+    knows="counts its steps",
+    prepare=lambda world, settings, features, seed: Prepared(Clock(settings.most)),
+    config=ClockConfig,
+    section="clock",
+    colour="#123456",
+    dark="#abcdef",
+)
+'''
+
+WORLD = '''
+"""A row of cells with a bell at its end."""
+from dataclasses import dataclass
+
+import gymnasium
+import numpy as np
+
+import nrm
+from nrm.envs import VectorWorld, WorldKind
+
+
+@dataclass(frozen=True)
+class RowConfig:
+    """A row of cells."""
+
+    length: int = 4
+    """Cells."""
+
+
+class Row(gymnasium.Env):
+    metadata = {"render_modes": ["ansi", "rgb_array"]}
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self, config, render_mode=None):
+        self.length, self.render_mode = config.length, render_mode
+        self.observation_space = gymnasium.spaces.Box(0, config.length, (1,), np.float32)
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place, self.time = 0, 0
+        return self._seen()
+
+    def step(self, action):
+        self.place = max(0, min(self.length - 1, self.place + 2 * int(action) - 1))
+        self.time += 1
+        seen, info = self._seen()
+        return seen, 0.0, False, self.time >= 20, info
+
+    def _seen(self):
+        name = "bell" if self.place == self.length - 1 else "home" if self.place == 0 else "way"
+        return np.array([self.place], dtype=np.float32), {"labels": [name]}
+
+    def render(self):
+        if self.render_mode == "ansi":
+            return "." * self.place + "@" + "." * (self.length - self.place - 1)
+        return np.full((8, 8 * self.length, 3), 255, dtype=np.uint8)
+
+
+SYMBOLS = nrm.Alphabet.exclusive(("home", "bell", "way"))
+
+
+def task(text, config):
+    return nrm.Task(nrm.parse(text or "F(bell & F home)"), SYMBOLS, name=text or "ring")
+
+
+def env(config, machine, mode, end):
+    return nrm.TaskEnv(Row(config, mode), machine, end=end)
+
+
+ROW = WorldKind(
+    name="row",
+    names=("my_world:ROW",),
+    config=RowConfig,
+    parse=lambda name: RowConfig(),
+    task=task,
+    build=lambda config, machine, count, end: VectorWorld.of(lambda: env(config, machine, None, end), count),
+    render=env,
+    title=lambda config: f"row-{config.length}",
+    titled=("length",),
+)
+'''
+
+ALGORITHM = '''
+"""Plain policy gradients on the rewards of a rollout."""
+from dataclasses import dataclass
+
+import torch
+
+from nrm.agents import Algorithm
+from nrm.agents.acting import Actor
+
+
+@dataclass(frozen=True)
+class ReinforceConfig:
+    """REINFORCE."""
+
+    rate: float = 0.01
+    """Step size."""
+
+
+class Reinforce:
+    def __init__(self, world, memory, config, network, seed):
+        self.memory = memory
+        self.actor = Actor(world, memory, network, 8, seed)
+        self.policy = self.actor.net
+        self.optimizer = torch.optim.SGD(self.actor.parameters, lr=config.rate)
+
+    def collect(self):
+        return self.actor.collect()
+
+    def learn(self, rollout, progress):
+        logits, _ = self.actor.evaluate(rollout)
+        chosen = torch.log_softmax(logits, -1).gather(-1, rollout.action.unsqueeze(-1)).squeeze(-1)
+        loss = -(chosen * rollout.reward / 100).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        self.actor.updated()
+        return {"policy": float(loss)}
+
+    def state_dict(self):
+        return {"actor": self.actor.state_dict()}
+
+    def load_state_dict(self, state):
+        self.actor.load_state_dict(state["actor"])
+
+
+REINFORCE = Algorithm("reinforce", "REINFORCE", ReinforceConfig, Reinforce)
+'''
+
+GROUNDER = '''
+"""A table over whole numbers."""
+import torch
+from torch import nn
+
+
+class Table(nn.Module):
+    name = "table"
+    label = "a table"
+
+    def __init__(self, symbols, rows=16):
+        super().__init__()
+        self.config = {"symbols": symbols, "rows": rows}
+        self.scores = nn.Embedding(rows, symbols)
+
+    @classmethod
+    def from_shape(cls, shape, symbols, independent=False):
+        return cls(symbols)
+
+    def forward(self, observations):
+        return self.scores(observations[:, 0].long()).softmax(-1)
+'''
+
+GRID = """
+tasks = ["F(bell & F home)"]
+worlds = ["my_world:ROW"]
+methods = ["rm", "nrm", "my_method:CLOCK"]
+algorithm = "my_algorithm:REINFORCE"
+episodes = 60
+environments = 4
+[settings]
+grounding = {every = 20, epochs = 10, restarts = 1, grounder = "my_grounder:Table"}
+clock.most = 7
+[variants.short]
+[variants.long.world]
+length = 6
+"""
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the four files, where commands are run."""
+    folder = tmp_path_factory.mktemp("outside")
+    for name, text in (("method", METHOD), ("world", WORLD), ("algorithm", ALGORITHM), ("grounder", GROUNDER)):
+        (folder / f"my_{name}.py").write_text(text)
+    (folder / "grid.toml").write_text(GRID)
+    return folder
+
+
+def nrm(outside: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    # As the installed command does it: the current folder is not on Python's path by itself.
+    code = "import sys; sys.path.remove(''); from nrm.cli import main; main()"
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, cwd=outside, capture_output=True, text=True, env={**os.environ, "COLUMNS": "100"})
+
+
+def test_train_evaluate_watch_and_resume(outside: Path) -> None:
+    run = ("--world", "my_world:ROW", "--algorithm", "my_algorithm:REINFORCE", "--episodes", "60", "--quiet")
+    clock = nrm(outside, "train", *run, "--method", "my_method:CLOCK", "--clock.most", "7", "--out", "clock")
+    assert clock.returncode == 0, clock.stderr
+    table = ("--method", "nrm", "--grounding.grounder", "my_grounder:Table", "--grounding.every", "20")
+    found = nrm(outside, "train", *run, *table, "--world.length", "3", "--algorithm.rate", "0.02", "--out", "table")
+    assert found.returncode == 0, found.stderr
+    config = json.loads((outside / "table" / "config.json").read_text())
+    assert config["settings"]["world"] == {"length": 3}
+    assert config["settings"]["algorithm"] == {"rate": 0.02}
+    assert json.loads((outside / "clock" / "config.json").read_text())["settings"]["clock"] == {"most": 7}
+    for name in ("clock", "table"):
+        told = nrm(outside, "evaluate", name, "--episodes", "4", "--json")
+        assert json.loads(told.stdout)["episodes"] == 4, told.stderr
+        assert "true symbol" in nrm(outside, "watch", name).stdout
+    assert "done already" in nrm(outside, "train", "--resume", "table", "--quiet").stdout
+    listed = nrm(outside, "train", *run, "--method", "my_method:CLOCK", "--help").stdout
+    assert "--clock.most" in listed
+    assert "--world.length" in listed
+
+
+def test_sweep_and_report(outside: Path) -> None:
+    swept = nrm(outside, "sweep", "grid.toml", "--out", "grid", "--processes", "2", "--quiet")
+    assert swept.returncode == 0, swept.stderr + swept.stdout
+    rows = list(csv.DictReader((outside / "grid" / "results.csv").read_text().splitlines()))
+    assert {row["world"] for row in rows} == {"row-4", "row-6"}
+    assert {row["method"] for row in rows} == {"rm", "nrm", "my_method:CLOCK"}
+    assert all(row["runs"] == "1" for row in rows)
+    assert list((outside / "grid" / "figures").glob("tasks-row-4*.svg"))
+    page = nrm(outside, "report", "grid", "--out", "page.html")
+    assert page.returncode == 0, page.stderr
+    text = (outside / "page.html").read_text()
+    assert "#123456" in text
+    assert '"label":"Clock"' in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--world", "my_wrld:ROW"], "there is no module 'my_wrld' here"),
+        (["--world", "my_world:RWO"], "the module 'my_world' has no 'RWO'; did you mean 'ROW'?"),
+        (["--method", "my_method:Clock"], "the method 'my_method:Clock' lacks name, label, knows"),
+        (["--method", "broken:METHOD"], "importing 'broken:METHOD' failed: ZeroDivisionError: division by zero ("),
+        (["--algorithm", "my_algorithm:"], "write module:name"),
+        (["--grounding.grounder", "my_method:Clock"], "lacks name, label, from_shape"),
+    ],
+)
+def test_mistakes(outside: Path, arguments: list[str], message: str) -> None:
+    (outside / "broken.py").write_text("\nMETHOD = 1 / 0\n")
+    found = nrm(outside, "train", "--task", "F gem", *arguments, "--out", "mistake")
+    assert found.returncode == 2
+    assert message in " ".join(found.stderr.split())
+    assert "Traceback" not in found.stderr
+    assert not (outside / "mistake").exists()
