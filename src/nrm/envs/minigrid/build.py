@@ -14,7 +14,7 @@ from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
 from nrm.envs.vector import VectorWorld
 from nrm.errors import WorldError
-from nrm.machines import MooreMachine
+from nrm.machines import MachineLike, MooreMachine, as_machine
 
 if TYPE_CHECKING:
     from nrm.envs.minigrid.images import GridImages
@@ -42,7 +42,7 @@ def minigrid_images(
 
 def minigrid_env(
     world: MiniGridConfig | str,
-    machine: MooreMachine | None = None,
+    machine: MachineLike | None = None,
     render_mode: str | None = None,
     end: End = "outcome",
 ) -> TaskEnv[Any, Any]:
@@ -53,7 +53,7 @@ def minigrid_env(
     """
     config = MiniGridConfig.of(world)
     images = minigrid_images(config, render_mode)
-    task = minigrid_task(config.id).machine() if machine is None else machine
+    task = as_machine(minigrid_task(config.id) if machine is None else machine)
     symbols = task.alphabet.symbols
     empty = EMPTY if EMPTY in symbols else None
     return TaskEnv(images, task, GridLabels(symbols), empty=empty, end=end)
