@@ -9,7 +9,7 @@ from typing import Literal
 
 from nrm.errors import LimitError, NrmError
 from nrm.groundability.analysis import Shortcuts, shortcuts
-from nrm.machines import MooreMachine, with_rewards
+from nrm.machines import MachineLike, MooreMachine, with_rewards
 
 Goal = Literal["identity", "class"]
 MAX_CHOICES = 20_000
@@ -27,7 +27,7 @@ class TaskChoice:
 
 
 def tasks_to_add(
-    found: Shortcuts, candidates: Sequence[MooreMachine], until: Goal = "identity"
+    found: Shortcuts, candidates: Sequence[MachineLike], until: Goal = "identity"
 ) -> Iterator[TaskChoice]:
     """Which of the candidate tasks to add so that only the identity is left, smallest sets first.
 
