@@ -24,12 +24,9 @@ def distinguishing_string(
     left, right = rows
     parents: dict[Pair, tuple[Pair, Letter] | None] = {start: None}
     frontier, length = [start], 0
-    while frontier:
-        for pair in frontier:
-            if differ(*pair):
-                return _path(pair, parents), pair
-        if length == horizon:
-            return None
+    if differ(*start):
+        return [], start
+    while frontier and length != horizon:
         length += 1
         following = []
         for pair in frontier:
@@ -38,6 +35,8 @@ def distinguishing_string(
                 target = row[own], twin[other]
                 if target not in parents:
                     parents[target] = pair, letter
+                    if differ(*target):
+                        return _path(target, parents), target
                     following.append(target)
         frontier = following
     return None

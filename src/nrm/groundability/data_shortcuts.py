@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
 from nrm.aliases import Letter, Trace
 from nrm.errors import LimitError, TraceError, UnknownSymbolError
 from nrm.groundability.letter_maps import map_letters
+from nrm.groundability.reduction import refinements
 from nrm.machines import MooreMachine
 
 DEFAULT_VISITS = 20_000_000
@@ -221,20 +223,11 @@ def _merged(domain: dict[int, int], actions: dict[int, list[int]]) -> dict[int, 
 def _alike(machine: MooreMachine, steps: int) -> list[list[int]]:
     """For each number of steps and each state, the first state of equal levels on all strings of that many steps."""
     table: list[list[int]] = []
-    blocks = machine.level_of_state.tolist()
-    rows = machine.columns.tolist()
-    while True:
-        first: dict[int, int] = {}
+    for blocks in islice(refinements(machine.columns.tolist(), machine.level_of_state.tolist()), steps + 1):
+        first: dict[float, int] = {}
         for state, block in enumerate(blocks):
             first.setdefault(block, state)
         table.append([first[block] for block in blocks])
-        if len(table) > steps:
-            return table
-        if len(first) == len(rows):
-            # A minimal machine: from here on all states differ.
-            return table + [table[-1]] * (steps + 1 - len(table))
-        keys: dict[tuple[int, ...], int] = {}
-        blocks = [
-            keys.setdefault((block, *[blocks[target] for target in row]), len(keys))
-            for block, row in zip(blocks, rows, strict=True)
-        ]
+        if len(first) == machine.states:  # of a minimal machine: from here on all states differ
+            break
+    return table + [table[-1]] * (steps + 1 - len(table))

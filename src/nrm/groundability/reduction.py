@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -94,15 +94,20 @@ def _is_reduced(machine: MooreMachine) -> bool:
     used = set(machine.letter_class.tolist())
     if len(used) < machine.classes or len(set(zip(*rows, strict=True))) < machine.classes:
         return False
-    blocks = machine.outputs.tolist()
-    count = len(set(blocks))
-    while count < len(rows):
+    before = 0
+    for blocks in refinements(rows, machine.outputs.tolist()):
+        count = len(set(blocks))
+        if count in (before, len(rows)):
+            break
+        before = count
+    return count == len(rows)
+
+
+def refinements(rows: Sequence[Sequence[int]], labels: Sequence[float]) -> Iterator[Sequence[float]]:
+    """Moore's partition refinement, round by round: for each state the number of its block after 0, 1, 2 … steps."""
+    blocks = labels
+    while True:
+        yield blocks
         keys: dict[tuple[float, ...], int] = {}
-        refined = [
-            keys.setdefault((block, *[blocks[target] for target in row]), len(keys))
-            for block, row in zip(blocks, rows, strict=True)
-        ]
-        if len(keys) == count:
-            return False
-        blocks, count = refined, len(keys)
-    return True
+        pairs = zip(blocks, rows, strict=True)
+        blocks = [keys.setdefault((block, *[blocks[target] for target in row]), len(keys)) for block, row in pairs]

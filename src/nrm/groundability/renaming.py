@@ -8,7 +8,7 @@ others may be read as anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -84,18 +84,7 @@ class Renamings:
         images = [renaming.get(name, name) for name in self.essential]
         if sorted(images) != sorted(self.essential):
             return False
-        return self._sifts([self.essential.index(image) for image in images])
-
-    def _sifts(self, images: Sequence[int]) -> bool:
-        """Whether a permutation is in the group: strip it by one element of each level of the chain."""
-        rest = list(images)
-        for depth, level in enumerate(self.group.chain):
-            if rest[level.base] not in level.tree:
-                return False
-            back = self.group.representative(depth, rest[level.base])
-            inverse = {image: point for point, image in enumerate(back)}
-            rest = [inverse[image] for image in rest]
-        return rest == sorted(rest)
+        return [self.essential.index(image) for image in images] in self.group
 
 
 def renamings(machine: MooreMachine, symmetries: SymmetryGroup, search: SymmetrySearch) -> Renamings:
@@ -107,10 +96,10 @@ def renamings(machine: MooreMachine, symmetries: SymmetryGroup, search: Symmetry
         1 << bit for bit in range(len(names)) if (machine.letter_class != machine.letter_class[flips ^ 1 << bit]).any()
     ]
     finder = _RenamingSearch(numbers, bits, symmetries, search)
-    levels = [(place, [other for other in range(len(bits)) if other != place]) for place in range(len(bits))]
+    base = [(place, [other for other in range(len(bits)) if other != place]) for place in range(len(bits))]
     essential = tuple(name for bit, name in enumerate(names) if 1 << bit in bits)
-    everything = group_of(len(bits), levels, finder.complete)
-    return Renamings(names, essential, everything, group_of(len(bits), levels, finder.complete_within_classes))
+    everything = group_of(len(bits), base, finder.complete)
+    return Renamings(names, essential, everything, group_of(len(bits), base, finder.complete_within_classes))
 
 
 @dataclass(frozen=True)

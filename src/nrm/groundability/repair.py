@@ -9,7 +9,7 @@ from typing import Literal
 
 from nrm.errors import LimitError, NrmError
 from nrm.groundability.analysis import Shortcuts, shortcuts
-from nrm.machines import MooreMachine, with_rewards
+from nrm.machines import MachineLike, MooreMachine, with_rewards
 
 Goal = Literal["identity", "class"]
 MAX_CHOICES = 20_000
@@ -26,9 +26,7 @@ class TaskChoice:
     """What all tasks together leave."""
 
 
-def tasks_to_add(
-    found: Shortcuts, candidates: Sequence[MooreMachine], until: Goal = "identity"
-) -> Iterator[TaskChoice]:
+def tasks_to_add(found: Shortcuts, candidates: Sequence[MachineLike], until: Goal = "identity") -> Iterator[TaskChoice]:
     """Which of the candidate tasks to add so that only the identity is left, smallest sets first.
 
     `until="class"` also accepts what confuses letters that all tasks treat alike. Yields every set that works and

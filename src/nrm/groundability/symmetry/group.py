@@ -21,7 +21,7 @@ def compose(outer: Sequence[int], inner: Sequence[int]) -> Permutation:
 
 
 @dataclass(frozen=True)
-class Level:
+class Stabiliser:
     """One link of a chain of stabilisers: where the elements that fix all earlier base points send this one."""
 
     base: int
@@ -35,7 +35,7 @@ class SymmetryGroup:
 
     degree: int
     generators: tuple[Permutation, ...]
-    chain: tuple[Level, ...] = field(repr=False, compare=False)
+    chain: tuple[Stabiliser, ...] = field(repr=False, compare=False)
 
     @cached_property
     def order(self) -> int:
@@ -68,7 +68,7 @@ class SymmetryGroup:
         """Every element once, the identity first, as they are asked for."""
         points = [tuple(level.tree) for level in self.chain]
         chosen = [0] * len(points)
-        # Entry d composes the representatives chosen on the first d levels; the first point of each has the identity.
+        # Entry d composes the representatives chosen on the first d links; the first point of each has the identity.
         products = [self.identity] * (len(points) + 1)
         while True:
             yield products[-1]
@@ -92,6 +92,17 @@ class SymmetryGroup:
             link = self.chain[depth].tree[point]
         return element
 
+    def __contains__(self, images: object) -> bool:
+        """Whether a permutation is an element: strip it by one element of each link of the chain."""
+        rest = list(images) if isinstance(images, Sequence) else []
+        for depth, stabiliser in enumerate(self.chain):
+            if rest[stabiliser.base] not in stabiliser.tree:
+                return False
+            back = self.representative(depth, rest[stabiliser.base])
+            inverse = {image: point for point, image in enumerate(back)}
+            rest = [inverse[image] for image in rest]
+        return rest == list(range(self.degree))
+
     @cached_property
     def factors(self) -> tuple[SymmetryGroup, ...]:
         """Groups on disjoint sets of points whose direct product is this group.
@@ -112,7 +123,7 @@ class SymmetryGroup:
     def _factor(self, moved: set[int], numbers: list[int]) -> SymmetryGroup:
         place = {number: index for index, number in enumerate(numbers)}
         chain = tuple(
-            Level(level.base, {p: (place[link[0]], link[1]) if link else None for p, link in level.tree.items()})
+            Stabiliser(level.base, {p: (place[link[0]], link[1]) if link else None for p, link in level.tree.items()})
             for level in self.chain
             if level.base in moved
         )
@@ -140,42 +151,42 @@ def symmetry_group(search: SymmetrySearch, fixed: Iterable[int] = ()) -> Symmetr
     def complete(choices: list[tuple[int, int]]) -> Permutation | None:
         return search.complete([*kept, *choices])
 
-    return group_of(search.classes, search.levels(stay, twins), complete, known)
+    return group_of(search.classes, search.base(stay, twins), complete, known)
 
 
 def group_of(
     degree: int,
-    levels: Sequence[tuple[int, Sequence[int]]],
+    base: Sequence[tuple[int, Sequence[int]]],
     complete: Callable[[list[tuple[int, int]]], Permutation | None],
     known: Mapping[int, Permutation] | None = None,
 ) -> SymmetryGroup:
     """The group whose elements `complete` finds, one for given images of some points, if there is one.
 
-    `levels` names a base, each point with its possible images. From the end of the base to its beginning: what is known
-    of the stabiliser so far says which images of a base point need not be tried, because a known element leads to
-    them, or leads from them to one that was refuted. All permutations of ten points so need nine completions.
-    `known`: for some base points, an element that moves it and keeps all earlier ones.
+    `base`: points that no element but the identity keeps, each with its possible images. From the end of the base to
+    its beginning: what is known of the stabiliser so far says which images of a base point need not be tried, because a
+    known element leads to them, or leads from them to one that was refuted. All permutations of ten points so need nine
+    completions. `known`: for some base points, an element that moves it and keeps all earlier ones.
     """
     generators = _Generators(degree)
-    chain: list[Level] = []
-    for depth in range(len(levels) - 1, -1, -1):
-        base, candidates = levels[depth]
-        stay = [(earlier, earlier) for earlier, _ in levels[:depth]]
-        if known and base in known:
-            generators.add(known[base])
-        tree = generators.tree(base)
+    chain: list[Stabiliser] = []
+    for depth in range(len(base) - 1, -1, -1):
+        point, candidates = base[depth]
+        stay = [(earlier, earlier) for earlier, _ in base[:depth]]
+        if known and point in known:
+            generators.add(known[point])
+        tree = generators.tree(point)
         refuted: set[int] = set()
         for candidate in candidates:
             if candidate in tree or candidate in refuted:
                 continue
-            found = complete([*stay, (base, candidate)])
+            found = complete([*stay, (point, candidate)])
             if found is None:
                 refuted.update(generators.tree(candidate))
             else:
                 generators.add(found)
-                tree = generators.tree(base)
+                tree = generators.tree(point)
         if len(tree) > 1:
-            chain.append(Level(base, tree))
+            chain.append(Stabiliser(point, tree))
     return SymmetryGroup(degree, tuple(generators.elements), tuple(reversed(chain)))
 
 

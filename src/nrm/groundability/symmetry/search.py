@@ -82,7 +82,7 @@ class SymmetrySearch:
             raise ValueError(f"{tuple(permutation)} is no symmetry")
         return tuple(matching.forward)
 
-    def levels(self, fixed: Iterable[int] = (), twins: Iterable[Sequence[int]] = ()) -> list[tuple[int, list[int]]]:
+    def base(self, fixed: Iterable[int] = (), twins: Iterable[Sequence[int]] = ()) -> list[tuple[int, list[int]]]:
         """A base: classes that, kept in their places one after the other, leave the identity only.
 
         Each comes with the classes that it might be mapped to while `fixed` and the ones before it stay. `twins` are

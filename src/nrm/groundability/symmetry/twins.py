@@ -32,14 +32,14 @@ def twin_sets(search: SymmetrySearch, fixed: Iterable[int] = ()) -> list[list[in
     for number, colour in enumerate(colours):
         if number not in kept:
             alike.setdefault(colour, []).append(number)
-    levels = np.array(search.state_colours)
+    state_colours = np.array(search.state_colours)
     patience = WASTED_TABLES * search.columns.size
     sets: list[list[int]] = []
     for numbers in sorted(alike.values(), key=len):
         found: list[list[int]] = []
         for number in numbers:
             for members in found:
-                swaps, followed = _swaps(search, levels, members[0], number)
+                swaps, followed = _swaps(search, state_colours, members[0], number)
                 if swaps:
                     members.append(number)
                     break

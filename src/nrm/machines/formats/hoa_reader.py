@@ -122,7 +122,8 @@ def _parsed(text: str) -> list[Any]:
     except VisitError as error:
         raise error.orig_exc from None
     except UnexpectedCharacters as error:
-        raise MachineError(f"line {error.line} is not HOA: {shorten(text.splitlines()[error.line - 1])}") from None
+        line = text.split("\n")[error.line - 1]
+        raise MachineError(f"line {error.line} is not HOA: {shorten(line)}") from None
 
 
 def _without_comments(text: str) -> str:

@@ -18,9 +18,9 @@ from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import letters_where
 from nrm.machines.moore import MooreMachine
 
-FORMAT = "nrm-machine"
-VERSION = 1
-KEYS = ("format", "version", "kind", "symbols", "letters", "initial", "transitions", "accepting", "outputs")
+MACHINE_FORMAT = "nrm-machine"
+MACHINE_FORMAT_VERSION = 1
+MACHINE_KEYS = ("format", "version", "kind", "symbols", "letters", "initial", "transitions", "accepting", "outputs")
 OTHERWISE = "else"
 """The guard of a hand-written machine that takes all letters which no other guard takes."""
 
@@ -29,8 +29,8 @@ def machine_to_dict(machine: MooreMachine) -> Json:
     """The machine as JSON values; `machine_from_dict` reads it back."""
     alphabet = machine.alphabet
     data: Json = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": MACHINE_FORMAT,
+        "version": MACHINE_FORMAT_VERSION,
         "kind": alphabet.kind,
         "symbols": list(alphabet.symbols),
     }
@@ -53,15 +53,17 @@ def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
     if not isinstance(data, Mapping):
         raise MachineError(f"a machine is a dictionary, not {type(data).__name__}")
     for key in data:
-        if key not in KEYS:
+        if key not in MACHINE_KEYS:
             raise MachineError(
-                f"unknown key '{key}' in the machine{suggestion(str(key), KEYS)} (keys: {listing(KEYS)})"
+                f"unknown key '{key}' in the machine{suggestion(str(key), MACHINE_KEYS)} "
+                f"(keys: {listing(MACHINE_KEYS)})"
             )
-    if data.get("format", FORMAT) != FORMAT:
-        raise MachineError(f"the format is '{data['format']}', not '{FORMAT}'")
-    if data.get("version", VERSION) != VERSION:
+    if data.get("format", MACHINE_FORMAT) != MACHINE_FORMAT:
+        raise MachineError(f"the format is '{data['format']}', not '{MACHINE_FORMAT}'")
+    if data.get("version", MACHINE_FORMAT_VERSION) != MACHINE_FORMAT_VERSION:
         raise MachineError(
-            f"the machine is of format version {data['version']}, and this release reads version {VERSION}; update nrm"
+            f"the machine is of format version {data['version']}, and this release reads version "
+            f"{MACHINE_FORMAT_VERSION}; update nrm"
         )
     for key in ("symbols", "transitions", "outputs"):
         if key not in data:

@@ -13,7 +13,7 @@ from nrm.machines.alphabet import Alphabet
 from nrm.machines.rewards import RewardScheme, scheme_named
 from nrm.machines.task import DEFAULT_LOGIC, Task
 
-KEYS = ("name", "formula", "task", "logic", "symbols", "propositions", "reward", "levels")
+TASK_KEYS = ("name", "formula", "task", "logic", "symbols", "propositions", "reward", "levels")
 
 
 def load_task(path: Path | str) -> Task:
@@ -66,8 +66,8 @@ class _KeyError(NrmError):
 
 def _task(data: dict[str, Any]) -> Task:
     for key in data:
-        if key not in KEYS:
-            raise _KeyError(key, f"unknown key '{key}'{suggestion(key, KEYS)} (keys: {listing(KEYS)})")
+        if key not in TASK_KEYS:
+            raise _KeyError(key, f"unknown key '{key}'{suggestion(key, TASK_KEYS)} (keys: {listing(TASK_KEYS)})")
     for one, other in (("formula", "task"), ("logic", "task"), ("symbols", "propositions"), ("reward", "levels")):
         if one in data and other in data:
             raise _KeyError(other, f"give either '{one}' or '{other}', not both")
