@@ -30,7 +30,7 @@ def write_groundability(
 
 def draw_groundability(rows: Sequence[GroundabilityRow]) -> Figure:
     """Times by task on a logarithmic scale; where the budget ended the work, the time is a lower bound."""
-    figure, (panel,) = new_figure(1, 1, 3.2)
+    figure, (panel,) = new_figure(1, 3.2)
     tasks = np.arange(len(rows))
     points = (
         ("closed form", BLUE, "o", [row.closed_form for row in rows]),

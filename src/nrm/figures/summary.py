@@ -45,7 +45,7 @@ def _figure(
     lines = max(len(runs.series) if draw is _intervals else len(_pairs(runs, world)) for world in worlds)
     if draw is not _profiles:
         height = 0.75 + 0.24 * lines
-    figure, panels = new_figure(len(worlds), len(SCORES), height, tall=draw is _profiles)
+    figure, panels = new_figure(len(worlds) * len(SCORES), height, tall=draw is _profiles)
     places = [(world, score) for world in worlds for score in SCORES]
     for (world, score), panel in zip(places, panels, strict=True):
         note = draw(panel, runs, world, score, seed)
