@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nrm.figures.series import Curve, Runs, Series, Subject, class_curve, count_note, grounding_curves, learning_curve
+from nrm.figures.series import Curve, Runs, Series, class_curve, count_note, grounding_curves, learning_curve
 from nrm.figures.style import (
     BLACK,
     PURPLE,
@@ -18,6 +18,7 @@ from nrm.figures.style import (
     plain,
     title,
 )
+from nrm.results import Group
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +50,7 @@ def figure_2(runs: Runs) -> Iterator[Named]:
     for (world, number, tasks), panel in zip(panels_of, panels, strict=True):
         curves = []
         for series in runs.series:
-            parts = [learning_curve(found, runs.window) for task in tasks if (found := runs.of(world, task, series))]
+            parts = [learning_curve(found, runs.window) for task in tasks if (found := runs.of(task, series))]
             if parts:
                 curves.append((series, class_curve(parts)))
         numbers = ", ".join(str(task.paper.number) for task in tasks if task.paper)
@@ -65,8 +66,8 @@ def task_figures(runs: Runs) -> Iterator[Named]:
         for part, tasks in _pages(runs.tasks_in(world)):
             figure, panels = new_figure(len(tasks), 1.95, sharex=True, sharey=True)
             for task, panel in zip(tasks, panels, strict=True):
-                cells = [(series, found) for series in runs.series if (found := runs.of(world, task, series))]
-                _draw(panel, [(series, learning_curve(found, runs.window)) for series, found in cells], task.title)
+                cells = [(series, found) for series in runs.series if (found := runs.of(task, series))]
+                _draw(panel, [(series, learning_curve(found, runs.window)) for series, found in cells], _titled(task))
             _finish(figure, runs.looks, runs, f"{world}: return, mean of {runs.window} episodes")
             yield f"tasks-{file_part(world)}{part}", figure
 
@@ -76,26 +77,30 @@ def grounding_figures(runs: Runs) -> Iterator[Named]:
     grounding = {group.method for group in runs.groups if any(run.grounding for run in group.finished)}
     for world in runs.worlds:
         for series in runs.series:
-            found = [(task, grounding_curves(runs.of(world, task, series))) for task in runs.tasks_in(world)]
+            found = [(task, grounding_curves(runs.of(task, series))) for task in runs.tasks_in(world)]
             words = ("grounding", world, series.variant, series.method if len(grounding) > 1 else "")
             name = "-".join(file_part(word) for word in words if word)
             for part, page in _pages([(task, curves) for task, curves in found if curves]):
                 yield f"{name}{part}", _grounding(page, runs, world, series)
 
 
-def _grounding(page: Sequence[tuple[Subject, dict[str, Curve]]], runs: Runs, world: str, series: Series) -> Figure:
+def _grounding(page: Sequence[tuple[Group, dict[str, Curve]]], runs: Runs, world: str, series: Series) -> Figure:
     from matplotlib.ticker import PercentFormatter
 
     figure, panels = new_figure(len(page), 1.95, sharex=True, sharey=True)
     for (task, curves), panel in zip(page, panels, strict=True):
         for name, curve in curves.items():
             _line(panel, curve, ACCURACY_LOOKS[name][1], most=1.0)
-        title(panel, task.title, count_note([(series.label, max(curve.runs for curve in curves.values()))]))
+        title(panel, _titled(task), count_note([(series.label, max(curve.runs for curve in curves.values()))]))
         panel.set_ylim(-0.03, 1.03)
         panel.yaxis.set_major_formatter(PercentFormatter(1.0))
     shown = [ACCURACY_LOOKS[name] for name in ACCURACY_LOOKS if any(name in curves for _, curves in page)]
     _finish(figure, shown, runs, f"{world}: grounding accuracy of {series.label}")
     return figure
+
+
+def _titled(task: Group) -> str:
+    return f"Task {task.paper.number}: {task.paper.formula()}" if task.paper else task.task
 
 
 def _pages(items: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
