@@ -13,9 +13,8 @@ from nrm.figures.style import (
     Look,
     file_part,
     legend_above,
-    line_handle,
+    name_axes,
     new_figure,
-    plain,
     title,
 )
 from nrm.results import Group
@@ -126,10 +125,5 @@ def _line(panel: Axes, curve: Curve, look: Look, most: float | None = None) -> N
 
 
 def _finish(figure: Figure, looks: Sequence[tuple[str, Look]], runs: Runs, ylabel: str) -> None:
-    """The legend above, the axes' names, and what was left out."""
-    from matplotlib.patches import Patch
-
-    band = Patch(color="#999999", alpha=0.35, linewidth=0, label="± deviation over runs")
-    legend_above(figure, [*(line_handle(label, look) for label, look in looks), band])
-    figure.supxlabel(f"episode{f'  ({runs.left_out})' if runs.left_out else ''}", fontsize=9)
-    figure.supylabel(plain(ylabel), fontsize=9)
+    legend_above(figure, looks, band="± deviation over runs")
+    name_axes(figure, "episode", ylabel, runs.left_out)

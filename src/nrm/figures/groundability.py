@@ -38,8 +38,8 @@ def draw_groundability(rows: Sequence[GroundabilityRow]) -> Figure:
         ("brute force, machines", GREEN, "P", [row.brute_force for row in rows]),
         ("brute force, formulas", ORANGE, "D", [_formulas(row, finished=True) for row in rows]),
         ("brute force, formulas (stopped there)", ORANGE, 6, [_formulas(row, finished=False) for row in rows]),
-        ("paper's Algorithm 1", GREY, "s", [row.paper_algorithm_1 for row in rows]),
-        ("paper's brute force", GREY, "D", [row.paper_brute_force for row in rows]),
+        ("paper's Algorithm 1", GREY, "s", [row.printed[0] for row in rows]),
+        ("paper's brute force", GREY, "D", [row.printed[1] for row in rows]),
     )
     for label, colour, marker, seconds in points:
         if not np.isnan(seconds).all():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,16 +83,25 @@ def title(panel: Axes, text: str, note: str = "") -> None:
         panel.annotate(plain(note), (0, 1), xycoords="axes fraction", fontsize=7.5, color=GREY, va="bottom", **above)
 
 
-def line_handle(label: str, look: Look) -> Any:
-    """What a legend shows for a line."""
+def legend_above(figure: Figure, looks: Sequence[tuple[str, Look]], band: str = "") -> None:
+    """One legend for all panels, above them: a line for each label, and what the bands around lines are."""
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
-    return Line2D([], [], color=look.colour, linestyle=look.line, linewidth=1.6, label=plain(label))
-
-
-def legend_above(figure: Figure, handles: list[Any]) -> None:
-    """One legend for all panels, above them."""
+    handles: list[Any] = [
+        Line2D([], [], color=look.colour, linestyle=look.line, linewidth=1.6, label=plain(label))
+        for label, look in looks
+    ]
+    if band:
+        handles.append(Patch(color="#999999", alpha=0.35, linewidth=0, label=band))
     figure.legend(handles=handles, loc="outside upper center", ncols=min(5, len(handles)), frameon=False, fontsize=9)
+
+
+def name_axes(figure: Figure, x: str, y: str, left_out: str) -> None:
+    """The names of the axes that all panels share, and what was left out."""
+    figure.supxlabel(f"{x}  ({left_out})" if left_out else x, fontsize=9)
+    if y:
+        figure.supylabel(plain(y), fontsize=9)
 
 
 def plain(text: str) -> str:

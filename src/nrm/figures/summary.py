@@ -10,7 +10,7 @@ import numpy as np
 
 from nrm.figures.curves import Named
 from nrm.figures.series import Runs, Series, count_note
-from nrm.figures.style import BLACK, legend_above, line_handle, new_figure, plain, title
+from nrm.figures.style import BLACK, legend_above, name_axes, new_figure, plain, title
 from nrm.results import Group, Record
 from nrm.results.statistics import Interval, Strata, iqm, performance_profile, probability_of_improvement
 
@@ -51,9 +51,8 @@ def _figure(
         note = draw(panel, runs, world, score, seed)
         title(panel, f"{world}, {score}", note)
     if draw is _profiles:
-        legend_above(figure, [line_handle(label, look) for label, look in runs.looks])
-        figure.supylabel("share of runs that return more", fontsize=9)
-    figure.supxlabel(f"{xlabel}{f'  ({runs.left_out})' if runs.left_out else ''}", fontsize=9)
+        legend_above(figure, runs.looks)
+    name_axes(figure, xlabel, "share of runs that return more" if draw is _profiles else "", runs.left_out)
     return figure
 
 

@@ -78,14 +78,9 @@ class GroundabilityRow:
         return self.formulas_maps == self.maps
 
     @property
-    def paper_algorithm_1(self) -> float:
-        """Seconds that the paper prints."""
-        return PAPER_SECONDS[self.task.number][0]
-
-    @property
-    def paper_brute_force(self) -> float:
-        """Seconds that the paper prints."""
-        return PAPER_SECONDS[self.task.number][1]
+    def printed(self) -> tuple[float, float]:
+        """Seconds that the paper prints: Algorithm 1 and brute force."""
+        return PAPER_SECONDS[self.task.number]
 
 
 def measure_groundability(
@@ -108,7 +103,7 @@ def groundability_csv(rows: Sequence[GroundabilityRow]) -> str:
             [
                 *(row.task.number, row.task.task_class, row.task.pattern, row.count, row.task.shortcuts),
                 *("" if value is None else f"{value:.6g}" for value in seconds),
-                *(row.formulas_maps, row.maps, row.paper_algorithm_1, row.paper_brute_force),
+                *(row.formulas_maps, row.maps, *row.printed),
             ]
         )
     return csv_table(COLUMNS, lines)
@@ -120,7 +115,7 @@ def groundability_markdown(rows: Sequence[GroundabilityRow]) -> str:
     classes = [_line((str(number),), some, PAPER_CLASSES[number]) for number, some in of_class.items() if some]
     tasks = []
     for row in rows:
-        printed = (str(row.task.shortcuts), _seconds([row.paper_algorithm_1]), _seconds([row.paper_brute_force]))
+        printed = (str(row.task.shortcuts), *(_seconds([value]) for value in row.printed))
         tasks.append(_line((str(row.task.number), f"`{row.task.formula()}`"), [row], printed))
     return TEXT.format(
         classes=markdown_table(("class", *HEADINGS), classes),
