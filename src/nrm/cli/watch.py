@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from nrm.machines import MooreMachine
 
 BAR = 24
+"""Letters of a full bar."""
+WORLD = 320
+"""Pixels that the world takes of a moving picture."""
 
 
 @dataclass(frozen=True)
@@ -42,52 +45,39 @@ class Watch:
     def run(self) -> int:
         """Play one episode."""
         import torch
+        from gymnasium.wrappers import RenderCollection
 
         from nrm.agents.evaluation import play
         from nrm.envs import VectorWorld
         from nrm.runs import RunFolder
 
+        if self.gif is not None and self.gif.suffix.lower() != ".gif":
+            raise UsageError(f"--gif writes a .gif file, not '{self.gif}'")
         torch.set_num_threads(1)
         folder = RunFolder(self.run_folder)
         trainer, config = folder.load(), folder.config()
         machine = trainer.world.machine
         mode = "ansi" if self.gif is None else "rgb_array"
-        if self.gif is not None and self.gif.suffix.lower() != ".gif":
-            raise UsageError(f"--gif writes a .gif file, not '{self.gif}'")
-        camera = _camera(config.world_kind.render(config.settings["world"], machine, mode, config.end))
-        world = VectorWorld.of(lambda: camera, 1)
+        env = config.world_kind.render(config.settings["world"], machine, mode, config.end)
+        camera = RenderCollection(env, reset_clean=False)
         console = Console(highlight=False)
         frames: list[Any] = []
-        shown_steps = play(trainer, world, self.seed, self.greedy)
-        for number, shown in enumerate(shown_steps, 1):
+        for number, shown in enumerate(play(trainer, VectorWorld.of(lambda: camera, 1), self.seed, self.greedy), 1):
+            done = bool(shown.done[0])
+            picture = camera.render()[-2 if done else -1]  # the last one after an episode's end is of the next episode
             lines = _caption(trainer, machine, shown, number)
             if self.gif is None:
-                console.print(camera.picture, markup=False)
+                console.print(picture, markup=False)
                 console.print("\n".join(lines) + "\n", markup=False)
                 time.sleep(self.delay if console.is_terminal else 0.0)
             else:
-                frames.append(_picture(camera.picture, lines))
-            if bool(shown.done[0]):
+                frames.append(_captioned(picture, lines))
+            if done:
                 break
         if self.gif is not None:
             write_bytes(self.gif, _gif(frames))
             print(f"{len(frames)} steps: wrote {self.gif}")
         return 0
-
-
-def _camera(env: Any) -> Any:
-    """The environment with a `picture` of its last step, which a reset does not wipe away."""
-    import gymnasium
-
-    class Camera(gymnasium.Wrapper[Any, Any, Any, Any]):
-        picture: Any = None
-
-        def step(self, action: Any) -> Any:
-            result = self.env.step(action)
-            self.picture = self.env.render()
-            return result
-
-    return Camera(env)
 
 
 def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int) -> list[str]:
@@ -109,21 +99,17 @@ def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int
     return lines
 
 
-def _picture(image: Any, lines: list[str]) -> Any:
+def _captioned(image: Any, lines: list[str]) -> Any:
     """The world with its caption below, as an image."""
     try:
-        from PIL import Image, ImageDraw, ImageFont
+        from PIL import Image, ImageDraw, ImageFont, ImageOps
     except ImportError:
         raise MissingExtraError("moving pictures need pillow: pip install 'neural-reward-machines[render]'") from None
-    height, width = np.asarray(image).shape[:2]
-    size = (320 * width // max(width, height), 320 * height // max(width, height))
-    world = Image.fromarray(np.asarray(image)).resize(size, Image.Resampling.NEAREST)
-    font = ImageFont.load_default(size=13)
-    canvas = Image.new("RGB", (max(320, 460), 320 + 18 * len(lines) + 12), "white")
-    canvas.paste(world, ((canvas.width - size[0]) // 2, (320 - size[1]) // 2))
-    draw = ImageDraw.Draw(canvas)
-    for row, line in enumerate(lines):
-        draw.text((8, 326 + 18 * row), line.replace("█", "|"), fill="black", font=font)
+    world = ImageOps.contain(Image.fromarray(np.asarray(image)), (WORLD, WORLD), Image.Resampling.NEAREST)
+    canvas = Image.new("RGB", (460, WORLD + 18 * len(lines) + 12), "white")
+    canvas.paste(world, ((canvas.width - world.width) // 2, (WORLD - world.height) // 2))
+    text = "\n".join(lines).replace("█", "|")
+    ImageDraw.Draw(canvas).text((8, WORLD + 6), text, fill="black", font=ImageFont.load_default(size=13))
     return canvas
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nrm.figures.series import Curve, Runs, Series, Subject, class_curve, count_note, grounding_curves, learning_curve
+from nrm.figures.series import Curve, Runs, Series, class_curve, count_note, grounding_curves, learning_curve
 from nrm.figures.style import (
     BLACK,
     PURPLE,
@@ -13,12 +13,11 @@ from nrm.figures.style import (
     Look,
     file_part,
     legend_above,
-    line_handle,
+    name_axes,
     new_figure,
-    plain,
-    remove_unused,
     title,
 )
+from nrm.results import Group
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,20 +45,16 @@ def figure_2(runs: Runs) -> Iterator[Named]:
     ]
     if not panels_of:
         return
-    columns = min(2, len(panels_of))
-    figure, panels = new_figure(-(-len(panels_of) // columns), columns, 2.3, sharey=True)
-    for (world, number, tasks), panel in zip(panels_of, panels, strict=False):
+    figure, panels = new_figure(len(panels_of), 2.3, sharey=True)
+    for (world, number, tasks), panel in zip(panels_of, panels, strict=True):
         curves = []
         for series in runs.series:
-            parts = [learning_curve(found, runs.window) for task in tasks if (found := runs.of(world, task, series))]
+            parts = [learning_curve(found, runs.window) for task in tasks if (found := runs.of(task, series))]
             if parts:
                 curves.append((series, class_curve(parts)))
-        _draw(panel, curves)
         numbers = ", ".join(str(task.paper.number) for task in tasks if task.paper)
         named = f"{LETTERS.get((world, number), '')}{world}, class {number}"
-        counts = [(series.label, curve.runs) for series, curve in curves]
-        title(panel, named, f"{'task' if len(tasks) == 1 else 'tasks'} {numbers}; {count_note(counts)}")
-    remove_unused(panels, len(panels_of), columns)
+        _draw(panel, curves, named, f"{'task' if len(tasks) == 1 else 'tasks'} {numbers}; ")
     _finish(figure, runs.looks, runs, f"return, mean of {runs.window} episodes")
     yield "figure-2", figure
 
@@ -67,16 +62,13 @@ def figure_2(runs: Runs) -> Iterator[Named]:
 def task_figures(runs: Runs) -> Iterator[Named]:
     """The paper's appendix: a panel for each task, a figure for each world."""
     for world in runs.worlds:
-        for part, tasks in enumerate(_pages(runs.tasks_in(world)), 1):
-            figure, panels = _task_panels(tasks)
-            for task, panel in zip(tasks, panels, strict=False):
-                cells = [(series, found) for series in runs.series if (found := runs.of(world, task, series))]
-                curves = [(series, learning_curve(found, runs.window)) for series, found in cells]
-                _draw(panel, curves)
-                title(panel, task.title, count_note([(series.label, curve.runs) for series, curve in curves]))
-            remove_unused(panels, len(tasks), 2)
+        for part, tasks in _pages(runs.tasks_in(world)):
+            figure, panels = new_figure(len(tasks), 1.95, sharex=True, sharey=True)
+            for task, panel in zip(tasks, panels, strict=True):
+                cells = [(series, found) for series in runs.series if (found := runs.of(task, series))]
+                _draw(panel, [(series, learning_curve(found, runs.window)) for series, found in cells], _titled(task))
             _finish(figure, runs.looks, runs, f"{world}: return, mean of {runs.window} episodes")
-            yield f"tasks-{file_part(world)}{f'-{part}' if part > 1 else ''}", figure
+            yield f"tasks-{file_part(world)}{part}", figure
 
 
 def grounding_figures(runs: Runs) -> Iterator[Named]:
@@ -84,43 +76,43 @@ def grounding_figures(runs: Runs) -> Iterator[Named]:
     grounding = {group.method for group in runs.groups if any(run.grounding for run in group.finished)}
     for world in runs.worlds:
         for series in runs.series:
-            found = [(task, grounding_curves(runs.of(world, task, series))) for task in runs.tasks_in(world)]
-            drawn = [(task, curves) for task, curves in found if curves]
+            found = [(task, grounding_curves(runs.of(task, series))) for task in runs.tasks_in(world)]
             words = ("grounding", world, series.variant, series.method if len(grounding) > 1 else "")
             name = "-".join(file_part(word) for word in words if word)
-            for part, page in enumerate(_pages(drawn), 1):
-                yield f"{name}{f'-{part}' if part > 1 else ''}", _grounding(page, runs, world, series)
+            for part, page in _pages([(task, curves) for task, curves in found if curves]):
+                yield f"{name}{part}", _grounding(page, runs, world, series)
 
 
-def _grounding(page: Sequence[tuple[Subject, dict[str, Curve]]], runs: Runs, world: str, series: Series) -> Figure:
+def _grounding(page: Sequence[tuple[Group, dict[str, Curve]]], runs: Runs, world: str, series: Series) -> Figure:
     from matplotlib.ticker import PercentFormatter
 
-    figure, panels = _task_panels(page)
-    for (task, curves), panel in zip(page, panels, strict=False):
+    figure, panels = new_figure(len(page), 1.95, sharex=True, sharey=True)
+    for (task, curves), panel in zip(page, panels, strict=True):
         for name, curve in curves.items():
             _line(panel, curve, ACCURACY_LOOKS[name][1], most=1.0)
-        title(panel, task.title, count_note([(series.label, max(curve.runs for curve in curves.values()))]))
+        title(panel, _titled(task), count_note([(series.label, max(curve.runs for curve in curves.values()))]))
         panel.set_ylim(-0.03, 1.03)
         panel.yaxis.set_major_formatter(PercentFormatter(1.0))
-    remove_unused(panels, len(page), 2)
     shown = [ACCURACY_LOOKS[name] for name in ACCURACY_LOOKS if any(name in curves for _, curves in page)]
     _finish(figure, shown, runs, f"{world}: grounding accuracy of {series.label}")
     return figure
 
 
-def _task_panels(tasks: Sequence[Any]) -> tuple[Figure, list[Axes]]:
-    columns = min(2, len(tasks))
-    return new_figure(-(-len(tasks) // columns), columns, 1.95, sharex=True, sharey=True)
+def _titled(task: Group) -> str:
+    return f"Task {task.paper.number}: {task.paper.formula()}" if task.paper else task.task
 
 
-def _pages(items: Sequence[Any]) -> list[Sequence[Any]]:
-    return [items[start : start + TASKS_A_FIGURE] for start in range(0, len(items), TASKS_A_FIGURE)]
+def _pages(items: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Panels that share a figure, with what the names of further figures end in."""
+    for start in range(0, len(items), TASKS_A_FIGURE):
+        yield f"-{start // TASKS_A_FIGURE + 1}" if start else "", items[start : start + TASKS_A_FIGURE]
 
 
-def _draw(panel: Axes, curves: Sequence[tuple[Series, Curve]]) -> None:
+def _draw(panel: Axes, curves: Sequence[tuple[Series, Curve]], named: str, note: str = "") -> None:
     for series, curve in curves:
         _line(panel, curve, series.look)
     panel.set_xlim(left=0)
+    title(panel, named, note + count_note([(series.label, curve.runs) for series, curve in curves]))
 
 
 def _line(panel: Axes, curve: Curve, look: Look, most: float | None = None) -> None:
@@ -133,10 +125,5 @@ def _line(panel: Axes, curve: Curve, look: Look, most: float | None = None) -> N
 
 
 def _finish(figure: Figure, looks: Sequence[tuple[str, Look]], runs: Runs, ylabel: str) -> None:
-    """The legend above, the axes' names, and what was left out."""
-    from matplotlib.patches import Patch
-
-    band = Patch(color="#999999", alpha=0.35, linewidth=0, label="± deviation over runs")
-    legend_above(figure, [*(line_handle(label, look) for label, look in looks), band])
-    figure.supxlabel(f"episode{f'  ({runs.left_out})' if runs.left_out else ''}", fontsize=9)
-    figure.supylabel(plain(ylabel), fontsize=9)
+    legend_above(figure, looks, band="± deviation over runs")
+    name_axes(figure, "episode", ylabel, runs.left_out)

@@ -30,7 +30,7 @@ def write_groundability(
 
 def draw_groundability(rows: Sequence[GroundabilityRow]) -> Figure:
     """Times by task on a logarithmic scale; where the budget ended the work, the time is a lower bound."""
-    figure, (panel,) = new_figure(1, 1, 3.2)
+    figure, (panel,) = new_figure(1, 3.2)
     tasks = np.arange(len(rows))
     points = (
         ("closed form", BLUE, "o", [row.closed_form for row in rows]),
@@ -38,8 +38,8 @@ def draw_groundability(rows: Sequence[GroundabilityRow]) -> Figure:
         ("brute force, machines", GREEN, "P", [row.brute_force for row in rows]),
         ("brute force, formulas", ORANGE, "D", [_formulas(row, finished=True) for row in rows]),
         ("brute force, formulas (stopped there)", ORANGE, 6, [_formulas(row, finished=False) for row in rows]),
-        ("paper's Algorithm 1", GREY, "s", [row.paper_algorithm_1 for row in rows]),
-        ("paper's brute force", GREY, "D", [row.paper_brute_force for row in rows]),
+        ("paper's Algorithm 1", GREY, "s", [row.printed[0] for row in rows]),
+        ("paper's brute force", GREY, "D", [row.printed[1] for row in rows]),
     )
     for label, colour, marker, seconds in points:
         if not np.isnan(seconds).all():

@@ -9,7 +9,6 @@ import numpy as np
 
 from nrm.errors import StatisticsError
 from nrm.figures.style import Look, further_look, method_look
-from nrm.logic import PaperTask
 from nrm.results import Group, Record, group_runs, method_named, method_order
 from nrm.results.records import ACCURACIES
 from nrm.results.statistics import Values, moving_mean
@@ -28,19 +27,6 @@ class Series:
     variant: str
     label: str
     look: Look
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A task as the figures name it."""
-
-    name: str
-    paper: PaperTask | None
-
-    @property
-    def title(self) -> str:
-        """Above a panel: of a task of the paper its number and formula."""
-        return f"Task {self.paper.number}: {self.paper.formula()}" if self.paper else self.name
 
 
 @dataclass(frozen=True)
@@ -68,14 +54,17 @@ class Runs:
         """The worlds that any run is in."""
         return list(dict.fromkeys(group.world for group in self.groups))
 
-    def tasks_in(self, world: str) -> list[Subject]:
-        """The tasks that any series ran on in a world."""
-        groups = [group for group in self.groups if group.world == world]
-        return list(dict.fromkeys(Subject(group.task, group.paper) for group in groups))
+    def tasks_in(self, world: str) -> list[Group]:
+        """A group for each task that any series ran on in a world."""
+        tasks: dict[str, Group] = {}
+        for group in self.groups:
+            if group.world == world:
+                tasks.setdefault(group.task, group)
+        return list(tasks.values())
 
-    def of(self, world: str, task: Subject, series: Series) -> tuple[Record, ...]:
-        """The runs of one cell, perhaps none."""
-        wanted = (world, task.name, series.method, series.variant)
+    def of(self, task: Group, series: Series) -> tuple[Record, ...]:
+        """The runs of a series on a task, in the world of that group; perhaps none."""
+        wanted = (task.world, task.task, series.method, series.variant)
         for group in self.groups:
             if (group.world, group.task, group.method, group.variant) == wanted:
                 return group.finished

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,23 +50,29 @@ def further_look(place: int) -> Look:
     return Look(MORE_COLOURS[place % len(MORE_COLOURS)], line, markers[place % len(markers)])
 
 
-def new_figure(rows: int, columns: int, height: float, tall: bool = True, **shared: Any) -> tuple[Figure, list[Axes]]:
-    """A figure with a grid of panels, each `height` inches high, and the panels in reading order.
+def new_figure(count: int, height: float, tall: bool = True, **shared: Any) -> tuple[Figure, list[Axes]]:
+    """A figure with so many panels, at most two in a row, each `height` inches high.
 
     `tall`: leave room for the name of the vertical axis.
     """
     matplotlib_or_error()
     from matplotlib.figure import Figure
 
+    columns = min(2, count)
+    rows = -(-count // columns)
     # The legend and the labels around the panels need about as much room whatever their number, and one row of panels
     # must be as high as the name of its axis is long.
     figure = Figure(figsize=(WIDTH, max(rows * height, LEAST_HEIGHT if tall else 0) + 0.75), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False, **shared)
-    for panel in panels.flat:
+    panels: list[Axes] = list(figure.subplots(rows, columns, squeeze=False, **shared).flat)
+    for unused in panels[count:]:
+        unused.remove()
+    for panel in panels[:count]:
         panel.spines[["top", "right"]].set_visible(False)
         panel.tick_params(labelsize=8)
         panel.grid(alpha=0.25, linewidth=0.6)
-    return figure, list(panels.flat)
+    for lowest in panels[count - columns : count]:
+        lowest.tick_params(labelbottom=True)
+    return figure, panels[:count]
 
 
 def title(panel: Axes, text: str, note: str = "") -> None:
@@ -76,24 +83,25 @@ def title(panel: Axes, text: str, note: str = "") -> None:
         panel.annotate(plain(note), (0, 1), xycoords="axes fraction", fontsize=7.5, color=GREY, va="bottom", **above)
 
 
-def line_handle(label: str, look: Look) -> Any:
-    """What a legend shows for a line."""
+def legend_above(figure: Figure, looks: Sequence[tuple[str, Look]], band: str = "") -> None:
+    """One legend for all panels, above them: a line for each label, and what the bands around lines are."""
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
-    return Line2D([], [], color=look.colour, linestyle=look.line, linewidth=1.6, label=plain(label))
-
-
-def legend_above(figure: Figure, handles: list[Any]) -> None:
-    """One legend for all panels, above them."""
+    handles: list[Any] = [
+        Line2D([], [], color=look.colour, linestyle=look.line, linewidth=1.6, label=plain(label))
+        for label, look in looks
+    ]
+    if band:
+        handles.append(Patch(color="#999999", alpha=0.35, linewidth=0, label=band))
     figure.legend(handles=handles, loc="outside upper center", ncols=min(5, len(handles)), frameon=False, fontsize=9)
 
 
-def remove_unused(panels: list[Axes], used: int, columns: int) -> None:
-    """Drop the panels at the end that nothing was drawn in; what then is the lowest of a column shows its axis."""
-    for panel in panels[used:]:
-        panel.remove()
-    for panel in panels[max(0, used - columns) : used]:
-        panel.tick_params(labelbottom=True)
+def name_axes(figure: Figure, x: str, y: str, left_out: str) -> None:
+    """The names of the axes that all panels share, and what was left out."""
+    figure.supxlabel(f"{x}  ({left_out})" if left_out else x, fontsize=9)
+    if y:
+        figure.supylabel(plain(y), fontsize=9)
 
 
 def plain(text: str) -> str:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nrm.figures.curves import Named
-from nrm.figures.series import Runs, Series, Subject, count_note
-from nrm.figures.style import BLACK, legend_above, line_handle, new_figure, plain, title
-from nrm.results import Record
+from nrm.figures.series import Runs, Series, count_note
+from nrm.figures.style import BLACK, legend_above, name_axes, new_figure, plain, title
+from nrm.results import Group, Record
 from nrm.results.statistics import Interval, Strata, iqm, performance_profile, probability_of_improvement
 
 if TYPE_CHECKING:
@@ -45,15 +45,14 @@ def _figure(
     lines = max(len(runs.series) if draw is _intervals else len(_pairs(runs, world)) for world in worlds)
     if draw is not _profiles:
         height = 0.75 + 0.24 * lines
-    figure, panels = new_figure(len(worlds), len(SCORES), height, tall=draw is _profiles)
+    figure, panels = new_figure(len(worlds) * len(SCORES), height, tall=draw is _profiles)
     places = [(world, score) for world in worlds for score in SCORES]
     for (world, score), panel in zip(places, panels, strict=True):
         note = draw(panel, runs, world, score, seed)
         title(panel, f"{world}, {score}", note)
     if draw is _profiles:
-        legend_above(figure, [line_handle(label, look) for label, look in runs.looks])
-        figure.supylabel("share of runs that return more", fontsize=9)
-    figure.supxlabel(f"{xlabel}{f'  ({runs.left_out})' if runs.left_out else ''}", fontsize=9)
+        legend_above(figure, runs.looks)
+    name_axes(figure, xlabel, "share of runs that return more" if draw is _profiles else "", runs.left_out)
     return figure
 
 
@@ -74,7 +73,7 @@ def _intervals(panel: Axes, runs: Runs, world: str, score: str, seed: int) -> st
 def _improvements(panel: Axes, runs: Runs, world: str, score: str, seed: int) -> str:
     labels = []
     for place, (ours, theirs, tasks) in enumerate(_pairs(runs, world)):
-        strata = [_strata(runs, world, tasks, series, score) for series in (ours, theirs)]
+        strata = [_strata(runs, tasks, series, score) for series in (ours, theirs)]
         interval = probability_of_improvement(strata[0], strata[1], np.random.default_rng(seed))
         _interval(panel, interval, place, BLACK, "o")
         labels.append(f"{ours.label} > {theirs.label}")
@@ -102,29 +101,29 @@ def _profiles(panel: Axes, runs: Runs, world: str, score: str, seed: int) -> str
 def _comparable(runs: Runs, world: str, score: str) -> tuple[list[tuple[Series, Strata]], str]:
     """Scores of every series on the tasks that all have; on its own tasks where there is none, and what to say."""
     tasks = runs.tasks_in(world)
-    present = [series for series in runs.series if any(runs.of(world, task, series) for task in tasks)]
-    common = [task for task in tasks if all(runs.of(world, task, series) for series in present)]
+    present = [series for series in runs.series if any(runs.of(task, series) for task in tasks)]
+    common = [task for task in tasks if all(runs.of(task, series) for series in present)]
     found = []
     for series in present:
-        own = common or [task for task in tasks if runs.of(world, task, series)]
-        found.append((series, _strata(runs, world, own, series, score)))
+        own = common or [task for task in tasks if runs.of(task, series)]
+        found.append((series, _strata(runs, own, series, score)))
     note = count_note([(series.label, sum(map(len, strata))) for series, strata in found])
     if not common:
         return found, f"tasks differ; {note}"
     return found, f"{_span([len(common)])}{' in common' if len(common) < len(tasks) else ''}; {note}"
 
 
-def _strata(runs: Runs, world: str, tasks: list[Subject], series: Series, score: str) -> Strata:
-    return [np.array([SCORES[score](run) for run in runs.of(world, task, series)]) for task in tasks]
+def _strata(runs: Runs, tasks: list[Group], series: Series, score: str) -> Strata:
+    return [np.array([SCORES[score](run) for run in runs.of(task, series)]) for task in tasks]
 
 
-def _pairs(runs: Runs, world: str) -> list[tuple[Series, Series, list[Subject]]]:
+def _pairs(runs: Runs, world: str) -> list[tuple[Series, Series, list[Group]]]:
     """Every two series with tasks in common that differ in the method or in the variant, not in both."""
     found = []
     for ours, theirs in combinations(runs.series, 2):
         if ours.method != theirs.method and ours.variant != theirs.variant:
             continue
-        tasks = [task for task in runs.tasks_in(world) if runs.of(world, task, ours) and runs.of(world, task, theirs)]
+        tasks = [task for task in runs.tasks_in(world) if runs.of(task, ours) and runs.of(task, theirs)]
         if tasks:
             found.append((ours, theirs, tasks))
     return found

@@ -69,7 +69,7 @@ def build_report(
         "methods": [_method_data(name) for name in sorted({group.method for group in groups}, key=method_order)],
         "tasks": [_task_data(name, task, analyses[name]) for name, task in tasks.items()],
         "groups": shown,
-        "tiles": tiles.images,
+        "tiles": list(tiles.images),
         "unfinished": _notes(unfinished, root),
         "problems": _notes(problems, root),
     }

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -57,49 +56,35 @@ def drawing(machine: MooreMachine) -> Json | None:
     except (MissingExtraError, OSError, ValueError):
         return None
     _, _, width, height = (float(part) for part in laid_out["bb"].split(","))
-    objects = laid_out["objects"]
+    # The first arrow comes from a point that is no state.
+    states = [-1 if item["name"] == "start" else int(item["name"][1:]) for item in laid_out["objects"]]
     nodes = []
-    for item in objects:
-        if item["name"] != "start":
-            x, y = (float(part) for part in item["pos"].split(","))
-            nodes.append({"state": int(item["name"][1:]), "at": _place(x, y, height), "radius": _radius(item)})
-    edges = [
-        {
-            "from": _state(objects[edge["tail"]]),
-            "to": _state(objects[edge["head"]]),
-            **_path(edge["pos"], height),
-            "label": [[*_place(part["pt"][0], part["pt"][1], height), part["text"]] for part in _texts(edge)],
-        }
-        for edge in laid_out["edges"]
-    ]
+    for state, item in zip(states, laid_out["objects"], strict=True):
+        if state >= 0:
+            radius = float(item["width"]) * 36  # inches across, at 72 points an inch
+            nodes.append({"state": state, "at": _place(item["pos"].split(","), height), "radius": round(radius, 1)})
+    edges = []
+    for edge in laid_out["edges"]:
+        texts = [part for part in edge.get("_ldraw_", ()) if part.get("op") == "T"]
+        edges.append(
+            {
+                "from": states[edge["tail"]],
+                "to": states[edge["head"]],
+                **_path(edge["pos"], height),
+                "label": [[*_place(text["pt"], height), text["text"]] for text in texts],
+            }
+        )
     return {"width": round(width, 1), "height": round(height, 1), "nodes": nodes, "edges": edges}
 
 
-def _state(item: Json) -> int:
-    """The state of a node; -1 for the point that the first arrow comes from."""
-    return -1 if item["name"] == "start" else int(item["name"][1:])
-
-
-def _radius(item: Json) -> float:
-    return round(float(item["width"]) * 36, 1)  # inches across, at 72 points an inch
-
-
-def _place(x: float, y: float, height: float) -> list[float]:
+def _place(point: Sequence[str | float], height: float) -> list[float]:
+    x, y = map(float, point)
     return [round(x, 1), round(height - y, 1)]
 
 
 def _path(text: str, height: float) -> Json:
     """A spline of Graphviz, `e,x,y x,y x,y …`, as the points of Bézier curves and the tip of the arrow."""
-    tip = None
-    points = []
-    for part in text.split():
-        numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", part.removeprefix("e,"))]
-        if part.startswith("e,"):
-            tip = _place(numbers[0], numbers[1], height)
-        else:
-            points.append(_place(numbers[0], numbers[1], height))
-    return {"points": points, "tip": tip or points[-1]}
-
-
-def _texts(edge: Json) -> list[Any]:
-    return [part for part in edge.get("_ldraw_", ()) if part.get("op") == "T"]
+    parts = text.split()
+    tips = [_place(part.split(",")[1:], height) for part in parts if part.startswith("e,")]
+    points = [_place(part.split(","), height) for part in parts if not part.startswith("e,")]
+    return {"points": points, "tip": [*tips, points[-1]][0]}

@@ -14,17 +14,13 @@ class Tiles:
     """The tiles that a page needs, each of them once."""
 
     def __init__(self) -> None:
-        self.images: list[str] = []
-        """Data URIs."""
-        self._place: dict[bytes, int] = {}
+        self.images: dict[str, int] = {}
+        """Data URIs, numbered in their order."""
 
     def number(self, pixels: NDArray[np.uint8]) -> int:
         """The number of a picture among the images."""
-        image = png(pixels)
-        if image not in self._place:
-            self._place[image] = len(self.images)
-            self.images.append("data:image/png;base64," + base64.b64encode(image).decode())
-        return self._place[image]
+        image = "data:image/png;base64," + base64.b64encode(png(pixels)).decode()
+        return self.images.setdefault(image, len(self.images))
 
 
 def png(pixels: NDArray[np.uint8]) -> bytes:

@@ -68,7 +68,9 @@ def _board(record: Record) -> Board:
     config = record.config
     board = config.world_kind.board
     if board is None:
-        raise WorldError(f"there is no still picture of {config.world}; see one with 'nrm watch DIR --gif FILE'")
+        raise WorldError(
+            f"there is no still picture of {config.world}; see one with 'nrm watch {record.path} --gif FILE'"
+        )
     return board(config.settings["world"], record.task.machine(), config.end, SEED)
 
 

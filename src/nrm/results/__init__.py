@@ -2,8 +2,7 @@
 
 from nrm.results.groups import Group, Grouping, group_runs, method_named, method_order
 from nrm.results.records import Record, read_record, read_records
-from nrm.results.scores import Scores
-from nrm.results.table import ResultRow, results_csv, results_markdown, results_table, write_results
+from nrm.results.table import ResultRow, Scores, results_csv, results_markdown, results_table, write_results
 
 __all__ = [
     "Group",

@@ -36,6 +36,22 @@ COLUMNS = (
     *("task", "class", "pattern", "count", "paper_count", "closed_form_s", "algorithm_1_s", "brute_force_machines_s"),
     *("brute_force_formulas_s", "brute_force_formulas_maps", "maps", "paper_algorithm_1_s", "paper_brute_force_s"),
 )
+HEADINGS = (
+    *("#RS\\*", "paper's", "closed form", "Algorithm 1", "paper's"),
+    *("brute force, machines", "brute force, formulas", "paper's"),
+)
+TEXT = """\
+Seconds for counting the unremovable reasoning shortcuts (#RS\\*) over five symbols. The closed form,
+Algorithm 1 and the brute force over machines start from the task's machine; the brute force over formulas,
+which is the paper's, translates every renamed formula. The paper's columns are what it prints, on its own
+computer.
+
+Table 1: mean ± deviation over the tasks of a class
+
+{classes}
+Table 2: each task
+
+{tasks}"""
 
 
 @dataclass(frozen=True)
@@ -62,14 +78,9 @@ class GroundabilityRow:
         return self.formulas_maps == self.maps
 
     @property
-    def paper_algorithm_1(self) -> float:
-        """Seconds that the paper prints."""
-        return PAPER_SECONDS[self.task.number][0]
-
-    @property
-    def paper_brute_force(self) -> float:
-        """Seconds that the paper prints."""
-        return PAPER_SECONDS[self.task.number][1]
+    def printed(self) -> tuple[float, float]:
+        """Seconds that the paper prints: Algorithm 1 and brute force."""
+        return PAPER_SECONDS[self.task.number]
 
 
 def measure_groundability(
@@ -92,7 +103,7 @@ def groundability_csv(rows: Sequence[GroundabilityRow]) -> str:
             [
                 *(row.task.number, row.task.task_class, row.task.pattern, row.count, row.task.shortcuts),
                 *("" if value is None else f"{value:.6g}" for value in seconds),
-                *(row.formulas_maps, row.maps, row.paper_algorithm_1, row.paper_brute_force),
+                *(row.formulas_maps, row.maps, *row.printed),
             ]
         )
     return csv_table(COLUMNS, lines)
@@ -100,28 +111,24 @@ def groundability_csv(rows: Sequence[GroundabilityRow]) -> str:
 
 def groundability_markdown(rows: Sequence[GroundabilityRow]) -> str:
     """Tables 1 and 2 as Markdown, ours beside the paper's."""
-    parts = [
-        "Seconds for counting the unremovable reasoning shortcuts (#RS\\*) over five symbols. The closed form,",
-        "Algorithm 1 and the brute force over machines start from the task's machine; the brute force over formulas,",
-        "which is the paper's, translates every renamed formula. The paper's columns are what it prints, on its own",
-        "computer.",
-        "",
-        "Table 1: mean ± deviation over the tasks of a class",
-        "",
-        _classes(rows),
-        "Table 2: each task",
-        "",
-        _tasks(rows),
-    ]
-    return "\n".join(parts)
+    of_class = {number: [row for row in rows if row.task.task_class == number] for number in PAPER_CLASSES}
+    classes = [_line((str(number),), some, PAPER_CLASSES[number]) for number, some in of_class.items() if some]
+    tasks = []
+    for row in rows:
+        printed = (str(row.task.shortcuts), *(_seconds([value]) for value in row.printed))
+        tasks.append(_line((str(row.task.number), f"`{row.task.formula()}`"), [row], printed))
+    return TEXT.format(
+        classes=markdown_table(("class", *HEADINGS), classes),
+        tasks=markdown_table(("task", "formula", *HEADINGS), tasks, left=2),
+    )
 
 
 def write_groundability_tables(rows: Sequence[GroundabilityRow], out: Path) -> list[Path]:
     """Write groundability.md and groundability.csv into a folder, and say where."""
     make_folder(out)
     paths = [out / "groundability.md", out / "groundability.csv"]
-    for path, text in zip(paths, (groundability_markdown(rows), groundability_csv(rows)), strict=True):
-        write_text(path, text)
+    write_text(paths[0], groundability_markdown(rows))
+    write_text(paths[1], groundability_csv(rows))
     return paths
 
 
@@ -152,59 +159,43 @@ def _formulas(task: PaperTask, budget: float) -> tuple[int, int, float]:
     return looked_at, kept, time.perf_counter() - began
 
 
-def _tasks(rows: Sequence[GroundabilityRow]) -> str:
-    headings = (
-        *("task", "formula", "#RS\\*", "paper's", "closed form", "Algorithm 1", "paper's"),
-        *("brute force, machines", "brute force, formulas", "paper's"),
-    )
-    lines = []
-    for row in rows:
-        task = row.task
-        numbers = (_seconds(row.closed_form), _seconds(row.algorithm_1), _seconds(row.paper_algorithm_1))
-        brute = (_seconds(row.brute_force), _formulas_text(row), _seconds(row.paper_brute_force))
-        counts = (str(row.count), str(task.shortcuts))
-        lines.append([str(task.number), f"`{task.formula()}`", *counts, *numbers, *brute])
-    return markdown_table(headings, lines, left=2)
+def _line(names: Sequence[str], rows: Sequence[GroundabilityRow], printed: Sequence[str]) -> list[str]:
+    """A task, or the mean of several, with what the paper prints: count, Algorithm 1, brute force."""
+    count = Spread.of([float(row.count) for row in rows])
+    return [
+        *names,
+        f"{count.mean:.2f} ± {count.deviation:.2f}" if len(rows) > 1 else str(rows[0].count),
+        printed[0],
+        _seconds([row.closed_form for row in rows]),
+        _seconds([row.algorithm_1 for row in rows]),
+        printed[1],
+        _seconds([row.brute_force for row in rows]),
+        _formulas_text(rows),
+        printed[2],
+    ]
 
 
-def _classes(rows: Sequence[GroundabilityRow]) -> str:
-    headings = (
-        *("class", "#RS\\*", "paper's", "closed form", "Algorithm 1", "paper's"),
-        *("brute force, machines", "brute force, formulas", "paper's"),
-    )
-    lines = []
-    for number, printed in PAPER_CLASSES.items():
-        tasks = [row for row in rows if row.task.task_class == number]
-        if not tasks:
-            continue
-        count = Spread.of([float(row.count) for row in tasks])
-        formulas = _spread([row.formulas for row in tasks]) if all(row.finished for row in tasks) else "not finished"
-        lines.append(
-            [
-                str(number),
-                *(f"{count.mean:.2f} ± {count.deviation:.2f}", printed[0]),
-                *(_spread([row.closed_form for row in tasks]), _spread([row.algorithm_1 for row in tasks]), printed[1]),
-                *(_spread([row.brute_force for row in tasks]), formulas, printed[2]),
-            ]
-        )
-    return markdown_table(headings, lines)
-
-
-def _formulas_text(row: GroundabilityRow) -> str:
+def _formulas_text(rows: Sequence[GroundabilityRow]) -> str:
+    if all(row.finished for row in rows):
+        return _seconds([row.formulas for row in rows])
+    if len(rows) > 1:
+        return "not finished"
+    (row,) = rows
     if not row.formulas_maps:
         return "not run"
-    if row.finished:
-        return _seconds(row.formulas)
     return f"stopped at {row.formulas:.1f} ({row.formulas_maps:,} of {row.maps:,} maps)"
 
 
-def _spread(values: Sequence[float]) -> str:
+def _seconds(values: Sequence[float]) -> str:
+    """One time, or mean and deviation of several, which deserve fewer digits."""
+    if len(values) == 1:
+        return _decimal(values[0], 3)
     spread = Spread.of(values)
-    return f"{_seconds(spread.mean, 2)} ± {_seconds(spread.deviation, 2)}"
+    return f"{_decimal(spread.mean, 2)} ± {_decimal(spread.deviation, 2)}"
 
 
-def _seconds(value: float, digits: int = 3) -> str:
-    """Seconds with so many digits that count, and never in powers of ten."""
+def _decimal(value: float, digits: int) -> str:
+    """A number with so many digits that count, and never in powers of ten."""
     if value <= 0:
         return "0"
     decimals = max(1, digits - 1 - floor(log10(value)))

@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +38,7 @@ class Group:
         """The runs that are at their end."""
         return tuple(record for record in self.records if record.done)
 
-    @property
+    @cached_property
     def paper(self) -> PaperTask | None:
         """The task of the paper that the runs are on, over whatever symbols, if they are on one."""
         return paper_task_of(self.records[0].task)

@@ -1,4 +1,4 @@
-"""The table of results: a row for each world, task, variant and method."""
+"""The table of results: what the runs of each world, task, variant and method reached."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from nrm.errors import StatisticsError
 from nrm.files import make_folder, write_text
 from nrm.results.formats import csv_table, markdown_table
 from nrm.results.groups import Group, group_runs, method_named
 from nrm.results.records import ACCURACIES, Record
-from nrm.results.scores import LAST, Scores
+from nrm.results.statistics import Interval, Spread, iqm
 
+LAST = 100
+"""Episodes at the end of a run whose mean return is the run's score."""
 COLUMNS = (
     *("world", "variant", "task", "method", "runs", "unfinished"),
     *("last_mean", "last_deviation", "last_worst", "iqm", "iqm_low", "iqm_high", "area", "success"),
@@ -26,6 +30,41 @@ HEADINGS = (
 )
 """The scores in results.md."""
 UNKNOWN = "–"
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The numbers of a group of runs: means and deviations over runs."""
+
+    last: Spread
+    """Mean return of the last episodes."""
+    last_worst: float
+    """The same of the worst run."""
+    iqm: Interval
+    """The same as interquartile mean over runs, with its 95 % bootstrap interval."""
+    area: Spread
+    """Mean return over all episodes: the area under the learning curve, per episode."""
+    success: float
+    """Share of the last episodes that succeeded."""
+    accuracies: tuple[Spread | None, Spread | None, Spread | None]
+    """The grounder's accuracy at the end: plain, balanced, modulo shortcuts. None where no run knows it."""
+    cpu_seconds: Spread | None
+    """The cost of a run; None where no run knows it."""
+
+    @classmethod
+    def of(cls, runs: Sequence[Record], last: int = LAST, seed: int = 0) -> Scores:
+        """The scores of some runs, of which each has episodes. `seed`: of the bootstrap."""
+        returns = np.array([run.last_return(last) for run in runs])
+        plain, balanced, modulo = (_known(run.last_accuracy(name) for run in runs) for name in ACCURACIES)
+        return cls(
+            last=Spread.of(returns),
+            last_worst=float(returns.min()),
+            iqm=iqm([returns], np.random.default_rng(seed)),
+            area=Spread.of([float(run.returns.mean()) for run in runs]),
+            success=float(np.mean([run.metrics["success"][-last:].mean() for run in runs])),
+            accuracies=(plain, balanced, modulo),
+            cpu_seconds=_known(run.cpu_seconds for run in runs),
+        )
 
 
 @dataclass(frozen=True)
@@ -131,3 +170,9 @@ def write_results(records: Iterable[Record], out: Path, problems: Mapping[Path, 
     write_text(paths[0], results_csv(rows))
     write_text(paths[1], results_markdown(rows) + (f"\nNot used, or in part:\n\n{listed}" if notes else ""))
     return paths
+
+
+def _known(values: Iterable[float | None]) -> Spread | None:
+    """Mean and deviation over the runs that know a value."""
+    known = [value for value in values if value is not None]
+    return Spread.of(known) if known else None

@@ -2,12 +2,11 @@
 
 const images = data.tiles.map((uri) => { const image = new Image(); image.src = uri; return image; });
 const VERDICTS = {
-  right: ["✓", "called by their true names"],
-  alike: ["≈", "taken for what the task treats alike: harmless here"],
-  mirror: ["⇄", "taken for their mirror images: the same rewards"],
-  wrong: ["✕", "wrong: rewards could have told"],
+  right: ["✓", "#0b5fae", "called by their true names"],
+  alike: ["≈", "#5b6570", "taken for what the task treats alike: harmless here"],
+  mirror: ["⇄", "#7a3e9d", "taken for their mirror images: the same rewards"],
+  wrong: ["✕", "#b23a00", "wrong: rewards could have told"],
 };
-const MARK_COLOURS = { alike: "#5b6570", mirror: "#7a3e9d", wrong: "#b23a00" };
 
 /** What lies where a letter is read: a place in the recording's tiles, or -1 where the letter has no picture. */
 const contentOf = (recording, letter) => recording.letters.indexOf(letter);
@@ -36,7 +35,7 @@ function drawBoard(canvas, recording, { contents, agent = null, trail = [], text
       pen.font = `600 ${side * 0.22}px system-ui, sans-serif`;
       pen.fillText(texts[cell], x + side / 2, y + side / 2, side * 0.9);
     }
-    if (MARK_COLOURS[marks[cell]]) drawMark(pen, marks[cell], x, y, side);
+    if (marks[cell] && marks[cell] !== "right") drawMark(pen, VERDICTS[marks[cell]], x, y, side);
   });
 }
 
@@ -52,15 +51,15 @@ function drawTrail(pen, points, side) {
   pen.setLineDash([]);
 }
 
-function drawMark(pen, verdict, x, y, side) {
+function drawMark(pen, [sign, colour], x, y, side) {
   const size = side * 0.34;
-  pen.strokeStyle = pen.fillStyle = MARK_COLOURS[verdict];
+  pen.strokeStyle = pen.fillStyle = colour;
   pen.lineWidth = side / 20;
   pen.strokeRect(x + pen.lineWidth / 2, y + pen.lineWidth / 2, side - pen.lineWidth, side - pen.lineWidth);
   pen.fillRect(x, y, size, size);
   pen.fillStyle = "#fff";
   pen.font = `700 ${size * 0.8}px system-ui, sans-serif`;
-  pen.fillText(VERDICTS[verdict][0], x + size / 2, y + size * 0.54);
+  pen.fillText(sign, x + size / 2, y + size * 0.54);
 }
 
 /** The grounding of the runs that have one; in words where there is none. */
@@ -81,10 +80,10 @@ function drawGrounding(groups) {
     const left = board("What is there", recording, truth, [], (cell) => `${title(cell)}: ${nameOf(recording, truth[cell])}`);
     const right = board(`What ${methodOf(group.method).label} learned`, recording, learned, verdicts, (cell) =>
       `${title(cell)}: ${nameOf(recording, truth[cell])}, taken for ${nameOf(recording, learned[cell])} (${percent(sure[cell], 0)} sure)`);
-    const totals = Object.keys(VERDICTS).map((name) => [name, verdicts.filter((verdict) => verdict === name).length]);
+    const totals = Object.entries(VERDICTS).map(([name, looks]) => [looks, verdicts.filter((verdict) => verdict === name).length]);
     body.replaceChildren(el("div", { class: "boards" }, left, right),
-      el("ul", { class: "legend" }, totals.filter(([, total]) => total).map(([name, total]) => el("li", {},
-        el("span", { class: `mark ${name}`, "aria-hidden": "true" }, VERDICTS[name][0]), el("b", {}, count(total, "cell")), " ", VERDICTS[name][1]))),
+      el("ul", { class: "legend" }, totals.filter(([, total]) => total).map(([[sign, colour, text], total]) => el("li", {},
+        el("span", { class: "mark", style: { background: colour }, "aria-hidden": "true" }, sign), el("b", {}, count(total, "cell")), " ", text))),
       el("p", { class: "meaning" }, meaning),
       el("p", { class: "quiet" }, `${seriesName(group)}, seed ${recording.seed}.` +
         (recording.drawn ? " Items are placed anew every episode; this is one such layout." : "")));
