@@ -77,6 +77,30 @@ def test_equal_seeds_give_equal_results_and_leave_the_callers_randomness_alone()
         assert torch.equal(value, found[1][1][name])
 
 
+@pytest.mark.parametrize("batch_size", [None, 4])
+@pytest.mark.parametrize("epochs", [1, 2, 6])
+def test_the_last_steps_count_too(batch_size: int | None, epochs: int) -> None:
+    machine, buffer = map_world(3, episodes=30)
+    model = fresh(machine)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    config = FitConfig(epochs=epochs, restarts=1, batch_size=batch_size, held_out=0.0)
+    record = fit(model, buffer, config=config)
+    assert any(not torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    # While the loss falls from step to step, the parameters after the last one are the best.
+    assert record.best.losses == tuple(sorted(record.best.losses, reverse=True))
+    assert record.best.train < 0.999 * record.best.losses[-1]
+
+
+def test_the_parameters_with_the_least_loss_are_kept() -> None:
+    machine, buffer = map_world(3, episodes=30)
+    model = fresh(machine)
+    # Steps so large that the loss goes up and down.
+    record = fit(model, buffer, config=FitConfig(epochs=30, restarts=1, learning_rate=0.5, held_out=0.0))
+    least = min(record.best.losses)
+    assert least < record.best.losses[-1]
+    assert record.best.train == pytest.approx(least, rel=1e-3)
+
+
 def test_the_best_attempt_is_kept_not_the_last() -> None:
     machine, buffer = map_world(4, episodes=30)
     model = fresh(machine)

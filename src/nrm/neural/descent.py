@@ -69,6 +69,7 @@ def attempt(
     groups = _prepare(models, parts, config)
     optimizer = torch.optim.Adam([{"params": group, "lr": rate} for group, rate in groups])
     cools = any(part != "grounding" for part in parts)
+    whole = all(problem.mini_batches is None for problem in problems)
     losses: list[float] = []
     best, since = math.inf, 0
     parameters = [parameter for group, _ in groups for parameter in group]
@@ -82,7 +83,7 @@ def attempt(
         if cools:
             for model in models:
                 model.machine.temperature = temperature_at(config, done)
-        before = [parameter.detach().clone() for parameter in parameters]
+        before = _copies(parameters) if whole else []
         loss = _epoch(problems, optimizer, config, generator, labelled)
         if not math.isfinite(loss):
             raise LearningError(
@@ -94,20 +95,23 @@ def attempt(
             continue
         since = 0 if loss < best * (1 - _SLIGHT) else since + 1
         if loss < best:
-            best, kept = loss, before  # the loss is that of the parameters before the epoch's steps
+            # The loss of one whole batch is that before its step; the mean of mini-batches comes down to that after.
+            best, kept = loss, before if whole else _copies(parameters)
         if loss <= target_for(config, parts) / 2:
             stopped = "target reached"
             break
         if since >= config.patience:
             stopped = "no more improvement"
             break
-    if kept is not None:
-        with torch.no_grad():
+    with torch.no_grad():
+        train_batches = [problem.train for problem in problems]
+        last = float(_loss(problems, train_batches, config, labelled)) if whole else math.inf
+        if kept is not None and not last < best:
             for parameter, value in zip(parameters, kept, strict=True):
                 parameter.copy_(value)
     for model in models:
         model.eval()
-    train = likelihood_loss(problems, [problem.train for problem in problems])
+    train = likelihood_loss(problems, train_batches)
     held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
     return Attempt(number, tuple(losses), train, held_out, stopped, time.perf_counter() - started)
 
@@ -156,6 +160,10 @@ def _prepare(
     return [group for group in groups if group[0]]
 
 
+def _copies(parameters: Sequence[Tensor]) -> list[Tensor]:
+    return [parameter.detach().clone() for parameter in parameters]
+
+
 def _epoch(
     problems: Sequence[LearningProblem],
     optimizer: torch.optim.Optimizer,
@@ -168,21 +176,26 @@ def _epoch(
     losses = []
     for place in range(max(len(batches) for batches in passes)):
         optimizer.zero_grad(set_to_none=True)
-        loss = torch.zeros((), device=problems[0].model.machine.levels.device)
-        for problem, batches in zip(problems, passes, strict=True):
-            loss = loss + _loss(problem.model, batches[place % len(batches)], config) / len(problems)
-        if labelled is not None:
-            loss = loss + labelled.weight * _labelled_loss(problems[0].model, labelled, config)
+        loss = _loss(problems, [batches[place % len(batches)] for batches in passes], config, labelled)
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         losses.append(float(loss.detach()))
     return sum(losses) / len(losses)
 
 
-def _loss(model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig) -> Tensor:
-    symbols = model.ground(batch.observations, check=False)
-    symbols = smoothed(symbols, config.smoothing, model.emission == "independent")
-    return OBJECTIVES[config.objective](model, batch, symbols)
+def _loss(
+    problems: Sequence[LearningProblem], batches: Sequence[EpisodeBatch], config: FitConfig, labelled: Labelled | None
+) -> Tensor:
+    """The objective's mean over the problems, on one batch each, and what the labelled observations add to it."""
+    loss = torch.zeros((), device=problems[0].model.machine.levels.device)
+    for problem, batch in zip(problems, batches, strict=True):
+        model = problem.model
+        symbols = model.ground(batch.observations, check=False)
+        symbols = smoothed(symbols, config.smoothing, model.emission == "independent")
+        loss = loss + OBJECTIVES[config.objective](model, batch, symbols) / len(problems)
+    if labelled is not None:
+        loss = loss + labelled.weight * _labelled_loss(problems[0].model, labelled, config)
+    return loss
 
 
 def _labelled_loss(model: NeuralRewardMachine, labelled: Labelled, config: FitConfig) -> Tensor:
