@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nrm.agents import METHODS
 from nrm.report import Page
 from tests.report.conftest import NASTY
 
@@ -78,6 +79,18 @@ def test_it_loads_cleanly_and_fits(browser: Any, address: str, width: int, schem
     light = sum(int(part) for part in ground.removeprefix("rgb(").removesuffix(")").split(",")) > 3 * 128
     assert light == (scheme == "light")
     assert found.trouble == []
+    found.page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_methods_have_their_own_colours_and_lines(browser: Any, address: str, scheme: str) -> None:
+    found = Open(browser, address, scheme=scheme)
+    for method in METHODS.values():
+        line = found.page.locator(f'.mean[data-series="{method.label}"]').first
+        colour = method.colour if scheme == "light" else method.dark
+        red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+        assert line.evaluate("line => getComputedStyle(line).stroke") == f"rgb({red}, {green}, {blue})"
+        assert line.get_attribute("stroke-dasharray") == " ".join(f"{2 * length:g}" for length in method.dash)
     found.page.context.close()
 
 
