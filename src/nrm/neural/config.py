@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from nrm.errors import LearningError, listing, suggestion
 
-Objective = Literal["sequence", "marginal"]
+Objective = Literal["em", "sequence", "marginal"]
 Learnable = Literal["grounding", "transitions", "rewards"]
 Reason = Literal["target reached", "no more improvement", "all epochs done"]
 
@@ -26,10 +26,12 @@ LEARN: dict[str, tuple[Learnable, ...]] = {
 class FitConfig:
     """How to learn. The defaults suit grounding with a known machine."""
 
-    objective: Objective = "sequence"
-    """`sequence`: the likelihood of whole reward sequences. `marginal`: the paper's cross-entropy of each step."""
+    objective: Objective = "em"
+    """`em`: the likelihood of whole reward sequences, by expectation-maximisation (unknown parts of a machine as by
+    `sequence`). `sequence`: the same by descent. `marginal`: the paper's cross-entropy of each step."""
     epochs: int = 400
-    """Most passes over the episodes, in each restart."""
+    """Most passes over the episodes, in each restart. With `em`: most iterations, or most passes of a network over what
+    a table says."""
     learning_rate: float = 0.01
     """Adam's step size for the grounder; it falls to a tenth along a cosine."""
     machine_learning_rate: float = 0.1
@@ -93,6 +95,8 @@ class Attempt:
     stopped: Reason
     """Why it ended."""
     seconds: float
+    restarts: int = 1
+    """How many restarts it stands for: `em` on a table runs several side by side, and is told by its best."""
 
     @property
     def epochs(self) -> int:

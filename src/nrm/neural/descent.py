@@ -125,7 +125,7 @@ def scatter(model: NeuralRewardMachine, observations: Tensor, config: FitConfig,
     ((parameters, rate),) = _prepare([model], ("grounding",), config)
     optimizer = torch.optim.Adam(parameters, lr=rate)
     for _ in range(config.scatter):
-        loss = _labelled_loss(model, chosen, config)
+        loss = labelled_loss(model, chosen, config)
         if float(loss.detach()) < _LEANING * math.log(size):
             break
         optimizer.zero_grad(set_to_none=True)
@@ -138,8 +138,7 @@ def likelihood_loss(problems: Sequence[LearningProblem], batches: Sequence[Episo
     total = 0.0
     with torch.no_grad():
         for problem, batch in zip(problems, batches, strict=True):
-            symbols = problem.model.ground(batch.observations, check=False)
-            total += float(sequence(problem.model, batch, symbols))
+            total += float(sequence(problem.model, batch, problem.model.said(batch.observations)))
     return total / len(problems)
 
 
@@ -194,11 +193,12 @@ def _loss(
         symbols = smoothed(symbols, config.smoothing, model.emission == "independent")
         loss = loss + OBJECTIVES[config.objective](model, batch, symbols) / len(problems)
     if labelled is not None:
-        loss = loss + labelled.weight * _labelled_loss(problems[0].model, labelled, config)
+        loss = loss + labelled.weight * labelled_loss(problems[0].model, labelled, config)
     return loss
 
 
-def _labelled_loss(model: NeuralRewardMachine, labelled: Labelled, config: FitConfig) -> Tensor:
+def labelled_loss(model: NeuralRewardMachine, labelled: Labelled, config: FitConfig) -> Tensor:
+    """The cross-entropy of the letters that are known."""
     symbols = model.ground(labelled.observations, check=False)
     symbols = smoothed(symbols, max(config.smoothing, 1e-6), model.emission == "independent")
     true = model.letter_probs(symbols).gather(1, labelled.letters[:, None])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import torch
@@ -15,6 +16,7 @@ from nrm.neural.batches import EpisodeBatch
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, target_for, what_to_learn
 from nrm.neural.descent import Labelled, LearningProblem, attempt, scatter
+from nrm.neural.em import network_attempt, redraw, table_attempts, table_suits
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.probabilities import check_finite
@@ -66,22 +68,17 @@ def fit(
 
     attempts: list[Attempt] = []
     best: _Kept | None = None
-    for number in range(settings.restarts):
-        seed = settings.seed + 7919 * number
-        # Fresh parameters and dropout draw from torch's global generator; its state is the caller's, and put back.
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            # Networks as they were given are the first attempt: a user may have prepared them.
-            if number:
-                _draw(problems, parts, seed, settings)
-            done = attempt(problems, parts, settings, number, torch.Generator().manual_seed(seed), few)
-        attempts.append(done)
-        if progress:
-            progress(done)
-        if best is None or done.held_out < best.attempt.held_out:
-            best = _Kept(done, [copy.deepcopy(net.state_dict()) for net in nets], [n.machine.temperature for n in nets])
-        if _explains(done, target):
-            break
+    # Fresh parameters and dropout draw from torch's global generator; its state is the caller's, and put back.
+    with torch.random.fork_rng(devices=[]):
+        for done in _attempts(problems, parts, settings, few):
+            attempts.append(done)
+            if progress:
+                progress(done)
+            if best is None or done.held_out < best.attempt.held_out:
+                temperatures = [net.machine.temperature for net in nets]
+                best = _Kept(done, [copy.deepcopy(net.state_dict()) for net in nets], temperatures)
+            if _explains(done, target):
+                break
     assert best is not None
     for net, weights, temperature in zip(nets, best.weights, best.temperatures, strict=True):
         net.load_state_dict(weights)
@@ -96,6 +93,29 @@ def fit(
         episodes=sum(len(buffer) for buffer in buffers),
         distinct_observations=sum(buffer.distinct for buffer in buffers),
     )
+
+
+def _attempts(
+    problems: Sequence[LearningProblem], parts: tuple[Learnable, ...], settings: FitConfig, labelled: Labelled | None
+) -> Iterator[Attempt]:
+    """One attempt after another; networks as they were given are the first: a user may have prepared them."""
+    target = target_for(settings, parts)
+    by_em = settings.objective == "em" and parts == ("grounding",)
+    torch.manual_seed(settings.seed)
+    if by_em and table_suits(problems):
+        yield from table_attempts(problems, settings, labelled, target)
+        return
+    descending = replace(settings, objective="sequence") if settings.objective == "em" else settings
+    for number in range(settings.restarts):
+        seed = settings.seed + 7919 * number
+        torch.manual_seed(seed)
+        if number:
+            _draw(problems, parts, seed, settings)
+        generator = torch.Generator().manual_seed(seed)
+        if by_em:
+            yield network_attempt(problems, settings, number, labelled, target, generator)
+        else:
+            yield attempt(problems, parts, descending, number, generator, labelled)
 
 
 class _Kept(NamedTuple):
@@ -198,10 +218,7 @@ def _draw(problems: Sequence[LearningProblem], parts: tuple[Learnable, ...], see
     """Fresh parameters for what is learned."""
     generator = torch.Generator().manual_seed(seed)
     if "grounding" in parts:
-        for module in problems[0].model.grounder.modules():
-            reset = getattr(module, "reset_parameters", None)
-            if callable(reset):
-                reset()
+        redraw(problems[0].model.grounder)
         scatter(problems[0].model, problems[0].train.observations, settings, generator)
     for problem in problems:
         problem.model.machine.reset([part for part in parts if part != "grounding"], generator)

@@ -24,6 +24,8 @@ from nrm.neural.probabilities import (
 from nrm.neural.recursion import Method
 
 Emission = Literal["categorical", "independent"]
+GROUNDED_AT_ONCE = 512
+"""Observations that are grounded in one go where no gradient is wanted."""
 
 
 class Beliefs(NamedTuple):
@@ -108,6 +110,11 @@ class NeuralRewardMachine(nn.Module):
         elif check:
             check_distribution(symbols, "the grounder's symbol probabilities")
         return symbols
+
+    @torch.no_grad()
+    def said(self, observations: Tensor) -> Tensor:
+        """(n, symbols) what the grounder says, without gradient and in parts: its layers on many images are large."""
+        return torch.cat([self.ground(part, check=False) for part in torch.split(observations, GROUNDED_AT_ONCE)])
 
     @property
     def outputs(self) -> int:

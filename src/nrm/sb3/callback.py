@@ -114,7 +114,7 @@ class GroundingCallback(BaseCallback):
         if burst is None:
             return
         self.bursts.append(burst)
-        self._trust(burst.record is None or burst.record.explained)
+        self._trust(burst.decision.verdict == "explained" or (burst.record is not None and burst.record.explained))
         self._stale = self._forget and burst.record is not None
         self._log(burst)
 
@@ -140,11 +140,9 @@ class GroundingCallback(BaseCallback):
             values["accuracy_modulo_shortcuts"] = self.accuracy.modulo_shortcuts
         for name, value in values.items():
             self.logger.record(f"grounding/{name}", value)
-        if self.verbose and burst.record is not None:
-            print(
-                f"burst {self._grounding.bursts} after {self._seen} episodes: loss {burst.loss:.4f} -> "
-                f"{burst.record.best.held_out:.4f} nats a step"
-            )
+        if self.verbose:
+            reached = "" if burst.record is None else f" -> {burst.record.best.held_out:.4f} nats a step"
+            print(f"after {self._seen} episodes: {burst.decision.verdict} ({burst.decision.reason}){reached}")
 
     def _accuracy(self) -> Accuracy | None:
         """Over the distinct observations of the last episodes."""

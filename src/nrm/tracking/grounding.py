@@ -16,6 +16,7 @@ from nrm.errors import ConfigError
 from nrm.neural import EpisodeBuffer, FitConfig, FitRecord, NeuralRewardMachine, fit
 from nrm.neural.config import Objective
 from nrm.neural.frames import FrameTable
+from nrm.tracking.burst_policy import BurstPolicy, Decision
 from nrm.tracking.memories import Belief
 from nrm.tracking.recorder import RecordedEpisode
 
@@ -24,8 +25,6 @@ Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64]]
 
 TARGET = 0.003
 """Nats a step at which episodes count as explained, so that a burst ends or is skipped."""
-
-_GROUNDED_AT_ONCE = 512
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,8 @@ class GroundingConfig:
     """Adam's step size for the grounder; a third of it where observations are too many to list."""
     batch_size: int | None = None
     """Episodes in a mini-batch; when absent all, or 16 where observations are too many to list."""
-    objective: Objective = "sequence"
-    """What the grounder maximises; `marginal` is the paper's."""
+    objective: Objective = "em"
+    """What the grounder maximises, and how: see `FitConfig`; `marginal` is the paper's."""
     grounder: str = "auto"
     """The network that grounds: a registered name, module:name, or auto, which goes by the observations."""
     belief: Belief = "conditioned"
@@ -98,7 +97,9 @@ class Burst(NamedTuple):
     explained: float
     """The share of the new episodes whose whole sequence of rewards it called more probable than not."""
     record: FitRecord | None
-    """The record of learning; None where there was nothing to learn."""
+    """The record of learning; None where nothing was learned."""
+    decision: Decision
+    """Why something was learned, or nothing."""
 
 
 class Grounding:
@@ -129,6 +130,7 @@ class Grounding:
         self._blank = torch.empty(0) if blank is None else blank
         self._kept: list[Recorded] = []
         self._fresh: list[Recorded] = []
+        self._policy = BurstPolicy(settings.target)
         self.bursts = 0
         """How many bursts have learned something."""
 
@@ -140,16 +142,19 @@ class Grounding:
         fresh, self._fresh = self._fresh, []
         settings = replace(self._settings, seed=self._settings.seed + 1000 * self.bursts)
         loss, explained = self._surprise(self._buffer(fresh))
-        if loss <= settings.target:
-            # Nothing to learn: the grounder explains episodes that it has never seen.
+        decision = self._policy.decide(loss)
+        if decision.verdict != "learn":
             self._forget()
-            return Burst(loss, explained, None)
+            return Burst(loss, explained, None, decision)
         self.bursts += 1
         self._kept = self._most_telling([*self._kept, *fresh])
-        record = fit(self.model, self._buffer(self._kept), "grounding", settings)
+        buffer = self._buffer(self._kept)
+        before, _ = self._surprise(buffer)
+        record = fit(self.model, buffer, "grounding", settings)
+        self._policy.learned(before, record.best.held_out)
         self._memory.refresh()
         self._forget()
-        return Burst(loss, explained, record)
+        return Burst(loss, explained, record, decision)
 
     def _numbered(self, episode: RecordedEpisode) -> Recorded:
         """An episode whose observations are numbers of frames."""
@@ -179,10 +184,7 @@ class Grounding:
         """Of some episodes: minus the log-likelihood a step, and the share of those more probable than not."""
         batch = buffer.batch().to(self.model.machine.levels.device)
         with torch.no_grad():
-            # In parts: the layers of a convolutional grounder on thousands of images would not fit into memory.
-            parts = torch.split(batch.observations, _GROUNDED_AT_ONCE)
-            symbols = torch.cat([self.model.ground(part, check=False) for part in parts])
-            total, _ = self.model.batch_log_likelihood(batch, symbols)
+            total, _ = self.model.batch_log_likelihood(batch, self.model.said(batch.observations))
         return float(-total.sum() / batch.steps), float((total > math.log(0.5)).double().mean())
 
     def _buffer(self, episodes: Sequence[Recorded]) -> EpisodeBuffer:
@@ -199,6 +201,7 @@ class Grounding:
             "kept": _as_tensors(self._kept),
             "fresh": _as_tensors(self._fresh),
             "frames": torch.from_numpy(self._frames[:]) if self._listed is None and len(self._frames) else self._blank,
+            "policy": self._policy.state_dict(),
             "bursts": self.bursts,
         }
 
@@ -208,6 +211,7 @@ class Grounding:
         self._kept, self._fresh = _from_tensors(state["kept"]), _from_tensors(state["fresh"])
         if self._listed is None:
             self._frames = FrameTable(state["frames"].numpy())
+        self._policy.load_state_dict(state["policy"])
         self.bursts = state["bursts"]
         self.model.eval()
         self._memory.refresh()

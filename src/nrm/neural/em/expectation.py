@@ -1,0 +1,59 @@
+"""The E-step: how often each letter was read at each observation, given all rewards of the episodes.
+
+The probability that letter p was read at step t, given every reward of the episode, later ones too, is
+s_t[p] * d log L / d s_t[p], where L is the likelihood and s_t what the grounder says (Fisher's identity). So the
+backward pass of the recursion, which is safe on long episodes, gives the posteriors of all steps at once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from nrm.neural.batches import EpisodeBatch
+from nrm.neural.model import NeuralRewardMachine
+
+
+class Expectation(NamedTuple):
+    """What an E-step gives."""
+
+    log_likelihood: Tensor
+    """(batch,) of each episode."""
+    counts: Tensor
+    """(n, symbols) expected number of times that each symbol held at each observation; of propositions, was true."""
+    occurrences: Tensor
+    """(n,) how often each observation was made."""
+
+
+def expected_letters(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: Tensor) -> Expectation:
+    """Expected letters of the batch's observations, when the grounder says `symbols` (n, symbols) about them."""
+    leaf = symbols.detach().requires_grad_()
+    with torch.enable_grad():
+        total, _ = model.batch_log_likelihood(batch, leaf)
+        (gradient,) = torch.autograd.grad(total.sum(), leaf)
+    made = batch.seen[batch.mask]
+    occurrences = torch.bincount(made, minlength=len(symbols)).to(symbols.dtype)
+    said = leaf.detach()
+    if model.emission == "independent":
+        # L = s L1 + (1 - s) L0 for a proposition, so its posterior is s L1 / L = s (1 + (1 - s) d log L / d s).
+        counts = said * (occurrences[:, None] + (1 - said) * gradient)
+    else:
+        counts = said * gradient
+    return Expectation(total.detach(), counts.clamp_min(0.0), occurrences)
+
+
+def posterior(model: NeuralRewardMachine, found: Expectation, before: Tensor) -> Tensor:
+    """(n, symbols) the letters' shares at each observation; as `before` where an observation was never made."""
+    independent = model.emission == "independent"
+    total = found.occurrences[:, None] if independent else found.counts.sum(-1, keepdim=True)
+    return torch.where(total > 0, found.counts / total.clamp_min(torch.finfo(total.dtype).tiny), before)
+
+
+def true_symbols(model: NeuralRewardMachine, letters: Tensor) -> Tensor:
+    """(n, symbols) what letters (n,) say about symbols for certain: themselves, or which propositions they hold."""
+    if model.emission == "independent":
+        return (letters[:, None] >> torch.arange(model.outputs, device=letters.device) & 1).float()
+    return one_hot(letters, model.outputs).float()

@@ -1,0 +1,92 @@
+"""Expectation-maximisation where observations are without end: the M-step is supervised learning of the grounder."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from nrm.neural.config import Attempt, FitConfig, Reason
+from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss
+from nrm.neural.em.expectation import expected_letters, posterior, true_symbols
+from nrm.neural.em.imitation import Imitator
+from nrm.neural.objectives import smoothed
+
+PASSES = 2
+"""Passes over the observations in an M-step."""
+SMOOTHING = 1e-3
+"""Ignorance mixed into what the grounder says before posteriors are taken: nothing is ever ruled out for good."""
+PLATEAU = 8
+"""Iterations without a better likelihood of held-out episodes that are a plateau."""
+_SLIGHT = 0.01
+"""Relative improvement that counts as none."""
+
+
+def network_attempt(
+    problems: Sequence[LearningProblem],
+    config: FitConfig,
+    number: int,
+    labelled: Labelled | None,
+    target: float,
+    generator: torch.Generator,
+) -> Attempt:
+    """Iterate from the grounder as it is, until held-out episodes are explained or no longer explained better.
+
+    The grounder is left as it was when it explained them best.
+    """
+    started = time.perf_counter()
+    model = problems[0].model
+    imitator = Imitator(model, config.learning_rate, generator)
+    held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
+    best, since, kept = held_out, 0, copy.deepcopy(model.grounder.state_dict())
+    losses: list[float] = []
+    stopped: Reason = "all epochs done"
+    for _ in range(config.epochs):
+        found = [_posteriors(problem) for problem in problems]
+        losses.append(sum(loss for _, loss in found) / len(found))
+        lessons = [lesson for lesson, _ in found] + ([] if labelled is None else [_known(problems, labelled)])
+        observations, wanted, weights = (torch.cat(parts) for parts in zip(*lessons, strict=True))
+        imitator.teach(observations, wanted, weights, PASSES)
+        held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
+        since = 0 if held_out < best * (1 - _SLIGHT) else since + 1
+        if held_out < best:
+            best, kept = held_out, copy.deepcopy(model.grounder.state_dict())
+        if max(held_out, losses[-1]) <= target / 2:
+            stopped = "target reached"
+            break
+        if since >= PLATEAU:
+            stopped = "no more improvement"
+            break
+    model.grounder.load_state_dict(kept)
+    model.eval()
+    train = likelihood_loss(problems, [problem.train for problem in problems])
+    return Attempt(number, tuple(losses), train, best, stopped, time.perf_counter() - started)
+
+
+class _Lesson(NamedTuple):
+    """What should be said about what."""
+
+    observations: Tensor
+    wanted: Tensor
+    weights: Tensor
+
+
+def _posteriors(problem: LearningProblem) -> tuple[_Lesson, float]:
+    """The posteriors of a problem's observations, and minus the likelihood a step before anything is learned."""
+    model, batch = problem.model, problem.train
+    symbols = smoothed(model.said(batch.observations), SMOOTHING, model.emission == "independent")
+    found = expected_letters(model, batch, symbols)
+    loss = -float(found.log_likelihood.sum()) / batch.steps
+    return _Lesson(batch.observations, posterior(model, found, symbols), found.occurrences), loss
+
+
+def _known(problems: Sequence[LearningProblem], labelled: Labelled) -> _Lesson:
+    """The labelled observations, which count as much as all steps together."""
+    steps = sum(problem.train.steps for problem in problems)
+    rows = labelled.observations.to(problems[0].train.observations.dtype)
+    weights = torch.full((len(rows),), labelled.weight * steps / len(rows), device=rows.device)
+    return _Lesson(rows, true_symbols(problems[0].model, labelled.letters), weights)

@@ -1,0 +1,221 @@
+"""Expectation-maximisation where observations are few: the grounder is a table, and the M-step a division.
+
+Many restarts run side by side in one batch. Each begins with EM on a few episodes, drawn anew at every iteration,
+which is cheap and leaves most local optima by itself; the best go on with all episodes. Then the grounder, if it is a
+network, learns to say what the best table says.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from nrm.neural.batches import EpisodeBatch
+from nrm.neural.config import Attempt, FitConfig, Reason
+from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss
+from nrm.neural.em.expectation import expected_letters, true_symbols
+from nrm.neural.em.imitation import Imitator, divergence, redraw
+from nrm.neural.frames import FrameTable
+from nrm.neural.objectives import smoothed
+
+MOST_ROWS = 4096
+"""Distinct observations up to which the grounder is searched as a table."""
+MET_OFTEN = 4.0
+"""How often an observation must be met in the mean: what is met once can only be told by what it looks like."""
+FIRST = 4
+"""Restarts of the first round; every further one has twice as many."""
+DRAFTED = 0.1
+"""Share of the episodes that an iteration of a draft looks at."""
+LEAST_DRAFTED = 8
+DRAFTS, FULL = 15, 6
+"""Iterations on drafted episodes, and on all of them."""
+SMOOTHING = 1e-3
+"""Ignorance mixed into a table, which keeps every possible episode possible."""
+LEANING = 2.0
+"""Spread of the logits that a table begins with."""
+UNTEACHABLE = 8.0
+"""Nats: a grounder that is so sure of something else unlearns it slower than a fresh one learns."""
+LESSONS = 2
+"""How often a network tries to learn a table, from fresh parameters after the first time."""
+BETWEEN_CHECKS = 20
+"""Passes over the rows of a table between two looks at what the network has become."""
+MOST_CELLS = 20_000_000
+"""Most numbers in the matrices of one batch of restarts."""
+
+
+def table_suits(problems: Sequence[LearningProblem]) -> bool:
+    """Whether observations are so few, and met so often, that each can have a row of its own."""
+    rows = sum(len(problem.everything.observations) for problem in problems)
+    steps = sum(problem.everything.steps for problem in problems)
+    return rows <= MOST_ROWS and steps >= MET_OFTEN * rows
+
+
+class _Tables:
+    """Tables (restarts, rows, symbols) for the observations of some problems, and EM on them."""
+
+    def __init__(self, problems: Sequence[LearningProblem], labelled: Labelled | None) -> None:
+        self.problems = problems
+        table = FrameTable()
+        # Row numbers of each problem's observations: equal observations share a row, also across tasks.
+        self.rows = [torch.from_numpy(table.add(problem.everything.observations.cpu().numpy())) for problem in problems]
+        self.labels: tuple[Tensor, Tensor, Tensor] | None = None
+        if labelled is not None:
+            numbers = torch.from_numpy(table.add(labelled.observations.cpu().numpy()))
+            steps = sum(problem.everything.steps for problem in problems)
+            weight = labelled.weight * steps / len(numbers)
+            known = true_symbols(problems[0].model, labelled.letters.cpu())
+            self.labels = numbers, weight * known, torch.full((len(numbers),), weight)
+        self.observations = torch.from_numpy(table[:])
+        self.symbols = problems[0].model.outputs
+        self.occurrences = torch.zeros(len(self.observations))
+        for problem, numbers in zip(problems, self.rows, strict=True):
+            batch = problem.everything
+            made = torch.bincount(batch.seen[batch.mask], minlength=len(numbers)).float()
+            self.occurrences.index_add_(0, numbers, made.cpu())
+
+    def improved(self, tables: Tensor, share: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Tables after one iteration on a share of the episodes, and how likely they made these before, a step."""
+        restarts, rows, _ = tables.shape
+        counts, seen = torch.zeros_like(tables), torch.zeros(rows)
+        likelihood, steps = torch.zeros(restarts), 0
+        for problem, numbers in zip(self.problems, self.rows, strict=True):
+            batch = _drafted(problem.everything, share, generator)
+            said = tables[:, numbers]
+            side_by_side = _repeated(batch, restarts, said.shape[1])
+            found = expected_letters(problem.model, side_by_side, said.flatten(0, 1))
+            counts.index_add_(1, numbers, found.counts.view(said.shape))
+            seen.index_add_(0, numbers, found.occurrences.view(restarts, -1)[0])
+            likelihood += found.log_likelihood.view(restarts, -1).sum(1)
+            steps += batch.steps
+        independent = self.problems[0].model.emission == "independent"
+        total = seen[None, :, None].expand_as(counts) if independent else counts.sum(-1, keepdim=True)
+        if self.labels is not None:
+            numbers, labels, weights = self.labels
+            counts = counts.index_add(1, numbers, labels.expand(restarts, -1, -1))
+            total = total + torch.zeros(rows).index_add(0, numbers, weights)[None, :, None]
+        shares = torch.where(total > 0, counts / total.clamp_min(1e-12), tables)
+        return smoothed(shares, SMOOTHING, independent), likelihood / steps
+
+    def begun(self, restarts: int, first: Tensor | None, generator: torch.Generator) -> Tensor:
+        """Fresh tables; the first may be what a grounder says now."""
+        logits = LEANING * torch.randn(restarts, len(self.observations), self.symbols, generator=generator)
+        independent = self.problems[0].model.emission == "independent"
+        tables = logits.sigmoid() if independent else logits.softmax(-1)
+        if first is not None:
+            tables[0] = first
+        return smoothed(tables, SMOOTHING, independent)
+
+
+def table_attempts(
+    problems: Sequence[LearningProblem], config: FitConfig, labelled: Labelled | None, target: float
+) -> Iterator[Attempt]:
+    """Rounds of restarts until one explains the episodes; after each the grounder says what its best table says.
+
+    The first restart goes on from the present grounder. An attempt is a round: its number is that of its first restart.
+    """
+    model = problems[0].model
+    generator = torch.Generator().manual_seed(config.seed)
+    tables = _Tables(problems, labelled)
+    with torch.no_grad():
+        present: Tensor | None = model.eval().said(tables.observations.to(model.machine.levels.device)).cpu()
+    done, size = 0, FIRST
+    while done < config.restarts:
+        started = time.perf_counter()
+        size = min(size, config.restarts - done, _most_restarts(problems))
+        found, losses = _round(tables, size, present, generator)
+        done += size
+        if losses[-1] <= target or done >= config.restarts:
+            train, held_out = _teach(problems, tables, found, config, target, generator)
+        else:  # a table that explains little is no reason to teach a network
+            train = held_out = losses[-1]
+        stopped: Reason = "target reached" if max(train, held_out) <= target else "no more improvement"
+        yield Attempt(done - size, losses, train, held_out, stopped, time.perf_counter() - started, size)
+        size, present = 2 * size, None
+
+
+def _round(
+    tables: _Tables, restarts: int, present: Tensor | None, generator: torch.Generator
+) -> tuple[Tensor, tuple[float, ...]]:
+    """The best table (rows, symbols) of some restarts, and minus the likelihood a step of the best, by iteration."""
+    now = tables.begun(restarts, present, generator)
+    losses = []
+    for _ in range(DRAFTS):
+        now, likelihood = tables.improved(now, DRAFTED, generator)
+        losses.append(-float(likelihood.max()))
+    _, likelihood = tables.improved(now, 1.0, generator)
+    now = now[likelihood.topk(-(-restarts // 4)).indices]
+    for _ in range(FULL):
+        now, likelihood = tables.improved(now, 1.0, generator)
+        losses.append(-float(likelihood.max()))
+    _, likelihood = tables.improved(now, 1.0, generator)
+    losses.append(-float(likelihood.max()))
+    return now[int(likelihood.argmax())], tuple(losses)
+
+
+def _teach(
+    problems: Sequence[LearningProblem],
+    tables: _Tables,
+    table: Tensor,
+    config: FitConfig,
+    target: float,
+    generator: torch.Generator,
+) -> tuple[float, float]:
+    """Let the grounder learn a table by heart; minus the likelihood a step that it comes to, learned from and held out.
+
+    When the table explains the episodes, until the grounder does too; otherwise a few passes tell what it is worth.
+    """
+    model = problems[0].model
+    device = model.machine.levels.device
+    independent = model.emission == "independent"
+    even = 0.5 if independent else 1.0 / tables.symbols
+    sharp = ((table - SMOOTHING * even) / (1 - SMOOTHING)).clamp(0.0, 1.0).to(device)
+    weights = tables.occurrences.clamp_min(1.0).sqrt().to(device)  # what is rare must be learned too
+    observations = tables.observations.to(device)
+    if float(divergence(model, model.said(observations), sharp).max()) > UNTEACHABLE:
+        redraw(model.grounder)
+    train = held_out = math.inf
+    for lesson in range(LESSONS):
+        if lesson:
+            redraw(model.grounder)
+        imitator = Imitator(model, config.learning_rate, generator)
+        for _ in range(-(-config.epochs // (LESSONS * BETWEEN_CHECKS))):
+            imitator.teach(observations, sharp, weights, BETWEEN_CHECKS)
+            train = likelihood_loss(problems, [problem.train for problem in problems])
+            held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
+            if max(train, held_out) <= 0.75 * target:
+                return train, held_out
+    return train, held_out
+
+
+def _drafted(batch: EpisodeBatch, share: float, generator: torch.Generator) -> EpisodeBatch:
+    """Some of the episodes, drawn evenly, cut to the longest of them."""
+    count = len(batch.lengths)
+    wanted = max(LEAST_DRAFTED, math.ceil(share * count))
+    if share >= 1 or wanted >= count:
+        return batch
+    chosen = torch.randperm(count, generator=generator)[:wanted]
+    longest = int(batch.lengths[chosen].max())
+    return EpisodeBatch(
+        batch.observations, batch.seen[chosen, :longest], batch.levels[chosen, :longest], batch.lengths[chosen]
+    )
+
+
+def _repeated(batch: EpisodeBatch, restarts: int, rows: int) -> EpisodeBatch:
+    """The episodes once for each restart, with row numbers into the restarts' tables one after the other."""
+    offsets = rows * torch.arange(restarts, device=batch.seen.device).repeat_interleave(len(batch.lengths))
+    return EpisodeBatch(
+        batch.observations,
+        batch.seen.repeat(restarts, 1) + offsets[:, None],
+        batch.levels.repeat(restarts, 1),
+        batch.lengths.repeat(restarts),
+    )
+
+
+def _most_restarts(problems: Sequence[LearningProblem]) -> int:
+    """How many restarts fit into one batch."""
+    cells = max(problem.everything.seen.numel() * problem.model.machine.states**2 for problem in problems)
+    return max(1, MOST_CELLS // cells)

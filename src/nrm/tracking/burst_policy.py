@@ -1,0 +1,68 @@
+"""When to learn the grounding: judged from episodes that it has never seen, and from what learning has brought.
+
+All is counted in episodes and not in seconds, so that equal seeds give equal runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+Verdict = Literal["explained", "as good as it gets", "backing off", "learn"]
+
+USUAL = 1.5
+"""New episodes whose loss is within this factor of what the last burst reached on held-out ones are no surprise."""
+SURPRISE = 2.0
+"""A loss larger than that of the last check by this factor ends a back-off: something new is met."""
+GAIN = 0.9
+"""A burst that leaves more than this share of the loss has brought nothing."""
+MOST_WAITING = 32
+"""Checks that a back-off may last at most."""
+
+
+class Decision(NamedTuple):
+    """What to do about new episodes, and why."""
+
+    verdict: Verdict
+    reason: str
+
+
+@dataclass
+class BurstPolicy:
+    """Decides at every check of new episodes whether a burst of learning is due."""
+
+    target: float
+    """Nats a step at which episodes count as explained whatever else."""
+    reached: float = 0.0
+    """What the last burst reached on held-out episodes: where learning has settled, more of it brings nothing."""
+    wait: int = 0
+    """Checks for which a burst that brought nothing makes later ones wait; doubles with each of these."""
+    waited: int = 0
+    last: float = float("inf")
+    """The loss at the last check."""
+
+    def decide(self, loss: float) -> Decision:
+        """What to do about new episodes with this loss, in nats a step, under the present grounder."""
+        before, self.last = self.last, loss
+        if loss <= self.target:
+            return Decision("explained", f"loss {loss:.4f} is at most {self.target:g}")
+        if loss <= USUAL * self.reached:
+            return Decision("as good as it gets", f"loss {loss:.4f}, and learning settled at {self.reached:.4f}")
+        if self.waited < self.wait and loss <= SURPRISE * before:
+            self.waited += 1
+            return Decision("backing off", f"the last burst brought nothing; check {self.waited} of {self.wait}")
+        return Decision("learn", f"loss {loss:.4f} is more than learning has settled at, {self.reached:.4f}")
+
+    def learned(self, before: float, after: float) -> None:
+        """Take in what a burst brought: the loss of what it learned from before, and of held-out episodes after."""
+        self.reached = after
+        self.waited = 0
+        self.wait = min(MOST_WAITING, 2 * self.wait or 1) if after > GAIN * before else 0
+
+    def state_dict(self) -> dict[str, Any]:
+        """What decisions depend on."""
+        return {"reached": self.reached, "wait": self.wait, "waited": self.waited, "last": self.last}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+        self.reached, self.wait, self.waited, self.last = (state[key] for key in ("reached", "wait", "waited", "last"))
