@@ -1,4 +1,4 @@
-"""Grounding from random-policy episodes: expectation-maximisation, descent on the same likelihood, the paper's objective.
+"""Grounding from random-policy episodes: expectation-maximisation, descent on its likelihood, the paper's objective.
 
 For each of the paper's tasks and each seed, 120 episodes of the map world (or the image world) are recorded under the
 uniform policy, and a grounder is learned from their rewards alone. Shown: the accuracy over the sixteen cells, modulo

@@ -270,9 +270,9 @@ def test_bad_input_is_told() -> None:
     assert {"a": 1} not in shortcuts(machine)
 
 
-@pytest.mark.parametrize("given", ["F a", ["F a"], nrm.parse("F a"), 3, None])
+@pytest.mark.parametrize("given", [3, None])
 def test_what_is_no_machine_is_told_to_be_compiled(given: object) -> None:
-    with pytest.raises(MachineError, match=r"nrm\.compile\(formula, symbols\)"):
+    with pytest.raises(MachineError, match="a task is needed, a machine"):
         shortcuts(given)  # type: ignore[arg-type]
 
 

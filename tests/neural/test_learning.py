@@ -69,7 +69,7 @@ def test_equal_seeds_give_equal_results_and_leave_the_callers_randomness_alone()
     for _ in range(2):
         model = fresh(machine)
         before = torch.random.get_rng_state()
-        record = fit(model, buffer, config=FitConfig(epochs=12, restarts=2, batch_size=8))
+        record = fit(model, buffer, config=FitConfig(objective="sequence", epochs=12, restarts=2, batch_size=8))
         assert torch.equal(torch.random.get_rng_state(), before)
         found.append((record.best.losses, model.state_dict()))
     assert found[0][0] == found[1][0]
@@ -83,7 +83,7 @@ def test_the_last_steps_count_too(batch_size: int | None, epochs: int) -> None:
     machine, buffer = map_world(3, episodes=30)
     model = fresh(machine)
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    config = FitConfig(epochs=epochs, restarts=1, batch_size=batch_size, held_out=0.0)
+    config = FitConfig(objective="sequence", epochs=epochs, restarts=1, batch_size=batch_size, held_out=0.0)
     record = fit(model, buffer, config=config)
     assert any(not torch.equal(value, before[name]) for name, value in model.state_dict().items())
     # While the loss falls from step to step, the parameters after the last one are the best.
@@ -95,7 +95,9 @@ def test_the_parameters_with_the_least_loss_are_kept() -> None:
     machine, buffer = map_world(3, episodes=30)
     model = fresh(machine)
     # Steps so large that the loss goes up and down.
-    record = fit(model, buffer, config=FitConfig(epochs=30, restarts=1, learning_rate=0.5, held_out=0.0))
+    record = fit(
+        model, buffer, config=FitConfig(objective="sequence", epochs=30, restarts=1, learning_rate=0.5, held_out=0.0)
+    )
     least = min(record.best.losses)
     assert least < record.best.losses[-1]
     assert record.best.train == pytest.approx(least, rel=1e-3)
@@ -104,7 +106,7 @@ def test_the_parameters_with_the_least_loss_are_kept() -> None:
 def test_the_best_attempt_is_kept_not_the_last() -> None:
     machine, buffer = map_world(4, episodes=30)
     model = fresh(machine)
-    record = fit(model, buffer, config=FitConfig(epochs=15, restarts=4, target=1e-9))
+    record = fit(model, buffer, config=FitConfig(objective="sequence", epochs=15, restarts=4, target=1e-9))
     assert len(record.attempts) == 4
     assert record.best == min(record.attempts, key=lambda attempt: attempt.held_out)
     _, held = buffer.split(0.15, torch.Generator().manual_seed(0))
@@ -138,7 +140,7 @@ def test_rewards_alone_can_be_unknown() -> None:
 def test_mini_batches_learn_too() -> None:
     machine, buffer = map_world(3)
     model = fresh(machine)
-    record = fit(model, buffer, config=FitConfig(epochs=60, batch_size=16, restarts=3))
+    record = fit(model, buffer, config=FitConfig(objective="sequence", epochs=60, batch_size=16, restarts=3))
     assert record.explained
     assert worlds.accuracy_modulo_shortcuts(machine, letters(model), TRUE) == 1
 
@@ -175,7 +177,7 @@ def test_dropout_is_on_while_learning_and_off_after() -> None:
             return super().forward(observations)
 
     model = NeuralRewardMachine(Watching(2, 5, dropout=0.1), machine)
-    fit(model, buffer, config=FitConfig(epochs=3, restarts=1))
+    fit(model, buffer, config=FitConfig(objective="sequence", epochs=3, restarts=1))
     assert modes[:4] == [False, True, True, True]  # it is tried once before it learns
     assert modes[-1] is False
     assert not model.grounder.training
@@ -201,7 +203,11 @@ def test_batch_statistics_ground_every_step() -> None:
             result: torch.Tensor = self.layers(observations)
             return result
 
-    fit(NeuralRewardMachine(Normed(), machine), buffer, config=FitConfig(epochs=2, restarts=1, held_out=0.0))
+    fit(
+        NeuralRewardMachine(Normed(), machine),
+        buffer,
+        config=FitConfig(objective="sequence", epochs=2, restarts=1, held_out=0.0),
+    )
     assert rows[1] == buffer.steps  # after the first try on a few observations
 
 
@@ -275,7 +281,7 @@ def test_recorded_episodes_are_as_good_as_a_buffer() -> None:
     machine, buffer = map_world(3, 20)
     walks = worlds.record_many(machine, 20, 0)
     log = record_episodes([worlds.as_map(walk.cells) for walk in walks], [walk.rewards for walk in walks])
-    config = FitConfig(epochs=5, restarts=1)
+    config = FitConfig(objective="sequence", epochs=5, restarts=1)
     results = []
     for episodes in (buffer, log):
         model = fresh(machine)

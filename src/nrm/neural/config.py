@@ -30,8 +30,8 @@ class FitConfig:
     """`em`: the likelihood of whole reward sequences, by expectation-maximisation (unknown parts of a machine as by
     `sequence`). `sequence`: the same by descent. `marginal`: the paper's cross-entropy of each step."""
     epochs: int = 400
-    """Most passes over the episodes, in each restart. With `em`: most iterations, or most passes of a network over what
-    a table says."""
+    """Most passes over the episodes, in each restart. With `em`, most passes of a network over what a table says; where
+    observations are without end, a twentieth of it are the most iterations."""
     learning_rate: float = 0.01
     """Adam's step size for the grounder; it falls to a tenth along a cosine."""
     machine_learning_rate: float = 0.1
@@ -40,6 +40,8 @@ class FitConfig:
     """Episodes in a mini-batch; all of them when absent."""
     restarts: int = 32
     """Most attempts from fresh parameters. Attempts end early at one that explains the episodes (see `target`)."""
+    network_restarts: int | None = None
+    """The same where `em` teaches a network directly, because observations are without end; as `restarts` if absent."""
     scatter: int = 100
     """Most steps towards random symbols with which a fresh grounder of a restart begins. Fresh networks call
     everything about equally probable, and then all fall into the same local optimum."""

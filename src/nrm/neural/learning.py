@@ -106,7 +106,8 @@ def _attempts(
         yield from table_attempts(problems, settings, labelled, target)
         return
     descending = replace(settings, objective="sequence") if settings.objective == "em" else settings
-    for number in range(settings.restarts):
+    restarts = settings.network_restarts if by_em and settings.network_restarts else settings.restarts
+    for number in range(restarts):
         seed = settings.seed + 7919 * number
         torch.manual_seed(seed)
         if number:

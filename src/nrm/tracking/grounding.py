@@ -37,8 +37,9 @@ class GroundingConfig:
     """Most episodes that a burst learns from."""
     epochs: int = 400
     """Most epochs of a burst, in each attempt; a twentieth of it where observations are too many to list."""
-    restarts: int = 4
-    """Most attempts of a burst; the first one goes on from the present grounder."""
+    restarts: int | None = None
+    """Most attempts of a burst, the first of which goes on from the present grounder; 32 of `em`, else 4, when absent.
+    Where observations are too many to list, a burst is one attempt, and the next one goes on from it."""
     learning_rate: float = 0.01
     """Adam's step size for the grounder; a third of it where observations are too many to list."""
     batch_size: int | None = None
@@ -52,26 +53,27 @@ class GroundingConfig:
 
     def __post_init__(self) -> None:
         for name in ("every", "keep", "epochs", "restarts", "learning_rate"):
-            if not getattr(self, name) > 0:
+            if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
 
     def fit_config(self, seed: int, listed: bool) -> FitConfig:
         """How one burst learns; `listed`: whether all observations of the world are known and few.
 
-        Otherwise there are thousands of distinct ones in a burst: mini-batches, so many small steps in every epoch,
-        and one attempt, which the next burst goes on from.
+        Otherwise there may be thousands of distinct ones in a burst. Descent then takes mini-batches, so many small
+        steps in every epoch, and one attempt; expectation-maximisation sees by itself what it has to do with.
         """
         config = FitConfig(
             objective=self.objective,
             epochs=self.epochs,
             learning_rate=self.learning_rate,
             batch_size=self.batch_size,
-            restarts=self.restarts,
+            restarts=self.restarts or (32 if self.objective == "em" else 4),
+            network_restarts=1,
             patience=max(20, self.epochs // 4),
             target=TARGET,
             seed=seed,
         )
-        if listed:
+        if listed or self.objective == "em":
             return config
         return replace(
             config,

@@ -16,6 +16,10 @@ from nrm.neural.em.expectation import expected_letters, posterior, true_symbols
 from nrm.neural.em.imitation import Imitator
 from nrm.neural.objectives import smoothed
 
+EPOCHS = 20
+"""Epochs of the configuration that an iteration counts for."""
+SLOWER = 3.0
+"""By how much smaller steps are than the configured ones: what is learned moves while it is learned."""
 PASSES = 2
 """Passes over the observations in an M-step."""
 SMOOTHING = 1e-3
@@ -40,12 +44,12 @@ def network_attempt(
     """
     started = time.perf_counter()
     model = problems[0].model
-    imitator = Imitator(model, config.learning_rate, generator)
+    imitator = Imitator(model, config.learning_rate / SLOWER, generator)
     held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
     best, since, kept = held_out, 0, copy.deepcopy(model.grounder.state_dict())
     losses: list[float] = []
     stopped: Reason = "all epochs done"
-    for _ in range(config.epochs):
+    for _ in range(max(1, config.epochs // EPOCHS)):
         found = [_posteriors(problem) for problem in problems]
         losses.append(sum(loss for _, loss in found) / len(found))
         lessons = [lesson for lesson, _ in found] + ([] if labelled is None else [_known(problems, labelled)])

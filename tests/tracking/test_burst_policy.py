@@ -1,0 +1,48 @@
+"""When a burst of learning is due, by hand."""
+
+from __future__ import annotations
+
+from nrm.tracking.burst_policy import BurstPolicy
+
+
+def verdicts(policy: BurstPolicy, *losses: float) -> list[str]:
+    return [policy.decide(loss).verdict for loss in losses]
+
+
+def test_what_is_explained_teaches_nothing() -> None:
+    assert verdicts(BurstPolicy(0.003), 0.5, 0.003, 0.001) == ["learn", "explained", "explained"]
+
+
+def test_where_learning_has_settled_more_of_it_brings_nothing() -> None:
+    policy = BurstPolicy(0.003)
+    policy.learned(before=0.5, after=0.04)
+    assert verdicts(policy, 0.05, 0.06, 0.07) == ["as good as it gets", "as good as it gets", "learn"]
+    assert "settled at 0.0400" in policy.decide(0.05).reason
+
+
+def test_bursts_that_bring_nothing_wait_twice_as_long_each_time() -> None:
+    policy = BurstPolicy(0.003)
+    bursts = []
+    for check in range(40):
+        if policy.decide(0.5).verdict == "learn":
+            bursts.append(check)
+            policy.learned(before=0.2, after=0.19)
+    assert bursts == [0, 2, 5, 10, 19, 36]
+
+
+def test_a_surprise_ends_the_waiting() -> None:
+    policy = BurstPolicy(0.003)
+    policy.decide(0.3)
+    policy.learned(before=0.1, after=0.1)
+    policy.learned(before=0.1, after=0.1)
+    assert verdicts(policy, 0.3, 0.7) == ["backing off", "learn"]
+
+
+def test_a_burst_that_helps_forgets_the_waiting() -> None:
+    policy = BurstPolicy(0.003)
+    policy.learned(0.1, 0.1)
+    policy.learned(0.1, 0.05)
+    assert verdicts(policy, 0.2) == ["learn"]
+    resumed = BurstPolicy(0.003)
+    resumed.load_state_dict(policy.state_dict())
+    assert resumed == policy
