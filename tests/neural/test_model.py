@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 import nrm
-from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, ProbabilityError
+from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, LimitError, ProbabilityError
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural import MlpGrounder, NeuralRewardMachine, ProbabilisticMoore, TrueLabels
 from nrm.neural.probabilities import letters_from_propositions
@@ -269,3 +269,14 @@ def test_an_impossible_sequence_names_episode_and_step() -> None:
     assert (caught.value.episode, caught.value.step) == (1, 2)
     with pytest.raises(ContradictionError, match="level 100 has probability 0"):
         model.step(torch.tensor([1]), level=torch.tensor([1]))
+
+
+def test_a_machine_of_two_thousand_states_asks_for_too_much_with_a_message() -> None:
+    states = 2000
+    ring = np.stack([np.arange(states), (np.arange(states) + 1) % states], axis=1)
+    machine = nrm.MooreMachine.from_table(
+        nrm.Alphabet.exclusive(("a", "b")), ring, np.arange(states) == 0, np.arange(states, dtype=float)
+    )
+    model = NeuralRewardMachine(TrueLabels(2), machine)
+    with pytest.raises(LimitError, match=r"machine of 2,000 states .* more than the limit of 500,000,000"):
+        model(torch.zeros(20, 20, 1, dtype=torch.int64))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,6 +56,16 @@ def test_a_grid_file() -> None:
     assert (papers.config.environments, papers.config.episodes) == (1, 50)  # a variant's own setting wins
     assert papers.config.settings["network"].normalise is True
     assert "grounding" not in papers.config.settings  # RM has none
+
+
+def test_a_variant_of_one_method_is_no_other_run_of_the_others() -> None:
+    variants: dict[str, Any] = {
+        "base": {},
+        "open": {"grounding": {"belief": "open"}},
+        "often": {"grounding": {"every": 60}},
+    }
+    names = [cell.name for cell in Grid(("1",), methods=("rm", "nrm"), variants=variants).cells]
+    assert sorted(names) == [f"map-task1-{name}-seed0" for name in ("nrm-base", "nrm-often", "nrm-open", "rm-base")]
 
 
 def test_minigrid_in_a_grid() -> None:

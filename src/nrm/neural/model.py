@@ -24,6 +24,8 @@ from nrm.neural.probabilities import (
 from nrm.neural.recursion import Method
 
 Emission = Literal["categorical", "independent"]
+MOST_CELLS = 500_000_000
+"""Most numbers in the matrices of one batch: 2 GB in single precision, and as much again for gradients."""
 GROUNDED_AT_ONCE = 512
 """Observations that are grounded in one go where no gradient is wanted."""
 
@@ -243,6 +245,7 @@ class NeuralRewardMachine(nn.Module):
 
         With `observed`, the next states are weighed by the probability of the level that was seen.
         """
+        self._check_size(len(symbols), batch.seen.numel())
         moves = self.machine.step_matrices(self.letter_probs(symbols))
         seen, levels = batch.seen.t(), batch.levels.t()
         if not observed:
@@ -276,6 +279,17 @@ class NeuralRewardMachine(nn.Module):
 
     def _start(self, batch: EpisodeBatch) -> Tensor:
         return self.initial_belief(len(batch.lengths)).contiguous()
+
+    def _check_size(self, observations: int, steps: int) -> None:
+        """Raise `LimitError` instead of filling the memory with a matrix for every observation and every step."""
+        states = self.machine.states
+        cells = (observations + steps) * states**2
+        if cells > MOST_CELLS:
+            raise LimitError(
+                f"{observations + steps:,} steps with a machine of {states:,} states take matrices of {cells:,} "
+                f"numbers, more than the limit of {MOST_CELLS:,}; give fewer or shorter episodes at once "
+                "(FitConfig(batch_size=…), GroundingConfig(keep=…)), or a task with fewer states"
+            )
 
     def _check_levels(self, levels: Tensor, axes: str) -> None:
         count = len(self.machine.levels)

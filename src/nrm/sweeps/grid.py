@@ -107,9 +107,19 @@ class Grid:
         for seed in self.seeds:
             for world in self.worlds:
                 for task in self.tasks:
+                    listed: list[RunConfig] = []
                     for variant in self.variants:
                         for method in self.methods:
-                            yield self._cell(world, task, method, seed, variant)
+                            cell = self._cell(world, task, method, seed, variant)
+                            # A variant of another method's settings is no other run.
+                            if not (self._is_idle(variant, cell.config) and cell.config in listed):
+                                listed.append(cell.config)
+                                yield cell
+
+    def _is_idle(self, variant: str, config: RunConfig) -> bool:
+        """Whether a variant changes a section that a run does not have."""
+        changes = self.variants[variant].items()
+        return any(isinstance(value, Mapping) and name not in config.settings for name, value in changes)
 
     def _cell(self, world: str, task: str, method: str, seed: int, variant: str) -> Cell:
         whole: dict[str, Any] = {name: getattr(self, name) for name in WHOLE_RUN}
