@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from nrm.errors import AlphabetError, ContradictionError, EpisodeError, listing
+from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LimitError, listing
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import recursion
 from nrm.neural.batches import EpisodeBatch, pack
