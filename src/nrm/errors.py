@@ -130,6 +130,12 @@ def suggestion(unknown: str, known: Iterable[str]) -> str:
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
+def unknown(what: str, name: object, known: Iterable[str], where: str = "") -> str:
+    """`"unknown layout 'flt'; did you mean 'flat'? (layouts: dict, flat)"`."""
+    names = list(known)
+    return f"unknown {what} '{name}'{where}{suggestion(str(name), names)} ({what}s: {listing(names)})"
+
+
 def shorten(text: str, width: int = 60) -> str:
     """`text`, cut in the middle when it is too long for a message."""
     if len(text) <= width:

@@ -10,14 +10,7 @@ from typing import Literal
 import numpy as np
 
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
-from nrm.errors import (
-    AlphabetError,
-    LimitError,
-    NrmError,
-    UnknownSymbolError,
-    listing,
-    suggestion,
-)
+from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
 from nrm.groundability.counting import DEFAULT_TERMS, digits, sum_over
 from nrm.groundability.data_shortcuts import DataShortcuts
 from nrm.groundability.labels import labels_needed
@@ -179,10 +172,7 @@ class Shortcuts:
     def verdict(self, symbol: Symbol) -> SymbolVerdict:
         """Whether rewards can teach the meaning of one symbol, and what it may be confused with."""
         if symbol not in self.alphabet.symbols:
-            raise UnknownSymbolError(
-                f"unknown symbol '{symbol}' (symbols: {listing(self.alphabet.symbols)})"
-                f"{suggestion(symbol, self.alphabet.symbols)}"
-            )
+            raise UnknownSymbolError(unknown("symbol", symbol, self.alphabet.symbols))
         if self.alphabet.is_exclusive:
             return letter_verdict(self, self.alphabet.letter(symbol))
         return proposition_verdict(self, symbol)

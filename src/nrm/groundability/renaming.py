@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 
 from nrm.aliases import Symbol, SymbolMap
-from nrm.errors import UnknownSymbolError, listing, suggestion
+from nrm.errors import UnknownSymbolError, unknown
 from nrm.groundability.letter_maps import is_by_names
 from nrm.groundability.symmetry.group import SymmetryGroup, group_of
 from nrm.groundability.symmetry.search import Permutation, SymmetrySearch
@@ -77,10 +77,7 @@ class Renamings:
     def _holds(self, renaming: SymbolMap) -> bool:
         for name in [*renaming, *renaming.values()]:
             if name not in self.propositions:
-                raise UnknownSymbolError(
-                    f"unknown proposition '{name}' (propositions: {listing(self.propositions)})"
-                    f"{suggestion(name, self.propositions)}"
-                )
+                raise UnknownSymbolError(unknown("proposition", name, self.propositions))
         images = [renaming.get(name, name) for name in self.essential]
         if sorted(images) != sorted(self.essential):
             return False

@@ -9,7 +9,7 @@ from typing import Any
 from nrm.agents import Trainer, new_trainer
 from nrm.aliases import Json
 from nrm.envs import BatchedWorld, End, WorldKind, find_world
-from nrm.errors import ConfigError, listing, suggestion
+from nrm.errors import ConfigError, unknown
 from nrm.machines import Task
 from nrm.machines.formats.task_file import task_from_toml, task_toml
 from nrm.runs.sections import Changes, Sections, changed, converted, default_sections, preset, read_section
@@ -90,7 +90,7 @@ class RunConfig:
         names = [item.name for item in fields(cls)]
         for key in data:
             if key not in (*names, "version"):
-                raise ConfigError(f"unknown key '{key}'{suggestion(str(key), names)} (keys: {listing(names)})")
+                raise ConfigError(unknown("key", key, names))
         for name in names:
             if name not in data:
                 raise ConfigError(f"the key '{name}' is missing")
@@ -102,7 +102,7 @@ class RunConfig:
             raise ConfigError(f"the settings lack the section '{missing[0]}'")
         for name in given:
             if name not in defaults:
-                raise ConfigError(f"unknown section '{name}'{suggestion(name, defaults)} in the settings")
+                raise ConfigError(unknown("section", name, defaults, " in the settings"))
         settings = {name: read_section(type(defaults[name]), given[name], name) for name in defaults}
         return cls(**values, settings=settings)
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 from nrm.agents import METHODS
 from nrm.aliases import Json
 from nrm.envs import End
-from nrm.errors import GridError, listing, suggestion
+from nrm.errors import GridError, unknown
 from nrm.logic import is_paper_task, paper_task
 from nrm.machines.formats.task_file import task_toml
 from nrm.runs.config import RunConfig, choose_run
@@ -149,8 +149,7 @@ class Grid:
         for section, values in sections.items():
             if hasattr(values, name):
                 return f"'{name}' is a setting of the section '{section}'; write {section}.{name} = …"
-        known = (*WHOLE_RUN, *sections)
-        return f"unknown setting '{name}'{suggestion(name, known)} (settings: {listing(known)})"
+        return unknown("setting", name, (*WHOLE_RUN, *sections))
 
     def to_json(self) -> Json:
         """The grid as JSON values, with the names of its cells."""

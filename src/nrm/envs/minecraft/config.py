@@ -11,7 +11,7 @@ import numpy as np
 
 from nrm.aliases import Symbol
 from nrm.envs.counter_rng import check_seed
-from nrm.errors import WorldError, listing, suggestion
+from nrm.errors import WorldError, listing, unknown
 
 Cell: TypeAlias = tuple[int, int]
 """A place of the grid, (x, y): x counts from the left and y from the top, both from 0."""
@@ -158,7 +158,7 @@ class MinecraftConfig:
 
 def _check_choice(field: str, value: object, choices: Sequence[str]) -> None:
     if value not in choices:
-        raise WorldError(f"unknown {field} {value!r}{suggestion(str(value), choices)} ({field}: {', '.join(choices)})")
+        raise WorldError(unknown(field, value, choices))
 
 
 def _whole(value: object) -> bool:

@@ -15,7 +15,7 @@ from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.grid import ACTIONS, begin, coordinates, next_cells, settled, slipped
 from nrm.envs.minecraft.painter import Painter, text
 from nrm.envs.minecraft.viewer import Window
-from nrm.errors import WorldError, listing, suggestion
+from nrm.errors import WorldError, unknown
 
 RENDER_PIXELS = 512
 """The side of what `render` shows."""
@@ -63,12 +63,10 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
         known = [field.name for field in fields(MinecraftConfig)]
         for option in options:
             if option not in known:
-                raise WorldError(
-                    f"the world has no option '{option}'{suggestion(option, known)} (options: {', '.join(known)})"
-                )
+                raise WorldError(unknown("option", option, known))
         modes = self.metadata["render_modes"]
         if render_mode is not None and render_mode not in modes:
-            raise WorldError(f"unknown render_mode '{render_mode}'{suggestion(render_mode, modes)} ({listing(modes)})")
+            raise WorldError(unknown("render_mode", render_mode, modes))
         self.config = replace(config or MinecraftConfig(), **options)
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(ACTIONS))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, TypeVar
 
-from nrm.errors import FileError, LimitError, MachineError, MissingExtraError, NrmError, listing, suggestion
+from nrm.errors import FileError, LimitError, MachineError, MissingExtraError, NrmError, listing, unknown
 from nrm.files import read_text, write_text
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.formats.dot import from_dot, to_dot
@@ -99,8 +99,7 @@ def machine_text(machine: MooreMachine, form: Format, title: str = "") -> str:
 def _format(path: Path | str, chosen: Format | None) -> Format:
     if chosen is not None:
         if chosen not in FORMATS.values():
-            known = tuple(dict.fromkeys(FORMATS.values()))
-            raise FileError(f"unknown format '{chosen}'{suggestion(chosen, known)} (formats: {listing(known)})")
+            raise FileError(unknown("format", chosen, dict.fromkeys(FORMATS.values())))
         return chosen
     ending = Path(path).suffix.lstrip(".").lower()
     if ending and ending not in FORMATS:
