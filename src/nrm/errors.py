@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
 
 
 class NrmError(Exception):
@@ -118,6 +120,14 @@ class StatisticsError(NrmError):
 
 class MissingExtraError(NrmError):
     """An optional dependency is not installed; the message says which extra brings it."""
+
+
+def require(module: str, need: str, extra: str, otherwise: str = "") -> Any:
+    """An optional dependency; where it is not installed, an error that says what it is for and how to get it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(f"{need}: pip install 'neural-reward-machines[{extra}]'{otherwise}") from None
 
 
 def suggestion(unknown: str, known: Iterable[str]) -> str:

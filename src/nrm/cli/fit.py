@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nrm.cli.options import MachineOptions, UsageError
-from nrm.files import check_folder, write_text
+from nrm.files import check_folder, write_json
 from nrm.logic import is_paper_task
 from nrm.machines import Outputs, save_machine
 from nrm.neural.config import Attempt, FitConfig
@@ -122,7 +121,7 @@ class Fit(MachineOptions):
             save_machine(outcome.machine, self.out / "machine.json")
         else:  # with --force, one of an earlier fit would be taken for this one's
             (self.out / "machine.json").unlink(missing_ok=True)
-        write_text(self.out / "record.json", json.dumps(outcome.as_dict(), indent=2) + "\n")
+        write_json(self.out / "record.json", outcome.as_dict())
 
 
 def _progress(attempt: Attempt) -> None:

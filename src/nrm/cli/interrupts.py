@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-
-class Flag:
-    """Whether Ctrl-C was pressed."""
-
-    def __init__(self) -> None:
-        self.raised = False
-
-    def __call__(self) -> bool:
-        """Whether it was."""
-        return self.raised
+from threading import Event
 
 
 @contextmanager
-def interrupt_flag() -> Iterator[Flag]:
-    """Ctrl-C raises the flag, and what is under way is finished; a second Ctrl-C stops at once."""
-    flag = Flag()
+def interrupt_flag() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed; what is under way is then finished, and a second Ctrl-C stops at once."""
+    pressed = Event()
     before = signal.getsignal(signal.SIGINT)
 
     def on_interrupt(*_: object) -> None:
-        flag.raised = True
+        pressed.set()
         signal.signal(signal.SIGINT, before)
 
     signal.signal(signal.SIGINT, on_interrupt)
     try:
-        yield flag
+        yield pressed.is_set
     finally:
         signal.signal(signal.SIGINT, before)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 
 
@@ -12,15 +10,6 @@ def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]], left:
     marks = [" --- "] * left + [" ---: "] * (len(headings) - left)
     lines = [_line(headings), "|" + "|".join(marks) + "|", *map(_line, rows)]
     return "\n".join(lines) + "\n"
-
-
-def csv_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table as CSV. A missing value (None) is an empty cell."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def _line(cells: Sequence[str]) -> str:

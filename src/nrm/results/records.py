@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -14,7 +13,7 @@ import numpy as np
 
 from nrm.agents import METHODS
 from nrm.errors import ConfigError, FileError
-from nrm.files import read_text
+from nrm.files import read_json
 from nrm.machines import Task
 from nrm.machines.formats.task_file import task_from_toml
 from nrm.runs.config import RunConfig
@@ -170,10 +169,7 @@ def _finite(columns: dict[str, Column], path: Path) -> dict[str, Column]:
 
 
 def _object(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(read_text(path))
-    except ValueError as error:
-        raise FileError(f"{path} is not JSON: {error}") from None
+    data = read_json(path)
     if not isinstance(data, dict):
         raise FileError(f"{path} holds no JSON object")
     return data

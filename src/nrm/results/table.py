@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from nrm.errors import StatisticsError
-from nrm.files import make_folder, write_text
-from nrm.results.formats import csv_table, markdown_table
+from nrm.files import csv_text, make_folder, write_text
+from nrm.results.formats import markdown_table
 from nrm.results.groups import Group, group_runs, method_named
 from nrm.results.records import ACCURACIES, Record
 from nrm.results.statistics import Interval, Spread, iqm
@@ -135,7 +135,7 @@ def results_csv(rows: Sequence[ResultRow]) -> str:
         words = [group.world, group.variant, group.task, group.method, row.runs, row.unfinished]
         numbers = [None if number is None else f"{number:.6g}" for number in row.numbers]
         lines.append([*words, *numbers, *[None] * (len(COLUMNS) - len(words) - len(numbers))])
-    return csv_table(COLUMNS, lines)
+    return csv_text(COLUMNS, lines)
 
 
 def results_markdown(rows: Sequence[ResultRow]) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from nrm.agents import Trainer
-from nrm.errors import EngineError, FileError, MissingExtraError
+from nrm.errors import EngineError, FileError, require
 from nrm.runs.folder import RunFolder
 from nrm.sweeps.cells import cell_path, describe, run_cell
 from nrm.sweeps.engines.events import EVERY, RETRIES, Event, Reporter
@@ -52,7 +52,7 @@ class RayEngine:
 
     def run(self, cells: Sequence[Cell], store: Path, lock: int, interrupted: Callable[[], bool]) -> Iterator[Event]:  # noqa: ARG002 - only this process writes
         """Train cells; see `Engine`."""
-        ray = _import_ray()
+        ray = require("ray", "the Ray engine needs Ray", "ray")
         borrowed = ray.is_initialized()
         if not borrowed:
             self._connect(ray)
@@ -218,14 +218,6 @@ class ShippedFolder(RunFolder):
         super().save(trainer, cpu_seconds)
         if not trainer.done:
             self._ship(pack(self.path))
-
-
-def _import_ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtraError("the Ray engine needs Ray: pip install 'neural-reward-machines[ray]'") from None
-    return ray
 
 
 def _check_address(address: str) -> None:
