@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
+from nrm.cli.terminal import plain_console, table
 from nrm.errors import LimitError, listing
 from nrm.groundability import PotentialRepair, Shortcuts, SymbolVerdict
 from nrm.groundability.counting import digits
@@ -87,7 +86,7 @@ def as_json(report: Findings) -> str:
 
 def print_report(report: Findings) -> None:
     """The report for people; it stays short for a thousand symbols."""
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     found, horizon = report.found, report.horizon
     strings = "every string" if horizon is None else f"strings up to length {horizon}"
     for line in [*_head(report), ""]:
@@ -123,28 +122,24 @@ def _head(report: Findings) -> list[str]:
 
 
 def _table(found: Shortcuts) -> Table:
-    table = Table(box=SIMPLE_HEAD)
-    for heading in ("symbol", "rewards can teach it", "confusable with"):
-        table.add_column(heading, overflow="fold")
+    headings = ("symbol", "rewards can teach it", "confusable with")
     symbols = found.alphabet.symbols
     if len(symbols) <= MOST_ROWS:
-        for verdict in found.verdicts:
-            table.add_row(verdict.symbol, "yes" if verdict.groundable else "no", confusions(verdict))
-        return table
+        return table(headings, [(v.symbol, "yes" if v.groundable else "no", confusions(v)) for v in found.verdicts])
     # One row for each class stands for all its letters: their verdicts differ in nothing but the name.
+    rows = []
     for letters in found.members[:MOST_ROWS]:
         verdict = found.verdict(symbols[letters[0]])
         names = [symbols[letter] for letter in letters]
         one = replace(verdict, alike=())
         alike = f"each other ({len(names):,} treated alike)" if len(names) > 1 else ""
         others = confusions(one) if one.swapped else ""
-        table.add_row(
-            listing(names, 6), "yes" if verdict.groundable else "no", "; ".join(filter(None, (alike, others)))
-        )
+        taught = "yes" if verdict.groundable else "no"
+        rows.append((listing(names, 6), taught, "; ".join(filter(None, (alike, others)))))
     hidden = len(found.members) - MOST_ROWS
     if hidden > 0:
-        table.add_row(f"… {hidden:,} more classes", "", "see --json")
-    return table
+        rows.append((f"… {hidden:,} more classes", "", "see --json"))
+    return table(headings, rows)
 
 
 def _labels(found: Shortcuts) -> list[str] | None:
