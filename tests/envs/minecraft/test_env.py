@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from nrm.envs import ACTIONS, MINECRAFT_ID, MinecraftConfig, MinecraftEnv
+from nrm.envs import ACTIONS, MinecraftConfig, MinecraftEnv
 from nrm.errors import MissingExtraError, WorldError
+from nrm.registration import MINECRAFT_ID
 from tests.envs.worlds import CONFIGS
 
 
