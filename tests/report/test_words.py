@@ -7,7 +7,7 @@ import pytest
 import nrm
 from nrm.groundability import shortcuts
 from nrm.machines import MooreMachine
-from nrm.report.words import shortcut_words
+from nrm.report.building import shortcut_words
 
 
 @pytest.mark.parametrize(

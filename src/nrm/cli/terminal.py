@@ -1,8 +1,11 @@
-"""How commands print tables."""
+"""What commands share of the terminal: tables, and Ctrl-C as a question for work that saves itself before it stops."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import signal
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -24,3 +27,20 @@ def table(
     for row in rows:
         made.add_row(*row)
     return made
+
+
+@contextmanager
+def interrupt_flag() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed; what is under way is then finished, and a second Ctrl-C stops at once."""
+    pressed = Event()
+    before = signal.getsignal(signal.SIGINT)
+
+    def on_interrupt(*_: object) -> None:
+        pressed.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield pressed.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)

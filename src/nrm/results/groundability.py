@@ -13,8 +13,8 @@ from nrm.files import csv_text, make_folder, write_text
 from nrm.groundability import algorithm_1, brute_force, brute_force_formulas, shortcuts
 from nrm.logic import PAPER_SYMBOLS, PAPER_TASKS, PaperTask
 from nrm.machines import compile_formula
-from nrm.results.formats import markdown_table
 from nrm.results.statistics import Spread
+from nrm.results.table import markdown_table
 from nrm.timing import timed
 
 BUDGET = 2.0

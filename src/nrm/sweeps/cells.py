@@ -14,9 +14,10 @@ from nrm.runs.config import RunConfig
 from nrm.runs.folder import RunFolder, train
 from nrm.runs.lock import locked
 from nrm.sweeps.grid import Cell
-from nrm.sweeps.packing import CELL_FILE
 
 RUNS = "runs"
+CELL_FILE = "cell.json"
+"""Beside a run's own files: which variant a cell belongs to, and whether it is done."""
 CellState = Literal["new", "begun", "done"]
 
 

@@ -20,15 +20,17 @@ from typing import Any
 
 from nrm.agents import Trainer
 from nrm.errors import EngineError, FileError, require
-from nrm.runs.folder import RunFolder
-from nrm.sweeps.cells import cell_path, describe, run_cell
+from nrm.files import write_bytes
+from nrm.runs.folder import RunFolder, whole_folder
+from nrm.sweeps.cells import CELL_FILE, cell_path, describe, run_cell
 from nrm.sweeps.engines.events import EVERY, RETRIES, Event, Reporter
 from nrm.sweeps.grid import Cell
-from nrm.sweeps.packing import Files, pack, unpack
 
 TICK = 0.3
 CONNECT_SECONDS = 5.0
 HEALTH_SECONDS = 60.0
+Files = dict[str, bytes]
+"""The files of a run folder, by their paths in it."""
 
 
 @dataclass(frozen=True)
@@ -218,6 +220,32 @@ class ShippedFolder(RunFolder):
         super().save(trainer, cpu_seconds)
         if not trainer.done:
             self._ship(pack(self.path))
+
+
+def pack(path: Path) -> Files:
+    """The files of a run folder; nothing where there is no folder."""
+    try:
+        found = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
+        return {str(file.relative_to(path)): file.read_bytes() for file in found}
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from None
+
+
+def unpack(files: Files, path: Path) -> None:
+    """Write the files of a run folder, each whole, the mark of being done last."""
+    if not files:
+        return
+    if path.exists() and any(path.iterdir()):
+        _write(files, path)
+        return
+    with whole_folder(path) as new:
+        _write(files, new)
+
+
+def _write(files: Files, path: Path) -> None:
+    for name in sorted(files, key=lambda name: name == CELL_FILE):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path / name, files[name])
 
 
 def _check_address(address: str) -> None:
