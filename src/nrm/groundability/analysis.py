@@ -12,14 +12,14 @@ import numpy as np
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
 from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
 from nrm.groundability.counting import DEFAULT_TERMS, digits, sum_over
-from nrm.groundability.data_shortcuts import DataShortcuts
+from nrm.groundability.data_shortcuts import DataShortcuts, Prefixes
 from nrm.groundability.labels import labels_needed
 from nrm.groundability.letter_maps import is_by_names, map_letters, name_map
 from nrm.groundability.reduction import joint, reduced, unrolled
 from nrm.groundability.renaming import Renamings, renamings
 from nrm.groundability.symmetry.group import SymmetryGroup, symmetry_group
 from nrm.groundability.symmetry.search import DEFAULT_WORK, Permutation, SymmetrySearch
-from nrm.groundability.verdicts import SymbolVerdict, all_verdicts, letter_verdict, proposition_verdict
+from nrm.groundability.verdicts import SymbolVerdict, all_verdicts
 from nrm.machines import Alphabet, MachineLike, MooreMachine, as_machines
 
 ShortcutKind = Literal["identity", "class", "symmetry"]
@@ -173,9 +173,7 @@ class Shortcuts:
         """Whether rewards can teach the meaning of one symbol, and what it may be confused with."""
         if symbol not in self.alphabet.symbols:
             raise UnknownSymbolError(unknown("symbol", symbol, self.alphabet.symbols))
-        if self.alphabet.is_exclusive:
-            return letter_verdict(self, self.alphabet.letter(symbol))
-        return proposition_verdict(self, symbol)
+        return self.verdicts[self.alphabet.places[symbol]]
 
     @cached_property
     def renamings(self) -> Renamings:
@@ -225,7 +223,7 @@ class Shortcuts:
 
     def left_by(self, traces: Iterable[Trace]) -> DataShortcuts:
         """The maps that change no reward on a recorded data set of symbol traces."""
-        return DataShortcuts.of(self.machine, traces)
+        return DataShortcuts(self.machine, Prefixes.of(self.machine, traces))
 
     def __str__(self) -> str:
         number = digits(self.count)

@@ -22,7 +22,7 @@ from nrm.envs.termination import ending_states
 from nrm.errors import WorldError
 from nrm.machines import MachineLike, MooreMachine, as_machine
 from nrm.neural import NeuralRewardMachine
-from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper, machines_of
+from nrm.sb3.vec_wrapper import find_wrapper, machines_of
 from nrm.wrappers.augmentation import BELIEF, OBSERVATION
 from nrm.wrappers.models import check_same_task
 
@@ -198,17 +198,12 @@ def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[s
             f"{wrapper.tracker.memory.size}; give the machine that the environment's model was built from"
         )
     check_same_task(machine, machines_of(wrapper.venv))
-    model = wrapper.model if isinstance(wrapper.model, NeuralRewardMachine) else None
-    return {
-        "replay_buffer_class": CounterfactualReplayBuffer,
-        "replay_buffer_kwargs": {"machine": machine, "model": model, "end": end, **_source(wrapper)},
-    }
-
-
-def _source(wrapper: NeuralRewardMachineVecWrapper) -> dict[str, Any]:
-    """Where the grounder's observations and the agent's rewards come from."""
-    return {
+    options = {
+        "machine": machine,
+        "model": wrapper.model if isinstance(wrapper.model, NeuralRewardMachine) else None,
+        "end": end,
         "reward_scale": wrapper.reward_scale,
         "reads": wrapper.augmentation.key or OBSERVATION,
         "shape": wrapper.augmentation.grounded.shape,
     }
+    return {"replay_buffer_class": CounterfactualReplayBuffer, "replay_buffer_kwargs": options}

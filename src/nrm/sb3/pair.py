@@ -80,7 +80,8 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
         archive.writestr("pair.json", json.dumps(about, indent=1))
         archive.writestr("algorithm.zip", agent.getvalue())
         if isinstance(model, NeuralRewardMachine):
-            archive.writestr("model.pt", _model_bytes(model))
+            neural = model
+            archive.writestr("model.pt", _bytes(lambda path: save_model(path, neural)))
         if (normalised := _normaliser(algorithm.get_env())) is not None:
             archive.writestr(NORMALISER, _bytes(normalised.save))
     target = Path(path)
@@ -179,10 +180,6 @@ def _model(
     if saved is None:
         raise ModelFileError(f"{path} holds no model")
     return _from_bytes(saved, lambda file: load_model(file, grounder))
-
-
-def _model_bytes(model: NeuralRewardMachine) -> bytes:
-    return _bytes(lambda path: save_model(path, model))
 
 
 def _bytes(save: Callable[[str], Any]) -> bytes:

@@ -87,7 +87,7 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
             self._seed = int(self.np_random.integers(1 << 62)) if seed is None else int(seed)
             check_seed(self._seed)
             self._episode = -1
-            self._world = self._settled(self._seed)
+            self._world = settled(self.config, self._seed) if self.config.layout == "seed" else self.config
         self._episode += 1
         self._key = episode_keys(words([self._seed]), self._episode)
         drawn = begin(self._world, self._key)
@@ -127,11 +127,6 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
         """Close the window, if there is one."""
         if self._window is not None:
             self._window.close()
-
-    def _settled(self, seed: int) -> MinecraftConfig:
-        if self.config.layout != "seed":
-            return self.config
-        return settled(self.config, seed if self.config.layout_seed is None else self.config.layout_seed)
 
     def _observation(self) -> NDArray[Any]:
         if self.config.observation == "map":
