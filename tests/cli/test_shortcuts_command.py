@@ -178,7 +178,7 @@ def test_machine_files(nrm_command: Nrm, tmp_path: Path) -> None:
         (("--machine", "absent.json"), "absent.json"),
         ((), "no task is given"),
         (("F a", *FIVE, "--list", "-1"), "--list takes a number of maps, not -1"),
-        (("F a", *FIVE, "--horizon", "-2"), "--horizon takes a number of steps, not -2"),
+        (("F a", *FIVE, "--horizon", "-2"), "a horizon is a number of steps, not -2"),
         (("F a", *FIVE, "--reward", "0,1", "--and", "F b"), "name a reward scheme"),
         (("F a", *FIVE, "--reward", "dist"), "unknown reward scheme"),
     ],

@@ -133,4 +133,4 @@ def converted(data: Any, kind: Any, path: str) -> Any:
     except msgspec.ValidationError as error:
         reason, _, place = str(error).partition(" - at `$")
         where = f"{path}{place.rstrip('`')}".removeprefix(".")
-        raise ConfigError(f"{where}: {reason[0].lower()}{reason[1:]}") from None
+        raise ConfigError(f"{where}: {reason[0].lower()}{reason[1:]}".removeprefix(": ")) from None
