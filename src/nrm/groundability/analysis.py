@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -121,10 +122,12 @@ class Shortcuts:
         numbers = self.machine.letter_class.tolist()
         places = {letter: place for letters in self.members for place, letter in enumerate(letters)}
         place = [places[letter] for letter in range(len(numbers))]
+        # One tuple of digits for all classes of a size: `product` would copy anything but a tuple.
+        digits_below = {size: tuple(range(size)) for size in self.class_sizes}
         for images in self.group.elements():
             choices = [self.members[images[number]] for number in numbers]
             # Counting starts at each letter's own place, which makes the very first map the identity.
-            for shifts in _counter([len(letters) for letters in choices]):
+            for shifts in product(*(digits_below[len(letters)] for letters in choices)):
                 values = [
                     letters[(start + shift) % len(letters)]
                     for letters, start, shift in zip(choices, place, shifts, strict=True)
@@ -268,20 +271,6 @@ def shortcuts(
     machine = joint(tasks)
     result = Shortcuts(tasks, machine, symmetry_group(SymmetrySearch(machine, work=work)), work, terms)
     return result if horizon is None else result.within(horizon)
-
-
-def _counter(sizes: list[int]) -> Iterator[list[int]]:
-    """All lists of digits below `sizes`, the last digit first to move."""
-    shifts = [0] * len(sizes)
-    while True:
-        yield shifts
-        index = len(sizes) - 1
-        while index >= 0 and shifts[index] == sizes[index] - 1:
-            shifts[index] = 0
-            index -= 1
-        if index < 0:
-            return
-        shifts[index] += 1
 
 
 def _amounts(alphabet: Alphabet, observations: Mapping[str, int] | Sequence[int]) -> list[int]:

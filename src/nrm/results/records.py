@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from nrm.agents import METHODS
 from nrm.errors import ConfigError, FileError
@@ -76,6 +77,13 @@ class Record:
     def last_return(self, last: int = 100) -> float:
         """The mean return of the last episodes."""
         return float(self.returns[-last:].mean())
+
+    def accuracy_at(self, name: str, episodes: ArrayLike) -> Column:
+        """One of the `ACCURACIES` after each of some episodes: what a burst reaches holds until the next burst."""
+        assert self.grounding is not None
+        bursts = np.searchsorted(self.grounding["episode"], episodes, side="right") - 1
+        held: Column = self.grounding[name][np.maximum(bursts, 0)]
+        return held
 
     def last_accuracy(self, name: str) -> float | None:
         """One of the `ACCURACIES` of the grounder at the end; None where it is unknown."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from nrm.agents import METHODS
 from nrm.aliases import Json
@@ -122,21 +122,10 @@ class Grid:
                     whole[name] = converted(value, WHOLE_RUN[name], name)
                 else:
                     raise GridError(self._misplaced(name))
-        sections = default_sections(world, method, whole["algorithm"], whole["preset"])
-        config = choose_run(
-            task,
-            world,
-            method,
-            seed,
-            algorithm=whole["algorithm"],
-            preset_name=whole["preset"],
-            episodes=whole["episodes"],
-            environments=whole["environments"],
-            end=cast(End, whole["end"]),
-            sections=changed(
-                sections, changes, also=[section for name in self.methods if (section := METHODS[name].section)]
-            ),
-        )
+        preset = whole.pop("preset")
+        also = [section for name in self.methods if (section := METHODS[name].section)]
+        sections = changed(default_sections(world, method, whole["algorithm"], preset), changes, also)
+        config = choose_run(task, world, method, seed, preset_name=preset, sections=sections, **whole)
         place = re.sub(r"[^A-Za-z0-9._-]+", "-", config.world_title)
         parts = (place, _task_name(task, config), method.replace(":", "-"), variant, f"seed{seed}")
         return Cell("-".join(part for part in parts if part), variant, config)
