@@ -38,6 +38,14 @@ class Look:
     marker: str
 
 
+ACCURACY_LOOKS = {
+    "accuracy": ("plain", Look(BLACK, (0, (1, 1)), "o")),
+    "balanced_accuracy": ("balanced", Look(PURPLE, (0, (4, 1.5)), "s")),
+    "accuracy_modulo_shortcuts": ("modulo shortcuts", Look(VERMILION, "-", "^")),
+}
+"""The label and the look of each accuracy of a grounder."""
+
+
 def method_look(method: Method) -> Look:
     """The look that a method asks for."""
     return Look(method.colour, (0, method.dash) if method.dash else "-", method.marker)

@@ -23,7 +23,7 @@ from nrm.errors import EngineError, FileError, require
 from nrm.files import write_bytes
 from nrm.runs.folder import RunFolder, whole_folder
 from nrm.sweeps.cells import CELL_FILE, cell_path, describe, run_cell
-from nrm.sweeps.engines.events import EVERY, RETRIES, Event, Reporter
+from nrm.sweeps.engines.events import EngineSettings, Event, Reporter
 from nrm.sweeps.grid import Cell
 
 TICK = 0.3
@@ -34,23 +34,16 @@ Files = dict[str, bytes]
 
 
 @dataclass(frozen=True)
-class RayEngine:
-    """Trains cells as tasks of a Ray cluster, each on one CPU."""
+class RayEngine(EngineSettings):
+    """Trains cells as tasks of a Ray cluster, each on one CPU; `processes` is for a cluster that is started here."""
 
     address: str | None = None
     """Of an existing cluster: host:port or auto. A cluster is started on this machine when absent."""
-    processes: int | None = None
-    """CPUs of the cluster that is started on this machine; as many as there are when absent."""
-    every: int = EVERY
-    """Episodes between two checkpoints."""
-    retries: int = RETRIES
-    """How often Ray tries a cell again whose worker died."""
 
     def __post_init__(self) -> None:
         if self.address is not None and self.processes is not None:
             raise EngineError("an existing cluster has the processes it has; drop --processes, or drop --address")
-        if self.processes is not None and self.processes < 1:
-            raise EngineError(f"the number of processes must be at least 1, not {self.processes}")
+        super().__post_init__()
 
     def run(self, cells: Sequence[Cell], store: Path, lock: int, interrupted: Callable[[], bool]) -> Iterator[Event]:  # noqa: ARG002 - only this process writes
         """Train cells; see `Engine`."""
