@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
 
 
 class NrmError(Exception):
@@ -120,6 +122,14 @@ class MissingExtraError(NrmError):
     """An optional dependency is not installed; the message says which extra brings it."""
 
 
+def require(module: str, need: str, extra: str, otherwise: str = "") -> Any:
+    """An optional dependency; where it is not installed, an error that says what it is for and how to get it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(f"{need}: pip install 'neural-reward-machines[{extra}]'{otherwise}") from None
+
+
 def suggestion(unknown: str, known: Iterable[str]) -> str:
     """`"; did you mean 'lava'?"`, or nothing when no known name is near."""
     names = list(known)
@@ -128,6 +138,12 @@ def suggestion(unknown: str, known: Iterable[str]) -> str:
         lowered = {name.lower(): name for name in names}
         close = [lowered[unknown.lower()]] if unknown.lower() in lowered else []
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def unknown(what: str, name: object, known: Iterable[str], where: str = "") -> str:
+    """`"unknown layout 'flt'; did you mean 'flat'? (layouts: dict, flat)"`."""
+    names = list(known)
+    return f"unknown {what} '{name}'{where}{suggestion(str(name), names)} ({what}s: {listing(names)})"
 
 
 def shorten(text: str, width: int = 60) -> str:

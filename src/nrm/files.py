@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import os
 import re
 import secrets
 import sys
 import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +35,32 @@ def read_text(path: Path | str) -> str:
         raise FileError(f"cannot read {path}: it is not UTF-8 text (byte {error.start})") from None
     except ValueError as error:  # a path that no file can have
         raise FileError(f"cannot read {str(path)!r}: {error}") from None
+
+
+def read_json(path: Path | str) -> Any:
+    """The values of a JSON file."""
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise FileError(f"{path} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise FileError(f"{path} is nested too deep") from None
+    except ValueError:
+        raise FileError(f"{path} holds a number that is too long") from None
+
+
+def write_json(path: Path | str, data: Any, indent: int | None = 2) -> None:
+    """Write values as JSON, whole or not at all."""
+    write_text(path, json.dumps(data, indent=indent) + "\n")
+
+
+def csv_text(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table as CSV. A missing value (None) is an empty cell."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(headings)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def parse_toml(text: str, source: str, error: type[Exception] = FileError) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, TypeVar
 
-from nrm.errors import ConfigError, listing, suggestion
+from nrm.errors import ConfigError, listing, suggestion, unknown
 
 Value = TypeVar("Value")
 
@@ -59,11 +59,7 @@ class Registry(Mapping[str, Value]):
 
     def unknown(self, name: str) -> str:
         """What to say about a name that nobody has registered."""
-        known = list(self)
-        return (
-            f"unknown {self.noun} '{name}'{suggestion(name, known)} ({self.noun}s: {listing(known)}, or module:name "
-            "for one of your own)"
-        )
+        return f"{unknown(self.noun, name, self)[:-1]}, or module:name for one of your own)"
 
     def _check(self, value: object, name: str) -> None:
         missing = [part for part in self._parts if not hasattr(value, part)]

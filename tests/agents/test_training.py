@@ -14,7 +14,8 @@ import nrm
 from nrm.agents import METHODS, Trainer, new_trainer
 from nrm.agents.a2c import A2C, A2CConfig
 from nrm.agents.evaluation import evaluate
-from nrm.envs import BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv, Truth, VectorWorld
+from nrm.envs import BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv, VectorWorld
+from nrm.envs.world import Truth
 from nrm.errors import ConfigError, LimitError
 from nrm.tracking import GroundingConfig, accuracy
 

@@ -191,7 +191,7 @@ DEEP = "X(" * 10_000 + "a" + ")" * 10_000
         (["check", "F a", "--trace", ""], "the trace is empty"),
         (["check", "F a", "--trace", "a,"], "step 2 is empty; write -"),
         (["check", "F a", "--trace", "{a"], "is no trace"),
-        (["compile", "F a", "--out", "machine.pdf"], "use one of txt, json"),
+        (["compile", "F a", "--out", "machine.pdf"], "use one of json, dot"),
         (["compile", "--machine", "m.xyz"], "says no format"),
         (["compile", "--machine", "missing.txt"], "no such file"),
         (["compile", "F a", "--machine", "m.txt"], "drop formula, or drop --machine"),

@@ -18,14 +18,9 @@ pytest.importorskip("minigrid")
 from minigrid.wrappers import ImgObsWrapper, RGBImgObsWrapper
 
 import nrm
-from nrm.envs.minigrid import (
-    GridLabels,
-    MiniGridConfig,
-    minigrid_env,
-    minigrid_images,
-    minigrid_task,
-    minigrid_world,
-)
+from nrm.envs.minigrid import MiniGridConfig, minigrid_env, minigrid_task
+from nrm.envs.minigrid.build import minigrid_images, minigrid_world
+from nrm.envs.minigrid.labels import GridLabels
 from nrm.errors import MissingExtraError, NrmError, UnknownSymbolError, WorldError
 
 LAVA, KEY, DOORS = "MiniGrid-LavaGapS5-v0", "MiniGrid-DoorKey-5x5-v0", "MiniGrid-RedBlueDoors-6x6-v0"

@@ -2,6 +2,7 @@
 
 from itertools import islice, product
 from math import factorial, prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -270,10 +271,15 @@ def test_bad_input_is_told() -> None:
     assert {"a": 1} not in shortcuts(machine)
 
 
-@pytest.mark.parametrize("given", [3, None])
-def test_what_is_no_machine_is_told_to_be_compiled(given: object) -> None:
+@pytest.mark.parametrize("task", ["F a", ["F a"], nrm.parse("F a")])
+def test_a_formula_is_compiled_over_its_own_propositions(task: Any) -> None:
+    assert shortcuts(task) == shortcuts(nrm.compile("F a"))
+
+
+@pytest.mark.parametrize("task", [3, None])
+def test_what_is_no_machine_is_refused(task: Any) -> None:
     with pytest.raises(MachineError, match="a task is needed, a machine"):
-        shortcuts(given)  # type: ignore[arg-type]
+        shortcuts(task)
 
 
 def test_a_single_letter_is_not_confused() -> None:

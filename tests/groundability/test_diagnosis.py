@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import nrm
 from nrm.errors import LimitError, NrmError, TraceError, UnknownSymbolError
-from nrm.groundability import confusion_matrix, diagnose, diagnosis, shortcuts
+from nrm.groundability import diagnose, diagnosis, shortcuts
+from nrm.groundability.diagnosis import confusion_matrix
 from nrm.machines import MooreMachine
 from tests.groundability.planted import cycle, machine_of, planted
 

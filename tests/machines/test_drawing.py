@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import builtins
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,14 +71,7 @@ def test_what_cannot_be_drawn_shows_as_text(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_without_pygraphviz_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    genuine = builtins.__import__
-
-    def without(name: str, *args: object, **kwargs: object) -> object:
-        if name == "pygraphviz":
-            raise ImportError(name)
-        return genuine(name, *args, **kwargs)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
     with pytest.raises(MissingExtraError, match=r"neural-reward-machines\[draw\]"):
         render(nrm.compile("F a"), "svg")
     assert nrm.compile("F a")._repr_svg_() is None

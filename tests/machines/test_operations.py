@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import nrm
 from nrm import MooreMachine
 from nrm.errors import AlphabetError, MachineError
-from nrm.machines import canonical, difference, equivalent, minimise, product
+from nrm.machines import difference, equivalent, minimise, product
+from nrm.machines.operations import canonical
 from tests.strategies import machines
 
 

@@ -11,7 +11,8 @@ import nrm
 from nrm import PAPER_SYMBOLS, PAPER_TASKS
 from nrm.errors import NrmError, RewardError
 from nrm.logic import Formula
-from nrm.machines import SCHEMES, levels, with_rewards
+from nrm.machines import levels, with_rewards
+from nrm.machines.rewards import SCHEMES
 from tests.strategies import formulas
 
 HAND_COMPUTED = {

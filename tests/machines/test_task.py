@@ -11,7 +11,8 @@ import nrm
 from nrm import Alphabet, Task
 from nrm.automata import Limits
 from nrm.errors import AlphabetError, LimitError, MachineError
-from nrm.machines import as_machine, canonical, load_machine
+from nrm.machines import as_machine, load_machine
+from nrm.machines.operations import canonical
 
 AB = Alphabet.exclusive("ab")
 

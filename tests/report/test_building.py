@@ -10,10 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import nrm
 from nrm.aliases import Json
 from nrm.errors import FileError
 from nrm.figures.series import collect
+from nrm.groundability import shortcuts
+from nrm.machines import MooreMachine
 from nrm.report import Page, build_report, write_report
+from nrm.report.building import shortcut_words
 from nrm.results import read_record, read_records
 from nrm.runs import RunFolder
 from tests.report.conftest import NASTY
@@ -159,3 +163,19 @@ def test_a_method_and_a_world_from_outside(tmp_path: Path, monkeypatch: pytest.M
     (series,) = collect(read_records(tmp_path / "runs")[0]).series
     assert (series.label, series.look.colour, series.look.marker) == ("Told all", "#123456", "v")
     monkeypatch.delitem(sys.modules, "outside_things")
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("F a & F b", ["(a b)", "mirror images", "{c, d}", "Label a, c, d (3 of 4 symbols"]),
+        ("true", ["teach nothing"]),
+        ("F(a & F(b & F c))", ["only the true one"]),
+    ],
+)
+def test_the_shortcuts_in_words(formula: str, said: list[str]) -> None:
+    machine: MooreMachine = nrm.compile(formula, "a b c d")
+    words = shortcut_words(shortcuts(machine))
+    text = " ".join([*words["sentences"], *words["repair"]])
+    assert all(part in text for part in said)
+    assert [symbol["name"] for symbol in words["symbols"]] == ["a", "b", "c", "d"]

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from nrm.errors import FileError
-from nrm.results import group_runs, read_record, read_records, results_csv, results_table
+from nrm.results import group_runs, read_record, read_records, results_table
+from nrm.results.table import results_csv
 from nrm.runs import RunFolder, choose_run, train
 from tests.results.folders import BREAKAGES, lose_method, run
 

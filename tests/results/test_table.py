@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from nrm.errors import StatisticsError
-from nrm.results import ResultRow, Scores, results_csv, results_markdown, results_table, write_results
-from nrm.results.table import COLUMNS, UNKNOWN
+from nrm.results import ResultRow, Scores, results_table, write_results
+from nrm.results.table import COLUMNS, UNKNOWN, results_csv, results_markdown
 from tests.results.synthetic import grid, record
 
 

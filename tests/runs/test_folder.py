@@ -168,11 +168,11 @@ def test_a_folder_whose_making_was_killed_can_be_begun_again(tmp_path: Path) -> 
     code = (
         "import os, sys; from pathlib import Path; import nrm.runs.folder as folder\n"
         "from nrm.runs import RunFolder, choose_run\n"
-        "write = folder.write_text\n"
-        "def killed(path, text):\n"
-        "    write(path, text)\n"
+        "write = folder.write_json\n"
+        "def killed(path, data):\n"
+        "    write(path, data)\n"
         "    os._exit(9)\n"
-        "folder.write_text = killed\n"
+        "folder.write_json = killed\n"
         "RunFolder(sys.argv[1]).begin(choose_run('1'))"
     )
     path = tmp_path / "run"

@@ -53,7 +53,7 @@ def filled(
     letter: int, base_terminated: bool = False, done: bool = False, timeout: bool = False, **options: Any
 ) -> CounterfactualReplayBuffer:
     """One real step: in state 1 at observation 3, to observation 4, action 1."""
-    buffer = CounterfactualReplayBuffer(10, SPACE, spaces.Discrete(2), "cpu", machine=BOTH, **options)
+    buffer = CounterfactualReplayBuffer(10, SPACE, spaces.Discrete(2), device="cpu", machine=BOTH, **options)
     after = BOTH.next_state(1, letter)
     info = {"base_terminated": base_terminated, "letter": letter, "TimeLimit.truncated": timeout}
     buffer.add(

@@ -21,8 +21,8 @@ from nrm.runs.folder import clear_beginnings
 from nrm.runs.lock import locked
 from nrm.sweeps import Grid
 from nrm.sweeps.cells import RUNS, cell_path, cell_state, describe, run_cell
+from nrm.sweeps.engines.cluster import pack, unpack
 from nrm.sweeps.engines.worker import _work
-from nrm.sweeps.packing import pack, unpack
 
 torch.set_num_threads(1)
 GRID = Grid(("1",), methods=("rm",), episodes=40, environments=4)

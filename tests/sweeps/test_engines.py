@@ -57,7 +57,7 @@ def test_killed_broken_interrupted_and_still_the_same_results(tmp_path: Path) ->
     assert metrics(GRID, tmp_path) == reference(GRID, tmp_path / "reference")
 
     changed = replace(GRID, episodes=300)
-    with pytest.raises(GridError, match=r"episodes is 200 there and 300 here"):
+    with pytest.raises(GridError, match="episodes is 200 there and 300 here"):
         run_grid(changed, tmp_path, LocalEngine(1))
 
 

@@ -44,7 +44,7 @@ def test_interrupted_killed_and_still_the_same_results(tmp_path: Path, address: 
         stop = stop or event.kind == "progress"
 
     store = tmp_path / "grid"
-    first = run_grid(SMALL, store, RayEngine(address), lambda cells, done: stop_soon, lambda: stop)
+    first = run_grid(SMALL, store, RayEngine(address=address), lambda cells, done: stop_soon, lambda: stop)
     assert first.interrupted
     killer, seen = Killer(), []
 
@@ -52,7 +52,7 @@ def test_interrupted_killed_and_still_the_same_results(tmp_path: Path, address: 
         seen.append(event)
         killer(event)
 
-    second = run_grid(SMALL, store, RayEngine(address, every=20), lambda cells, done: watch)
+    second = run_grid(SMALL, store, RayEngine(address=address, every=20), lambda cells, done: watch)
     assert (second.skipped, second.failed) == (first.done, {})
     assert killer.killed in {event.cell.name for event in seen if event.kind == "retried"}
     assert metrics(SMALL, store) == reference(SMALL, tmp_path / "reference")
@@ -69,7 +69,7 @@ def test_an_address_where_nobody_answers(tmp_path: Path, monkeypatch: pytest.Mon
             ("ray://127.0.0.1:1", "is no address"),
         ):
             with pytest.raises(EngineError, match=message):
-                list(events(RayEngine(wrong), SMALL, tmp_path))
+                list(events(RayEngine(address=wrong), SMALL, tmp_path))
 
 
 def test_without_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,8 @@ from nrm.envs import MINECRAFT_SYMBOLS
 from nrm.errors import MachineError, WorldError
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, fit
-from nrm.wrappers import Augmentation, NeuralRewardMachineWrapper, model_for
+from nrm.wrappers import NeuralRewardMachineWrapper, model_for
+from nrm.wrappers.augmentation import Augmentation
 from tests.wrappers.worlds import TASK, InDict, Silent, task_env, untrained
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
-from nrm.automata.tables import Table, bfs_order, renumber
+from nrm.automata.tables import Table, bfs_order, by_first_occurrence, renumber
 
 Blocks = NDArray[np.int64]
 """For each state the number of its block in a partition."""
@@ -50,14 +50,10 @@ def quotient(columns: IntArray, blocks: Blocks) -> tuple[IntArray, IntArray]:
 
 def merge_columns(columns: IntArray, letter_class: IntArray) -> tuple[IntArray, IntArray]:
     """Merge equal columns, drop unused ones, and number classes by their first letter."""
-    groups = _equal_columns(columns)[letter_class]
-    _, first, ranks = np.unique(groups, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    place = np.empty(len(order), dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    kept = letter_class[first[order]]
+    numbers, first = by_first_occurrence(_equal_columns(columns)[letter_class])
+    kept = letter_class[first]
     unchanged = len(kept) == columns.shape[1] and (kept[1:] > kept[:-1]).all()
-    return columns if unchanged else np.ascontiguousarray(columns[:, kept]), place[ranks]
+    return columns if unchanged else np.ascontiguousarray(columns[:, kept]), numbers.astype(np.int32)
 
 
 def canonical(table: Table) -> tuple[Table, IntArray]:

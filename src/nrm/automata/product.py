@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
-from nrm.automata.tables import Limits, Table
+from nrm.automata.tables import Limits, Table, by_first_occurrence
 
 _SLICE = 1 << 20
 """Table entries that a product computes at a time."""
@@ -15,7 +15,8 @@ _SLICE = 1 << 20
 def product(left: Table, right: Table, limits: Limits) -> tuple[Table, IntArray, IntArray]:
     """The reachable pairs of states as a table, in breadth-first order by letter, and both states of each pair."""
     classes = left.letter_class.astype(np.int64) * right.columns.shape[1] + right.letter_class
-    letter_class, pairs = _by_first_occurrence(classes)
+    letter_class, first = by_first_occurrence(classes)
+    pairs = classes[first]
     left_class, right_class = np.divmod(pairs, right.columns.shape[1])
     width = len(right.columns)
     numbers = _Numbers(len(left.columns) * width)
@@ -36,15 +37,6 @@ def product(left: Table, right: Table, limits: Limits) -> tuple[Table, IntArray,
     return Table(letter_class.astype(np.int32), np.concatenate(rows)), a, b
 
 
-def _by_first_occurrence(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each value its number, and the distinct values, both in order of first occurrence."""
-    distinct, first, ranks = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return place[ranks], distinct[order]
-
-
 class _Numbers:
     """Numbers for codes in order of arrival: an array when the codes are few enough, else a sorted index."""
 
@@ -60,7 +52,9 @@ class _Numbers:
         """The codes that are new, in order of first occurrence, and the numbers of all; new ones get the next ones."""
         known = self._look_up(codes)
         missing = known < 0
-        ranks, fresh = _by_first_occurrence(codes[missing])
+        unknown = codes[missing]
+        ranks, first = by_first_occurrence(unknown)
+        fresh = unknown[first]
         numbers = np.arange(self.count, self.count + len(fresh), dtype=np.int32)
         if self._place is not None:
             self._place[fresh] = numbers

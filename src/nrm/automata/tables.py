@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, State
 from nrm.errors import LimitError
@@ -46,6 +47,15 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+def by_first_occurrence(values: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each value its number in order of first occurrence, and where each distinct value occurs first."""
+    _, first, ranks = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return place[ranks], first[order]
 
 
 def bfs_order(columns: IntArray, initial: int) -> IntArray:

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Annotated
 
 import tyro
 
@@ -24,18 +23,7 @@ from nrm.cli.train import Train, train_command
 from nrm.cli.watch import Watch
 from nrm.errors import NrmError
 
-_Command = (
-    Annotated[Compile, tyro.conf.subcommand("compile")]
-    | Annotated[Check, tyro.conf.subcommand("check")]
-    | Annotated[Fit, tyro.conf.subcommand("fit")]
-    | Annotated[Shortcuts, tyro.conf.subcommand("shortcuts")]
-    | Annotated[Tasks, tyro.conf.subcommand("tasks")]
-    | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
-    | Annotated[Watch, tyro.conf.subcommand("watch")]
-    | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
-    | Annotated[Sweep, tyro.conf.subcommand("sweep")]
-    | Annotated[Report, tyro.conf.subcommand("report")]
-)
+_Command = Compile | Check | Fit | Shortcuts | Tasks | Evaluate | Watch | Reproduce | Sweep | Report
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -51,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Which settings a run has depends on what is to be trained.
         train = train_command(given) if given[:1] == ["train"] else Train
         command = tyro.cli(
-            _Command | Annotated[train, tyro.conf.subcommand("train")],  # type: ignore[arg-type]
+            _Command | train,  # type: ignore[arg-type]
             prog="nrm",
             description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
             args=given,

@@ -6,12 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from nrm.cli.options import MachineOptions, UsageError
+from nrm.cli.terminal import plain_console, table
 from nrm.errors import TraceError
 from nrm.machines import MooreMachine, Run
 
@@ -52,16 +48,12 @@ class Check(MachineOptions):
 
 
 def _print_table(machine: MooreMachine, letters: list[int], run: Run, rewards: Sequence[float]) -> None:
-    table = Table(box=SIMPLE_HEAD)
-    for heading in ("step", "reads", "state", "level", "reward"):
-        table.add_column(heading, justify="left" if heading == "reads" else "right")
-    table.add_row("0", "", str(run.states[0]), f"{run.outputs[0]:g}", "")
-    rows = zip(letters, run.states[1:], run.outputs[1:], rewards, strict=True)
-    for number, (letter, state, level, reward) in enumerate(rows, 1):
+    rows = [("0", "", str(run.states[0]), f"{run.outputs[0]:g}", "")]
+    steps = zip(letters, run.states[1:], run.outputs[1:], rewards, strict=True)
+    for number, (letter, state, level, reward) in enumerate(steps, 1):
         note = " (failed)" if machine.dead[state] else " (accepting)" if machine.accepting[state] else ""
         name = machine.alphabet.letter_name(letter)
-        table.add_row(str(number), Text(name), f"{state}{note}", f"{level:g}", f"{reward:+g}")
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(table)
-    verdict = "satisfied" if run.accepted else "not satisfied"
-    console.print(f"{verdict}; sum of rewards {sum(rewards):g}")
+        rows.append((str(number), name, f"{state}{note}", f"{level:g}", f"{reward:+g}"))
+    headings = ("step", "reads", "state", "level", "reward")
+    plain_console().print(table(headings, rows, numbers=("step", "state", "level", "reward")))
+    print(f"{'satisfied' if run.accepted else 'not satisfied'}; sum of rewards {sum(rewards):g}")

@@ -11,17 +11,11 @@ from nrm.cli.options import MachineOptions, Source, UsageError
 from nrm.errors import listing
 from nrm.files import write_bytes
 from nrm.machines import machine_text, minimise, render, text_picture
+from nrm.machines.formats.files import FORMATS
 
 Form = Literal["text", "json", "dot", "hoa", "rm", "svg", "png"]
-ENDINGS: dict[str, Form] = {
-    "txt": "rm",
-    "json": "json",
-    "dot": "dot",
-    "gv": "dot",
-    "hoa": "hoa",
-    "svg": "svg",
-    "png": "png",
-}
+ENDINGS: dict[str, Form] = {ending: form for ending, form in FORMATS.items() if form != "toml"}
+ENDINGS |= {"svg": "svg", "png": "png"}
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
 
 from nrm.cli.options import UsageError
+from nrm.cli.terminal import plain_console, table
 
 if TYPE_CHECKING:
     from nrm.agents.evaluation import Evaluation
@@ -78,13 +76,11 @@ def _figures(found: Evaluation, modulo: bool) -> Figures:
 
 
 def _print_table(greedy: Figures, sampled: Figures) -> None:
-    table = Table("", box=SIMPLE_HEAD)
-    for heading in ("greedy", "sampled"):
-        table.add_column(heading, justify="right")
+    rows = []
     for key in greedy:
         share = key == "success_rate" or "accuracy" in key
         cells = (
             "-" if value is None else f"{value:{'.1%' if share else 'g'}}" for value in (greedy[key], sampled[key])
         )
-        table.add_row(key.replace("_", " "), *cells)
-    Console(highlight=False).print(table)
+        rows.append((key.replace("_", " "), *cells))
+    plain_console().print(table(("", "greedy", "sampled"), rows, numbers=("greedy", "sampled")))

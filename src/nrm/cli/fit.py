@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
 
 from nrm.cli.options import MachineOptions, UsageError
-from nrm.files import check_folder, write_text
+from nrm.cli.terminal import plain_console, table
+from nrm.files import check_folder, write_json
 from nrm.logic import is_paper_task
 from nrm.machines import Outputs, save_machine
 from nrm.neural.config import Attempt, FitConfig
@@ -80,7 +77,8 @@ class Fit(MachineOptions):
         recorded = load_episodes(self.episodes)
         outcome = fitting.learn(self, recorded, self._machine(recorded), None if self.quiet else _progress)
         self._save(outcome)
-        _print(outcome, self.out)
+        plain_console().print(table(("", ""), outcome.summary()))
+        print(f"wrote {self.out}/model.pt")
         return 0 if outcome.record.explained else 1
 
     def _check_out(self) -> None:
@@ -122,7 +120,7 @@ class Fit(MachineOptions):
             save_machine(outcome.machine, self.out / "machine.json")
         else:  # with --force, one of an earlier fit would be taken for this one's
             (self.out / "machine.json").unlink(missing_ok=True)
-        write_text(self.out / "record.json", json.dumps(outcome.as_dict(), indent=2) + "\n")
+        write_json(self.out / "record.json", outcome.as_dict())
 
 
 def _progress(attempt: Attempt) -> None:
@@ -131,14 +129,3 @@ def _progress(attempt: Attempt) -> None:
         f"nats a step {attempt.train:.4f}, held out {attempt.held_out:.4f}",
         flush=True,
     )
-
-
-def _print(outcome: Outcome, out: Path) -> None:
-    table = Table(box=SIMPLE_HEAD, show_header=False)
-    table.add_column()
-    table.add_column(overflow="fold")
-    for name, value in outcome.summary():
-        table.add_row(name, value)
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(f"wrote {out}/model.pt")

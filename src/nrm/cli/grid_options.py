@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from nrm.cli.grid_finish import finish
 from nrm.cli.grid_progress import grid_progress
-from nrm.cli.interrupts import interrupt_flag
 from nrm.cli.options import UsageError
+from nrm.cli.terminal import interrupt_flag
 
 if TYPE_CHECKING:
     from nrm.sweeps.engines import Engine

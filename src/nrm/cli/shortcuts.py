@@ -34,8 +34,6 @@ class Shortcuts(MachineOptions):
         """Analyse, then print."""
         if self.listed < 0:
             raise UsageError(f"--list takes a number of maps, not {self.listed}")
-        if self.horizon is not None and self.horizon < 0:
-            raise UsageError(f"--horizon takes a number of steps, not {self.horizon}")
         source = self.source()
         first, scheme = source.machine, source.scheme
         machines = [first, *(self._further(formula, first, scheme) for formula in self.also)]

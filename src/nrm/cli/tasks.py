@@ -6,10 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
+from nrm.cli.terminal import plain_console, table
 from nrm.logic import PAPER_TASKS, PATTERNS, parse
 
 
@@ -47,9 +44,5 @@ class Tasks:
 def _print(title: str, headings: dict[str, str], rows: Sequence[Mapping[str, object]]) -> None:
     """A table with a column a key; `headings` renames some, or leaves them out."""
     columns = {key: headings.get(key, key) for key in rows[0] if headings.get(key, key)}
-    table = Table(*columns.values(), box=SIMPLE_HEAD, title=title, title_justify="left")
-    for column in table.columns:
-        column.overflow = "fold"
-    for row in rows:
-        table.add_row(*(str(row[key]) for key in columns))
-    Console(highlight=False).print(table)
+    texts = [[str(row[key]) for key in columns] for row in rows]
+    plain_console().print(table(list(columns.values()), texts, title=title))

@@ -13,8 +13,8 @@ import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from nrm.cli.interrupts import interrupt_flag
 from nrm.cli.options import UsageError
+from nrm.cli.terminal import interrupt_flag
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer

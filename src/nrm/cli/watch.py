@@ -13,7 +13,7 @@ import tyro
 from rich.console import Console
 
 from nrm.cli.options import UsageError
-from nrm.errors import MissingExtraError
+from nrm.errors import require
 from nrm.files import write_bytes
 
 if TYPE_CHECKING:
@@ -101,10 +101,9 @@ def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int
 
 def _captioned(image: Any, lines: list[str]) -> Any:
     """The world with its caption below, as an image."""
-    try:
-        from PIL import Image, ImageDraw, ImageFont, ImageOps
-    except ImportError:
-        raise MissingExtraError("moving pictures need pillow: pip install 'neural-reward-machines[render]'") from None
+    require("PIL", "moving pictures need pillow", "render")
+    from PIL import Image, ImageDraw, ImageFont, ImageOps
+
     world = ImageOps.contain(Image.fromarray(np.asarray(image)), (WORLD, WORLD), Image.Resampling.NEAREST)
     canvas = Image.new("RGB", (460, WORLD + 18 * len(lines) + 12), "white")
     canvas.paste(world, ((canvas.width - world.width) // 2, (WORLD - world.height) // 2))

@@ -1,19 +1,17 @@
 """Worlds with tasks: the Minecraft-like grid, MiniGrid, a task on any Gymnasium environment, and batches of them."""
 
 from nrm.envs.counter_rng import environment_seeds
-from nrm.envs.minecraft import ACTIONS, MINECRAFT_SYMBOLS, PAPER_ITEMS, BatchedMinecraft, MinecraftConfig, MinecraftEnv
+from nrm.envs.minecraft import ACTIONS, MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
 from nrm.envs.vector import VectorWorld
-from nrm.envs.world import BatchedWorld, StepBatch, Truth
+from nrm.envs.world import BatchedWorld
 from nrm.envs.worlds import WORLDS, Board, WorldKind, find_world
-from nrm.registration import MINECRAFT_ID, register_worlds
+from nrm.registration import register_worlds
 
 __all__ = [
     "ACTIONS",
-    "MINECRAFT_ID",
     "MINECRAFT_SYMBOLS",
-    "PAPER_ITEMS",
     "WORLDS",
     "BatchedMinecraft",
     "BatchedWorld",
@@ -21,9 +19,7 @@ __all__ = [
     "End",
     "MinecraftConfig",
     "MinecraftEnv",
-    "StepBatch",
     "TaskEnv",
-    "Truth",
     "VectorWorld",
     "WorldKind",
     "environment_seeds",

@@ -33,9 +33,9 @@ def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -
             f"(observation, info, environment), or one of {', '.join(CONVENTIONS)}"
         )
     if label == "get_events":
-        if _events(env) is None:
+        if not env.has_wrapper_attr("get_events"):
             raise WorldError(f"the environment {env} has no method get_events(); pass label=function instead")
-        return lambda observation, info, env: _required(_events(env))()  # noqa: ARG005
+        return lambda observation, info, env: _events(env)  # noqa: ARG005
     return lambda observation, info, env: _from_info(info, label)  # noqa: ARG005
 
 
@@ -114,7 +114,7 @@ def _whichever(observation: Any, info: dict[str, Any], env: gymnasium.Env[Any, A
     for key in ("labels", "propositions"):
         if key in info:
             return info[key]
-    return _required(_events(env))()
+    return _events(env)
 
 
 def _from_info(info: dict[str, Any], key: str) -> Any:
@@ -123,16 +123,11 @@ def _from_info(info: dict[str, Any], key: str) -> Any:
     return info[key]
 
 
-def _events(env: gymnasium.Env[Any, Any]) -> Callable[[], Any] | None:
-    """The method `get_events` of the environment or of one that it wraps."""
-    found: Callable[[], Any] | None = env.get_wrapper_attr("get_events") if env.has_wrapper_attr("get_events") else None
-    return found
-
-
-def _required(events: Callable[[], Any] | None) -> Callable[[], Any]:
-    if events is None:
+def _events(env: gymnasium.Env[Any, Any]) -> Any:
+    """What the method `get_events` says, of the environment or of one that it wraps."""
+    if not env.has_wrapper_attr("get_events"):
         raise WorldError(
             "the environment does not say what holds: its info has neither 'labels' nor 'propositions', and it has no "
             "method get_events(). Pass label=function of (observation, info, environment)"
         )
-    return events
+    return env.get_wrapper_attr("get_events")()

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from nrm.aliases import BoolArray
-from nrm.errors import WorldError, suggestion
+from nrm.errors import WorldError, unknown
 from nrm.machines import MooreMachine
 
 End = Literal["outcome", "absorbing", "limit"]
@@ -18,7 +18,7 @@ only when the environment itself ends, for tasks that can be lost again or hold 
 def ending_states(machine: MooreMachine, end: End) -> BoolArray:
     """(states,) where the episode ends. An accepting state need not be absorbing to be an outcome."""
     if end not in get_args(End):
-        raise WorldError(f"unknown end {end!r}{suggestion(str(end), get_args(End))} (ends: {', '.join(get_args(End))})")
+        raise WorldError(unknown("end", end, get_args(End)))
     if end == "limit":
         return np.zeros(machine.states, dtype=np.bool_)
     ending = machine.absorbing if end == "absorbing" else machine.accepting | machine.dead

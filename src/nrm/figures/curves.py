@@ -6,17 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nrm.figures.series import Curve, Runs, Series, class_curve, count_note, grounding_curves, learning_curve
-from nrm.figures.style import (
-    BLACK,
-    PURPLE,
-    VERMILION,
-    Look,
-    file_part,
-    legend_above,
-    name_axes,
-    new_figure,
-    title,
-)
+from nrm.figures.style import ACCURACY_LOOKS, Look, file_part, legend_above, name_axes, new_figure, title
 from nrm.results import Group
 
 if TYPE_CHECKING:
@@ -28,11 +18,6 @@ Named = tuple[str, "Figure"]
 TASKS_A_FIGURE = 8
 LETTERS = {("map", 1): "(a) ", ("map", 2): "(b) ", ("image", 1): "(c) ", ("image", 2): "(d) "}
 """The panels of the paper's figure 2."""
-ACCURACY_LOOKS = {
-    "accuracy": ("plain", Look(BLACK, (0, (1, 1)), "o")),
-    "balanced_accuracy": ("balanced", Look(PURPLE, (0, (4, 1.5)), "s")),
-    "accuracy_modulo_shortcuts": ("modulo shortcuts", Look(VERMILION, "-", "^")),
-}
 
 
 def figure_2(runs: Runs) -> Iterator[Named]:

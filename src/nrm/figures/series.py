@@ -124,7 +124,7 @@ def class_curve(curves: Sequence[Curve]) -> Curve:
 
 
 def grounding_curves(runs: Sequence[Record]) -> dict[str, Curve]:
-    """Each accuracy over episodes: a burst's accuracy holds until the next burst."""
+    """Each accuracy over episodes."""
     known = [run for run in runs if run.grounding is not None and len(run.grounding["episode"])]
     if not known:
         return {}
@@ -132,7 +132,7 @@ def grounding_curves(runs: Sequence[Record]) -> dict[str, Curve]:
     episodes = _places(end + 1).astype(np.float64)
     curves = {}
     for name in ACCURACIES:
-        rows = np.stack([_held(run, name, episodes) for run in known])
+        rows = np.stack([run.accuracy_at(name, episodes) for run in known])
         rows = rows[np.isfinite(rows).all(axis=1)]
         if len(rows):
             curves[name] = Curve(episodes, rows.mean(0), rows.std(0), len(rows))
@@ -146,15 +146,6 @@ def count_note(counts: Sequence[tuple[str, int]]) -> str:
         return "runs: " + ", ".join(f"{label} {count}" for label, count in counts)
     (number,) = numbers
     return f"{number} {'run' if number == 1 else 'runs'}{' each' if len(counts) > 1 else ''}"
-
-
-def _held(run: Record, name: str, episodes: Values) -> Values:
-    """The last accuracy known at each episode."""
-    assert run.grounding is not None
-    known_at, values = run.grounding["episode"], run.grounding[name]
-    places = np.searchsorted(known_at, episodes, side="right") - 1
-    held: Values = values[np.maximum(places, 0)]
-    return held
 
 
 def _places(length: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

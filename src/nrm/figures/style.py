@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nrm.agents import Method
-from nrm.errors import MissingExtraError, shorten
+from nrm.errors import require, shorten
 from nrm.files import make_folder, write_bytes
 
 if TYPE_CHECKING:
@@ -36,6 +36,14 @@ class Look:
     colour: str
     line: Any
     marker: str
+
+
+ACCURACY_LOOKS = {
+    "accuracy": ("plain", Look(BLACK, (0, (1, 1)), "o")),
+    "balanced_accuracy": ("balanced", Look(PURPLE, (0, (4, 1.5)), "s")),
+    "accuracy_modulo_shortcuts": ("modulo shortcuts", Look(VERMILION, "-", "^")),
+}
+"""The label and the look of each accuracy of a grounder."""
 
 
 def method_look(method: Method) -> Look:
@@ -111,15 +119,13 @@ def plain(text: str) -> str:
 
 def save(figure: Figure, out: Path, name: str) -> list[Path]:
     """Write `name.svg` and `name.png`; equal figures give equal files."""
-    import matplotlib
-
     make_folder(out)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # laid out once, not anew for each file
     paths = []
     for suffix, options in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": 160})):
         buffer = io.BytesIO()
-        with matplotlib.rc_context({"svg.hashsalt": "nrm"}):
+        with matplotlib_or_error().rc_context({"svg.hashsalt": "nrm"}):
             figure.savefig(buffer, format=suffix, **options)
         paths.append(out / f"{name}.{suffix}")
         write_bytes(paths[-1], buffer.getvalue())
@@ -128,13 +134,7 @@ def save(figure: Figure, out: Path, name: str) -> list[Path]:
 
 def matplotlib_or_error() -> Any:
     """The matplotlib module, or an error that says how to get it."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise MissingExtraError(
-            "figures need matplotlib: pip install 'neural-reward-machines[figures]' (tables work without it)"
-        ) from None
-    return matplotlib
+    return require("matplotlib", "figures need matplotlib", "figures", " (tables work without it)")
 
 
 def file_part(text: str) -> str:

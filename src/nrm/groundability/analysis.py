@@ -5,28 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import Literal
 
 import numpy as np
 
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
-from nrm.errors import (
-    AlphabetError,
-    LimitError,
-    NrmError,
-    UnknownSymbolError,
-    listing,
-    suggestion,
-)
+from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
 from nrm.groundability.counting import DEFAULT_TERMS, digits, sum_over
-from nrm.groundability.data_shortcuts import DataShortcuts
+from nrm.groundability.data_shortcuts import DataShortcuts, Prefixes
 from nrm.groundability.labels import labels_needed
 from nrm.groundability.letter_maps import is_by_names, map_letters, name_map
 from nrm.groundability.reduction import joint, reduced, unrolled
 from nrm.groundability.renaming import Renamings, renamings
 from nrm.groundability.symmetry.group import SymmetryGroup, symmetry_group
 from nrm.groundability.symmetry.search import DEFAULT_WORK, Permutation, SymmetrySearch
-from nrm.groundability.verdicts import SymbolVerdict, all_verdicts, letter_verdict, proposition_verdict
+from nrm.groundability.verdicts import SymbolVerdict, all_verdicts
 from nrm.machines import Alphabet, MachineLike, MooreMachine, as_machines
 
 ShortcutKind = Literal["identity", "class", "symmetry"]
@@ -128,10 +122,12 @@ class Shortcuts:
         numbers = self.machine.letter_class.tolist()
         places = {letter: place for letters in self.members for place, letter in enumerate(letters)}
         place = [places[letter] for letter in range(len(numbers))]
+        # One tuple of digits for all classes of a size: `product` would copy anything but a tuple.
+        digits_below = {size: tuple(range(size)) for size in self.class_sizes}
         for images in self.group.elements():
             choices = [self.members[images[number]] for number in numbers]
             # Counting starts at each letter's own place, which makes the very first map the identity.
-            for shifts in _counter([len(letters) for letters in choices]):
+            for shifts in product(*(digits_below[len(letters)] for letters in choices)):
                 values = [
                     letters[(start + shift) % len(letters)]
                     for letters, start, shift in zip(choices, place, shifts, strict=True)
@@ -179,13 +175,8 @@ class Shortcuts:
     def verdict(self, symbol: Symbol) -> SymbolVerdict:
         """Whether rewards can teach the meaning of one symbol, and what it may be confused with."""
         if symbol not in self.alphabet.symbols:
-            raise UnknownSymbolError(
-                f"unknown symbol '{symbol}' (symbols: {listing(self.alphabet.symbols)})"
-                f"{suggestion(symbol, self.alphabet.symbols)}"
-            )
-        if self.alphabet.is_exclusive:
-            return letter_verdict(self, self.alphabet.letter(symbol))
-        return proposition_verdict(self, symbol)
+            raise UnknownSymbolError(unknown("symbol", symbol, self.alphabet.symbols))
+        return self.verdicts[self.alphabet.places[symbol]]
 
     @cached_property
     def renamings(self) -> Renamings:
@@ -235,7 +226,7 @@ class Shortcuts:
 
     def left_by(self, traces: Iterable[Trace]) -> DataShortcuts:
         """The maps that change no reward on a recorded data set of symbol traces."""
-        return DataShortcuts.of(self.machine, traces)
+        return DataShortcuts(self.machine, Prefixes.of(self.machine, traces))
 
     def __str__(self) -> str:
         number = digits(self.count)
@@ -280,20 +271,6 @@ def shortcuts(
     machine = joint(tasks)
     result = Shortcuts(tasks, machine, symmetry_group(SymmetrySearch(machine, work=work)), work, terms)
     return result if horizon is None else result.within(horizon)
-
-
-def _counter(sizes: list[int]) -> Iterator[list[int]]:
-    """All lists of digits below `sizes`, the last digit first to move."""
-    shifts = [0] * len(sizes)
-    while True:
-        yield shifts
-        index = len(sizes) - 1
-        while index >= 0 and shifts[index] == sizes[index] - 1:
-            shifts[index] = 0
-            index -= 1
-        if index < 0:
-            return
-        shifts[index] += 1
 
 
 def _amounts(alphabet: Alphabet, observations: Mapping[str, int] | Sequence[int]) -> list[int]:

@@ -80,11 +80,6 @@ class DataShortcuts:
     prefixes: Prefixes = field(repr=False)
     visits: int = field(default=DEFAULT_VISITS, repr=False)
 
-    @classmethod
-    def of(cls, machine: MooreMachine, traces: Iterable[Trace]) -> DataShortcuts:
-        """What a data set leaves; `machine` must be minimal."""
-        return cls(machine, Prefixes.of(machine, traces))
-
     @property
     def seen(self) -> tuple[str, ...]:
         """The letters that occur in the data; the others may be mapped to anything."""

@@ -1,12 +1,13 @@
-"""How numbers, classes and symmetries are put into words, for the command line and for reports."""
+"""What rewards can teach about the symbols of a task, in words: for the command line and for reports."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nrm.errors import listing
+from nrm.errors import LimitError, listing
 from nrm.groundability.analysis import Shortcuts
 from nrm.groundability.counting import digits
+from nrm.groundability.repair import PotentialRepair
 from nrm.groundability.verdicts import SymbolVerdict
 
 
@@ -55,3 +56,59 @@ def confusions(verdict: SymbolVerdict) -> str:
     if not parts and not verdict.groundable:
         parts.append("its truth is not told in every combination")
     return "; ".join(parts)
+
+
+def findings(found: Shortcuts, strings: str = "every string") -> list[str]:
+    """What the shortcuts of a task amount to, on which strings."""
+    size = found.alphabet.size
+    letters = "symbols" if found.alphabet.is_exclusive else "combinations of propositions"
+    if size == 1:
+        return ["There is a single symbol, and nothing to confuse it with."]
+    if found.teaches_nothing:
+        return [f"The task treats all {amount(size)} {letters} alike, so its rewards teach nothing about them."]
+    ways = f"Of the {amount(size**size)} ways to read the {amount(size)} {letters},"
+    if found.groundable:
+        true = f"only the true one earns the same rewards on {strings}: rewards alone can teach the meaning of each."
+        return [f"{ways} {true}"]
+    lines = [
+        f"{ways} {amount(found.count)} earn the very same rewards on {strings}, the true one among them. No amount of "
+        "training can tell these apart."
+    ]
+    if found.class_internal > 1:
+        alike = [class_name(names) for names in found.classes if len(names) > 1]
+        lines.append(
+            f"{amount(found.class_internal)} of them confuse at most what the task treats alike, {listing(alike, 4)}: "
+            "harmless for this task."
+        )
+    if found.symmetries > 1:
+        swaps = [cycles(found, images) for images in found.group.generators]
+        lines.append(
+            f"{amount(found.by_symmetry)} are mirror images, by the {amount(found.symmetries)} symmetries that "
+            f"{listing(swaps, 4)} generate: the same rewards with another meaning, which matters as soon as the "
+            "symbols serve anything else."
+        )
+    if not found.alphabet.is_exclusive:
+        lines.append(f"{amount(found.renamings.count)} of them rename propositions.")
+    return lines
+
+
+def remedies(found: Shortcuts, potential: PotentialRepair | None) -> list[str]:
+    """What to do about shortcuts, so that only the true reading is left. `potential`: where there is one to break."""
+    if found.groundable or found.alphabet.size == 1:
+        return []
+    lines = []
+    try:
+        labels = found.labels_needed
+        total = many(len(found.alphabet.symbols), "symbol")
+        lines.append(f"Label {listing(labels)} ({len(labels):,} of {total}; no smaller set will do).")
+    except LimitError:
+        lines.append("Label some symbols; finding a smallest set takes too long here.")
+    if potential is not None:
+        left = potential.left
+        rest = "no mirror image" if left.symmetries == 1 else f"{amount(left.symmetries)} symmetries"
+        lines.append(
+            f"Or pay by the reward scheme “{potential.scheme}”, which leaves {rest}, and {many(left.count, 'way')} to "
+            "read the symbols."
+        )
+    lines.append("Or train one grounder on further tasks over the same symbols.")
+    return lines

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 
 import numpy as np
 
 from nrm.aliases import Symbol, SymbolMap
-from nrm.errors import UnknownSymbolError, listing, suggestion
+from nrm.errors import UnknownSymbolError, unknown
 from nrm.groundability.letter_maps import is_by_names
 from nrm.groundability.symmetry.group import SymmetryGroup, group_of
 from nrm.groundability.symmetry.search import Permutation, SymmetrySearch
@@ -77,10 +77,7 @@ class Renamings:
     def _holds(self, renaming: SymbolMap) -> bool:
         for name in [*renaming, *renaming.values()]:
             if name not in self.propositions:
-                raise UnknownSymbolError(
-                    f"unknown proposition '{name}' (propositions: {listing(self.propositions)})"
-                    f"{suggestion(name, self.propositions)}"
-                )
+                raise UnknownSymbolError(unknown("proposition", name, self.propositions))
         images = [renaming.get(name, name) for name in self.essential]
         if sorted(images) != sorted(self.essential):
             return False
@@ -99,7 +96,7 @@ def renamings(machine: MooreMachine, symmetries: SymmetryGroup, search: Symmetry
     base = [(place, [other for other in range(len(bits)) if other != place]) for place in range(len(bits))]
     essential = tuple(name for bit, name in enumerate(names) if 1 << bit in bits)
     everything = group_of(len(bits), base, finder.complete)
-    return Renamings(names, essential, everything, group_of(len(bits), base, finder.complete_within_classes))
+    return Renamings(names, essential, everything, group_of(len(bits), base, partial(finder.complete, within=True)))
 
 
 @dataclass(frozen=True)
@@ -111,13 +108,9 @@ class _RenamingSearch:
     symmetries: SymmetryGroup
     search: SymmetrySearch
 
-    def complete(self, choices: list[tuple[int, int]]) -> Permutation | None:
-        return self._complete(dict(choices), False)
-
-    def complete_within_classes(self, choices: list[tuple[int, int]]) -> Permutation | None:
-        return self._complete(dict(choices), True)
-
-    def _complete(self, choices: dict[int, int], within: bool) -> Permutation | None:
+    def complete(self, pairs: list[tuple[int, int]], within: bool = False) -> Permutation | None:
+        """A permutation that maps places as `pairs` say, if there is one; `within`: no letter may leave its class."""
+        choices = dict(pairs)
         order = [*choices, *(place for place in range(len(self.bits)) if place not in choices)]
 
         def extend(letters: list[tuple[int, int]], images: dict[int, int], moved: dict[int, int]) -> Permutation | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nrm.aliases import Letter, Symbol
+from nrm.aliases import Symbol
 from nrm.errors import listing
 
 if TYPE_CHECKING:
@@ -71,32 +71,19 @@ class SymbolVerdict:
 def all_verdicts(found: Shortcuts) -> tuple[SymbolVerdict, ...]:
     """The verdicts on all symbols, in time that grows with the number of symbols and not with its square."""
     if not found.alphabet.is_exclusive:
-        return tuple(proposition_verdict(found, name) for name in found.alphabet.symbols)
-    swapped = [_swapped(found, number) for number in range(found.machine.classes)]
-    return tuple(
-        _letter_verdict(found, letter, number, swapped[number])
-        for letter, number in enumerate(found.machine.letter_class.tolist())
-    )
+        return tuple(_proposition_verdict(found, name) for name in found.alphabet.symbols)
+    swapped = [
+        tuple(found.classes[image] for image in orbit if image != number)
+        for number, orbit in enumerate(found.group.orbit_of)
+    ]
+    verdicts = []
+    for symbol, number in zip(found.alphabet.symbols, found.machine.letter_class.tolist(), strict=True):
+        alike, others = found.classes[number], swapped[number]
+        verdicts.append(SymbolVerdict(symbol, len(alike) == 1 and not others, alike, others))
+    return tuple(verdicts)
 
 
-def letter_verdict(found: Shortcuts, letter: Letter) -> SymbolVerdict:
-    """The verdict on a symbol of an exclusive alphabet, where symbols and letters are the same."""
-    number = int(found.machine.letter_class[letter])
-    return _letter_verdict(found, letter, number, _swapped(found, number))
-
-
-def _letter_verdict(
-    found: Shortcuts, letter: Letter, number: int, swapped: tuple[tuple[Symbol, ...], ...]
-) -> SymbolVerdict:
-    alike = found.classes[number]
-    return SymbolVerdict(found.alphabet.symbols[letter], len(alike) == 1 and not swapped, alike, swapped)
-
-
-def _swapped(found: Shortcuts, number: int) -> tuple[tuple[Symbol, ...], ...]:
-    return tuple(found.classes[image] for image in found.group.orbit_of[number] if image != number)
-
-
-def proposition_verdict(found: Shortcuts, proposition: Symbol) -> SymbolVerdict:
+def _proposition_verdict(found: Shortcuts, proposition: Symbol) -> SymbolVerdict:
     """The verdict on a proposition, by the surviving renamings and by its truth in letters that are confused."""
     bit = found.alphabet.symbols.index(proposition)
     renamings = found.renamings

@@ -3,7 +3,7 @@
 from nrm.logic.language import LANGUAGES, FormulaValue, Language
 from nrm.logic.ltlf.formula import Formula, Op
 from nrm.logic.ltlf.parser import parse
-from nrm.logic.ltlf.patterns import PATTERNS, Pattern
+from nrm.logic.ltlf.patterns import PATTERNS
 from nrm.logic.ltlf.semantics import holds
 from nrm.logic.ltlf.translation import translate
 from nrm.logic.paper import PAPER_SYMBOLS, PAPER_TASKS, PaperTask, is_paper_task, paper_task
@@ -19,7 +19,6 @@ __all__ = [
     "Language",
     "Op",
     "PaperTask",
-    "Pattern",
     "check_symbols",
     "holds",
     "is_paper_task",

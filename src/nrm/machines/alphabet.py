@@ -13,7 +13,7 @@ import numpy as np
 
 from nrm.aliases import IntArray, Letter, Step, Symbol, Trace
 from nrm.automata import Dfa
-from nrm.errors import AlphabetError, TraceError, UnknownSymbolError, listing, suggestion
+from nrm.errors import AlphabetError, TraceError, UnknownSymbolError, unknown
 from nrm.logic import name_problem, true_symbols
 
 AlphabetKind = Literal["exclusive", "propositional"]
@@ -88,9 +88,7 @@ class Alphabet:
         where = f" at {place}" if place else ""
         for name in names:
             if name not in self.places:
-                raise UnknownSymbolError(
-                    f"unknown symbol '{name}'{where} (symbols: {listing(self.symbols)}){suggestion(name, self.symbols)}"
-                )
+                raise UnknownSymbolError(unknown("symbol", name, self.symbols, where))
         if not self.is_exclusive:
             return sum(1 << self.places[name] for name in set(names))
         if len(names) != 1:

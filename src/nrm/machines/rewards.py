@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from nrm.aliases import FloatArray, IntArray, State
-from nrm.errors import RewardError, listing, shorten, suggestion
+from nrm.errors import RewardError, listing, shorten, unknown
 from nrm.machines.moore import MooreMachine
 
 BEST = 100.0
@@ -110,7 +110,7 @@ def scheme_named(name: str) -> SchemeFunction:
     """The scheme of that name, or an error that suggests the nearest one."""
     key = name.strip().lower().replace("-", "_")
     if key not in SCHEMES:
-        raise RewardError(f"unknown reward scheme '{name}'{suggestion(key, SCHEMES)} (schemes: {listing(SCHEMES)})")
+        raise RewardError(unknown("reward scheme", name, SCHEMES))
     return SCHEMES[key]
 
 

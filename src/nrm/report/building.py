@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 
 from nrm.aliases import Json
 from nrm.errors import FileError, LimitError, listing, shorten
-from nrm.groundability import Shortcuts, shortcuts
+from nrm.groundability import Shortcuts, breaking_potential, shortcuts
+from nrm.groundability.formatting import confusions, findings, remedies
 from nrm.machines import Task
 from nrm.report.curves import curves, summary
 from nrm.report.drawing import machine_data
 from nrm.report.page import Page
 from nrm.report.pictures import Tiles
 from nrm.report.recording import record_run
-from nrm.report.words import shortcut_words, too_long
 from nrm.results import Group, group_runs, method_named, method_order, read_records
 
 Analysis = Shortcuts | LimitError
 """The shortcuts of a task, or why the analysis gave up."""
+MOST_SYMBOLS = 40
+"""Symbols that get a row of their own."""
 DASH = 2
 """Pixels of a line's width, in which the lengths of its dashes are given."""
 
@@ -102,6 +105,27 @@ def _task_data(name: str, task: Task, found: Analysis) -> Json:
         "machine": machine_data(task.machine()),
         "words": too_long(found) if isinstance(found, LimitError) else shortcut_words(found),
     }
+
+
+def shortcut_words(found: Shortcuts) -> Json:
+    """Sentences about the task, a row for each symbol, and what to do about what rewards cannot teach."""
+    try:
+        return {
+            "sentences": findings(found),
+            "symbols": [
+                {"name": verdict.symbol, "teachable": verdict.groundable, "confusable": confusions(verdict)}
+                for verdict in islice(found.verdicts, MOST_SYMBOLS)
+            ],
+            "hidden": max(0, len(found.alphabet.symbols) - MOST_SYMBOLS),
+            "repair": remedies(found, breaking_potential(found) if found.symmetries > 1 else None),
+        }
+    except LimitError as error:
+        return too_long(error)
+
+
+def too_long(error: LimitError) -> Json:
+    """The same where the analysis gave up."""
+    return {"sentences": [f"The analysis gave up: {error}."], "symbols": [], "hidden": 0, "repair": []}
 
 
 def _group_data(group: Group, recorded: int, found: Analysis, tiles: Tiles, problems: dict[Path, str]) -> Json:

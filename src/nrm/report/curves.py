@@ -48,10 +48,8 @@ def _run(record: Record, size: int) -> Json:
     for name, decimals in _MEASURES.items():
         shown[name] = _rounded(np.add.reduceat(record.metrics[name], starts) / counts, decimals)
     if record.grounding is not None and len(record.grounding["episode"]):
-        # Accuracy is known after bursts of learning only; in between the grounder stays what it is.
-        rows = np.searchsorted(record.grounding["episode"], starts + counts, side="right") - 1
         for name, column in _GROUNDING.items():
-            values = record.grounding[column][np.maximum(rows, 0)]
+            values = record.accuracy_at(column, starts + counts)
             if np.isfinite(values).any():
                 shown[name] = _rounded(values, 4)
     return shown

@@ -1,12 +1,11 @@
 """What comes out of runs: records, groups, scores, statistics and tables."""
 
-from nrm.results.groups import Group, Grouping, group_runs, method_named, method_order
+from nrm.results.groups import Group, group_runs, method_named, method_order
 from nrm.results.records import Record, read_record, read_records
-from nrm.results.table import ResultRow, Scores, results_csv, results_markdown, results_table, write_results
+from nrm.results.table import ResultRow, Scores, results_table, write_results
 
 __all__ = [
     "Group",
-    "Grouping",
     "Record",
     "ResultRow",
     "Scores",
@@ -15,8 +14,6 @@ __all__ = [
     "method_order",
     "read_record",
     "read_records",
-    "results_csv",
-    "results_markdown",
     "results_table",
     "write_results",
 ]

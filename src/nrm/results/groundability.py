@@ -9,12 +9,12 @@ from math import floor, log10
 from pathlib import Path
 
 from nrm.errors import NrmError
-from nrm.files import make_folder, write_text
+from nrm.files import csv_text, make_folder, write_text
 from nrm.groundability import algorithm_1, brute_force, brute_force_formulas, shortcuts
 from nrm.logic import PAPER_SYMBOLS, PAPER_TASKS, PaperTask
 from nrm.machines import compile_formula
-from nrm.results.formats import csv_table, markdown_table
 from nrm.results.statistics import Spread
+from nrm.results.table import markdown_table
 from nrm.timing import timed
 
 BUDGET = 2.0
@@ -106,7 +106,7 @@ def groundability_csv(rows: Sequence[GroundabilityRow]) -> str:
                 *(row.formulas_maps, row.maps, *row.printed),
             ]
         )
-    return csv_table(COLUMNS, lines)
+    return csv_text(COLUMNS, lines)
 
 
 def groundability_markdown(rows: Sequence[GroundabilityRow]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -11,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from nrm.agents import METHODS
 from nrm.errors import ConfigError, FileError
-from nrm.files import read_text
+from nrm.files import read_json
 from nrm.machines import Task
 from nrm.machines.formats.task_file import task_from_toml
 from nrm.runs.config import RunConfig
@@ -77,6 +77,13 @@ class Record:
     def last_return(self, last: int = 100) -> float:
         """The mean return of the last episodes."""
         return float(self.returns[-last:].mean())
+
+    def accuracy_at(self, name: str, episodes: ArrayLike) -> Column:
+        """One of the `ACCURACIES` after each of some episodes: what a burst reaches holds until the next burst."""
+        assert self.grounding is not None
+        bursts = np.searchsorted(self.grounding["episode"], episodes, side="right") - 1
+        held: Column = self.grounding[name][np.maximum(bursts, 0)]
+        return held
 
     def last_accuracy(self, name: str) -> float | None:
         """One of the `ACCURACIES` of the grounder at the end; None where it is unknown."""
@@ -170,10 +177,7 @@ def _finite(columns: dict[str, Column], path: Path) -> dict[str, Column]:
 
 
 def _object(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(read_text(path))
-    except ValueError as error:
-        raise FileError(f"{path} is not JSON: {error}") from None
+    data = read_json(path)
     if not isinstance(data, dict):
         raise FileError(f"{path} holds no JSON object")
     return data

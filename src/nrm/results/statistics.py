@@ -51,9 +51,8 @@ class Interval:
 
 @dataclass(frozen=True)
 class Profile:
-    """A performance profile: at each threshold the share of runs that score more."""
+    """A performance profile: (thresholds,) the share of runs that score more than each threshold."""
 
-    thresholds: Values
     share: Values
     low: Values
     """(thresholds,) lower ends of the pointwise intervals."""
@@ -104,7 +103,7 @@ def performance_profile(
     samples = np.sort(_resampled(strata, generator, resamples), axis=1)
     above = np.stack([samples.shape[1] - np.searchsorted(row, thresholds, side="right") for row in samples])
     low, high = _interval(above / samples.shape[1])
-    return Profile(thresholds, share, low, high)
+    return Profile(share, low, high)
 
 
 def bootstrap(

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from nrm.errors import StatisticsError
-from nrm.files import make_folder, write_text
-from nrm.results.formats import csv_table, markdown_table
+from nrm.files import csv_text, make_folder, write_text
 from nrm.results.groups import Group, group_runs, method_named
 from nrm.results.records import ACCURACIES, Record
 from nrm.results.statistics import Interval, Spread, iqm
@@ -135,7 +134,7 @@ def results_csv(rows: Sequence[ResultRow]) -> str:
         words = [group.world, group.variant, group.task, group.method, row.runs, row.unfinished]
         numbers = [None if number is None else f"{number:.6g}" for number in row.numbers]
         lines.append([*words, *numbers, *[None] * (len(COLUMNS) - len(words) - len(numbers))])
-    return csv_table(COLUMNS, lines)
+    return csv_text(COLUMNS, lines)
 
 
 def results_markdown(rows: Sequence[ResultRow]) -> str:
@@ -153,6 +152,18 @@ def results_markdown(rows: Sequence[ResultRow]) -> str:
         counts = [str(row.runs), *([str(row.unfinished)] if unfinished else [])]
         lines.append([*words, *counts, *row.texts.values()])
     return markdown_table(headings, lines, left=4 if variants else 3)
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
+    """A Markdown table; the first `left` columns are aligned to the left, the others to the right."""
+    marks = [" --- "] * left + [" ---: "] * (len(headings) - left)
+    lines = [_line(headings), "|" + "|".join(marks) + "|", *map(_line, rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    """One line; a bar or a line break inside a cell would end it."""
+    return "| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in cells) + " |"
 
 
 def write_results(records: Iterable[Record], out: Path, problems: Mapping[Path, str] | None = None) -> list[Path]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from nrm.agents import Trainer, new_trainer
 from nrm.aliases import Json
 from nrm.envs import BatchedWorld, End, WorldKind, find_world
-from nrm.errors import ConfigError, listing, suggestion
+from nrm.errors import ConfigError, unknown
 from nrm.machines import Task
 from nrm.machines.formats.task_file import task_from_toml, task_toml
-from nrm.runs.sections import Changes, Sections, changed, converted, default_sections, preset, read_section
+from nrm.runs.sections import Changes, Sections, changed, default_sections, preset, read_section
 
 CONFIG_VERSION = 2
 
@@ -87,24 +87,15 @@ class RunConfig:
             raise ConfigError(
                 f"the run is of version {data.get('version')!r}; this release reads version {CONFIG_VERSION}"
             )
-        names = [item.name for item in fields(cls)]
-        for key in data:
-            if key not in (*names, "version"):
-                raise ConfigError(f"unknown key '{key}'{suggestion(str(key), names)} (keys: {listing(names)})")
-        for name in names:
-            if name not in data:
-                raise ConfigError(f"the key '{name}' is missing")
-        types = {"episodes": int, "environments": int, "seed": int, "end": End, "settings": dict[str, dict[str, Any]]}
-        values = {name: converted(data[name], types.get(name, str), name) for name in names}
-        defaults = default_sections(values["world"], values["method"], values["algorithm"])
-        given = values.pop("settings")
+        read: RunConfig = read_section(cls, {key: value for key, value in data.items() if key != "version"}, "")
+        defaults, given = default_sections(read.world, read.method, read.algorithm), read.settings
         if missing := [name for name in defaults if name not in given]:
             raise ConfigError(f"the settings lack the section '{missing[0]}'")
         for name in given:
             if name not in defaults:
-                raise ConfigError(f"unknown section '{name}'{suggestion(name, defaults)} in the settings")
+                raise ConfigError(unknown("section", name, defaults, " in the settings"))
         settings = {name: read_section(type(defaults[name]), given[name], name) for name in defaults}
-        return cls(**values, settings=settings)
+        return replace(read, settings=settings)
 
 
 def choose_run(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
-import json
 import os
 import platform
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +18,7 @@ import numpy as np
 
 from nrm.agents import Trainer
 from nrm.errors import ConfigError, FileError, TrainingError
-from nrm.files import read_text, write_text
+from nrm.files import csv_text, read_json, read_text, write_json, write_text
 from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
 from nrm.runs.config import RunConfig
 from nrm.runs.tensorboard import EventLog
@@ -56,8 +54,8 @@ class RunFolder:
         versions = {name: version(name) for name in ("neural-reward-machines", "torch", "numpy")}
         versions["python"] = platform.python_version()
         with whole_folder(self.path) as new:
-            write_text(new / "versions.json", json.dumps(versions, indent=2) + "\n")
-            write_text(new / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
+            write_json(new / "versions.json", versions)
+            write_json(new / "config.json", config.to_json())
             for name, text in (files or {}).items():
                 write_text(new / name, text)
 
@@ -69,9 +67,7 @@ class RunFolder:
                 f"{self.path} holds no run (there is no config.json); begin one with 'nrm train --out {self.path}'"
             )
         try:
-            return RunConfig.from_json(json.loads(read_text(path)))
-        except ValueError as error:
-            raise FileError(f"{path} is not JSON: {error}") from None
+            return RunConfig.from_json(read_json(path))
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}") from None
 
@@ -80,18 +76,19 @@ class RunFolder:
         save_checkpoint(self.path / "checkpoint.pt", trainer)
         history = trainer.history
         rows = zip(history.steps, history.returns, history.lengths, map(int, history.successes), strict=True)
-        _write_csv(self.path / "metrics.csv", METRICS, ((number, *row) for number, row in enumerate(rows, 1)))
+        numbered = ((number, *row) for number, row in enumerate(rows, 1))
+        write_text(self.path / "metrics.csv", csv_text(METRICS, numbered))
         if history.accuracy:
-            _write_csv(self.path / "grounding.csv", GROUNDING, history.accuracy)
+            write_text(self.path / "grounding.csv", csv_text(GROUNDING, history.accuracy))
         if cpu_seconds is not None:
-            write_text(self.path / "cost.json", json.dumps({"cpu_seconds": round(cpu_seconds, 3)}) + "\n")
+            write_json(self.path / "cost.json", {"cpu_seconds": round(cpu_seconds, 3)}, indent=None)
 
     def cpu_seconds(self) -> float:
         """What the run has cost so far; 0 at its beginning."""
         path = self.path / "cost.json"
         try:
-            return float(json.loads(read_text(path))["cpu_seconds"]) if path.exists() else 0.0
-        except (ValueError, KeyError, TypeError):
+            return float(read_json(path)["cpu_seconds"]) if path.exists() else 0.0
+        except (FileError, ValueError, KeyError, TypeError):
             raise FileError(f"{path} is damaged; remove it (only the count of seconds is lost)") from None
 
     def load(self) -> Trainer:
@@ -183,11 +180,3 @@ def _columns(path: Path, expected: Sequence[str]) -> dict[str, Column]:
     except ValueError as error:
         raise FileError(f"{path} is damaged: {error}") from None
     return {name: values[:, place] for place, name in enumerate(expected)}
-
-
-def _write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[float]]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
-    write_text(path, text.getvalue())

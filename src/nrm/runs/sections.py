@@ -14,7 +14,7 @@ import msgspec
 
 from nrm.agents import ALGORITHMS, METHODS, NetworkConfig
 from nrm.envs import find_world
-from nrm.errors import ConfigError, listing, suggestion
+from nrm.errors import ConfigError, listing, suggestion, unknown
 
 Sections = Mapping[str, Any]
 """A frozen dataclass for each name: `world`, `algorithm`, `network`, and the section of the method, if it has one."""
@@ -68,7 +68,7 @@ PRESETS = {
 def preset(name: str) -> Preset:
     """The preset of that name."""
     if name not in PRESETS:
-        raise ConfigError(f"unknown preset '{name}'{suggestion(name, PRESETS)} (presets: {', '.join(PRESETS)})")
+        raise ConfigError(unknown("preset", name, PRESETS))
     return PRESETS[name]
 
 
@@ -93,7 +93,7 @@ def changed(sections: Sections, changes: Changes, also: Iterable[str] = ()) -> d
     result = dict(sections)
     for name, values in changes.items():
         if name not in known:
-            raise ConfigError(f"unknown section '{name}'{suggestion(name, known)} (sections: {listing(known)})")
+            raise ConfigError(unknown("section", name, known))
         if not isinstance(values, Mapping):
             raise ConfigError(f"'{name}' is a section of settings, not {values!r}; write {name}.setting = value")
         if name in sections:
@@ -133,4 +133,4 @@ def converted(data: Any, kind: Any, path: str) -> Any:
     except msgspec.ValidationError as error:
         reason, _, place = str(error).partition(" - at `$")
         where = f"{path}{place.rstrip('`')}".removeprefix(".")
-        raise ConfigError(f"{where}: {reason[0].lower()}{reason[1:]}") from None
+        raise ConfigError(f"{where}: {reason[0].lower()}{reason[1:]}".removeprefix(": ")) from None

@@ -10,7 +10,7 @@ except ImportError:
 from nrm.sb3.callback import GroundingCallback
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer, counterfactual
 from nrm.sb3.extractor import ImageBeliefExtractor
-from nrm.sb3.pair import Pair, load_pair, save_pair
+from nrm.sb3.pair import load_pair, save_pair
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper
 from nrm.wrappers.models import model_for
 
@@ -19,7 +19,6 @@ __all__ = [
     "GroundingCallback",
     "ImageBeliefExtractor",
     "NeuralRewardMachineVecWrapper",
-    "Pair",
     "counterfactual",
     "load_pair",
     "model_for",

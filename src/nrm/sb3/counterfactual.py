@@ -22,7 +22,7 @@ from nrm.envs.termination import ending_states
 from nrm.errors import WorldError
 from nrm.machines import MachineLike, MooreMachine, as_machine
 from nrm.neural import NeuralRewardMachine
-from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper, machines_of
+from nrm.sb3.vec_wrapper import find_wrapper, machines_of
 from nrm.wrappers.augmentation import BELIEF, OBSERVATION
 from nrm.wrappers.models import check_same_task
 
@@ -74,10 +74,6 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         buffer_size: int,
         observation_space: spaces.Dict,
         action_space: spaces.Space[Any],
-        device: torch.device | str = "auto",
-        n_envs: int = 1,
-        optimize_memory_usage: bool = False,
-        handle_timeout_termination: bool = True,
         *,
         machine: MooreMachine,
         model: NeuralRewardMachine | None = None,
@@ -85,17 +81,13 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         reward_scale: float = 1.0,
         reads: str = OBSERVATION,
         shape: tuple[int, ...] | None = None,
+        **usual: Any,
     ) -> None:
-        """`reads`: the entry that the grounder reads; `shape`: of it as the environment gives it, not transposed."""
-        super().__init__(
-            buffer_size,
-            observation_space,
-            action_space,
-            device,
-            n_envs,
-            optimize_memory_usage,
-            handle_timeout_termination,
-        )
+        """`reads`: the entry that the grounder reads; `shape`: of it as the environment gives it, not transposed.
+
+        `usual`: what every replay buffer takes (`device`, `n_envs`, …).
+        """
+        super().__init__(buffer_size, observation_space, action_space, **usual)
         self.machine = machine
         self.model = model
         self.imagines = True
@@ -108,8 +100,8 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         stored = observation_space[reads].shape
         # Images are stored with channels first, as policies want them; grounders read what environments give.
         self._transposed = shape is not None and len(shape) == 3 and tuple(shape) != tuple(stored or ())
-        self.letters = np.full((self.buffer_size, n_envs), -1, dtype=np.int64)
-        self.base_terminated = np.zeros((self.buffer_size, n_envs), dtype=np.bool_)
+        self.letters = np.full((self.buffer_size, self.n_envs), -1, dtype=np.int64)
+        self.base_terminated = np.zeros((self.buffer_size, self.n_envs), dtype=np.bool_)
 
     def add(  # type: ignore[override]
         self,
@@ -198,17 +190,12 @@ def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[s
             f"{wrapper.tracker.memory.size}; give the machine that the environment's model was built from"
         )
     check_same_task(machine, machines_of(wrapper.venv))
-    model = wrapper.model if isinstance(wrapper.model, NeuralRewardMachine) else None
-    return {
-        "replay_buffer_class": CounterfactualReplayBuffer,
-        "replay_buffer_kwargs": {"machine": machine, "model": model, "end": end, **_source(wrapper)},
-    }
-
-
-def _source(wrapper: NeuralRewardMachineVecWrapper) -> dict[str, Any]:
-    """Where the grounder's observations and the agent's rewards come from."""
-    return {
+    options = {
+        "machine": machine,
+        "model": wrapper.model if isinstance(wrapper.model, NeuralRewardMachine) else None,
+        "end": end,
         "reward_scale": wrapper.reward_scale,
         "reads": wrapper.augmentation.key or OBSERVATION,
         "shape": wrapper.augmentation.grounded.shape,
     }
+    return {"replay_buffer_class": CounterfactualReplayBuffer, "replay_buffer_kwargs": options}

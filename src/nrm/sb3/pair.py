@@ -80,7 +80,8 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
         archive.writestr("pair.json", json.dumps(about, indent=1))
         archive.writestr("algorithm.zip", agent.getvalue())
         if isinstance(model, NeuralRewardMachine):
-            archive.writestr("model.pt", _model_bytes(model))
+            neural = model
+            archive.writestr("model.pt", _bytes(lambda path: save_model(path, neural)))
         if (normalised := _normaliser(algorithm.get_env())) is not None:
             archive.writestr(NORMALISER, _bytes(normalised.save))
     target = Path(path)
@@ -99,6 +100,8 @@ def load_pair(
     execute code: load files that you trust.
     """
     about, files = _read(path)
+    if find_wrapper(venv) is not None:
+        raise WorldError("give the environment without the belief: load_pair puts the saved one around it")
     if venv is None and NORMALISER in files:
         raise WorldError(
             f"{path} was saved with VecNormalize around its environment, and the agent understands normalised "
@@ -106,7 +109,9 @@ def load_pair(
         )
     try:
         model = _model(about, files.get("model.pt"), grounder, path)
-        env: VecEnv | None = None if venv is None else _wrapped(venv, model, about["wrapper"])
+        env: VecEnv | None = None
+        if venv is not None:
+            env = NeuralRewardMachineVecWrapper(venv, model, **about["wrapper"])
         if env is not None and NORMALISER in files:
             inner = env
             env = _from_bytes(files[NORMALISER], lambda file: VecNormalize.load(file, inner))
@@ -127,14 +132,6 @@ def load_pair(
     except (KeyError, TypeError, ValueError, ImportError, AttributeError) as error:
         raise ModelFileError(f"{path} does not fit: {error!r}") from None
     return Pair(kind.load(io.BytesIO(files["algorithm.zip"]), env=env, device=device, **extra), model, env)
-
-
-def _wrapped(
-    venv: VecEnv, model: NeuralRewardMachine | MooreMachine, options: dict[str, Any]
-) -> NeuralRewardMachineVecWrapper:
-    if find_wrapper(venv) is not None:
-        raise WorldError("give the environment without the belief: load_pair puts the saved one around it")
-    return NeuralRewardMachineVecWrapper(venv, model, **options)
 
 
 def _normaliser(env: VecEnv | None) -> VecNormalize | None:
@@ -179,10 +176,6 @@ def _model(
     if saved is None:
         raise ModelFileError(f"{path} holds no model")
     return _from_bytes(saved, lambda file: load_model(file, grounder))
-
-
-def _model_bytes(model: NeuralRewardMachine) -> bytes:
-    return _bytes(lambda path: save_model(path, model))
 
 
 def _bytes(save: Callable[[str], Any]) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any, Literal
 
 from nrm.agents import Trainer
@@ -14,9 +15,10 @@ from nrm.runs.config import RunConfig
 from nrm.runs.folder import RunFolder, train
 from nrm.runs.lock import locked
 from nrm.sweeps.grid import Cell
-from nrm.sweeps.packing import CELL_FILE
 
 RUNS = "runs"
+CELL_FILE = "cell.json"
+"""Beside a run's own files: which variant a cell belongs to, and whether it is done."""
 CellState = Literal["new", "begun", "done"]
 
 
@@ -70,10 +72,8 @@ def describe(error: Exception) -> str:
     """An error in one line; of an unforeseen one also where it arose."""
     if isinstance(error, NrmError):
         return str(error)
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    place = "" if frame is None else f" ({Path(frame.tb_frame.f_code.co_filename).name}, line {frame.tb_lineno})"
+    frames = extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{place}"
 
 

@@ -27,11 +27,6 @@ class Forecast:
         self._running: dict[str, tuple[float, int | None]] = {}
         """For each cell under way: when it was last heard of, and its episodes then, if known."""
 
-    @property
-    def running(self) -> int:
-        """How many cells are under way."""
-        return len(self._running)
-
     def add(self, event: Event, now: float) -> None:
         """Take in an event at a time in seconds."""
         name, total = event.cell.name, event.cell.config.episodes

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from nrm.agents import METHODS
 from nrm.aliases import Json
 from nrm.envs import End
-from nrm.errors import GridError, listing, suggestion
+from nrm.errors import GridError, unknown
 from nrm.logic import is_paper_task, paper_task
 from nrm.machines.formats.task_file import task_toml
 from nrm.runs.config import RunConfig, choose_run
@@ -132,21 +132,10 @@ class Grid:
                     whole[name] = converted(value, WHOLE_RUN[name], name)
                 else:
                     raise GridError(self._misplaced(name))
-        sections = default_sections(world, method, whole["algorithm"], whole["preset"])
-        config = choose_run(
-            task,
-            world,
-            method,
-            seed,
-            algorithm=whole["algorithm"],
-            preset_name=whole["preset"],
-            episodes=whole["episodes"],
-            environments=whole["environments"],
-            end=cast(End, whole["end"]),
-            sections=changed(
-                sections, changes, also=[section for name in self.methods if (section := METHODS[name].section)]
-            ),
-        )
+        preset = whole.pop("preset")
+        also = [section for name in self.methods if (section := METHODS[name].section)]
+        sections = changed(default_sections(world, method, whole["algorithm"], preset), changes, also)
+        config = choose_run(task, world, method, seed, preset_name=preset, sections=sections, **whole)
         place = re.sub(r"[^A-Za-z0-9._-]+", "-", config.world_title)
         parts = (place, _task_name(task, config), method.replace(":", "-"), variant, f"seed{seed}")
         return Cell("-".join(part for part in parts if part), variant, config)
@@ -159,8 +148,7 @@ class Grid:
         for section, values in sections.items():
             if hasattr(values, name):
                 return f"'{name}' is a setting of the section '{section}'; write {section}.{name} = …"
-        known = (*WHOLE_RUN, *sections)
-        return f"unknown setting '{name}'{suggestion(name, known)} (settings: {listing(known)})"
+        return unknown("setting", name, (*WHOLE_RUN, *sections))
 
     def to_json(self) -> Json:
         """The grid as JSON values, with the names of its cells."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nrm.errors import FileError
-from nrm.files import write_text
+from nrm.files import write_json
 from nrm.runs.folder import clear_beginnings
 from nrm.runs.lock import locked
 from nrm.sweeps.cells import RUNS, cell_state
@@ -58,7 +57,7 @@ def run_grid(
     with locked(store) as lock:
         outcome = Outcome()
         unfinished = _unfinished(cells, store, outcome)
-        write_text(store / GRID_FILE, json.dumps(grid.to_json(), indent=2) + "\n")
+        write_json(store / GRID_FILE, grid.to_json())
         clear_beginnings(store / RUNS)
         watch = plan(unfinished, len(outcome.skipped))
         ended: set[str] = set(outcome.failed)

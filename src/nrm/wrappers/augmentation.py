@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nrm.errors import WorldError, listing, suggestion
+from nrm.errors import WorldError, listing, suggestion, unknown
 
 Layout = Literal["dict", "flat"]
 """`dict`: a `Dict` with the entries `observation` and `belief`; the entries of an observation that is a `Dict` itself
@@ -38,10 +38,7 @@ class Augmentation:
     ) -> Augmentation:
         """For a space of single observations. `reads`: the entry that the grounder reads, of `Dict` observations."""
         if layout not in get_args(Layout):
-            raise WorldError(
-                f"unknown layout {layout!r}{suggestion(str(layout), get_args(Layout))} "
-                f"(layouts: {listing(get_args(Layout))})"
-            )
+            raise WorldError(unknown("layout", layout, get_args(Layout)))
         key = _key(space, reads)
         grounded = space if key is None else space[key]  # type: ignore[index]
         if not isinstance(grounded, _ONE_ARRAY):

@@ -19,11 +19,11 @@ from nrm.envs import (
     End,
     MinecraftConfig,
     MinecraftEnv,
-    StepBatch,
     TaskEnv,
     environment_seeds,
 )
 from nrm.envs.termination import ending_states
+from nrm.envs.world import StepBatch
 from nrm.errors import UnknownSymbolError, WorldError
 from tests.envs.worlds import CONFIGS, config, paper_machine
 from tests.strategies import machines

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from nrm.envs import ACTIONS, MINECRAFT_ID, MinecraftConfig, MinecraftEnv
+from nrm.envs import ACTIONS, MinecraftConfig, MinecraftEnv
 from nrm.errors import MissingExtraError, WorldError
+from nrm.registration import MINECRAFT_ID
 from tests.envs.worlds import CONFIGS
 
 
@@ -125,7 +126,7 @@ def test_without_pygame_the_message_says_what_to_install(monkeypatch: pytest.Mon
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(WorldError, match="no option 'sizes'; did you mean 'size'"):
+    with pytest.raises(WorldError, match="unknown option 'sizes'; did you mean 'size'"):
         gymnasium.make(MINECRAFT_ID, sizes=3)
     with pytest.raises(WorldError, match="unknown render_mode 'rgb'"):
         MinecraftEnv(render_mode="rgb")

@@ -14,18 +14,9 @@ import nrm
 from nrm import MooreMachine, Task
 from nrm.errors import FileError, MachineError, NrmError, TaskFileError
 from nrm.logic import Formula
-from nrm.machines import (
-    draw,
-    from_dot,
-    load_machine,
-    load_task,
-    machine_from_dict,
-    machine_json,
-    machine_to_dict,
-    save_machine,
-    save_task,
-    to_dot,
-)
+from nrm.machines import draw, load_machine, load_task, machine_from_dict, save_machine, save_task
+from nrm.machines.formats.dot import from_dot, to_dot
+from nrm.machines.formats.json import machine_json, machine_to_dict
 from nrm.machines.formats.task_file import task_from_toml, task_toml
 from tests.strategies import formulas, machines
 

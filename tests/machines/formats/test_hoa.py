@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 import nrm
 from nrm import MooreMachine, equivalent, load_machine
 from nrm.errors import FileError, LimitError, MachineError, TaskFileError
-from nrm.machines import FORMATS, from_hoa, save_machine, to_hoa
+from nrm.machines import save_machine
+from nrm.machines.formats.files import FORMATS
+from nrm.machines.formats.hoa_reader import from_hoa
+from nrm.machines.formats.hoa_writer import to_hoa
 from tests.strategies import machines
 
 HEAD = 'HOA: v1\nStates: 2\nStart: 0\nAP: 2 "a" "b"\nacc-name: Buchi\nAcceptance: 1 Inf(0)\n'

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import nrm
 from nrm import MooreMachine, equivalent, load_machine
 from nrm.errors import LimitError, MachineError
-from nrm.machines import RewardMachine, load_reward_machine, parse_reward_machine, to_reward_file
+from nrm.machines import RewardMachine, load_reward_machine
+from nrm.machines.formats.reward_machine_file import parse_reward_machine, to_reward_file
 from tests.strategies import machines
 
 OFFICE = """0 # initial state

@@ -11,7 +11,7 @@ import numpy as np
 
 from nrm.aliases import Symbol
 from nrm.envs.counter_rng import check_seed
-from nrm.errors import WorldError, listing, suggestion
+from nrm.errors import WorldError, listing, unknown
 
 Cell: TypeAlias = tuple[int, int]
 """A place of the grid, (x, y): x counts from the left and y from the top, both from 0."""
@@ -68,8 +68,9 @@ class MinecraftConfig:
     def __post_init__(self) -> None:
         set_field = object.__setattr__
         set_field(self, "size", _checked_size(self.size))
-        _check_choice("layout", self.layout, get_args(Layout))
-        _check_choice("observation", self.observation, get_args(Observation))
+        for name, choices in (("layout", get_args(Layout)), ("observation", get_args(Observation))):
+            if getattr(self, name) not in choices:
+                raise WorldError(unknown(name, getattr(self, name), choices))
         if self.start != "random":
             set_field(self, "start", _cell(self.start, "the start (if not 'random')"))
             self._check_inside(self.start, "the start")
@@ -154,11 +155,6 @@ class MinecraftConfig:
             raise WorldError(f"{len(self.placements)} items and the start do not fit into {self.cells} cells")
         if self.empty in self.names:
             raise WorldError(f"'{self.empty}' names both an item and the empty cell; rename one of them")
-
-
-def _check_choice(field: str, value: object, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise WorldError(f"unknown {field} {value!r}{suggestion(str(value), choices)} ({field}: {', '.join(choices)})")
 
 
 def _whole(value: object) -> bool:

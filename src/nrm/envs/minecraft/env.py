@@ -15,7 +15,7 @@ from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.grid import ACTIONS, begin, coordinates, next_cells, settled, slipped
 from nrm.envs.minecraft.painter import Painter, text
 from nrm.envs.minecraft.viewer import Window
-from nrm.errors import WorldError, listing, suggestion
+from nrm.errors import WorldError, unknown
 
 RENDER_PIXELS = 512
 """The side of what `render` shows."""
@@ -63,12 +63,10 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
         known = [field.name for field in fields(MinecraftConfig)]
         for option in options:
             if option not in known:
-                raise WorldError(
-                    f"the world has no option '{option}'{suggestion(option, known)} (options: {', '.join(known)})"
-                )
+                raise WorldError(unknown("option", option, known))
         modes = self.metadata["render_modes"]
         if render_mode is not None and render_mode not in modes:
-            raise WorldError(f"unknown render_mode '{render_mode}'{suggestion(render_mode, modes)} ({listing(modes)})")
+            raise WorldError(unknown("render_mode", render_mode, modes))
         self.config = replace(config or MinecraftConfig(), **options)
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(ACTIONS))
@@ -89,7 +87,7 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
             self._seed = int(self.np_random.integers(1 << 62)) if seed is None else int(seed)
             check_seed(self._seed)
             self._episode = -1
-            self._world = self._settled(self._seed)
+            self._world = settled(self.config, self._seed) if self.config.layout == "seed" else self.config
         self._episode += 1
         self._key = episode_keys(words([self._seed]), self._episode)
         drawn = begin(self._world, self._key)
@@ -129,11 +127,6 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
         """Close the window, if there is one."""
         if self._window is not None:
             self._window.close()
-
-    def _settled(self, seed: int) -> MinecraftConfig:
-        if self.config.layout != "seed":
-            return self.config
-        return settled(self.config, seed if self.config.layout_seed is None else self.config.layout_seed)
 
     def _observation(self) -> NDArray[Any]:
         if self.config.observation == "map":

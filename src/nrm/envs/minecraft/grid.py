@@ -71,8 +71,9 @@ def begin(config: MinecraftConfig, keys: Words) -> Episodes:
 
 
 def settled(config: MinecraftConfig, seed: int) -> MinecraftConfig:
-    """The configuration with the items of layout "seed" put where this seed draws them."""
-    contents = begin(config, words([seed])).contents[0]
+    """The configuration with its items put where `layout_seed`, or else this seed, draws them."""
+    drawn_from = seed if config.layout_seed is None else config.layout_seed
+    contents = begin(config, words([drawn_from])).contents[0]
     width = config.shape[0]
     placements = tuple(
         (config.names[contents[cell] - 1], (int(cell) % width, int(cell) // width)) for cell in np.flatnonzero(contents)

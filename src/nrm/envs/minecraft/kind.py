@@ -54,9 +54,7 @@ def _title(config: MinecraftConfig) -> str:
 def _board(config: MinecraftConfig, machine: MooreMachine, end: End, seed: int) -> Board:
     if config.cells > MOST_CELLS:
         raise WorldError(f"worlds are drawn up to {MOST_CELLS:,} cells; this one has {config.cells:,}")
-    still = config
-    if config.layout != "fixed":
-        still = settled(config, seed if config.layout_seed is None else config.layout_seed)
+    still = config if config.layout == "fixed" else settled(config, seed)
     return Board(
         world=BatchedMinecraft(still, machine, 1, end),
         width=still.shape[0],

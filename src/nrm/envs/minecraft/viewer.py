@@ -7,21 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nrm.errors import MissingExtraError
+from nrm.errors import require
 
 
 class Window:
     """A pygame window; it opens with the first picture."""
 
     def __init__(self, title: str) -> None:
-        try:
-            import pygame
-        except ImportError:
-            raise MissingExtraError(
-                "render_mode='human' needs pygame: pip install 'neural-reward-machines[render]'. "
-                "Without it there are render_mode='rgb_array' and 'ansi'"
-            ) from None
-        self._pygame: Any = pygame
+        without = ". Without it there are render_mode='rgb_array' and 'ansi'"
+        self._pygame = require("pygame", "render_mode='human' needs pygame", "render", without)
         self._title = title
         self._screen: Any = None
         self._clock: Any = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nrm.errors import MissingExtraError, WorldError, suggestion
+from nrm.errors import WorldError, require, suggestion
 
 FAMILIES = ("MiniGrid-", "BabyAI-")
 """How the ids begin that MiniGrid registers."""
@@ -41,11 +41,9 @@ class MiniGridConfig:
 
 def check_minigrid_id(name: str) -> None:
     """Raise unless MiniGrid is installed and registers an environment of that id."""
-    try:
-        import minigrid  # noqa: F401 - registers its environments
-    except ImportError:
-        raise MissingExtraError(f"'{name}' needs MiniGrid: pip install 'neural-reward-machines[minigrid]'") from None
     import gymnasium
+
+    require("minigrid", f"'{name}' needs MiniGrid", "minigrid")  # it registers its environments
 
     known = [known for known in gymnasium.registry if known.startswith(FAMILIES)]
     if name not in known:

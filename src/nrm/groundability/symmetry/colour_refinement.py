@@ -45,9 +45,7 @@ def _ranks(colours: Words, prints: Words) -> Words:
     return words
 
 
-def _mixed(
-    values: Words,
-) -> Words:
+def _mixed(values: Words) -> Words:
     """Integers spread over 64 bits (multiply and shift, wrapping)."""
     mixed = (values + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(31)

@@ -47,20 +47,19 @@ class SymmetrySearch:
     Holds a budget of work, which every call spends; the machine itself is never changed.
     """
 
-    def __init__(self, machine: MooreMachine, class_colours: Sequence[int] = (), work: int = DEFAULT_WORK) -> None:
-        """`class_colours`: a symmetry must map each class to one of equal colour (by default all are equal)."""
+    def __init__(self, machine: MooreMachine, work: int = DEFAULT_WORK) -> None:
         self.rows: list[list[int]] = machine.columns.tolist()
         self.states, self.classes = machine.columns.shape
         self.initial = machine.initial
         codes: dict[float, int] = {}
         self.state_colours = [codes.setdefault(level, len(codes)) for level in machine.outputs.tolist()]
-        self.class_colours = list(class_colours) or [0] * self.classes
+        self.class_colours = [0] * self.classes
         self.columns = machine.columns
         self._budget = Budget(work, work)
         self._refuted = 0
 
     def with_class_colours(self, class_colours: Sequence[int]) -> SymmetrySearch:
-        """The same search with other colours of classes; it shares the budget."""
+        """The same search, in which a class goes only to one of equal colour; it shares the budget."""
         other = copy(self)
         other.class_colours = list(class_colours)
         return other

@@ -1,4 +1,8 @@
-"""Text to formula: one LALR pass, with errors that point at the place."""
+"""Text to formula: one LALR pass, with errors that point at the place.
+
+Loosest to tightest: `<->`, `->`, `^`, `|`, `&`, then `U R W M S`, then the prefix operators. `->` and the binary
+temporal operators group to the right, as in Spot; for the others grouping makes no difference.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,60 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from nrm.errors import FormulaError, FormulaSyntaxError, shorten
 from nrm.logic.ltlf.formula import MAX_DEPTH, Formula, Op, atom, both, either, infix, prefix
-from nrm.logic.ltlf.grammar import GRAMMAR
 from nrm.logic.ltlf.patterns import apply_pattern
 from nrm.logic.symbols import name_problem
 
 MAX_LENGTH = 50_000
 """Longest formula text that is read, in characters."""
+
+_GRAMMAR = r"""
+?start: equivalence
+
+?equivalence: implication (_IFF implication)*
+?implication: exclusive_or | exclusive_or _IMPLIES implication
+?exclusive_or: disjunction (_XOR disjunction)*
+?disjunction: conjunction (_OR conjunction)*
+?conjunction: temporal (_AND temporal)*
+?temporal: unary | unary (UNTIL | RELEASE | WEAK_UNTIL | STRONG_RELEASE | SINCE) temporal -> infix
+?unary: operand
+    | (NOT | NEXT | WEAK_NEXT | EVENTUALLY | ALWAYS | YESTERDAY | ONCE | HISTORICALLY) unary -> prefix
+?operand: _OPEN equivalence _CLOSE
+    | (TRUE | FALSE | LAST | END) -> constant
+    | NAME -> atom
+    | QUOTED -> quoted
+    | NAME _OPEN argument (_COMMA argument)* _CLOSE -> call
+?argument: equivalence | INTEGER -> integer
+
+_IFF.2: /<->|<=>|↔|iff(?!\w)/
+_IMPLIES.2: /->|=>|→|implies(?!\w)/
+_XOR.2: /\^|⊕|xor(?!\w)/
+_OR.2: /\|\||\||\\\/|∨|or(?!\w)/
+_AND.2: /&&|&|\/\\|∧|and(?!\w)/
+NOT.2: /!|~|¬|not(?!\w)/
+NEXT.2: /X\[!\]|X(?!\w)/
+WEAK_NEXT.2: /WX(?!\w)/
+EVENTUALLY.2: /F(?!\w)/
+ALWAYS.2: /G(?!\w)/
+UNTIL.2: /U(?!\w)/
+RELEASE.2: /R(?!\w)/
+WEAK_UNTIL.2: /W(?!\w)/
+STRONG_RELEASE.2: /M(?!\w)/
+YESTERDAY.2: /Y(?!\w)/
+ONCE.2: /O(?!\w)/
+HISTORICALLY.2: /H(?!\w)/
+SINCE.2: /S(?!\w)/
+TRUE.2: /(true|True|TRUE)(?!\w)|⊤/
+FALSE.2: /(false|False|FALSE)(?!\w)|⊥/
+LAST.2: /last(?!\w)/
+END.2: /end(?!\w)/
+_OPEN: "("
+_CLOSE: ")"
+_COMMA: ","
+NAME: /[A-Za-z_][A-Za-z0-9_]*/
+QUOTED: /"[^"\n]*"/
+INTEGER: /[0-9]+/
+%ignore /\s+/
+"""
 
 
 def parse(text: str | Formula) -> Formula:
@@ -117,7 +169,7 @@ def _fold(op: Op, parts: list[Formula]) -> Formula:
 
 @cache
 def _lark() -> Lark:
-    return Lark(GRAMMAR, parser="lalr", transformer=_Build())
+    return Lark(_GRAMMAR, parser="lalr", transformer=_Build())
 
 
 def _check_parentheses(text: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nrm.errors import FileError, MachineError, MissingExtraError
+from nrm.errors import FileError, MachineError, require
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import letters_where, moves
 from nrm.machines.moore import MooreMachine
@@ -88,13 +88,7 @@ def from_dot(text: str) -> MooreMachine:
 
 def graphviz() -> Any:
     """The pygraphviz module, or an error that says how to get it."""
-    try:
-        import pygraphviz
-    except ImportError:
-        raise MissingExtraError(
-            "pictures need pygraphviz: pip install 'neural-reward-machines[draw]' (text, JSON and DOT work without it)"
-        ) from None
-    return pygraphviz
+    return require("pygraphviz", "pictures need pygraphviz", "draw", " (text, JSON and DOT work without it)")
 
 
 def colour(share: float) -> str:

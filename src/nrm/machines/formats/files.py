@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, TypeVar
 
-from nrm.errors import FileError, LimitError, MachineError, MissingExtraError, NrmError, listing, suggestion
-from nrm.files import read_text, write_text
+from nrm.errors import FileError, LimitError, MachineError, MissingExtraError, NrmError, listing, unknown
+from nrm.files import read_json, read_text, write_text
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.formats.dot import from_dot, to_dot
 from nrm.machines.formats.hoa_reader import from_hoa
@@ -61,10 +60,10 @@ def load_machine(
     for name, value in {**options, "outputs": outputs}.items():
         if value is not None:
             raise MachineError(f"{path}: '{name}' is for reward machine files (.txt); a {chosen} file says it itself")
-    text = read_text(path)
     if chosen == "json":
-        data = _json(text, path)
+        data = read_json(path)
         return _placed(path, lambda: machine_from_dict(data))
+    text = read_text(path)
     if chosen == "toml":
         return task_from_toml(text, str(path)).machine()
     return _placed(path, lambda: from_dot(text) if chosen == "dot" else from_hoa(text))
@@ -99,25 +98,12 @@ def machine_text(machine: MooreMachine, form: Format, title: str = "") -> str:
 def _format(path: Path | str, chosen: Format | None) -> Format:
     if chosen is not None:
         if chosen not in FORMATS.values():
-            known = tuple(dict.fromkeys(FORMATS.values()))
-            raise FileError(f"unknown format '{chosen}'{suggestion(chosen, known)} (formats: {listing(known)})")
+            raise FileError(unknown("format", chosen, dict.fromkeys(FORMATS.values())))
         return chosen
     ending = Path(path).suffix.lstrip(".").lower()
     if ending and ending not in FORMATS:
         raise FileError(f"the ending of '{path}' says no format; use one of {listing(FORMATS)}, or give format=…")
     return FORMATS.get(ending, "json")
-
-
-def _json(text: str, path: Path | str) -> Mapping[str, object]:
-    try:
-        data: Mapping[str, object] = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise FileError(f"{path} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
-    except RecursionError:
-        raise FileError(f"{path} is nested too deep to be a machine") from None
-    except ValueError:
-        raise FileError(f"{path} holds a number that is too long") from None
-    return data
 
 
 def _placed(path: Path | str, read: Callable[[], Value]) -> Value:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nrm.aliases import Json
-from nrm.errors import MachineError, listing, suggestion
+from nrm.errors import MachineError, listing, suggestion, unknown
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import letters_where
 from nrm.machines.moore import MooreMachine
@@ -54,10 +54,7 @@ def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
         raise MachineError(f"a machine is a dictionary, not {type(data).__name__}")
     for key in data:
         if key not in MACHINE_KEYS:
-            raise MachineError(
-                f"unknown key '{key}' in the machine{suggestion(str(key), MACHINE_KEYS)} "
-                f"(keys: {listing(MACHINE_KEYS)})"
-            )
+            raise MachineError(unknown("key", key, MACHINE_KEYS, " in the machine"))
     if data.get("format", MACHINE_FORMAT) != MACHINE_FORMAT:
         raise MachineError(f"the format is '{data['format']}', not '{MACHINE_FORMAT}'")
     if data.get("version", MACHINE_FORMAT_VERSION) != MACHINE_FORMAT_VERSION:

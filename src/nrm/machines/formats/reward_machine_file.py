@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nrm.errors import FormulaError, MachineError, NrmError, listing, shorten, suggestion
+from nrm.errors import FormulaError, MachineError, NrmError, shorten, unknown
 from nrm.logic import Formula, Op, name_problem, parse
 from nrm.machines.alphabet import Alphabet, alphabet_of
 from nrm.machines.guards import moves
@@ -250,10 +250,8 @@ def _check_names(edge: RewardEdge, alphabet: Alphabet) -> None:
     for name in edge.guard.atoms():
         if name not in alphabet.places:
             what = "symbol" if alphabet.is_exclusive else "proposition"
-            raise MachineError(
-                f"line {edge.line}: unknown {what} '{name}' in the guard '{edge.guard}' ({what}s: "
-                f"{listing(alphabet.symbols)}){suggestion(name, alphabet.symbols)}"
-            )
+            problem = unknown(what, name, alphabet.symbols, f" in the guard '{edge.guard}'")
+            raise MachineError(f"line {edge.line}: {problem}")
 
 
 def _note(line: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nrm.errors import NrmError, TaskFileError, listing, suggestion
+from nrm.errors import NrmError, TaskFileError, unknown
 from nrm.files import line_of, parse_toml, read_text, write_text
 from nrm.logic import LANGUAGES, Language
 from nrm.machines.alphabet import Alphabet
@@ -67,7 +67,7 @@ class _KeyError(NrmError):
 def _task(data: dict[str, Any]) -> Task:
     for key in data:
         if key not in TASK_KEYS:
-            raise _KeyError(key, f"unknown key '{key}'{suggestion(key, TASK_KEYS)} (keys: {listing(TASK_KEYS)})")
+            raise _KeyError(key, unknown("key", key, TASK_KEYS))
     for one, other in (("formula", "task"), ("logic", "task"), ("symbols", "propositions"), ("reward", "levels")):
         if one in data and other in data:
             raise _KeyError(other, f"give either '{one}' or '{other}', not both")

@@ -19,40 +19,35 @@ from pathlib import Path
 from typing import Any
 
 from nrm.agents import Trainer
-from nrm.errors import EngineError, FileError, MissingExtraError
-from nrm.runs.folder import RunFolder
-from nrm.sweeps.cells import cell_path, describe, run_cell
-from nrm.sweeps.engines.events import EVERY, RETRIES, Event, Reporter
+from nrm.errors import EngineError, FileError, require
+from nrm.files import write_bytes
+from nrm.runs.folder import RunFolder, whole_folder
+from nrm.sweeps.cells import CELL_FILE, cell_path, describe, run_cell
+from nrm.sweeps.engines.events import EngineSettings, Event, Reporter
 from nrm.sweeps.grid import Cell
-from nrm.sweeps.packing import Files, pack, unpack
 
 TICK = 0.3
 CONNECT_SECONDS = 5.0
 HEALTH_SECONDS = 60.0
+Files = dict[str, bytes]
+"""The files of a run folder, by their paths in it."""
 
 
 @dataclass(frozen=True)
-class RayEngine:
-    """Trains cells as tasks of a Ray cluster, each on one CPU."""
+class RayEngine(EngineSettings):
+    """Trains cells as tasks of a Ray cluster, each on one CPU; `processes` is for a cluster that is started here."""
 
     address: str | None = None
     """Of an existing cluster: host:port or auto. A cluster is started on this machine when absent."""
-    processes: int | None = None
-    """CPUs of the cluster that is started on this machine; as many as there are when absent."""
-    every: int = EVERY
-    """Episodes between two checkpoints."""
-    retries: int = RETRIES
-    """How often Ray tries a cell again whose worker died."""
 
     def __post_init__(self) -> None:
         if self.address is not None and self.processes is not None:
             raise EngineError("an existing cluster has the processes it has; drop --processes, or drop --address")
-        if self.processes is not None and self.processes < 1:
-            raise EngineError(f"the number of processes must be at least 1, not {self.processes}")
+        super().__post_init__()
 
     def run(self, cells: Sequence[Cell], store: Path, lock: int, interrupted: Callable[[], bool]) -> Iterator[Event]:  # noqa: ARG002 - only this process writes
         """Train cells; see `Engine`."""
-        ray = _import_ray()
+        ray = require("ray", "the Ray engine needs Ray", "ray")
         borrowed = ray.is_initialized()
         if not borrowed:
             self._connect(ray)
@@ -220,12 +215,30 @@ class ShippedFolder(RunFolder):
             self._ship(pack(self.path))
 
 
-def _import_ray() -> Any:
+def pack(path: Path) -> Files:
+    """The files of a run folder; nothing where there is no folder."""
     try:
-        import ray
-    except ImportError:
-        raise MissingExtraError("the Ray engine needs Ray: pip install 'neural-reward-machines[ray]'") from None
-    return ray
+        found = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
+        return {str(file.relative_to(path)): file.read_bytes() for file in found}
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from None
+
+
+def unpack(files: Files, path: Path) -> None:
+    """Write the files of a run folder, each whole, the mark of being done last."""
+    if not files:
+        return
+    if path.exists() and any(path.iterdir()):
+        _write(files, path)
+        return
+    with whole_folder(path) as new:
+        _write(files, new)
+
+
+def _write(files: Files, path: Path) -> None:
+    for name in sorted(files, key=lambda name: name == CELL_FILE):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path / name, files[name])
 
 
 def _check_address(address: str) -> None:

@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from nrm.agents import Trainer
+from nrm.errors import EngineError
 from nrm.sweeps.grid import Cell
 
-RETRIES = 3
-"""How often a cell is tried again whose process died."""
-EVERY = 1000
-"""Episodes between two checkpoints."""
 REPORT_SECONDS = 0.5
 
 Kind = Literal["begun", "progress", "retried", "done", "saved", "failed"]
@@ -34,6 +31,22 @@ class Event:
     """begun: the process that trains the cell."""
     message: str = ""
     """retried, failed: why."""
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """What every engine can be told."""
+
+    processes: int | None = None
+    """How many cells at a time on this machine; as many as there are cores when absent."""
+    every: int = 1000
+    """Episodes between two checkpoints."""
+    retries: int = 3
+    """How often a cell is tried again whose process died."""
+
+    def __post_init__(self) -> None:
+        if self.processes is not None and self.processes < 1:
+            raise EngineError(f"the number of processes must be at least 1, not {self.processes}")
 
 
 class Engine(Protocol):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nrm.errors import EngineError
-from nrm.sweeps.engines.events import EVERY, RETRIES, Event
+from nrm.sweeps.engines.events import EngineSettings, Event
 from nrm.sweeps.grid import Cell
 
 WORKER = ("-m", "nrm.sweeps.engines.worker")
@@ -25,19 +25,8 @@ TICK = 0.2
 
 
 @dataclass(frozen=True)
-class LocalEngine:
+class LocalEngine(EngineSettings):
     """Trains cells in processes of its own. A cell whose process dies goes on from its checkpoint in another."""
-
-    processes: int | None = None
-    """How many cells at a time; as many as there are cores when absent."""
-    every: int = EVERY
-    """Episodes between two checkpoints."""
-    retries: int = RETRIES
-    """How often a cell is tried again whose process died."""
-
-    def __post_init__(self) -> None:
-        if self.processes is not None and self.processes < 1:
-            raise EngineError(f"the number of processes must be at least 1, not {self.processes}")
 
     def run(self, cells: Sequence[Cell], store: Path, lock: int, interrupted: Callable[[], bool]) -> Iterator[Event]:
         """Train cells; see `Engine`."""
