@@ -26,7 +26,7 @@ from nrm.tracking import AccuracyMeter
 
 SYMBOLS = ("red", "green", "blue", "floor")
 FORMULA = "F(red & F green) & G !blue"
-DISCS = {"red": (-0.5, 0.1), "green": (0.45, 0.5), "blue": (0.6, -0.25)}
+DISCS = {"red": (-0.5, 0.1), "green": (0.45, 0.5), "blue": (0.75, -0.1)}
 RADIUS, STEP, LIMIT = 0.25, 0.15, 60
 NEAR = 0.05
 """Distance from a border that counts as near."""
