@@ -28,7 +28,7 @@ _CHOOSERS = ("world", "method", "algorithm", "preset")
 class Train:
     """Train an agent on a task. A run can be interrupted, and goes on exactly with --resume.
 
-    Settings follow the world, the method and the algorithm: --help lists those of the ones that are named before it.
+    Settings follow the world, the method and the algorithm: --help lists those of the ones that are named beside it.
     """
 
     task: str | None = None

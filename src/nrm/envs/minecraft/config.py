@@ -45,9 +45,8 @@ class MinecraftConfig:
     size: int | tuple[int, int] = 4
     """Cells along a side, or (width, height)."""
     items: Items | None = None
-    """Names with their cells, such as `{"gem": (0, 3), "lava": [(3, 3), (2, 1)]}`. An item without a cell (None, a
-    number of copies, or a plain list of names) is drawn, which needs another `layout` than "fixed". None: the paper's
-    items."""
+    """Names with their cells: gem@0,3 lava@3,3 lava@2,1, or in Python `{"gem": (0, 3), "lava": [(3, 3), (2, 1)]}`. An
+    item without a cell is drawn, which needs another layout than "fixed". The paper's items when absent."""
     layout: Layout = "fixed"
     """Items without a cell are drawn once per seed ("seed") or anew every episode ("episode")."""
     layout_seed: int | None = None
