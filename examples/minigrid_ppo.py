@@ -50,8 +50,7 @@ def main() -> None:
         seed=0,
     )
     # The task is given to the callback only to tell how well the grounder does; it learns from rewards.
-    fit = nrm.FitConfig(epochs=100, learning_rate=3e-3, restarts=1, target=0.003)
-    grounding = GroundingCallback(model, every=32, config=fit, task=machine, verbose=1)
+    grounding = GroundingCallback(model, every=32, task=machine, verbose=1)
     agent.learn(options.steps, callback=grounding)
     options.out.mkdir(parents=True, exist_ok=True)
     print(f"wrote {save_pair(options.out / 'agent.zip', agent, model)}")
