@@ -12,6 +12,7 @@ import pytest
 
 import nrm
 from nrm import cli
+from nrm.sweeps.grid_file import grid_from_toml
 from tests.envs.conftest import _one_thread  # noqa: F401 - a fixture for all that runs here
 
 ROOT = Path(__file__).parent.parent
@@ -92,6 +93,12 @@ def test_console_examples_print_what_they_show(command: str, shown: str, capsys:
     printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     expected = [line.rstrip() for line in shown.splitlines()]
     assert [line for line in printed if line] == [line for line in expected if line]
+
+
+def test_the_grid_file_of_the_docs_is_a_grid() -> None:
+    (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "sweeps.md").read_text(), re.DOTALL)
+    grid = grid_from_toml(text.replace(', "mine.toml"]', "]"))
+    assert {cell.variant for cell in grid.cells} == {"base", "open", "large", "papers"}
 
 
 def anchors(page: Path) -> set[str]:

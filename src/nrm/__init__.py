@@ -23,6 +23,7 @@ from nrm.machines import (
     product,
     save_machine,
     save_task,
+    task_from_text,
 )
 from nrm.machines import compile_formula as compile  # noqa: A004 - reads as nrm.compile(...)
 from nrm.registration import register_worlds_when_used as _register_worlds_when_used
@@ -141,6 +142,7 @@ __all__ = [
     "save_model",
     "save_task",
     "shortcuts",
+    "task_from_text",
     "train",
     "write_figures",
     "write_report",

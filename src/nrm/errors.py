@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
+from traceback import extract_tb
 from typing import Any
 
 
@@ -144,6 +145,15 @@ def unknown(what: str, name: object, known: Iterable[str], where: str = "") -> s
     """`"unknown layout 'flt'; did you mean 'flat'? (layouts: dict, flat)"`."""
     names = list(known)
     return f"unknown {what} '{name}'{where}{suggestion(str(name), names)} ({what}s: {listing(names)})"
+
+
+def describe(error: Exception) -> str:
+    """An error in one line; of an unforeseen one also where it arose."""
+    if isinstance(error, NrmError):
+        return str(error)
+    frames = extract_tb(error.__traceback__)
+    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"
 
 
 def shorten(text: str, width: int = 60) -> str:

@@ -64,7 +64,7 @@ class Registry(Mapping[str, Value]):
     def _check(self, value: object, name: str) -> None:
         missing = [part for part in self._parts if not hasattr(value, part)]
         if missing:
-            raise ConfigError(f"the {self.noun} '{name}' lacks {listing(missing)}; it needs {listing(self._parts)}")
+            raise ConfigError(f"the {self.noun} '{name}' lacks {listing(missing)}")
 
 
 def import_value(path: str, what: str = "value") -> Any:
@@ -83,7 +83,8 @@ def import_value(path: str, what: str = "value") -> Any:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise ConfigError(_failed(path, error)) from error
         raise ConfigError(
-            f"the {what} '{path}' cannot be found: there is no module '{error.name}' here ({here}) or on Python's path"
+            f"the {what} '{path}' cannot be found: there is no module '{error.name}' here ({here}) or on Python's "
+            "path; run the command in the folder that holds it, or add that folder to PYTHONPATH"
         ) from None
     except Exception as error:
         raise ConfigError(_failed(path, error)) from error
@@ -98,6 +99,8 @@ def import_value(path: str, what: str = "value") -> Any:
 
 def _failed(path: str, error: Exception) -> str:
     """The user's own error in one line: what, and where in the module."""
+    if isinstance(error, SyntaxError):  # it says itself where it is
+        return f"importing '{path}' failed: {type(error).__name__}: {error}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
     place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
     return f"importing '{path}' failed: {type(error).__name__}: {error}{place}"

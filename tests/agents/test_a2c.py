@@ -14,7 +14,7 @@ from nrm.agents import new_trainer
 from nrm.agents.a2c import A2C, A2CConfig
 from nrm.agents.networks import ActorCritic, ImageFeatures, NetworkConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
-from nrm.errors import TrainingError
+from nrm.errors import ConfigError, TrainingError
 from nrm.neural.layers import FlatFeatures
 from nrm.runs import RunFolder, choose_run, train
 from nrm.tracking import MachineMemory
@@ -86,6 +86,16 @@ def test_the_rows_of_a_tabled_policy_go_by_the_rows_of_the_memory() -> None:
     assert all(torch.equal(one, other) for one, other in zip(*rollouts, strict=True))
     for one, other in zip(*(agent.actor.evaluate(rollouts[0]) for agent in agents), strict=True):
         torch.testing.assert_close(one, other)
+
+
+def test_a_table_that_does_not_hold_the_features_is_refused() -> None:
+    class Halved(MachineMemory):
+        def feature(self, carry: Tensor) -> Tensor:
+            return super().feature(carry // 2)
+
+    machine = nrm.compile("F(pickaxe & F lava) & G !door", SYMBOLS)
+    with pytest.raises(ConfigError, match=r"feature\(carry\) is table\[carry\]"):
+        A2C(BatchedMinecraft(MinecraftConfig(), machine, 8), Halved(machine), A2CConfig(), NetworkConfig(), seed=0)
 
 
 def test_large_worlds_have_no_table() -> None:

@@ -115,7 +115,7 @@ SYMBOLS = nrm.Alphabet.exclusive(("home", "bell", "way"))
 
 
 def task(text, config):
-    return nrm.Task(nrm.parse(text or "F(bell & F home)"), SYMBOLS, name=text or "ring")
+    return nrm.task_from_text(text or "F(bell & F home)", SYMBOLS)
 
 
 def env(config, machine, mode, end):
@@ -289,11 +289,16 @@ def test_sweep_and_report(nrm_command: Nrm, outside: Path) -> None:
         (["--method", "my_method:Clock"], "the method 'my_method:Clock' lacks name, label, knows"),
         (["--method", "broken:METHOD"], "importing 'broken:METHOD' failed: ZeroDivisionError: division by zero ("),
         (["--algorithm", "my_algorithm:"], "write module:name"),
+        (["--method", "failing:METHOD"], "a module of yours failed: ZeroDivisionError: division by zero ("),
         (["--grounding.grounder", "my_method:Clock"], "lacks name, label, from_shape"),
     ],
 )
 def test_mistakes(nrm_command: Nrm, outside: Path, arguments: list[str], message: str) -> None:
     (outside / "broken.py").write_text("\nMETHOD = 1 / 0\n")
+    (outside / "failing.py").write_text(
+        "from nrm.agents import Method\n"
+        "METHOD = Method('failing', 'Failing', 'fails', lambda world, settings, features, seed: 1 / 0)\n"
+    )
     found = nrm_command("train", "--task", "F gem", *arguments, "--out", "mistake")
     assert found.status == 2
     assert message in " ".join(found.err.split())

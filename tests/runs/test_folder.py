@@ -201,6 +201,17 @@ def test_what_killed_writers_leave_is_removed(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.path.iterdir()) == ["config.json", "versions.json"]
 
 
+def test_an_agent_that_has_learned_nothing_is_not_evaluated(tmp_path: Path) -> None:
+    folder = _begun(tmp_path / "run")
+    with pytest.raises(FileError, match="has no checkpoint yet; go on with 'nrm train --resume"):
+        folder.load_trained()
+    train(folder, folder.load())
+    assert folder.load_trained().done
+    (folder.path / "checkpoint.pt").unlink()
+    with pytest.raises(FileError, match=r"checkpoint.pt is gone, although metrics.csv tells .* to begin that run"):
+        folder.load()
+
+
 def test_a_full_disk_keeps_the_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = _begun(tmp_path / "run")
     trainer = config().build_trainer()

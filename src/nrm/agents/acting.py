@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from nrm.agents.networks import ActorCritic, NetworkConfig, features_for
 from nrm.envs.world import BatchedWorld
+from nrm.errors import ConfigError
 from nrm.tracking import Memory, Seen, reset
 
 
@@ -53,6 +54,11 @@ class Actor:
         self.parameters = list(self.net.parameters())
         if isinstance(memory, nn.Module):
             self.parameters += list(memory.parameters())
+        if memory.table is not None and not torch.equal(memory.feature(torch.arange(len(memory.table))), memory.table):
+            raise ConfigError(
+                "a memory's table must hold its features, row by row: feature(carry) is table[carry]; where carries "
+                "are no row numbers, let table be None"
+            )
         self._features: Tensor | None = None
         self._policy: Tensor | None = None
         # The policy is a table where all pairs of a frame and a memory are about as many as a rollout has steps.

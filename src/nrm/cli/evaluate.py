@@ -44,7 +44,7 @@ class Evaluate:
             raise UsageError(f"--episodes must be at least 1, not {self.episodes}")
         torch.set_num_threads(1)
         folder = RunFolder(self.run_folder)
-        trainer, config = folder.load(), folder.config()
+        trainer, config = folder.load_trained(), folder.config()
         greedy, sampled = (
             evaluate(trainer, config.build_world(min(16, self.episodes)), self.episodes, self.seed, greedy=best)
             for best in (True, False)

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from nrm.cli.options import UsageError
 from nrm.cli.terminal import interrupt_flag
+from nrm.errors import NrmError, describe
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
@@ -79,12 +80,20 @@ class Train:
                 raise UsageError("say where the run goes: --out DIR")
             folder = RunFolder(self.out)
             config = self._config()
-            config.build_trainer()  # what cannot be built leaves no folder behind
+            try:
+                config.build_trainer()  # what cannot be built leaves no folder behind
+            except NrmError:
+                raise
+            except Exception as error:
+                if not any(":" in name for name in (self.method, self.algorithm, self.world)):
+                    raise
+                raise UsageError(f"a module of yours failed: {describe(error)}") from error
             folder.begin(config)
         with locked(folder.path):
             remove_leftovers(folder.path)
             trainer = folder.load()
             if trainer.done:
+                folder.save(trainer)  # metrics that were lost or damaged are written again
                 print(f"the run in {folder.path} is done already")
             else:
                 with interrupt_flag() as interrupted, _progress(trainer, self.quiet) as progress:

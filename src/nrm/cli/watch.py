@@ -55,7 +55,7 @@ class Watch:
             raise UsageError(f"--gif writes a .gif file, not '{self.gif}'")
         torch.set_num_threads(1)
         folder = RunFolder(self.run_folder)
-        trainer, config = folder.load(), folder.config()
+        trainer, config = folder.load_trained(), folder.config()
         machine = trainer.world.machine
         mode = "ansi" if self.gif is None else "rgb_array"
         env = config.world_kind.render(config.settings["world"], machine, mode, config.end)

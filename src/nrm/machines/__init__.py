@@ -4,7 +4,7 @@ from nrm.machines.alphabet import Alphabet
 from nrm.machines.drawing import Picture, draw, render, text_picture
 from nrm.machines.formats.files import load_machine, load_reward_machine, machine_text, save_machine
 from nrm.machines.formats.json import machine_from_dict
-from nrm.machines.formats.task_file import load_task, save_task
+from nrm.machines.formats.task_file import load_task, save_task, task_from_text
 from nrm.machines.levels import LevelCodec
 from nrm.machines.moore import MooreMachine, Run
 from nrm.machines.operations import Difference, difference, equivalent, minimise, product
@@ -43,6 +43,7 @@ __all__ = [
     "render",
     "save_machine",
     "save_task",
+    "task_from_text",
     "text_picture",
     "with_rewards",
 ]

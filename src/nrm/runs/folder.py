@@ -64,12 +64,20 @@ class RunFolder:
         path = self.path / "config.json"
         if not path.exists():
             raise FileError(
-                f"{self.path} holds no run (there is no config.json); begin one with 'nrm train --out {self.path}'"
+                f"{self.path} holds no run (there is no config.json); begin one with 'nrm train --task 1 --out "
+                f"{self.path}'"
             )
         try:
             return RunConfig.from_json(read_json(path))
         except ConfigError as error:
-            raise ConfigError(f"{path}: {error}") from None
+            raise ConfigError(f"{path}: {error}; {self.way_out}") from None
+        except FileError as error:
+            raise FileError(f"{error}; {self.way_out}") from None
+
+    @property
+    def way_out(self) -> str:
+        """What to do about files that cannot be mended."""
+        return f"mend it, or remove {self.path} to begin that run anew"
 
     def save(self, trainer: Trainer, cpu_seconds: float | None = None) -> None:
         """Write checkpoint, metrics and cost; each file is the old one or the new one, never half of one."""
@@ -96,7 +104,21 @@ class RunFolder:
         trainer = self.config().build_trainer()
         path = self.path / "checkpoint.pt"
         if path.exists():
-            load_checkpoint(path, trainer)
+            try:
+                load_checkpoint(path, trainer)
+            except FileError as error:
+                raise FileError(f"{error}; {self.way_out}") from None
+        elif (self.path / "metrics.csv").exists():
+            raise FileError(f"{path} is gone, although metrics.csv tells of episodes; {self.way_out}")
+        return trainer
+
+    def load_trained(self) -> Trainer:
+        """The trainer of a run that has a checkpoint: an agent that has learned nothing is nothing to look at."""
+        trainer = self.load()
+        if not (self.path / "checkpoint.pt").exists():
+            raise FileError(
+                f"the run in {self.path} has no checkpoint yet; go on with 'nrm train --resume {self.path}'"
+            )
         return trainer
 
     def metrics(self) -> dict[str, Column]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from traceback import extract_tb
 from typing import Any, Literal
 
 from nrm.agents import Trainer
@@ -32,12 +31,12 @@ def cell_state(store: Path, cell: Cell) -> CellState:
     folder = RunFolder(cell_path(store, cell))
     if not folder.exists:
         if folder.path.is_dir() and any(folder.path.iterdir()):
-            raise FileError(f"{folder.path} is not empty and holds no run; {_way_out(folder)}")
+            raise FileError(f"{folder.path} is not empty and holds no run; {folder.way_out}")
         return "new"
     try:
         there = folder.config()
     except NrmError as error:
-        raise FileError(f"{error}; {_way_out(folder)}") from None
+        raise FileError(str(error)) from None
     if there != cell.config:
         raise GridError(
             f"{folder.path} holds another run: {_differences(there, cell.config)}; choose another --out, or remove "
@@ -61,20 +60,11 @@ def run_cell(
         try:
             trainer = folder.load()
         except NrmError as error:
-            raise FileError(f"{error}; {_way_out(folder)}") from None
+            raise FileError(str(error)) from None
         done = train(folder, trainer, every, progress, interrupted)
         # The mark comes last: whoever reads it finds everything else written.
         write_text(folder.path / CELL_FILE, _cell_text(cell, done))
     return done
-
-
-def describe(error: Exception) -> str:
-    """An error in one line; of an unforeseen one also where it arose."""
-    if isinstance(error, NrmError):
-        return str(error)
-    frames = extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
 
 
 def _cell_text(cell: Cell, done: bool) -> str:
@@ -89,10 +79,6 @@ def _is_done(folder: RunFolder, episodes: int) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(marked, dict) and marked.get("done") is True and rows == episodes
-
-
-def _way_out(folder: RunFolder) -> str:
-    return f"remove {folder.path} to begin that run anew"
 
 
 def _differences(there: RunConfig, here: RunConfig) -> str:

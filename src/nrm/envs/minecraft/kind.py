@@ -16,8 +16,7 @@ from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
 from nrm.envs.worlds import WORLDS, Board, WorldKind
 from nrm.errors import ConfigError, WorldError
-from nrm.logic import is_paper_task, parse
-from nrm.machines import Alphabet, MooreMachine, Task, load_task
+from nrm.machines import Alphabet, MooreMachine, Task, task_from_text
 
 NAMES = ("map", "image")
 MOST_CELLS = 1024
@@ -32,15 +31,11 @@ def _task(text: str | None, config: MinecraftConfig) -> Task:
     """A paper task over the world's symbols, a task file, or a formula."""
     if text is None:
         raise ConfigError("no task is given; add one, such as --task 1 or --task 'F pickaxe & G !lava'")
-    if text.endswith(".toml"):
-        return load_task(text)
     names = [name for name in config.names if name not in MINECRAFT_SYMBOLS]
     empty = [] if config.empty is None else [config.empty]
     symbols = MINECRAFT_SYMBOLS if not names and config.empty == "empty" else (*config.names, *empty)
     alphabet = Alphabet.exclusive(symbols) if empty else Alphabet.propositional(symbols)
-    if is_paper_task(text):
-        return Task.from_paper(text, alphabet)
-    return Task(parse(text), alphabet, name=text)
+    return task_from_text(text, alphabet)
 
 
 def _render(config: MinecraftConfig, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from nrm.errors import NrmError, TaskFileError, unknown
 from nrm.files import line_of, parse_toml, read_text, write_text
-from nrm.logic import LANGUAGES, Language
+from nrm.logic import LANGUAGES, Language, is_paper_task, parse
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.rewards import RewardScheme, scheme_named
 from nrm.machines.task import DEFAULT_LOGIC, Task
@@ -32,6 +32,13 @@ def task_from_toml(text: str, source: str = "task file") -> Task:
         return _task(data)
     except _KeyError as error:
         raise TaskFileError(f"{source}{line_of(text, error.key)}: {error}") from None
+
+
+def task_from_text(text: str, alphabet: Alphabet) -> Task:
+    """What somebody wrote as a task: a task file (.toml), a paper task over an alphabet, or a formula over it."""
+    if text.endswith(".toml"):
+        return load_task(text)
+    return Task.from_paper(text, alphabet) if is_paper_task(text) else Task(parse(text), alphabet, name=text)
 
 
 def save_task(task: Task, path: Path | str) -> None:

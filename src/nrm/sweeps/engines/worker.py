@@ -11,8 +11,9 @@ from typing import Any
 
 import torch
 
+from nrm.errors import describe
 from nrm.runs.folder import RunFolder
-from nrm.sweeps.cells import cell_path, describe, run_cell
+from nrm.sweeps.cells import cell_path, run_cell
 from nrm.sweeps.engines.events import Reporter
 
 
