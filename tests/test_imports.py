@@ -81,3 +81,8 @@ def test_importing_the_library_does_not_import_torch_or_gymnasium() -> None:
 def test_public_names_exist() -> None:
     for name in nrm.__all__:
         assert getattr(nrm, name) is not None
+
+
+def test_packages_load_when_they_are_used_and_nothing_else_shows() -> None:
+    code = "import nrm; assert nrm.neural.fit is nrm.fit; assert not {'sys', 'Any', 'import_module'} & set(dir(nrm))"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -16,7 +16,7 @@ from nrm.machines import Outputs, save_machine
 from nrm.neural.config import Attempt, FitConfig
 
 if TYPE_CHECKING:
-    from nrm.cli.fitting import Outcome
+    from nrm.cli.fitting import FitOutcome
     from nrm.machines import MooreMachine
     from nrm.neural import RecordedEpisodes
 
@@ -112,7 +112,7 @@ class Fit(MachineOptions):
                 raise UsageError("the file names no symbols; say which ones the task has: --symbols a,b,c")
         return options.source().machine
 
-    def _save(self, outcome: Outcome) -> None:
+    def _save(self, outcome: FitOutcome) -> None:
         from nrm.neural import save_model
 
         save_model(self.out / "model.pt", outcome.model)

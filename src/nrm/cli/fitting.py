@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FitOutcome:
     """What was learned."""
 
     model: NeuralRewardMachine
@@ -107,7 +107,7 @@ def named_as(recorded: RecordedEpisodes, alphabet: Alphabet) -> RecordedEpisodes
     return dataclasses.replace(recorded, symbols=symbols, symbol_names=alphabet.symbols)
 
 
-def learn(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None) -> Outcome:
+def learn(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None) -> FitOutcome:
     """Do what the options ask for; `task` is the machine that they name."""
     if task is not None:
         recorded = named_as(recorded, task.alphabet)
@@ -119,17 +119,19 @@ def learn(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, p
 
 def _grounding(
     options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None
-) -> Outcome:
+) -> FitOutcome:
     assert task is not None
     episodes = recorded.buffer(task)
     grounder = GROUNDERS[options.grounder].from_shape(recorded.shape, task.alphabet.size)
     model = NeuralRewardMachine(grounder, task)
     record = fit(model, episodes, "grounding", options.settings, progress=progress)
     verdict, diagnosis = _judged(model, episodes, task)
-    return Outcome(model, record, episodes, verdict=verdict, diagnosis=diagnosis)
+    return FitOutcome(model, record, episodes, verdict=verdict, diagnosis=diagnosis)
 
 
-def _machine(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None) -> Outcome:
+def _machine(
+    options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None
+) -> FitOutcome:
     if recorded.symbols is None:
         raise UsageError("to learn the machine alone, the file must have true 'symbols'; without them: --learn both")
     names = recorded.symbol_names or tuple(f"s{number}" for number in range(int(recorded.symbols.max()) + 1))
@@ -140,10 +142,10 @@ def _machine(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None
     record = fit(model, episodes, "machine", options.settings, progress=progress)
     found = extract(model, episodes)
     verdict = None if task is None else f"the machine is {compare(found, task)}"
-    return Outcome(model, record, episodes, found, verdict)
+    return FitOutcome(model, record, episodes, found, verdict)
 
 
-def _both(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None) -> Outcome:
+def _both(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None) -> FitOutcome:
     episodes = recorded.buffer(task)
     entry = GROUNDERS[options.grounder]
     made = discover(
@@ -157,7 +159,7 @@ def _both(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, p
     if task is not None:
         matched = renaming(made.machine, task)
         verdict = "equivalent up to the names of symbols" if matched else "not equivalent under any names of symbols"
-    return Outcome(made.model, made.record, episodes, made.machine, verdict)
+    return FitOutcome(made.model, made.record, episodes, made.machine, verdict)
 
 
 def _judged(

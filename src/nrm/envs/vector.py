@@ -20,7 +20,7 @@ from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 
 AnyEnv = gymnasium.Env[Any, Any]
-STATE_VERSION = 1
+VECTOR_STATE_VERSION = 1
 
 
 class VectorWorld:
@@ -125,7 +125,7 @@ class VectorWorld:
                 "environment with autoreset_mode=AutoresetMode.DISABLED"
             )
         return {
-            "version": STATE_VERSION,
+            "version": VECTOR_STATE_VERSION,
             "task": task_digest(self.machine),
             "seeds": list(self._seeds),
             "episode": torch.from_numpy(self._episode.copy()),
@@ -138,7 +138,7 @@ class VectorWorld:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from where `state_dict` was called: every present episode is replayed from its seed."""
         seeds = state.get("seeds", ())
-        known = state.get("version") == STATE_VERSION and state.get("task") == task_digest(self.machine)
+        known = state.get("version") == VECTOR_STATE_VERSION and state.get("task") == task_digest(self.machine)
         if not known or not self._own_resets or len(seeds) != self.count:
             raise WorldError(
                 f"the saved state is of another world: it has {len(seeds)} environments, this one {self.count}; the "

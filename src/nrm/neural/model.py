@@ -21,7 +21,7 @@ from nrm.neural.probabilities import (
     check_unit_interval,
     letters_from_propositions,
 )
-from nrm.neural.recursion import Method
+from nrm.neural.recursion import ChainMethod
 
 Emission = Literal["categorical", "independent"]
 MOST_CELLS = 500_000_000
@@ -130,7 +130,7 @@ class NeuralRewardMachine(nn.Module):
         return letters.to(self.machine.dtype)
 
     def forward(
-        self, observations: Values, lengths: Tensor | Sequence[int] | None = None, method: Method = "auto"
+        self, observations: Values, lengths: Tensor | Sequence[int] | None = None, method: ChainMethod = "auto"
     ) -> Beliefs:
         """Symbol, state and reward probabilities for each step of padded observations (batch, time, …).
 
@@ -148,7 +148,7 @@ class NeuralRewardMachine(nn.Module):
         observations: Values,
         levels: Values,
         lengths: Tensor | Sequence[int] | None = None,
-        method: Method = "auto",
+        method: ChainMethod = "auto",
     ) -> Filtered:
         """Beliefs conditioned on the levels (batch, time) seen so far; levels are indices into `machine.levels`."""
         batch = pack(self._tensor(observations), lengths, levels)
@@ -162,7 +162,7 @@ class NeuralRewardMachine(nn.Module):
         observations: Values,
         levels: Values,
         lengths: Tensor | Sequence[int] | None = None,
-        method: Method = "auto",
+        method: ChainMethod = "auto",
     ) -> Tensor:
         """(batch,) the logarithm of the probability of each whole sequence of levels, given the observations.
 
@@ -184,13 +184,13 @@ class NeuralRewardMachine(nn.Module):
         return total
 
     def batch_log_likelihood(
-        self, batch: EpisodeBatch, symbols: Tensor, method: Method = "auto"
+        self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod = "auto"
     ) -> tuple[Tensor, Tensor]:
         """(batch,) log-likelihoods and (time, batch) likelihoods of steps, from symbols (n, symbols)."""
         matrices = self.matrices(batch, symbols, observed=True)
         return recursion.log_likelihood(matrices, self._start(batch), method)
 
-    def batch_rewards(self, batch: EpisodeBatch, symbols: Tensor, method: Method = "auto") -> Tensor:
+    def batch_rewards(self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod = "auto") -> Tensor:
         """(batch, time, levels) open-loop reward probabilities, from symbols (n, symbols)."""
         return self._open_loop(batch, symbols, method) @ self.machine.reward_probs()
 
@@ -271,7 +271,7 @@ class NeuralRewardMachine(nn.Module):
         tensor = as_tensor(observations, "observations")
         return tensor if given else tensor.to(self.machine.levels.device)
 
-    def _open_loop(self, batch: EpisodeBatch, symbols: Tensor, method: Method) -> Tensor:
+    def _open_loop(self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod) -> Tensor:
         """(batch, time, states) beliefs that no reward informs."""
         states = recursion.propagate(self.matrices(batch, symbols), self._start(batch), method).transpose(0, 1)
         # Rounding lets the mass drift over thousands of steps.

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-Method = Literal["auto", "loop", "scan"]
+ChainMethod = Literal["auto", "loop", "scan"]
 
 _SCAN_FROM = 256
 """Length from which a scan can pay."""
@@ -38,7 +38,7 @@ _SMALL = 1e-10
 """Sum of a message below which a loop normalises every step instead."""
 
 
-def uses_scan(method: Method, time: int, batch: int, states: int) -> bool:
+def uses_scan(method: ChainMethod, time: int, batch: int, states: int) -> bool:
     """Whether a chain is solved by a scan; `auto` decides by its size."""
     if method not in ("auto", "loop", "scan"):
         raise ValueError(f"method must be 'auto', 'loop' or 'scan', not {method!r}")
@@ -47,13 +47,13 @@ def uses_scan(method: Method, time: int, batch: int, states: int) -> bool:
     return method == "scan"
 
 
-def propagate(matrices: Tensor, start: Tensor, method: Method = "auto") -> Tensor:
+def propagate(matrices: Tensor, start: Tensor, method: ChainMethod = "auto") -> Tensor:
     """(time, batch, states) beliefs q_t = q_{t-1} A_t from `start` (batch, states)."""
     result: Tensor = _Propagation.apply(matrices, start, _choice(method, matrices))  # type: ignore[no-untyped-call]
     return result
 
 
-def filtered(matrices: Tensor, start: Tensor, method: Method = "auto") -> tuple[Tensor, Tensor]:
+def filtered(matrices: Tensor, start: Tensor, method: ChainMethod = "auto") -> tuple[Tensor, Tensor]:
     """Beliefs (time, batch, states) normalised at each step, and the likelihood (time, batch) of each step.
 
     From a step of likelihood 0 on, beliefs and likelihoods are 0.
@@ -62,7 +62,7 @@ def filtered(matrices: Tensor, start: Tensor, method: Method = "auto") -> tuple[
     return beliefs, _step_likelihoods(matrices, start, beliefs)
 
 
-def log_likelihood(matrices: Tensor, start: Tensor, method: Method = "auto") -> tuple[Tensor, Tensor]:
+def log_likelihood(matrices: Tensor, start: Tensor, method: ChainMethod = "auto") -> tuple[Tensor, Tensor]:
     """The log-likelihood of each chain (batch,), and the likelihood of each step (time, batch), without gradient.
 
     Likelihoods below the smallest normal number count as that number, so that values and gradients stay finite.
@@ -73,7 +73,7 @@ def log_likelihood(matrices: Tensor, start: Tensor, method: Method = "auto") -> 
     return total, steps
 
 
-def _choice(method: Method, matrices: Tensor) -> bool:
+def _choice(method: ChainMethod, matrices: Tensor) -> bool:
     time, batch, states = matrices.shape[:3]
     return uses_scan(method, time, batch, states)
 

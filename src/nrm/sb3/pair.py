@@ -23,8 +23,8 @@ from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
 
-FORMAT = "nrm-sb3-pair"
-VERSION = 1
+PAIR_FORMAT = "nrm-sb3-pair"
+PAIR_VERSION = 1
 NORMALISER = "normalise.pkl"
 Loaded = TypeVar("Loaded")
 
@@ -55,8 +55,8 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
         )
     kind = type(algorithm)
     about: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": PAIR_FORMAT,
+        "version": PAIR_VERSION,
         "algorithm": [kind.__module__, kind.__qualname__],
         "wrapper": {
             "layout": wrapper.augmentation.layout,
@@ -160,10 +160,10 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     except (OSError, zipfile.BadZipFile, ValueError) as error:
         raise ModelFileError(f"{path} is no saved pair, or it is damaged: {error}") from None
     version = about.get("version")
-    if about.get("format") != FORMAT or not isinstance(version, int) or version > VERSION:
+    if about.get("format") != PAIR_FORMAT or not isinstance(version, int) or version > PAIR_VERSION:
         raise ModelFileError(
-            f"{path} has version {version} of the format '{about.get('format')}'; this library reads '{FORMAT}' up to "
-            f"{VERSION}; update nrm to read it"
+            f"{path} has version {version} of the format '{about.get('format')}'; this library reads '{PAIR_FORMAT}' up to "
+            f"{PAIR_VERSION}; update nrm to read it"
         )
     return about, files
 

@@ -13,7 +13,7 @@ from nrm.machines import MachineLike
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief
 from nrm.tracking.tracker import told_states
-from nrm.wrappers import Layout
+from nrm.wrappers import BeliefLayout
 from nrm.wrappers.models import fitted
 
 
@@ -33,7 +33,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         venv: VecEnv,
         model: NeuralRewardMachine | MachineLike,
         *,
-        layout: Layout = "dict",
+        layout: BeliefLayout = "dict",
         belief: Belief = "conditioned",
         reads: str | None = None,
         reward_scale: float = 1.0,

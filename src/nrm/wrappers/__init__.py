@@ -1,8 +1,8 @@
 """A belief beside the observations of any Gymnasium environment, single or vectorised."""
 
-from nrm.wrappers.augmentation import Layout
+from nrm.wrappers.augmentation import BeliefLayout
 from nrm.wrappers.models import model_for
 from nrm.wrappers.single import NeuralRewardMachineWrapper
 from nrm.wrappers.vector import NeuralRewardMachineVectorWrapper
 
-__all__ = ["Layout", "NeuralRewardMachineVectorWrapper", "NeuralRewardMachineWrapper", "model_for"]
+__all__ = ["BeliefLayout", "NeuralRewardMachineVectorWrapper", "NeuralRewardMachineWrapper", "model_for"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nrm.errors import WorldError, listing, suggestion, unknown
 
-Layout = Literal["dict", "flat"]
+BeliefLayout = Literal["dict", "flat"]
 """`dict`: a `Dict` with the entries `observation` and `belief`; the entries of an observation that is a `Dict` itself
 stay as they are. `flat`: one `Box` with the belief behind the observation's numbers."""
 
@@ -28,17 +28,17 @@ class Augmentation:
     """The space of observations with beliefs."""
     grounded: spaces.Space[Any]
     """The space of the part of an observation that the grounder reads."""
-    layout: Layout
+    layout: BeliefLayout
     key: str | None
     """The entry of a `Dict` observation that the grounder reads; None where the observation is one array."""
 
     @classmethod
     def of(
-        cls, space: spaces.Space[Any], states: int, layout: Layout = "dict", reads: str | None = None
+        cls, space: spaces.Space[Any], states: int, layout: BeliefLayout = "dict", reads: str | None = None
     ) -> Augmentation:
         """For a space of single observations. `reads`: the entry that the grounder reads, of `Dict` observations."""
-        if layout not in get_args(Layout):
-            raise WorldError(unknown("layout", layout, get_args(Layout)))
+        if layout not in get_args(BeliefLayout):
+            raise WorldError(unknown("layout", layout, get_args(BeliefLayout)))
         key = _key(space, reads)
         grounded = space if key is None else space[key]  # type: ignore[index]
         if not isinstance(grounded, _ONE_ARRAY):

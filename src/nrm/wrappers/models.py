@@ -14,7 +14,7 @@ from nrm.machines import MachineLike, MooreMachine, as_machine
 from nrm.neural import NeuralRewardMachine, grounder_for
 from nrm.neural.model import Emission
 from nrm.tracking import Belief, Tracker
-from nrm.wrappers.augmentation import Augmentation, Layout
+from nrm.wrappers.augmentation import Augmentation, BeliefLayout
 
 Model = NeuralRewardMachine | MooreMachine
 """What beliefs come from: a neural machine, or a machine whose true state is told."""
@@ -56,7 +56,7 @@ def fitted(
     count: int,
     others: Iterable[object],
     *,
-    layout: Layout,
+    layout: BeliefLayout,
     belief: Belief,
     reads: str | None,
     record: bool,

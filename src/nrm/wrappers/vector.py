@@ -14,7 +14,7 @@ from nrm.machines import MachineLike
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief
 from nrm.tracking.tracker import told_states
-from nrm.wrappers.augmentation import Layout
+from nrm.wrappers.augmentation import BeliefLayout
 from nrm.wrappers.models import fitted
 
 
@@ -31,7 +31,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         env: VectorEnv[Any, Any, Any],
         model: NeuralRewardMachine | MachineLike,
         *,
-        layout: Layout = "dict",
+        layout: BeliefLayout = "dict",
         belief: Belief = "conditioned",
         reads: str | None = None,
         record: bool = True,

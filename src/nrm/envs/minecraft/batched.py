@@ -19,7 +19,7 @@ from nrm.envs.world import StepBatch, Truth, check_count, task_digest
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 
-STATE_VERSION = 1
+MINECRAFT_STATE_VERSION = 1
 _SAVED = ("episode", "cell", "state", "final_state", "time", "content")
 
 
@@ -130,11 +130,11 @@ class BatchedMinecraft:
         if not self._seeds:
             raise WorldError("call reset(seed) first: there is no state to save yet")
         numbers = {name: torch.from_numpy(getattr(self, f"_{name}").copy()) for name in _SAVED}
-        return {"version": STATE_VERSION, "world": self._fingerprint(), "seeds": list(self._seeds), **numbers}
+        return {"version": MINECRAFT_STATE_VERSION, "world": self._fingerprint(), "seeds": list(self._seeds), **numbers}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from where `state_dict` was called, in a world of the same configuration, task and count."""
-        if state.get("version") != STATE_VERSION or state.get("world") != self._fingerprint():
+        if state.get("version") != MINECRAFT_STATE_VERSION or state.get("world") != self._fingerprint():
             raise WorldError(
                 "the saved state is of another world: configuration, task, end rule and count must be the same. "
                 f"Saved: {state.get('world')}; here: {self._fingerprint()}"
