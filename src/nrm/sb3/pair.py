@@ -162,8 +162,8 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     version = about.get("version")
     if about.get("format") != PAIR_FORMAT or not isinstance(version, int) or version > PAIR_VERSION:
         raise ModelFileError(
-            f"{path} has version {version} of the format '{about.get('format')}'; this library reads '{PAIR_FORMAT}' up to "
-            f"{PAIR_VERSION}; update nrm to read it"
+            f"{path} has version {version} of the format '{about.get('format')}'; this library reads '{PAIR_FORMAT}' "
+            f"up to {PAIR_VERSION}; update nrm to read it"
         )
     return about, files
 
