@@ -84,7 +84,7 @@ def test_a_grounder_from_outside_is_found_saved_and_loaded(outside: Path) -> Non
 
 
 def test_what_is_no_grounder_is_refused(outside: Path) -> None:
-    with pytest.raises(ConfigError, match="lacks from_shape$"):
+    with pytest.raises(ConfigError, match=r"lacks from_shape$"):
         GROUNDERS["outside_grounders:Shapeless"]
     with pytest.raises(ConfigError, match=r"unknown grounder 'poled'; did you mean 'pooled'\? \(grounders: .*mlp.*\)"):
         GROUNDERS["poled"]
