@@ -11,6 +11,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from nrm.errors import ConfigError, WorldError
 from nrm.machines import MachineLike, MooreMachine, as_machine
 from nrm.neural import FitConfig, NeuralRewardMachine
+from nrm.neural.frames import FrameTable
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
 from nrm.tracking import Accuracy, AccuracyMeter, Burst, Grounding, GroundingConfig, RecordedEpisode
@@ -148,7 +149,8 @@ class GroundingCallback(BaseCallback):
         """Over the distinct observations of the last episodes."""
         if self._meter is None or not self._labelled or not isinstance(self.machine, NeuralRewardMachine):
             return None
-        rows = np.concatenate([episode.observations for episode in self._labelled])
+        frames = FrameTable()
+        numbers = frames.add(np.concatenate([episode.observations for episode in self._labelled]))
         letters = np.concatenate([episode.letters for episode in self._labelled if episode.letters is not None])
-        _, first = np.unique(rows.reshape(len(rows), -1), axis=0, return_index=True)
-        return self._meter.measure(self.machine, torch.from_numpy(rows[first]), torch.from_numpy(letters[first]))
+        _, first = np.unique(numbers, return_index=True)
+        return self._meter.measure(self.machine, torch.from_numpy(frames[:]), torch.from_numpy(letters[first]))

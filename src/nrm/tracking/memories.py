@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from nrm.machines import MooreMachine
+from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import NeuralRewardMachine
 
 Belief = Literal["conditioned", "open"]
@@ -116,7 +116,7 @@ class BeliefMemory:
         self._frames = frames
         self._start = model.machine.initial_level
         self._emission = model.machine.reward_probs().detach()
-        self._levels = model.machine.levels.detach()
+        self._codec = LevelCodec(model.machine.levels.detach().to(self._emission.dtype))
         self._matrices: Tensor | None = None
         self.refresh()
 
@@ -133,7 +133,7 @@ class BeliefMemory:
 
     def start(self, count: int) -> Tensor:
         """Certain of the initial state."""
-        level = torch.full((count, 1), self._start, device=self._levels.device)
+        level = torch.full((count, 1), self._start, device=self._emission.device)
         return torch.cat([self.model.initial_belief(count).detach(), level], 1)
 
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
@@ -147,8 +147,7 @@ class BeliefMemory:
 
     def _weighed(self, belief: Tensor, level: Tensor) -> Tensor:
         """The belief given the level. Where it calls the level impossible, the grounder is wrong: any state of it."""
-        nearest = (level[:, None] - self._levels.to(level.dtype)).abs().argmin(1)
-        allowed = self._emission.t()[nearest]
+        allowed = self._emission.t()[self._codec.nearest(level)]
         joint = belief * allowed
         total = joint.sum(1, keepdim=True)
         anything = allowed / allowed.sum(1, keepdim=True)
