@@ -12,7 +12,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from nrm.errors import EpisodeError
-from nrm.machines import LevelCodec, MooreMachine
+from nrm.machines import LevelCodec, MachineLike, as_machine
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.frames import FrameTable
 
@@ -69,13 +69,9 @@ class EpisodeBuffer:
         self._uses: Counter[int] = Counter()
 
     @classmethod
-    def for_machine(cls, machine: MooreMachine, capacity: int | None = None, keep: Keep = "recent") -> EpisodeBuffer:
-        """An empty buffer for episodes of a machine."""
-        if not isinstance(machine, MooreMachine):
-            raise EpisodeError(
-                f"a buffer is for a MooreMachine, not {type(machine).__name__}; nrm.compile(formula, symbols) makes one"
-            )
-        codec = LevelCodec.of(machine)
+    def for_machine(cls, machine: MachineLike, capacity: int | None = None, keep: Keep = "recent") -> EpisodeBuffer:
+        """An empty buffer for episodes of a machine, or of a task."""
+        codec = LevelCodec.of(as_machine(machine))
         return cls(codec.levels, codec.initial, capacity, keep)
 
     def __len__(self) -> int:

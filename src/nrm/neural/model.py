@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LimitError, listing
-from nrm.machines import LevelCodec, MooreMachine
+from nrm.machines import LevelCodec, MachineLike, as_machine
 from nrm.neural import recursion
 from nrm.neural.batches import EpisodeBatch, pack
 from nrm.neural.moore import ProbabilisticMoore
@@ -78,11 +78,13 @@ class NeuralRewardMachine(nn.Module):
     """
 
     def __init__(
-        self, grounder: nn.Module, machine: ProbabilisticMoore | MooreMachine, emission: Emission = "categorical"
+        self, grounder: nn.Module, machine: ProbabilisticMoore | MachineLike, emission: Emission = "categorical"
     ) -> None:
         super().__init__()
         self.grounder = grounder
-        self.machine = ProbabilisticMoore.from_machine(machine) if isinstance(machine, MooreMachine) else machine
+        if not isinstance(machine, ProbabilisticMoore):
+            machine = ProbabilisticMoore.from_machine(as_machine(machine))
+        self.machine = machine
         self.emission: Emission = emission
         if emission not in ("categorical", "independent"):
             raise AlphabetError(f"an emission is 'categorical' or 'independent', not '{emission}'")

@@ -94,6 +94,13 @@ def test_places_are_grounded_and_equal_seeds_give_equal_parameters(objective: st
         assert torch.equal(one, other)
 
 
+def test_a_task_is_as_good_as_its_machine() -> None:
+    task = nrm.Task(nrm.parse("F(a & F b)"), MACHINE.alphabet)
+    assert (EpisodeBuffer.for_machine(task).levels == MACHINE.levels).all()
+    each = NeuralRewardMachine(MlpGrounder(1, 3), task)
+    assert fit(each, walks(MACHINE)).explained
+
+
 def test_labels_choose_among_what_rewards_cannot_tell_apart() -> None:
     # Rewards cannot tell a from b in F a & F b: a label for one place does.
     machine = nrm.compile("F a & F b", "a b c")
