@@ -18,6 +18,7 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "logic": ("automata",),
     "machines": ("logic",),
     "groundability": ("machines",),
+    "families": ("machines",),
     "neural": ("machines",),
     "tracking": ("neural", "groundability"),
     "envs": ("machines",),
@@ -40,7 +41,7 @@ def below(folder: str) -> set[str]:
 
 ALLOWED = {folder: below(folder) for folder in ABOVE}
 SHARED = {"errors", "aliases", "files", "registration", "registry", "timing"}
-WITHOUT_TORCH = ("automata", "logic", "machines", "groundability")
+WITHOUT_TORCH = ("automata", "logic", "machines", "groundability", "families")
 
 
 def imported_modules(path: Path) -> set[str]:

@@ -8,9 +8,11 @@ from nrm.machines.formats.task_file import load_task, save_task, task_from_text
 from nrm.machines.levels import LevelCodec
 from nrm.machines.moore import MooreMachine, Run
 from nrm.machines.operations import Difference, difference, equivalent, minimise, product
+from nrm.machines.pool import TaskPool
 from nrm.machines.reward_machine import FallOff, Outputs, Overlap, RewardMachine
 from nrm.machines.rewards import RewardScheme, levels, with_rewards
 from nrm.machines.task import MachineLike, Task, as_machine, as_machines, compile_formula
+from nrm.machines.view import task_view, view_width
 
 __all__ = [
     "Alphabet",
@@ -26,6 +28,7 @@ __all__ = [
     "RewardScheme",
     "Run",
     "Task",
+    "TaskPool",
     "as_machine",
     "as_machines",
     "compile_formula",
@@ -44,6 +47,8 @@ __all__ = [
     "save_machine",
     "save_task",
     "task_from_text",
+    "task_view",
     "text_picture",
+    "view_width",
     "with_rewards",
 ]

@@ -1,0 +1,7 @@
+"""LetterWorld: letters on a torus, drawn anew every episode, for agents that obey any formula."""
+
+from nrm.envs.letter.batched import BatchedLetters
+from nrm.envs.letter.config import LetterConfig
+from nrm.envs.letter.env import LetterEnv
+
+__all__ = ["BatchedLetters", "LetterConfig", "LetterEnv"]

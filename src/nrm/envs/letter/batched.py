@@ -1,0 +1,184 @@
+"""N LetterWorlds at once, as tables."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nrm.envs.counter_rng import check_seed, environment_seeds, episode_keys, words
+from nrm.envs.letter.config import LetterConfig
+from nrm.envs.letter.grid import ACTIONS, around, begin, next_cells
+from nrm.envs.letter.painter import LetterPainter
+from nrm.envs.task_runner import TaskRunner
+from nrm.envs.termination import End
+from nrm.envs.world import StepBatch, Truth, check_count
+from nrm.errors import WorldError, listing
+from nrm.machines import MooreMachine, TaskPool
+
+LETTER_STATE_VERSION = 1
+_AHEAD = 16
+"""Episodes whose grids are drawn at once: to draw many costs little more than to draw one."""
+
+
+class BatchedLetters:
+    """The world of `LetterEnv` with a task, or with one of many for each episode, N times side by side."""
+
+    frames: Tensor | None = None
+
+    def __init__(self, config: LetterConfig, tasks: MooreMachine | TaskPool, count: int, end: End = "outcome") -> None:
+        check_count(count)
+        self.config = config
+        self.tasks = tasks if isinstance(tasks, TaskPool) else TaskPool.of([tasks])
+        self.machine = self.tasks.union
+        if self.machine.alphabet != config.alphabet:
+            raise WorldError(
+                f"tasks of this world are over {listing(config.alphabet.symbols)}, one at a time, not over "
+                f"{listing(self.machine.alphabet.symbols)}"
+            )
+        self.count = count
+        self.actions = len(ACTIONS)
+        self.runner = TaskRunner(self.tasks, count, end)
+        size = config.size
+        self._moves = next_cells(size).ravel()
+        self._around = around(size)
+        self._planes = np.concatenate([np.eye(config.letters), np.zeros((1, config.letters))]).astype(np.uint8)
+        self._painter = LetterPainter(config) if config.observation == "image" else None
+        side = config.pixels
+        self.shape: tuple[int, ...] = (size, size, config.letters) if self._painter is None else (side, side, 3)
+        self.dtype = torch.uint8
+        self._seeds: list[int] = []
+        self._drawn = np.zeros(0)
+        self._until = np.zeros(count, dtype=np.int64)
+
+    def reset(self, seed: int) -> Tensor:
+        """Begin the first episodes; equal seeds give equal worlds."""
+        check_seed(seed)
+        self._seeds = environment_seeds(int(seed), self.count)
+        self._episode = np.zeros(self.count, dtype=np.int64)
+        self._cell = np.zeros(self.count, dtype=np.int64)
+        self._time = np.zeros(self.count, dtype=np.int64)
+        self._label = np.full(self.count, -1, dtype=np.int64)
+        self._draw_all()
+        self.runner.reset(self._keys())
+        return torch.from_numpy(self._seen(slice(None)))
+
+    def step(self, actions: Tensor) -> StepBatch:
+        """Move all agents by one cell, let their tasks read what stands there, and pay. actions: (N,) int64."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) before the first step")
+        self._cell = self._moves.take(self._cell * len(ACTIONS) + self._checked(actions))
+        self._label = np.take_along_axis(self._contents, self._cell[:, None], 1)[:, 0]
+        judged = self.runner.step(self._label)
+        self._time = self._time + 1
+        late = self._time >= self.config.steps
+        done = judged.terminated | late
+        final = observed = self._seen(slice(None))
+        if done.any():
+            self._begin_next(done)
+            observed = final.copy()
+            observed[done] = self._seen(done)
+        parts = (observed, judged.reward, judged.terminated, late & ~judged.terminated, final)
+        return StepBatch(*map(torch.from_numpy, parts))
+
+    @property
+    def task(self) -> Tensor:
+        """(N,) the number of the task that each environment has now."""
+        return torch.from_numpy(self.runner.task.copy())
+
+    @property
+    def truth(self) -> Truth:
+        """The letters and states behind what is seen."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) first")
+        arrays = (self._label, self.runner.state, self.runner.final_state)
+        return Truth(*(torch.from_numpy(array.copy()) for array in arrays))
+
+    def true_labels(self) -> Tensor | None:
+        """None: there is no list of all observations."""
+        return None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Seeds, counters, cells and tasks; grids follow from them."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) first: there is no state to save yet")
+        numbers = {name: torch.from_numpy(getattr(self, f"_{name}").copy()) for name in _SAVED}
+        return {
+            "version": LETTER_STATE_VERSION,
+            "world": self._fingerprint(),
+            "seeds": list(self._seeds),
+            "runner": self.runner.state_dict(),
+            **numbers,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from where `state_dict` was called, in a world of the same configuration, tasks and count."""
+        if state.get("version") != LETTER_STATE_VERSION or state.get("world") != self._fingerprint():
+            raise WorldError(
+                "the saved state is of another world: configuration, tasks, end rule and count must be the same. "
+                f"Saved: {state.get('world')}; here: {self._fingerprint()}"
+            )
+        self._seeds = [int(seed) for seed in state["seeds"]]
+        for name in _SAVED:
+            setattr(self, f"_{name}", state[name].numpy().copy())
+        self._draw_all()
+        self.runner.load_state_dict(state["runner"])
+
+    def _keys(self) -> NDArray[np.uint64]:
+        return episode_keys(words(self._seeds), self._episode)
+
+    def _begin_next(self, done: NDArray[np.bool_]) -> None:
+        """Begin the next episode where one is done. What was handed out is left as it is."""
+        self._episode = self._episode + done
+        self._time = np.where(done, 0, self._time)
+        self._cell = np.where(done, 0, self._cell)
+        short = done & (self._episode >= self._until)
+        if short.any():
+            self._draw_ahead(short)
+        self._contents[done] = self._ahead[done, self._episode[done] % _AHEAD]
+        self.runner.begin(done, self._keys()[done])
+
+    def _draw_all(self) -> None:
+        """The grids of the present episodes and of some to come, everywhere."""
+        self._ahead = np.zeros((self.count, _AHEAD, self.config.cells), dtype=np.int64)
+        self._until = np.zeros(self.count, dtype=np.int64)
+        self._draw_ahead(np.ones(self.count, dtype=np.bool_))
+        self._contents = self._ahead[np.arange(self.count), self._episode % _AHEAD]
+
+    def _draw_ahead(self, which: NDArray[np.bool_]) -> None:
+        """Draw the grids of the present block of episodes of these environments."""
+        first = self._episode[which] // _AHEAD * _AHEAD
+        numbers = first[:, None] + np.arange(_AHEAD)
+        keys = episode_keys(words(self._seeds)[which][:, None], numbers)
+        self._ahead[which] = begin(self.config, keys.ravel()).reshape(len(first), _AHEAD, -1)
+        self._until[which] = first + _AHEAD
+
+    def _seen(self, which: slice | NDArray[np.bool_]) -> NDArray[np.uint8]:
+        """(n, *shape) what the agents of these environments see around them."""
+        seen = np.take_along_axis(self._contents[which], self._around[self._cell[which]], 1)
+        if self._painter is not None:
+            return self._painter.paint(seen)
+        planes: NDArray[np.uint8] = self._planes.take(seen, axis=0).reshape(len(seen), *self.shape)
+        return planes
+
+    def _checked(self, actions: Tensor) -> NDArray[np.int64]:
+        moves: NDArray[np.int64] = actions.cpu().numpy()
+        if moves.shape != (self.count,) or moves.dtype.kind not in "iu":
+            raise WorldError(
+                f"give {self.count} whole numbers, one action for each environment, not {actions.dtype} of shape "
+                f"{tuple(actions.shape)}"
+            )
+        if moves.min() < 0 or moves.max() >= len(ACTIONS):
+            wrong = int(np.flatnonzero((moves < 0) | (moves >= len(ACTIONS)))[0])
+            raise WorldError(f"action {moves[wrong]} in environment {wrong}; actions are 0 to {len(ACTIONS) - 1}")
+        return moves
+
+    def _fingerprint(self) -> dict[str, Any]:
+        return {"config": asdict(self.config), **self.runner.fingerprint()}
+
+
+_SAVED = ("episode", "cell", "time", "label")

@@ -1,0 +1,68 @@
+"""What a LetterWorld is made of: one frozen record for the Gymnasium class and the batched one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from nrm.errors import WorldError, unknown
+from nrm.machines import Alphabet
+
+LetterObservation = Literal["planes", "image"]
+MOST_SIDE = 8
+"""Cells of a grid are the bits of one word."""
+MOST_LETTERS = 26
+
+
+@dataclass(frozen=True)
+class LetterConfig:
+    """A torus with letters on it, which an agent sees from where it stands."""
+
+    size: int = 7
+    """Cells along a side."""
+    letters: int = 12
+    """How many letters there are: a, b, c, …"""
+    copies: int = 2
+    """On how many cells each letter stands."""
+    steps: int = 75
+    """The length after which an episode is truncated."""
+    observation: LetterObservation = "planes"
+    """"planes": one plane of zeros and ones for each letter, (size, size, letters) uint8. "image": (8 * size, 8 * size,
+    3) uint8. Both with the agent in the middle."""
+    empty: str = "empty"
+    """The symbol that holds where no letter stands."""
+
+    def __post_init__(self) -> None:
+        if self.observation not in get_args(LetterObservation):
+            raise WorldError(unknown("observation", self.observation, get_args(LetterObservation)))
+        for name, most in (("size", MOST_SIDE), ("letters", MOST_LETTERS), ("copies", MOST_SIDE**2), ("steps", 10**9)):
+            least = 2 if name == "size" else 1
+            if not least <= getattr(self, name) <= most:
+                raise WorldError(f"{name} lies from {least} to {most}, not at {getattr(self, name)}")
+        if self.letters * self.copies > self.cells - 2:
+            raise WorldError(
+                f"{self.letters} letters on {self.copies} cells each do not fit into {self.size}x{self.size} cells "
+                "with a way between them; take fewer, or a larger grid"
+            )
+        if self.empty in self.names:
+            raise WorldError(f"'{self.empty}' names both a letter and the empty cell; rename the latter")
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return self.size**2
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The letters."""
+        return tuple(chr(ord("a") + number) for number in range(self.letters))
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """Exactly one of the letters or `empty` holds at each step."""
+        return Alphabet.exclusive((*self.names, self.empty))
+
+    @property
+    def pixels(self) -> int:
+        """The side of an image."""
+        return 8 * self.size

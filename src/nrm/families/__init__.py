@@ -1,0 +1,9 @@
+"""Families of tasks: samplers of formulas, from which one agent learns to obey formulas that it has never seen.
+
+A family is one file that registers one class in `FAMILIES`.
+"""
+
+from nrm.families.drawing import draw_pool
+from nrm.families.registry import FAMILIES, Family, family_of
+
+__all__ = ["FAMILIES", "Family", "draw_pool", "family_of"]

@@ -1,0 +1,87 @@
+"""Pools of tasks drawn from a family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from nrm.automata import Limits
+from nrm.errors import ConfigError, LimitError
+from nrm.families.listed import Listed
+from nrm.families.registry import Family, family_of
+from nrm.logic import Formula
+from nrm.logic.ltlf.formula import atom
+from nrm.machines import Alphabet, MooreMachine, Task, TaskPool
+from nrm.machines.rewards import RewardScheme
+
+MOST_STATES = 64
+"""States of a machine past which a drawn task is left out: it is longer than an episode."""
+TRIES = 50
+"""Draws in a row without a new task after which a family counts as exhausted."""
+
+
+def draw_pool(
+    family: Family | str,
+    alphabet: Alphabet,
+    count: int,
+    seed: int,
+    *,
+    events: Sequence[Formula] | None = None,
+    reward: RewardScheme = "distance",
+    most_states: int = MOST_STATES,
+    without: Sequence[MooreMachine] = (),
+    progress: Callable[[int], None] | None = None,
+) -> TaskPool:
+    """So many different tasks of a family over an alphabet; a small family gives all it has.
+
+    `events`: what tasks speak of, formulas that can hold at a step; each symbol by itself when absent. Tasks that ask
+    for nothing or for the impossible are drawn anew, and so are those `without`: machines that a test keeps for itself.
+    """
+    chosen = family_of(family) if isinstance(family, str) else family
+    if count < 1:
+        raise ConfigError(f"a pool has at least one task, not {count}")
+    known = tuple(atom(symbol) for symbol in alphabet.symbols) if events is None else tuple(events)
+    if len(known) < chosen.events:
+        raise ConfigError(
+            f"the family '{chosen.name}' speaks of {chosen.events} different events at least; there are {len(known)}"
+        )
+    if isinstance(chosen, Listed):
+        return _all_listed(chosen, alphabet, reward)
+    generator = np.random.default_rng(seed)
+    kept_back = set(without)
+    found: dict[MooreMachine, str] = {}
+    idle = 0
+    while len(found) < count and idle < TRIES * (1 + len(found) // 10):
+        idle += 1
+        task = Task(chosen.draw(known, generator), alphabet, reward)
+        try:
+            machine = task.machine(Limits(states=8 * most_states))
+        except LimitError:
+            continue
+        usual = machine.states <= most_states and machine.distance_to_acceptance[machine.initial] > 0
+        if not usual or machine in found or machine in kept_back:
+            continue
+        found[machine] = task.formula.brief()
+        idle = 0
+        if progress is not None:
+            progress(len(found))
+    if not found:
+        raise ConfigError(
+            f"the family '{chosen.name}' gave no task in {idle} draws that asks for something possible and has at most "
+            f"{most_states} states; change its settings, or allow more states"
+        )
+    return TaskPool(tuple(found), tuple(found.values()))
+
+
+def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme) -> TaskPool:
+    """All tasks of a file: nothing is drawn, and nothing is left out silently."""
+    tasks = []
+    for formula in family.formulas:
+        task = Task(formula, alphabet, reward)
+        steps = int(task.machine().distance_to_acceptance[task.machine().initial])
+        if steps <= 0:
+            why = "holds before anything has happened" if steps == 0 else "cannot be satisfied"
+            raise ConfigError(f"{family.path}: the task {formula.brief()} {why}; take it out")
+        tasks.append(task)
+    return TaskPool.of(tasks)

@@ -1,0 +1,160 @@
+"""The batched LetterWorld is the Gymnasium one, N times; grids are as promised; each episode has its own task."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from gymnasium.utils.env_checker import check_env
+
+from nrm.envs import TaskEnv
+from nrm.envs.counter_rng import environment_seeds, episode_keys, words
+from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
+from nrm.envs.letter.grid import around, begin, connected, next_cells
+from nrm.errors import WorldError
+from nrm.families import draw_pool
+from nrm.logic.ltlf.formula import atom
+from nrm.machines import Alphabet, TaskPool, compile_formula
+
+SMALL = LetterConfig(size=5, letters=4, copies=2, steps=12)
+
+
+def pool(count: int, config: LetterConfig = SMALL) -> TaskPool:
+    return draw_pool("mixture", config.alphabet, count, 0, events=[atom(name) for name in config.names])
+
+
+def reachable(size: int, contents: np.ndarray, empty: int) -> set[int]:
+    """Cells that can be reached from cell 0 over empty cells, those where a way ends included."""
+    seen, pending = {0}, [0]
+    while pending:
+        cell = pending.pop()
+        if cell and contents[cell] != empty:
+            continue
+        for after in next_cells(size)[cell].tolist():
+            if after not in seen:
+                seen.add(after)
+                pending.append(after)
+    return seen
+
+
+def test_all_letters_can_be_reached_without_stepping_on_others() -> None:
+    config = LetterConfig()
+    grids = begin(config, words(list(range(40))))
+    for grid in grids:
+        assert grid[0] == config.letters
+        assert np.bincount(grid, minlength=13).tolist() == [2] * 12 + [25]
+        assert reachable(7, grid, 12) >= set(np.flatnonzero(grid < 12).tolist())
+
+
+def test_connected_is_its_slow_twin() -> None:
+    generator = np.random.default_rng(0)
+    for size in (3, 5, 7, 8):
+        for _ in range(60):
+            taken = generator.random(size * size) < generator.uniform(0.1, 0.6)
+            taken[0] = False
+            word = np.array([sum(1 << int(cell) for cell in np.flatnonzero(taken))], dtype=np.uint64)
+            contents = np.where(taken, 0, 1)
+            expected = reachable(size, contents, 1) >= set(np.flatnonzero(taken).tolist())
+            assert bool(connected(size, word)[0]) == expected
+
+
+def test_the_agent_is_in_the_middle_of_what_it_sees() -> None:
+    grid = np.arange(9)
+    assert grid[around(3)[0]].reshape(3, 3).tolist() == [[8, 6, 7], [2, 0, 1], [5, 3, 4]]
+
+
+@pytest.mark.parametrize("observation", ["planes", "image"])
+def test_a_batch_is_its_environments(observation: str) -> None:
+    config = LetterConfig(size=5, letters=4, copies=2, steps=12, observation=observation)  # type: ignore[arg-type]
+    tasks = pool(5)
+    world = BatchedLetters(config, tasks, 3)
+    seen = world.reset(4)
+    seeds = environment_seeds(4, 3)
+    generator = torch.Generator().manual_seed(0)
+    for index, seed in enumerate(seeds):
+        world.reset(4)
+        generator.manual_seed(index)
+        episode = 0
+        task = int(world.task[index])
+        env = TaskEnv(LetterEnv(config), tasks.machines[task])
+        first, _ = env.reset(seed=seed)
+        np.testing.assert_array_equal(first, seen[index].numpy())
+        for _ in range(60):
+            actions = torch.randint(4, (3,), generator=generator)
+            batch = world.step(actions)
+            observed, reward, terminated, truncated, info = env.step(int(actions[index]))
+            np.testing.assert_array_equal(observed, batch.final_observation[index].numpy())
+            assert reward == pytest.approx(float(batch.reward[index]))
+            assert terminated == bool(batch.terminated[index])
+            assert truncated == bool(batch.truncated[index])
+            assert info["letter"] == int(world.truth.label[index])
+            if terminated or truncated:
+                episode += 1
+                env = TaskEnv(LetterEnv(config), tasks.machines[int(world.task[index])])
+                observed, _ = env.reset(seed=int(episode_keys(words([seed]), episode)[0]))
+                np.testing.assert_array_equal(observed, batch.observation[index].numpy())
+        assert episode
+
+
+def test_every_task_is_drawn_as_often_as_its_weight_says() -> None:
+    tasks = pool(3)
+    world = BatchedLetters(SMALL, tasks, 64)
+    world.reset(0)
+    world.runner.weigh([0.0, 1.0, 3.0])
+    drawn = torch.zeros(3, dtype=torch.int64)
+    generator = torch.Generator().manual_seed(0)
+    begun = torch.zeros(64, dtype=torch.bool)
+    for _ in range(300):
+        batch = world.step(torch.randint(4, (64,), generator=generator))
+        begun |= batch.terminated | batch.truncated
+        done = batch.terminated | batch.truncated
+        drawn += torch.bincount(world.task[done], minlength=3)
+    assert drawn[0] == 0
+    assert 2.5 < float(drawn[2] / drawn[1]) < 3.6
+    assert bool(begun.all())
+
+
+def test_the_world_goes_on_exactly() -> None:
+    tasks = pool(5)
+    world, other = (BatchedLetters(SMALL, tasks, 4) for _ in range(2))
+    world.reset(1)
+    world.runner.weigh([1.0, 2.0, 0.0, 1.0, 1.0])
+    actions = torch.randint(4, (200, 4), generator=torch.Generator().manual_seed(2))
+    for row in actions[:97]:
+        world.step(row)
+    other.load_state_dict(world.state_dict())
+    for row in actions[97:]:
+        for left, right in zip(world.step(row), other.step(row), strict=True):
+            assert torch.equal(left, right)
+        assert torch.equal(world.task, other.task)
+    with pytest.raises(WorldError, match="of another world"):
+        BatchedLetters(SMALL, pool(4), 4).load_state_dict(world.state_dict())
+
+
+@pytest.mark.filterwarnings("ignore:.*render_mode.*")
+def test_gymnasium_is_content() -> None:
+    check_env(LetterEnv(SMALL), skip_render_check=True)
+    env = LetterEnv(SMALL, render_mode="rgb_array")
+    env.reset(seed=0)
+    assert env.render().shape == (320, 320, 3)
+
+
+def test_bad_worlds_are_refused() -> None:
+    with pytest.raises(WorldError, match="do not fit"):
+        LetterConfig(size=3, letters=8)
+    with pytest.raises(WorldError, match="from 2 to 8, not at 9"):
+        LetterConfig(size=9)
+    with pytest.raises(WorldError, match="did you mean 'planes'"):
+        LetterConfig(observation="plane")  # type: ignore[arg-type]
+    with pytest.raises(WorldError, match="tasks of this world are over"):
+        BatchedLetters(SMALL, compile_formula("F a", Alphabet.exclusive("ab")), 2)
+    with pytest.raises(WorldError, match="the task G !a"):
+        BatchedLetters(SMALL, TaskPool.of(["F a", "G !a"], SMALL.alphabet), 2)
+    world = BatchedLetters(SMALL, pool(1), 2)
+    with pytest.raises(WorldError, match="call reset"):
+        world.step(torch.zeros(2, dtype=torch.int64))
+    world.reset(0)
+    with pytest.raises(WorldError, match="action 4 in environment 1"):
+        world.step(torch.tensor([0, 4]))
+    with pytest.raises(WorldError, match="weights are 1 numbers"):
+        world.runner.weigh([0.0])

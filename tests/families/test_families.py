@@ -1,0 +1,128 @@
+"""Families draw tasks that ask for something, equal seeds draw equal ones, and each says what it is about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nrm.errors import ConfigError, FileError
+from nrm.families import FAMILIES, draw_pool, family_of
+from nrm.families.chains import Reach, ReachAvoid, chain
+from nrm.families.mixture import Mixture
+from nrm.logic import parse
+from nrm.logic.ltlf.formula import atom
+from nrm.machines import Alphabet, compile_formula
+
+LETTERS = Alphabet.exclusive([*"abcdefgh", "empty"])
+EVENTS = [atom(name) for name in "abcdefgh"]
+DRAWN = [name for name in FAMILIES if name != "file"]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_tasks_are_different_possible_and_not_done_yet(name: str) -> None:
+    pool = draw_pool(name, LETTERS, 40, 0, events=EVENTS)
+    assert len(pool) == 40
+    assert len(set(pool.machines)) == 40
+    for machine in pool.machines:
+        assert machine.distance_to_acceptance[machine.initial] > 0
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_equal_seeds_draw_equal_tasks_and_names_are_the_formulas(name: str) -> None:
+    pool, again = (draw_pool(name, LETTERS, 10, 7, events=EVENTS) for _ in range(2))
+    other = draw_pool(name, LETTERS, 10, 8, events=EVENTS)
+    assert pool.names == again.names != other.names
+    assert pool.machines == again.machines
+    for text, machine in zip(pool.names, pool.machines, strict=True):
+        assert compile_formula(text, LETTERS) == machine
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_nobody_speaks_of_what_is_no_event(name: str) -> None:
+    pool = draw_pool(name, LETTERS, 30, 3, events=EVENTS[:4])
+    for text in pool.names:
+        assert set(parse(text).atoms()) <= set("abcd")
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_examples_are_formulas(name: str) -> None:
+    assert parse(family_of(name).example).atoms()
+
+
+def test_a_chain_never_avoids_what_it_has_just_reached() -> None:
+    generator = np.random.default_rng(0)
+    for _ in range(200):
+        machine = compile_formula(chain(EVENTS[:3], 3, 1, 2, generator), LETTERS)
+        # Three steps, each with a letter of its own, are needed and suffice.
+        assert machine.distance_to_acceptance[machine.initial] == 3
+
+
+def test_settings_change_what_is_drawn() -> None:
+    long = draw_pool(Reach(shortest=5, longest=5, choices=1), LETTERS, 20, 0, events=EVENTS)
+    assert all(machine.distance_to_acceptance[machine.initial] == 5 for machine in long.machines)
+    harmless = draw_pool(ReachAvoid(avoided=0), LETTERS, 20, 0, events=EVENTS)
+    assert not any(machine.dead.any() for machine in harmless.machines)
+
+
+def test_a_small_family_gives_all_it_has() -> None:
+    pool = draw_pool(Reach(longest=1, choices=1), LETTERS, 1000, 0, events=EVENTS)
+    assert sorted(pool.names) == [f"F {name}" for name in "abcdefgh"]
+
+
+def test_tasks_that_a_test_keeps_for_itself_are_not_drawn() -> None:
+    kept = draw_pool(Reach(longest=1, choices=1), LETTERS, 5, 1, events=EVENTS)
+    left = draw_pool(Reach(longest=1, choices=1), LETTERS, 1000, 0, events=EVENTS, without=kept.machines)
+    assert len(left) == 3
+    assert not set(left.machines) & set(kept.machines)
+
+
+def test_events_may_be_several_things_at_once() -> None:
+    colours = Alphabet.propositional(["red", "blue", "green"])
+    events = [parse("red & blue"), parse("green")]
+    pool = draw_pool(Reach(longest=2, choices=1), colours, 4, 0, events=events)
+    assert "F(red & blue)" in pool.names
+
+
+def test_a_file_gives_all_its_formulas(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.txt"
+    path.write_text("F a  # first\n\n# nothing here\nF(b & F c)\n")
+    pool = draw_pool(f"file:{path}", LETTERS, 1, 0)
+    assert pool.names == ("F a", "F(b & F c)")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("F a\nF (b &\n", "line 2"),
+        ("# nothing\n", "holds no formula"),
+        ("G !a\n", "holds before anything has happened"),
+        ("a & b\n", "cannot be satisfied"),
+    ],
+)
+def test_a_bad_file_is_named(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "tasks.txt"
+    path.write_text(text)
+    with pytest.raises((FileError, ConfigError), match=message) as error:
+        draw_pool(f"file:{path}", LETTERS, 1, 0)
+    assert str(path) in str(error.value)
+
+
+def test_bad_requests() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'reach'"):
+        family_of("reech")
+    with pytest.raises(ConfigError, match="3 different events at least; there are 2"):
+        draw_pool("reach-avoid", LETTERS, 1, 0, events=EVENTS[:2])
+    with pytest.raises(ConfigError, match="at least one task, not 0"):
+        draw_pool("reach", LETTERS, 0, 0)
+    with pytest.raises(ConfigError, match="mixture is empty"):
+        Mixture(families=())
+    with pytest.raises(ConfigError, match="cannot hold itself"):
+        Mixture(families=("mixture",))
+    with pytest.raises(ConfigError, match="they are 3 and 2"):
+        Reach(shortest=3, longest=2)
+    with pytest.raises(ConfigError, match="file:PATH"):
+        family_of("file")
+    with pytest.raises(ConfigError, match="at most 2 states"):
+        draw_pool(Reach(shortest=3, longest=3), LETTERS, 5, 0, events=EVENTS, most_states=2)
