@@ -56,14 +56,14 @@ def family_of(name: str) -> Family:
     if name.startswith(FILE_PREFIX):
         listed: Family = FAMILIES["file"](name.removeprefix(FILE_PREFIX))
         return listed
-    kind = FAMILIES[name]
-    if not isinstance(kind, type):  # an instance, from outside
-        made: Family = kind
-        return made
+    kind: Any = FAMILIES[name]
     if not is_dataclass(kind):
         raise ConfigError(f"the family '{name}' is no dataclass: {kind!r}")
-    try:
-        family: Family = kind()
-    except TypeError as error:
-        raise ConfigError(f"the family '{name}' needs arguments ({error}); in a file of tasks: file:PATH") from None
+    made: Any = kind
+    if isinstance(made, type):
+        try:
+            made = made()
+        except TypeError as error:
+            raise ConfigError(f"the family '{name}' needs arguments ({error}); of a file, write file:PATH") from None
+    family: Family = made
     return family

@@ -2,12 +2,14 @@
 
 from nrm.groundability.analysis import Shortcuts, shortcuts
 from nrm.groundability.diagnosis import Diagnosis, diagnose
+from nrm.groundability.pools import PoolShortcuts, pool_shortcuts
 from nrm.groundability.references import algorithm_1, brute_force, brute_force_formulas
 from nrm.groundability.repair import PotentialRepair, breaking_potential, tasks_to_add
 from nrm.groundability.verdicts import SymbolVerdict
 
 __all__ = [
     "Diagnosis",
+    "PoolShortcuts",
     "PotentialRepair",
     "Shortcuts",
     "SymbolVerdict",
@@ -16,6 +18,7 @@ __all__ = [
     "brute_force",
     "brute_force_formulas",
     "diagnose",
+    "pool_shortcuts",
     "shortcuts",
     "tasks_to_add",
 ]

@@ -109,13 +109,17 @@ class LetterEnv(gymnasium.Env[NDArray[np.uint8], Any]):
 
     @property
     def _visible(self) -> NDArray[np.int64]:
-        return self._contents[self._around[self._cell]][None]
+        seen: NDArray[np.int64] = self._contents[self._around[self._cell]][None]
+        return seen
 
     def _observation(self) -> NDArray[np.uint8]:
+        seen: NDArray[np.uint8]
         if self.config.observation == "image":
-            return self._painter.paint(self._visible)[0]
-        planes = self._visible[0][:, None] == np.arange(self.config.letters)
-        return planes.astype(np.uint8).reshape(self.config.size, self.config.size, -1)
+            seen = self._painter.paint(self._visible)[0]
+        else:
+            planes = self._visible[0][:, None] == np.arange(self.config.letters)
+            seen = planes.astype(np.uint8).reshape(self.config.size, self.config.size, -1)
+        return seen
 
     def _info(self) -> dict[str, Any]:
         content = int(self._contents[self._cell])

@@ -65,7 +65,8 @@ def connected(size: int, taken: Words) -> NDArray[np.bool_]:
         near &= full
         grown = reached | (near & free)
         if (grown == reached).all():
-            return (near & taken) == taken
+            result: NDArray[np.bool_] = (near & taken) == taken
+            return result
         reached = grown
 
 
@@ -88,4 +89,5 @@ def around(size: int) -> NDArray[np.int64]:
     half = size // 2
     rows = (row[:, None] + row[None] - half) % size
     columns = (column[:, None] + column[None] - half) % size
-    return rows * size + columns
+    cells: NDArray[np.int64] = rows * size + columns
+    return cells

@@ -47,10 +47,11 @@ class SymmetrySearch:
     Holds a budget of work, which every call spends; the machine itself is never changed.
     """
 
-    def __init__(self, machine: MooreMachine, work: int = DEFAULT_WORK) -> None:
+    def __init__(self, machine: MooreMachine, work: int = DEFAULT_WORK, fixed: Sequence[int] | None = None) -> None:
+        """`fixed`: states that every symmetry leaves in place, from which all are reached; the initial one if none."""
         self.rows: list[list[int]] = machine.columns.tolist()
         self.states, self.classes = machine.columns.shape
-        self.initial = machine.initial
+        self.fixed = (machine.initial,) if fixed is None else tuple(fixed)
         codes: dict[float, int] = {}
         self.state_colours = [codes.setdefault(level, len(codes)) for level in machine.outputs.tolist()]
         self.class_colours = [0] * self.classes
@@ -175,8 +176,9 @@ class _Matching:
         self.search = search
         self.forward = [-1] * search.states
         self.backward = [-1] * search.states
-        self.forward[search.initial] = self.backward[search.initial] = search.initial
-        self.matched = [search.initial]
+        for state in search.fixed:
+            self.forward[state] = self.backward[state] = state
+        self.matched = list(search.fixed)
         self.images = [-1] * search.classes
         self.assigned: list[tuple[int, int]] = []
         self.taken = [False] * search.classes

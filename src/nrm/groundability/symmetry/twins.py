@@ -62,14 +62,14 @@ def swap(degree: int, one: int, other: int) -> Permutation:
 def _swaps(search: SymmetrySearch, colours: IntArray, one: int, other: int) -> tuple[bool, int]:
     """Whether swapping two classes is a symmetry, and how many transitions were followed to tell.
 
-    `colours`: (states,). Followed from the initial state, many states at once; first few, since most wrong swaps show
+    `colours`: (states,). Followed from the fixed states, many states at once; first few, since most wrong swaps show
     at once.
     """
     columns = search.columns
     images = np.array(swap(search.classes, one, other))
     moved = np.full(search.states, -1, dtype=np.int64)
-    moved[search.initial] = search.initial
-    pending: IntArray = np.array([search.initial])
+    pending: IntArray = np.array(search.fixed)
+    moved[pending] = pending
     followed, together = 0, 1
     while len(pending):
         here, pending = pending[:together], pending[together:]

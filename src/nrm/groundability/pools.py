@@ -1,0 +1,74 @@
+"""What the rewards of many tasks together can teach about the letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from nrm.groundability.counting import DEFAULT_TERMS, sum_over
+from nrm.groundability.reduction import check_alphabets, reduced
+from nrm.groundability.symmetry.group import SymmetryGroup, symmetry_group
+from nrm.groundability.symmetry.search import DEFAULT_WORK, SymmetrySearch
+from nrm.machines import Alphabet, MooreMachine, TaskPool
+
+
+@dataclass(frozen=True)
+class PoolShortcuts:
+    """The maps of letters that change no reward of any task of a pool.
+
+    The machines stand side by side and not in each other's product (`nrm.shortcuts` of few tasks), so that thousands
+    of tasks take time in proportion. A symmetry of all tasks leaves every beginning in place.
+    """
+
+    alphabet: Alphabet
+    tasks: int
+    """How many tasks were looked at: further ones cannot change the verdict once only the identity is left."""
+    letter_class: tuple[int, ...]
+    """(letters,) the class of each letter: letters that every task treats alike."""
+    group: SymmetryGroup
+    """The symmetries, as permutations of the classes."""
+
+    @cached_property
+    def count(self) -> int:
+        """How many maps there are, the identity included."""
+        sizes = np.bincount(self.letter_class).tolist()
+        return sum_over(self.group, sizes, sizes, DEFAULT_TERMS)
+
+    @cached_property
+    def confusable(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of letters, two at least, that these rewards can teach no one to tell apart."""
+        sets: dict[int, list[str]] = {}
+        for letter, number in enumerate(self.letter_class):
+            sets.setdefault(self.group.orbit_of[number][0], []).append(self.alphabet.letter_name(letter))
+        return tuple(tuple(names) for names in sets.values() if len(names) > 1)
+
+    @property
+    def groundable(self) -> bool:
+        """Whether the tasks together can teach the meaning of every letter."""
+        return not self.confusable
+
+
+def pool_shortcuts(pool: TaskPool, work: int = DEFAULT_WORK) -> PoolShortcuts:
+    """What the tasks of a pool can teach together, looked at from the smallest machines on until all is taught."""
+    order = sorted(pool.machines, key=lambda machine: machine.states)
+    count = 16
+    while True:
+        found = _side_by_side(order[:count], work)
+        if found.groundable or count >= len(order):
+            return found
+        count *= 4
+
+
+def _side_by_side(machines: Sequence[MooreMachine], work: int) -> PoolShortcuts:
+    check_alphabets(machines)
+    least = [reduced(machine) for machine in machines]
+    pool = TaskPool(tuple(least), tuple(map(str, range(len(least)))))
+    union = pool.union
+    # A state looks like the states of its own task with its own level, and like no others.
+    looks = pool.task_of_state.astype(np.int64) * len(union.levels) + union.level_of_state
+    coded = union.with_outputs(np.unique(looks, return_inverse=True)[1])
+    group = symmetry_group(SymmetrySearch(coded, work=work, fixed=pool.initial.tolist()))
+    return PoolShortcuts(pool.alphabet, len(machines), tuple(union.letter_class.tolist()), group)
