@@ -30,7 +30,7 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "results": ("runs",),
     "figures": ("results",),
     "report": ("results",),
-    "cli": ("sweeps", "figures", "report", "sb3"),
+    "cli": ("sweeps", "figures", "report", "sb3", "families"),
 }
 """What each folder stands on directly. It may import that, and all that stands below."""
 

@@ -144,7 +144,8 @@ def suggestion(unknown: str, known: Iterable[str]) -> str:
 def unknown(what: str, name: object, known: Iterable[str], where: str = "") -> str:
     """`"unknown layout 'flt'; did you mean 'flat'? (layouts: dict, flat)"`."""
     names = list(known)
-    return f"unknown {what} '{name}'{where}{suggestion(str(name), names)} ({what}s: {listing(names)})"
+    plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"unknown {what} '{name}'{where}{suggestion(str(name), names)} ({plural}: {listing(names)})"
 
 
 def describe(error: Exception) -> str:

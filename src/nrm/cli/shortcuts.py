@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -9,8 +10,10 @@ import tyro
 
 from nrm.cli.options import MachineOptions, UsageError
 from nrm.cli.shortcuts_report import Findings, as_json, print_report
-from nrm.errors import UnknownSymbolError
-from nrm.groundability import breaking_potential, shortcuts
+from nrm.cli.tasks import draw_family, family_json, verdict
+from nrm.errors import UnknownSymbolError, listing
+from nrm.groundability import breaking_potential, pool_shortcuts, shortcuts
+from nrm.groundability.counting import digits
 from nrm.machines import MooreMachine, RewardScheme, compile_formula
 
 DEFAULT_SCHEME = "distance"
@@ -23,6 +26,12 @@ class Shortcuts(MachineOptions):
 
     also: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(name="and", metavar="FORMULA")] = ()
     """A further task over the same symbols, with the same grounder and reward scheme. Can be given several times."""
+    family: str | None = None
+    """What the tasks of a family can teach together, instead of one task: a name, file:PATH, or module:name."""
+    count: int = 200
+    """How many tasks of the family to look at."""
+    seed: int = 0
+    """The seed from which these are drawn."""
     horizon: int | None = None
     """Look at strings up to this length only."""
     listed: Annotated[int, tyro.conf.arg(name="list", metavar="N")] = 0
@@ -34,6 +43,8 @@ class Shortcuts(MachineOptions):
         """Analyse, then print."""
         if self.listed < 0:
             raise UsageError(f"--list takes a number of maps, not {self.listed}")
+        if self.family is not None:
+            return self._of_family(self.family)
         source = self.source()
         first, scheme = source.machine, source.scheme
         machines = [first, *(self._further(formula, first, scheme) for formula in self.also)]
@@ -48,6 +59,28 @@ class Shortcuts(MachineOptions):
             print(as_json(report))
         else:
             print_report(report)
+        return 0
+
+    def _of_family(self, family: str) -> int:
+        """What many tasks teach together."""
+        allowed = Shortcuts(
+            family=family,
+            count=self.count,
+            seed=self.seed,
+            symbols=self.symbols,
+            propositions=self.propositions,
+            json=self.json,
+        )
+        if self != allowed:
+            raise UsageError("--family goes with --count, --seed, --symbols or --propositions and --json only")
+        pool = draw_family(family, self.count, self.seed, self.symbols, self.propositions)
+        found = pool_shortcuts(pool)
+        if self.json:
+            data = {"family": family, "tasks": len(pool), "count": digits(found.count), **family_json(found)}
+            print(json.dumps(data, indent=2))
+            return 0
+        print(f"{len(pool):,} tasks of the family {family} over {listing(pool.alphabet.symbols)}")
+        print(verdict(found))
         return 0
 
     def _further(self, formula: str, first: MooreMachine, scheme: RewardScheme | None) -> MooreMachine:

@@ -6,19 +6,43 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nrm.cli.options import UsageError
 from nrm.cli.terminal import plain_console, table
+from nrm.errors import listing
+from nrm.families import FAMILIES, draw_pool
+from nrm.groundability import PoolShortcuts, pool_shortcuts
 from nrm.logic import PAPER_TASKS, PATTERNS, parse
+from nrm.machines import Alphabet, TaskPool
+from nrm.machines.alphabet import alphabet_of
+
+LETTERS = Alphabet.exclusive([*"abcdefghijkl", "empty"])
+"""The symbols of tasks that are drawn when none are named: LetterWorld's."""
 
 
 @dataclass(frozen=True)
 class Tasks:
-    """List the paper's tasks and the named patterns."""
+    """List the paper's tasks, the named patterns and the families; or draw some tasks of a family."""
 
+    family: str | None = None
+    """Draw tasks of this family: a name, file:PATH for a list of formulas, or module:name."""
+    count: int = 5
+    """How many tasks to draw."""
+    seed: int = 0
+    """Equal seeds draw equal tasks."""
+    symbols: str | None = None
+    """Comma-separated symbols of the drawn tasks, exactly one of which holds at each step: a to l and empty when
+    absent."""
+    propositions: str | None = None
+    """Comma-separated propositions of the drawn tasks instead, any of which may hold at a step."""
     json: bool = False
     """Print JSON instead of tables."""
 
     def run(self) -> int:
-        """Print the lists."""
+        """Print the lists, or the tasks that were drawn."""
+        if self.family is not None:
+            return self._draw(self.family)
+        if self != Tasks(json=self.json):
+            raise UsageError("--count, --seed, --symbols and --propositions are for drawn tasks; add --family NAME")
         tasks = [
             {
                 "number": task.number,
@@ -33,12 +57,52 @@ class Tasks:
             {"name": p.name, "example": p.example, "meaning": p.summary, "formula": str(parse(p.example))}
             for p in PATTERNS.values()
         ]
+        kinds = [FAMILIES[name] for name in FAMILIES]
+        families = [{"name": kind.name, "meaning": kind.label, "example": kind.example} for kind in kinds]
         if self.json:
-            print(json.dumps({"tasks": tasks, "patterns": patterns}, indent=2))
+            print(json.dumps({"tasks": tasks, "patterns": patterns, "families": families}, indent=2))
             return 0
         _print("The paper's tasks (--task N or NAME)", {"number": "N"}, tasks)
         _print("Patterns (call them in any formula)", {"name": "", "example": "pattern"}, patterns)
+        _print("Families of tasks (draw some with --family NAME)", {}, families)
         return 0
+
+    def _draw(self, family: str) -> int:
+        """Draw tasks, and say what they teach together."""
+        pool = draw_family(family, self.count, self.seed, self.symbols, self.propositions)
+        rows = [
+            {
+                "formula": name,
+                "states": machine.states,
+                "steps": int(machine.distance_to_acceptance[machine.initial]),
+            }
+            for name, machine in zip(pool.names, pool.machines, strict=True)
+        ]
+        found = pool_shortcuts(pool)
+        if self.json:
+            print(json.dumps({"family": family, "tasks": rows, **family_json(found)}, indent=2))
+            return 0
+        _print(f"Tasks of the family {family} (seed {self.seed})", {"steps": "steps at least"}, rows)
+        plain_console().print(verdict(found))
+        return 0
+
+
+def draw_family(family: str, count: int, seed: int, symbols: str | None, propositions: str | None) -> TaskPool:
+    """Some tasks of a family over the symbols that the options name."""
+    return draw_pool(family, alphabet_of(symbols, propositions) or LETTERS, count, seed)
+
+
+def family_json(found: PoolShortcuts) -> dict[str, object]:
+    """What tasks teach together, for scripts."""
+    return {"groundable": found.groundable, "confusable": [list(names) for names in found.confusable]}
+
+
+def verdict(found: PoolShortcuts) -> str:
+    """What tasks teach together, in a sentence."""
+    if found.groundable:
+        return "Their rewards together can teach every symbol."
+    sets = "; ".join("{" + listing(names) + "}" for names in found.confusable)
+    return f"However long one trains, their rewards cannot tell apart: {sets}. Further tasks may."
 
 
 def _print(title: str, headings: dict[str, str], rows: Sequence[Mapping[str, object]]) -> None:

@@ -15,10 +15,17 @@ from nrm.logic.ltlf.formula import atom
 from nrm.machines import Alphabet, MooreMachine, Task, TaskPool
 from nrm.machines.rewards import RewardScheme
 
+IDLE = "empty"
+"""The symbol that, in exclusive alphabets, says that nothing holds: nobody is sent there."""
 MOST_STATES = 64
 """States of a machine past which a drawn task is left out: it is longer than an episode."""
 TRIES = 50
 """Draws in a row without a new task after which a family counts as exhausted."""
+
+
+def events_of(alphabet: Alphabet) -> tuple[Formula, ...]:
+    """What tasks over an alphabet may speak of: each symbol by itself, but for the one that says `empty`."""
+    return tuple(atom(symbol) for symbol in alphabet.symbols if symbol != IDLE or not alphabet.is_exclusive)
 
 
 def draw_pool(
@@ -35,13 +42,14 @@ def draw_pool(
 ) -> TaskPool:
     """So many different tasks of a family over an alphabet; a small family gives all it has.
 
-    `events`: what tasks speak of, formulas that can hold at a step; each symbol by itself when absent. Tasks that ask
-    for nothing or for the impossible are drawn anew, and so are those `without`: machines that a test keeps for itself.
+    `events`: what tasks speak of, formulas that can hold at a step; `events_of(alphabet)` when absent. Tasks that
+    ask for nothing or for the impossible are drawn anew, and so are those `without`: machines that a test keeps for
+    itself.
     """
     chosen = family_of(family) if isinstance(family, str) else family
     if count < 1:
         raise ConfigError(f"a pool has at least one task, not {count}")
-    known = tuple(atom(symbol) for symbol in alphabet.symbols) if events is None else tuple(events)
+    known = events_of(alphabet) if events is None else tuple(events)
     if len(known) < chosen.events:
         raise ConfigError(
             f"the family '{chosen.name}' speaks of {chosen.events} different events at least; there are {len(known)}"
