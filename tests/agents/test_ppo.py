@@ -61,10 +61,10 @@ def test_a_saved_run_goes_on_as_if_never_stopped_and_equal_seeds_are_equal(metho
 @pytest.mark.parametrize("method", ["rm", "rnn"])
 def test_one_step_over_the_whole_rollout_is_that_of_a2c(method: str) -> None:
     # At the policy that acted the ratio is 1, and its gradient that of the logarithm.
-    shared = {"steps": 8, "gae": 0.9, "entropy_weight": 0.03, "final_entropy_weight": 0.03}
+    shared: Any = {"steps": 8, "gae": 0.9, "entropy_weight": 0.03, "final_entropy_weight": 0.03}
     plain = replace(QUICK, epochs=1, minibatch=64, learning_rate=1e-3, normalise_advantages=False, **shared)
     one = trainer(method, plain).learner
-    other = trainer(method, A2CConfig(learning_rate=1e-3, **shared)).learner  # type: ignore[arg-type]
+    other = trainer(method, A2CConfig(learning_rate=1e-3, **shared)).learner
     assert isinstance(one, PPO)
     assert isinstance(other, A2C)
     for _ in range(3):
@@ -85,7 +85,7 @@ def losses(config: PPOConfig, advantage: list[float], ratios: list[float], moved
     part = rollout.at(torch.arange(count))._replace(action=torch.zeros(1, count, dtype=torch.int64))
     chosen = torch.tensor(ratios) / 2
     scores = torch.stack([chosen, 1 - chosen], -1).log()[None]
-    agent.actor.evaluate = lambda _: (scores, 1 + torch.tensor([moved]))  # type: ignore[method-assign]
+    agent.actor.evaluate = lambda rollout: (scores, 1 + torch.tensor([moved]))  # type: ignore[method-assign]
     before = torch.full((1, count), 0.5).log()
     found = agent._losses(part, before, torch.ones(1, count), torch.tensor([advantage]))
     return [float(loss) for loss in found]

@@ -135,6 +135,15 @@ class Actor:
         logits, values = self.net(self._encode(rollout.observation).flatten(0, 1), memory.flatten(0, 1))
         return logits.view(*leading, -1), values.view(leading)
 
+    @torch.no_grad()
+    def judge(self, rollout: Rollout) -> tuple[Tensor, Tensor]:
+        """What `evaluate` gives, without gradient, and in parts of some steps: what fits a cache is faster."""
+        whole = self._tabled or self.memory.learns
+        steps = self.steps if whole else max(1, 256 // self.world.count)
+        parts = (Rollout(*columns) for columns in zip(*(torch.split(one, steps) for one in rollout), strict=True))
+        scores, values = zip(*map(self.evaluate, parts), strict=True)
+        return torch.cat(scores), torch.cat(values)
+
     def following(self, rollout: Rollout, values: Tensor) -> Tensor:
         """(time, envs) V of what each action led to: the next row's value, or, where an episode ended, its own."""
         following = torch.empty_like(values)

@@ -95,7 +95,7 @@ class PPO:
         """Some epochs of minibatches from a rollout. The parts of the loss are means over all of them."""
         config, actor = self.config, self.actor
         with torch.no_grad():
-            scores, values = actor.evaluate(rollout)
+            scores, values = actor.judge(rollout)
             log_probs, _ = actor.head.evaluate(scores, rollout.action)
             advantage = advantages(
                 rollout.reward * config.reward_scale,

@@ -27,9 +27,7 @@ def action_space(space: Any) -> ActionSpace:
             "with gymnasium.wrappers.TransformAction"
         )
     if space.dtype.kind != "f":
-        raise WorldError(
-            f"actions of a Box must be of a floating type, not {space.dtype}; MultiDiscrete has whole ones"
-        )
+        raise WorldError(f"actions of a Box must be floating, not {space.dtype}; MultiDiscrete has whole ones")
     if not space.is_bounded("both") or not bool((space.low < space.high).all()):
         raise WorldError(
             f"actions have no finite bounds: {space}; give them some with gymnasium.wrappers.TransformAction, "
