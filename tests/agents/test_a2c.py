@@ -12,7 +12,9 @@ from torch import Tensor, nn
 import nrm
 from nrm.agents import new_trainer
 from nrm.agents.a2c import A2C, A2CConfig
-from nrm.agents.networks import ActorCritic, ImageFeatures, NetworkConfig
+from nrm.agents.actions import DiscreteActions
+from nrm.agents.networks import NetworkConfig
+from nrm.agents.networks.paper import ActorCritic, ImageFeatures
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, TrainingError
 from nrm.neural.layers import FlatFeatures
@@ -22,7 +24,7 @@ from nrm.tracking import MachineMemory
 SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
 
 
-def plain(net: ActorCritic, twin: int, last: nn.Linear) -> nn.Sequential:
+def plain(net: ActorCritic, twin: int, last: nn.Module) -> nn.Sequential:
     """The actor (0) or the critic (1) as three ordinary layers."""
     layers = nn.Sequential(
         nn.Linear(net.first.shape[1], net.first.shape[2]), nn.Tanh(), nn.Linear(*net.second.shape[1:]), nn.Tanh(), last
@@ -36,7 +38,7 @@ def plain(net: ActorCritic, twin: int, last: nn.Linear) -> nn.Sequential:
 
 
 def test_actor_and_critic_are_two_networks_of_three_layers() -> None:
-    net = ActorCritic(FlatFeatures((2,)), memory=5, actions=4, hidden=16)
+    net = ActorCritic(FlatFeatures((2,)), memory=5, head=DiscreteActions(4), hidden=16)
     features, memory = torch.randn(9, 2), torch.randn(9, 5)
     joined = torch.cat([features, memory], 1)
     logits, values = net(features, memory)
@@ -121,7 +123,8 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_last_checkpoint(
 
     def broken(features: Tensor, memory: Tensor) -> Tensor:
         bad = len(trainer.history.returns) > 150
-        return genuine(features, memory) * (float("nan") if bad else 1.0)
+        values: Tensor = genuine(features, memory)
+        return values * (float("nan") if bad else 1.0)
 
     monkeypatch.setattr(trainer.learner.policy, "value", broken)
     with pytest.raises(

@@ -4,9 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from torch import Tensor
 
 import nrm
 from nrm.envs import BatchedMinecraft, BatchedWorld, MinecraftEnv, TaskEnv, VectorWorld
@@ -94,6 +97,74 @@ def test_any_gymnasium_environment_will_do() -> None:
     assert (paid >= 100).all()
 
 
+class Told(gymnasium.Env[Any, Any]):
+    """Keeps what it was told to do. It ends after five steps."""
+
+    observation_space = spaces.Box(-10, 10, (2,), np.float32)
+
+    def __init__(self, actions: Any) -> None:
+        self.action_space = actions
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        super().reset(seed=seed)
+        self._sum = self.np_random.uniform(-1, 1, 2).astype(np.float32)
+        self._time = 0
+        return self._sum, {"labels": ["left"]}
+
+    def step(self, action: Any) -> Any:
+        assert self.action_space.contains(action), action
+        self._sum = (self._sum + np.asarray(action, dtype=np.float32).sum()).astype(np.float32)
+        self._time += 1
+        return self._sum, 0.0, False, self._time == 5, {"labels": ["left"]}
+
+
+TOLD_MACHINE = nrm.compile("F right", ["left", "right"])
+SPACES = {
+    "box": spaces.Box(np.array([-0.5, 1.0]), np.array([0.5, 3.0]), dtype=np.float64),
+    "table": spaces.Box(-1.0, 1.0, (2, 3)),
+    "several": spaces.MultiDiscrete([2, 4], start=[0, 3]),
+    "bits": spaces.MultiBinary(3),
+    "numbered": spaces.Discrete(3, start=2),
+}
+
+
+def told(space: Any, count: int = 3) -> VectorWorld:
+    return VectorWorld.of(lambda: TaskEnv(Told(space), TOLD_MACHINE), count)
+
+
+def some_actions(space: Any, steps: int, count: int = 3) -> Tensor:
+    """(steps, count, …) drawn, as a policy gives them: flat, and numbered from 0."""
+    space.seed(0)
+    first = getattr(space, "start", 0)
+    drawn = np.stack([[np.asarray(space.sample() - first).flatten() for _ in range(count)] for _ in range(steps)])
+    kind = np.float32 if isinstance(space, spaces.Box) else np.int64
+    tensor = torch.from_numpy(drawn.astype(kind))
+    return tensor[..., 0] if isinstance(space, spaces.Discrete) else tensor
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_every_kind_of_actions_reaches_the_environment_and_goes_on_exactly(name: str, tmp_path: Path) -> None:
+    actions = some_actions(SPACES[name], 9)
+    world, fresh = told(SPACES[name]), told(SPACES[name])
+    world.reset(4)
+    for step in actions[:7]:
+        world.step(step)
+    fresh.reset(0)
+    fresh.load_state_dict(through_a_file(world.state_dict(), tmp_path))
+    for step in actions[7:]:
+        one, other = world.step(step), fresh.step(step)
+        assert all(torch.equal(first, second) for first, second in zip(one, other, strict=True))
+
+
+def test_actions_out_of_bounds_are_named() -> None:
+    world = told(SPACES["box"])
+    world.reset(0)
+    with pytest.raises(WorldError, match=r"action \[0\. 5\.\] in environment 1 is outside of Box"):
+        world.step(torch.tensor([[0.0, 2.0], [0.0, 5.0], [0.0, 2.0]]))
+    with pytest.raises(WorldError, match="no finite bounds"):
+        told(spaces.Box(-np.inf, np.inf, (2,)))
+
+
 def test_misuse_is_named() -> None:
     with pytest.raises(WorldError, match=r"spends a step on every reset.*VectorWorld\.of"):
         VectorWorld(SyncVectorEnv([maker("paper")]))
@@ -106,7 +177,7 @@ def test_misuse_is_named() -> None:
     with pytest.raises(WorldError, match="must share one task"):
         VectorWorld(vector)
     with pytest.raises(WorldError, match="actions must be Discrete"):
-        VectorWorld.of(lambda: TaskEnv(gymnasium.make("Pendulum-v1"), MACHINE), 1)
+        told(spaces.Text(3))
     with pytest.raises(WorldError, match="observations must be a Box or Discrete"):
         VectorWorld.of(lambda: TaskEnv(gymnasium.make("Blackjack-v1"), MACHINE), 1)
     world = VectorWorld.of(maker("paper"), 2)

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from nrm.agents.networks import ActorCritic, NetworkConfig, features_for
+from nrm.agents.actions import head_for
+from nrm.agents.networks import NetworkConfig, Sight, network_kind
+from nrm.agents.networks.running import RunningFeatures
 from nrm.envs.world import BatchedWorld
 from nrm.errors import ConfigError
 from nrm.tracking import Memory, Seen, reset
@@ -36,6 +38,14 @@ class Rollout(NamedTuple):
         """(time, envs) where an episode ended."""
         return self.terminated | self.truncated
 
+    def at(self, steps: Tensor) -> Rollout:
+        """(1, n, …) some steps, by their numbers (n,) in time * envs + env: for memories that are not replayed."""
+        return Rollout(*(column.flatten(0, 1).index_select(0, steps).unsqueeze(0) for column in self))
+
+    def of(self, environments: Tensor) -> Rollout:
+        """(time, n, …) all steps of some environments, by their numbers (n,)."""
+        return Rollout(*(column.index_select(1, environments) for column in self))
+
 
 class Actor:
     """One actor-critic on one world. Memory and world are given; the networks are made here."""
@@ -45,11 +55,12 @@ class Actor:
         self.world = world
         self.memory = memory
         self.steps = steps
+        self.head = head_for(world.actions)
         self.observation = world.reset(seed)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            encoder = features_for(world.shape, self._sample() if network.normalise else None)
-            self.net = ActorCritic(encoder, memory.size, world.actions, network.hidden)
+            sight = Sight(tuple(world.shape), self._sample(), endless=world.frames is None)
+            self.net: Any = network_kind(world, network).build(sight, memory.size, self.head, network)
         self.generator = torch.Generator().manual_seed(seed)
         self.parameters = list(self.net.parameters())
         if isinstance(memory, nn.Module):
@@ -77,24 +88,28 @@ class Actor:
         """Act for a rollout."""
         memory, world = self.memory, self.world
         columns: list[tuple[Tensor, ...]] = []
-        # argmax(logits - log(-log(uniform))) is a sample of the softmax; the noise of a rollout is drawn at once.
-        shape = (self.steps, world.count, world.actions)
-        noise = -torch.empty(shape).exponential_(generator=self.generator).log()
+        # The noise of a rollout is drawn at once.
+        noise = self.head.noise((self.steps, world.count), self.generator)
         for step in range(self.steps):
-            action = (self._logits() + noise[step]).argmax(-1)
+            action = self.head.sample(self._logits(), noise[step])
             batch = world.step(action)
             state = world.truth.final_state
-            features = self.features(batch.final_observation) if memory.learns else None
+            features = self.net.summary(self.features(batch.final_observation)) if memory.learns else None
             told = state if memory.sees_truth else None
             reached = memory.read(self.carry, Seen(batch.final_observation, features, action, batch.reward, told))
             columns.append((self.observation, self.carry, action, *batch[1:4], batch.final_observation, reached, state))
             self.carry = reset(memory, reached, batch.terminated | batch.truncated)
             self.observation = batch.observation
-        return Rollout(*map(torch.stack, zip(*columns, strict=True)))
+        rollout = Rollout(*map(torch.stack, zip(*columns, strict=True)))
+        if isinstance(self.net.encoder, RunningFeatures):
+            self.net.encoder.notice(rollout.observation.flatten(0, 1))
+        return rollout
 
     def updated(self) -> None:
         """The networks have changed: what was computed once is computed anew."""
         self._features = self._policy = None
+        if isinstance(self.net.encoder, RunningFeatures):
+            self.net.encoder.settle()
 
     def features(self, observation: Tensor) -> Tensor:
         """(n, width) features without gradient; those of known frames are computed once an update."""
@@ -108,8 +123,8 @@ class Actor:
         return self._features[observation]
 
     def evaluate(self, rollout: Rollout) -> tuple[Tensor, Tensor]:
-        """(time, envs, actions) logits and (time, envs) values of a rollout, with gradient."""
-        leading = rollout.action.shape
+        """(time, envs, scores) of the policy and (time, envs) values of a rollout, with gradient."""
+        leading = rollout.reward.shape
         if self._tabled:
             # What is met again and again within a rollout is computed once.
             rows, places = torch.unique(self._rows(rollout.observation, rollout.carry), return_inverse=True)
@@ -119,6 +134,15 @@ class Actor:
         memory = self._remembered(rollout) if self.memory.learns else self.memory.feature(rollout.carry)
         logits, values = self.net(self._encode(rollout.observation).flatten(0, 1), memory.flatten(0, 1))
         return logits.view(*leading, -1), values.view(leading)
+
+    @torch.no_grad()
+    def judge(self, rollout: Rollout) -> tuple[Tensor, Tensor]:
+        """What `evaluate` gives, without gradient, and in parts of some steps: what fits a cache is faster."""
+        whole = self._tabled or self.memory.learns
+        steps = self.steps if whole else max(1, 256 // self.world.count)
+        parts = (Rollout(*columns) for columns in zip(*(torch.split(one, steps) for one in rollout), strict=True))
+        scores, values = zip(*map(self.evaluate, parts), strict=True)
+        return torch.cat(scores), torch.cat(values)
 
     def following(self, rollout: Rollout, values: Tensor) -> Tensor:
         """(time, envs) V of what each action led to: the next row's value, or, where an episode ended, its own."""
@@ -132,9 +156,10 @@ class Actor:
         return following
 
     def _logits(self) -> Tensor:
-        """(envs, actions) of the policy, here and now."""
+        """(envs, scores) of the policy, here and now."""
         if not self._tabled:
-            return self.net.logits(self.features(self.observation), self.memory.feature(self.carry))
+            logits: Tensor = self.net.logits(self.features(self.observation), self.memory.feature(self.carry))
+            return logits
         if self._policy is None:
             table, frames = self.memory.table, self.world.frames
             assert table is not None
@@ -164,7 +189,7 @@ class Actor:
     def _remembered(self, rollout: Rollout) -> Tensor:
         """(time, envs, size) the memory's features with gradient, read again from the carry at the beginning."""
         carry = rollout.carry[0]
-        final_features = self._encode(rollout.final_observation)
+        final_features = self.net.summary(self._encode(rollout.final_observation))
         result = []
         for step in range(len(rollout.action)):
             result.append(self.memory.feature(carry))

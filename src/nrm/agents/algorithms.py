@@ -23,8 +23,11 @@ class Policy(Protocol):
     def encoder(self) -> Callable[[Tensor], Tensor]:
         """From observations (n, …) to their features (n, width)."""
 
+    def summary(self, features: Tensor) -> Tensor:
+        """(n, reads) what memories that learn read of features (n, width)."""
+
     def logits(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, actions) of the policy, from features (n, width) and the memory's (n, size)."""
+        """(n, scores) of the policy, from features (n, width) and the memory's (n, size)."""
 
 
 class Learner(Protocol):
@@ -73,5 +76,7 @@ class Algorithm:
 
 
 ALGORITHMS: Registry[Algorithm] = Registry(
-    "algorithm", tuple(field.name for field in fields(Algorithm) if field.name != "name"), {"a2c": "nrm.agents.a2c"}
+    "algorithm",
+    tuple(field.name for field in fields(Algorithm) if field.name != "name"),
+    {name: f"nrm.agents.{name}" for name in ("a2c", "ppo")},
 )

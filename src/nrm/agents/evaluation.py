@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nrm.agents.actions import head_for
 from nrm.agents.training import Trainer
 from nrm.envs.world import BatchedWorld, StepBatch
 from nrm.machines.levels import LevelCodec
@@ -20,7 +21,7 @@ class Played(NamedTuple):
     """One step of N environments under a policy."""
 
     action: Tensor
-    """(envs,)"""
+    """(envs,), or (envs, size) where an action is a row of numbers."""
     batch: StepBatch
     memory: Tensor
     """(envs, size) what the policy sees of its memory after the step, before any reset."""
@@ -54,7 +55,7 @@ class Evaluation:
 def play(trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool) -> Iterator[Played]:
     """Act on a world without end, with the trainer's policy as it is."""
     policy, memory = trainer.learner.policy, trainer.learner.memory.on(world.frames)
-    generator = torch.Generator().manual_seed(seed)
+    generator, head = torch.Generator().manual_seed(seed), head_for(world.actions)
 
     def features(observation: Tensor) -> Tensor:
         return policy.encoder(observation if world.frames is None else world.frames[observation])
@@ -64,12 +65,13 @@ def play(trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool) -> Iter
         carry = memory.start(world.count)
         while True:
             logits = policy.logits(features(observation), memory.feature(carry))
-            noise = -torch.empty_like(logits).exponential_(generator=generator).log()
-            action = (logits if greedy else logits + noise).argmax(-1)
+            noise = head.noise((world.count,), generator)
+            action = head.best(logits) if greedy else head.sample(logits, noise)
             batch = world.step(action)
             truth = world.truth
             state = truth.final_state if memory.sees_truth else None
-            seen = Seen(batch.final_observation, features(batch.final_observation), action, batch.reward, state)
+            read = policy.summary(features(batch.final_observation)) if memory.learns else None
+            seen = Seen(batch.final_observation, read, action, batch.reward, state)
             reached = memory.read(carry, seen)
             yield Played(action, batch, memory.feature(reached), truth.label, truth.final_state)
             carry = reset(memory, reached, batch.terminated | batch.truncated)

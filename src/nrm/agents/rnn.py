@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import one_hot
 
+from nrm.agents.actions import head_for
 from nrm.agents.methods import METHODS, Method, Prepared
+from nrm.envs.action_spaces import ActionSpace
 from nrm.envs.world import BatchedWorld
 from nrm.errors import ConfigError
 from nrm.tracking import Seen
@@ -38,12 +39,13 @@ class RecurrentMemory(nn.Module):
     learns = True
     table: Tensor | None = None
 
-    def __init__(self, features: int, actions: int, config: RecurrentConfig) -> None:
+    def __init__(self, features: int, actions: ActionSpace, config: RecurrentConfig) -> None:
         super().__init__()
         self.size = config.size
         self._config = config
-        self._actions = actions
-        self.lstm = nn.LSTM(features + (actions + 1 if config.reads_rewards else 0), config.size, config.layers)
+        self._head = head_for(actions)
+        more = self._head.encoded + 1 if config.reads_rewards else 0
+        self.lstm = nn.LSTM(features + more, config.size, config.layers)
 
     def start(self, count: int) -> Tensor:
         """Nothing read yet."""
@@ -55,7 +57,7 @@ class RecurrentMemory(nn.Module):
         assert inputs is not None
         if self._config.reads_rewards:
             # A level of 100 is the best there is, so rewards are read in units of it.
-            actions = one_hot(seen.action, self._actions).to(inputs.dtype)
+            actions = self._head.encode(seen.action).to(inputs.dtype)
             inputs = torch.cat([inputs, actions, seen.reward[:, None].to(inputs.dtype) / 100], 1)
         hidden, cell = carry.permute(1, 2, 0, 3).contiguous()
         _, (hidden, cell) = self.lstm(inputs[None], (hidden, cell))

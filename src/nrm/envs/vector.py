@@ -13,6 +13,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nrm.envs.action_spaces import action_size, action_space
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.world import StepBatch, Truth, check_count, task_digest
@@ -30,7 +31,7 @@ class VectorWorld:
     `state_dict` can go on exactly) and `SAME_STEP` (which has no `state_dict`). `NEXT_STEP`, Gymnasium's default, is
     refused: it spends a step on every reset, whose action counts for nothing. `VectorWorld.of` makes the right kind.
 
-    Observations are boxes or numbers (`Box`, `Discrete`), actions are `Discrete`.
+    Observations are boxes or numbers (`Box`, `Discrete`), actions `Discrete`, `MultiDiscrete`, `MultiBinary` or `Box`.
     """
 
     frames: Tensor | None = None
@@ -43,18 +44,16 @@ class VectorWorld:
                 "autoreset_mode=AutoresetMode.DISABLED, or use VectorWorld.of(make, count)"
             )
         observation, action = vector.single_observation_space, vector.single_action_space
+        self.actions = action_space(action)
         if not isinstance(observation, (spaces.Box, spaces.Discrete)):
             raise WorldError(f"observations must be a Box or Discrete, not {observation}; flatten them with a wrapper")
-        if not isinstance(action, spaces.Discrete):
-            raise WorldError(f"actions must be Discrete, not {action}")
         # Its type says that a seed is one number; all vector environments take a list as well.
         self.vector: Any = vector
         self.machine = _machine(vector)
         self.count = int(vector.num_envs)
-        self.actions = int(action.n)
         self.shape: tuple[int, ...] = tuple(observation.shape or ())
         self.dtype = _tensor(np.zeros(0, dtype=observation.dtype)).dtype
-        self._first_action = int(action.start)
+        self._action_space: Any = action
         self._own_resets = mode == AutoresetMode.DISABLED
         self._seeds: list[int] = []
 
@@ -73,22 +72,22 @@ class VectorWorld:
         self._letter = np.full(self.count, -1, dtype=np.int64)
         self._state = np.full(self.count, self.machine.initial, dtype=np.int64)
         self._final_state = self._state
-        self._taken: list[list[int]] = [[] for _ in range(self.count)]
+        self._taken: list[list[NDArray[Any]]] = [[] for _ in range(self.count)]
         return _tensor(observation)
 
     def step(self, actions: Tensor) -> StepBatch:
-        """Step every environment, and begin the next episode where one ended. actions: (N,) int64."""
+        """Step every environment, and begin the next episode where one ended. actions: (N,), or (N, size)."""
         if not self._seeds:
             raise WorldError("call reset(seed) before the first step")
-        taken = np.asarray(actions.cpu().numpy(), dtype=np.int64)
-        observation, reward, terminated, truncated, info = self.vector.step(taken + self._first_action)
+        taken: NDArray[Any] = actions.cpu().numpy()
+        observation, reward, terminated, truncated, info = self.vector.step(self._given(taken))
         truncated = truncated & ~terminated
         done: NDArray[np.bool_] = terminated | truncated
         final = observed = _tensor(observation)
         ended = info if self._own_resets else info.get("final_info", info)
         self._letter = np.where(done, ended["letter"], info["letter"]).astype(np.int64)
         self._final_state = np.where(done, ended["machine_state"], info["machine_state"]).astype(np.int64)
-        for history, action in zip(self._taken, taken.tolist(), strict=True):
+        for history, action in zip(self._taken, taken, strict=True):
             history.append(action)
         if done.any():
             if self._own_resets:
@@ -129,7 +128,7 @@ class VectorWorld:
             "task": task_digest(self.machine),
             "seeds": list(self._seeds),
             "episode": torch.from_numpy(self._episode.copy()),
-            "actions": [torch.tensor(history, dtype=torch.int64) for history in self._taken],
+            "actions": [self._history(actions) for actions in self._taken],
             "letter": torch.from_numpy(self._letter.copy()),
             "state": torch.from_numpy(self._state.copy()),
             "final_state": torch.from_numpy(self._final_state.copy()),
@@ -146,7 +145,7 @@ class VectorWorld:
             )
         self._seeds = [int(seed) for seed in seeds]
         self._episode = state["episode"].numpy().copy()
-        self._taken = [history.tolist() for history in state["actions"]]
+        self._taken = [list(history.numpy()) for history in state["actions"]]
         self._replay()
         self._letter, self._state, self._final_state = (
             state[key].numpy().copy() for key in ("letter", "state", "final_state")
@@ -155,6 +154,31 @@ class VectorWorld:
     def close(self) -> None:
         """Close all environments."""
         self.vector.close()
+
+    def _given(self, actions: NDArray[Any]) -> NDArray[Any]:
+        """Actions as the environments take them: (N, *shape of the space), numbered from where it begins."""
+        space = self._action_space
+        shaped: NDArray[Any] = actions.reshape(self.count, *space.shape)
+        if isinstance(space, spaces.Box):
+            inside: NDArray[Any] = np.clip(shaped, space.low, space.high)
+            if not np.allclose(inside, shaped, rtol=1e-5, atol=1e-6):
+                where = int(np.flatnonzero(~np.isclose(inside, shaped).reshape(self.count, -1).all(1))[0])
+                raise WorldError(f"action {shaped[where]} in environment {where} is outside of {space}")
+            return inside.astype(space.dtype, copy=False)
+        first = getattr(space, "start", 0)
+        return np.asarray(shaped + first).astype(space.dtype, copy=False)
+
+    def _idle(self) -> NDArray[Any]:
+        """An action for environments that wait for their turn."""
+        space = self._action_space
+        if isinstance(space, spaces.Box):
+            return np.asarray(space.low.flatten(), dtype=np.float32)
+        return np.zeros(action_size(self.actions) or (), dtype=np.int64)
+
+    def _history(self, actions: list[NDArray[Any]]) -> Tensor:
+        """(time, …) the actions of an episode."""
+        idle = self._idle()
+        return torch.from_numpy(np.array(actions, dtype=idle.dtype).reshape(-1, *idle.shape))
 
     def _begin_next(self, done: NDArray[np.bool_]) -> Tensor:
         """Begin the next episode where one is done, with its own seed; the observations after that."""
@@ -175,14 +199,15 @@ class VectorWorld:
         """
         lengths = np.array([len(history) for history in self._taken])
         longest = int(lengths.max(initial=0))
+        idle = self._idle()
         self.vector.reset(seed=list(self._seeds))
         self._begin(np.ones(self.count, dtype=np.bool_))
         for time in range(longest):
             position = time - (longest - lengths)
             actions = [
-                history[at] if at >= 0 else 0 for history, at in zip(self._taken, position.tolist(), strict=True)
+                history[at] if at >= 0 else idle for history, at in zip(self._taken, position.tolist(), strict=True)
             ]
-            *_, terminated, truncated, _ = self.vector.step(np.array(actions) + self._first_action)
+            *_, terminated, truncated, _ = self.vector.step(self._given(np.stack(actions)))
             begins = (position == -1) | ((position < 0) & (terminated | truncated))
             if begins.any():
                 self._begin(begins)

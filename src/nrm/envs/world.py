@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from nrm.envs.action_spaces import ActionSpace
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 
@@ -47,8 +48,6 @@ class BatchedWorld(Protocol):
 
     count: int
     """N."""
-    actions: int
-    """How many actions there are, numbered from 0."""
     shape: tuple[int, ...]
     """The shape of one observation."""
     dtype: torch.dtype
@@ -58,11 +57,15 @@ class BatchedWorld(Protocol):
     frames: Tensor | None
     """(K, *shape) all distinct observations where they are few; observations are then row numbers."""
 
+    @property
+    def actions(self) -> ActionSpace:
+        """How many actions there are, numbered from 0; or a `MultiDiscrete`, `MultiBinary` or `Box` of Gymnasium's."""
+
     def reset(self, seed: int) -> Tensor:
         """Begin anew, all from this seed; the first observation of every environment."""
 
     def step(self, actions: Tensor) -> StepBatch:
-        """Take one action in each environment. actions: (N,) int64."""
+        """Take one action in each environment. actions: (N,) int64; (N, size) for spaces, int64 or float32."""
 
     @property
     def truth(self) -> Truth:

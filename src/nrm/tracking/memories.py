@@ -27,7 +27,7 @@ class Seen(NamedTuple):
     features: Tensor | None
     """(envs, width) its features: given to memories that learn, which read them."""
     action: Tensor
-    """(envs,) the action that led to it."""
+    """(envs,) the action that led to it, or (envs, size) where actions are rows of numbers."""
     reward: Tensor
     """(envs,) what was paid."""
     state: Tensor | None

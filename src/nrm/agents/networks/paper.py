@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 import torch
 from torch import Tensor, nn
 
-from nrm.errors import ConfigError
+from nrm.agents.actions import ActionHead
+from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
+from nrm.agents.networks.running import RunningFeatures
 from nrm.neural.layers import FlatFeatures
-
-
-@dataclass(frozen=True)
-class NetworkConfig:
-    """The networks, the same for every method and algorithm."""
-
-    hidden: int = 120
-    """Width of the hidden layers of actor and critic."""
-    normalise: bool = True
-    """Whether observations are centred and scaled over all there are, and image features spread out on them."""
-
-    def __post_init__(self) -> None:
-        if self.hidden < 1:
-            raise ConfigError(f"hidden must be positive, not {self.hidden}")
 
 
 class ImageFeatures(nn.Module):
@@ -111,24 +98,28 @@ class ActorCritic(nn.Module):
     have the same shape, so both are computed as one batched product, which halves the number of calls.
     """
 
-    def __init__(self, encoder: FlatFeatures | ImageFeatures, memory: int, actions: int, hidden: int) -> None:
+    def __init__(self, encoder: FlatFeatures | ImageFeatures, memory: int, head: ActionHead, hidden: int) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__()
         self.encoder = encoder
         self.first, self.first_bias = _twin_layer(encoder.width + memory, hidden)
         self.second, self.second_bias = _twin_layer(hidden, hidden)
-        self.actor = nn.Linear(hidden, actions)
+        self.actor = head.layer(hidden)
         self.critic = nn.Linear(hidden, 1)
 
+    def summary(self, features: Tensor) -> Tensor:
+        """The features themselves."""
+        return features
+
     def forward(self, features: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """(n, actions) logits and (n,) values from features (n, width) and memory (n, memory)."""
+        """(n, scores) and (n,) values from features (n, width) and memory (n, memory)."""
         joined = torch.cat([features, memory], -1).expand(2, -1, -1)
         hidden = torch.baddbmm(self.first_bias, joined, self.first).tanh()
         hidden = torch.baddbmm(self.second_bias, hidden, self.second).tanh()
         return self.actor(hidden[0]), self.critic(hidden[1]).squeeze(-1)
 
     def logits(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, actions) for acting."""
+        """(n, scores) for acting."""
         result: Tensor = self.actor(self._hidden(0, features, memory))
         return result
 
@@ -148,3 +139,16 @@ def _twin_layer(inputs: int, outputs: int) -> tuple[nn.Parameter, nn.Parameter]:
     bound = inputs**-0.5
     weights = torch.empty(2, inputs, outputs).uniform_(-bound, bound)
     return nn.Parameter(weights), nn.Parameter(torch.empty(2, 1, outputs).uniform_(-bound, bound))
+
+
+def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> ActorCritic:
+    endless_numbers = sight.endless and len(sight.shape) != 3
+    encoder = (
+        RunningFeatures(sight.shape)
+        if endless_numbers and config.normalise
+        else features_for(sight.shape, sight.sample if config.normalise else None)
+    )
+    return ActorCritic(encoder, memory, head, config.hidden)
+
+
+NETWORKS.register(NetworkKind("paper", "the paper's appendix", features_width, _build))

@@ -1,0 +1,214 @@
+"""Action spaces: how the scores of a policy become a distribution over actions.
+
+A head is a pure function of scores (…, width). Algorithms, evaluation and memories speak to heads alone, so they
+know nothing about kinds of actions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor, nn
+from torch.nn.functional import one_hot, softplus
+
+from nrm.envs.action_spaces import ActionSpace, action_space
+
+
+class ActionHead(Protocol):
+    """A kind of actions. An action is one number, or a row of `size` numbers."""
+
+    width: int
+    """How many scores a policy gives for one decision."""
+    encoded: int
+    """The width of an action as numbers that a network reads."""
+
+    def layer(self, inputs: int) -> nn.Module:
+        """A last layer of a policy: from (n, inputs) to scores (n, width)."""
+
+    def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
+        """(*leading, …) the randomness of that many decisions, to be given to `sample`."""
+
+    def sample(self, scores: Tensor, noise: Tensor) -> Tensor:
+        """Actions drawn from the distribution."""
+
+    def best(self, scores: Tensor) -> Tensor:
+        """The actions of a policy that takes no chances."""
+
+    def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """(…) the logarithm of the probability (or density) of actions, and (…) the entropy of the distribution."""
+
+    def encode(self, actions: Tensor) -> Tensor:
+        """(…, encoded) actions as numbers."""
+
+
+class DiscreteActions:
+    """One of some actions, numbered from 0: the scores are logits."""
+
+    def __init__(self, count: int) -> None:
+        self.width = self.encoded = count
+
+    def layer(self, inputs: int) -> nn.Module:
+        """A linear one."""
+        return nn.Linear(inputs, self.width)
+
+    def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
+        """Gumbel noise: argmax(logits + noise) is a sample of the softmax."""
+        return -torch.empty(*leading, self.width).exponential_(generator=generator).log()
+
+    def sample(self, scores: Tensor, noise: Tensor) -> Tensor:
+        """(…) numbers of actions."""
+        return (scores + noise).argmax(-1)
+
+    def best(self, scores: Tensor) -> Tensor:
+        """(…) the most probable actions."""
+        return scores.argmax(-1)
+
+    def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """(…) of the categorical distribution."""
+        log_probs = torch.log_softmax(scores, -1)
+        chosen = log_probs.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
+        return chosen, -(log_probs.exp() * log_probs).sum(-1)
+
+    def encode(self, actions: Tensor) -> Tensor:
+        """(…, count) one-hot."""
+        return one_hot(actions, self.width).float()
+
+
+class MultiDiscreteActions:
+    """Several independent choices at once, (…, choices) numbers: the scores are their logits, one after the other."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self.sizes = list(sizes)
+        self.width = self.encoded = sum(self.sizes)
+        self._parts = [DiscreteActions(size) for size in self.sizes]
+
+    def layer(self, inputs: int) -> nn.Module:
+        """A linear one."""
+        return nn.Linear(inputs, self.width)
+
+    def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
+        """Gumbel noise for every choice."""
+        return DiscreteActions(self.width).noise(leading, generator)
+
+    def sample(self, scores: Tensor, noise: Tensor) -> Tensor:
+        """(…, choices) numbers."""
+        return self.best(scores + noise)
+
+    def best(self, scores: Tensor) -> Tensor:
+        """(…, choices) the most probable ones."""
+        return torch.stack([part.argmax(-1) for part in torch.split(scores, self.sizes, -1)], -1)
+
+    def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """(…) sums over the choices."""
+        pairs = [
+            part.evaluate(logits, chosen)
+            for part, logits, chosen in zip(
+                self._parts, torch.split(scores, self.sizes, -1), actions.unbind(-1), strict=True
+            )
+        ]
+        log_probs, entropies = zip(*pairs, strict=True)
+        return torch.stack(log_probs).sum(0), torch.stack(entropies).sum(0)
+
+    def encode(self, actions: Tensor) -> Tensor:
+        """(…, width) one-hot, one choice after the other."""
+        columns = zip(self._parts, actions.unbind(-1), strict=True)
+        return torch.cat([part.encode(column) for part, column in columns], -1)
+
+
+class BoxActions:
+    """Numbers between bounds, (…, size): a Gaussian, squashed by tanh into them.
+
+    The scores are its means and the logarithms of its standard deviations, before squashing.
+    """
+
+    inside = 1 - 1e-6
+    """Actions at a bound count as this far from the middle, of 1: at the bound itself the density is not finite."""
+
+    def __init__(self, low: Tensor, high: Tensor) -> None:
+        """`low`, `high`: (size,) bounds."""
+        self.encoded = len(low)
+        self.width = 2 * len(low)
+        self._low, self._high = low, high
+        self._centre, self._half = (low + high) / 2, (high - low) / 2
+        # Nodes and weights of Gauss and Hermite: sum(weights * f(nodes)) is the mean of f under a standard Gaussian.
+        nodes, weights = np.polynomial.hermite_e.hermegauss(20)
+        self._nodes = torch.tensor(nodes, dtype=torch.float32)
+        self._weights = torch.tensor(weights / math.sqrt(2 * math.pi), dtype=torch.float32)
+
+    def layer(self, inputs: int) -> nn.Module:
+        """Means that begin near the middle, and one standard deviation for each number, wherever the agent is."""
+        return GaussianLayer(inputs, self.encoded)
+
+    def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
+        """Of a standard Gaussian."""
+        return torch.randn(*leading, self.encoded, generator=generator)
+
+    def sample(self, scores: Tensor, noise: Tensor) -> Tensor:
+        """(…, size) within the bounds."""
+        mean, log_std = scores.chunk(2, -1)
+        return self._squashed(mean + log_std.exp() * noise)
+
+    def best(self, scores: Tensor) -> Tensor:
+        """(…, size) the medians."""
+        return self._squashed(scores.chunk(2, -1)[0])
+
+    def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """(…) with the correction for squashing; the entropy is that of the squashed distribution, by quadrature."""
+        mean, log_std = scores.chunk(2, -1)
+        std = log_std.exp()
+        raw = self.encode(actions).clamp(-self.inside, self.inside).atanh()
+        standard = (raw - mean) / std
+        stretch = self._half.log()
+        gaussian = -0.5 * standard.square() - log_std - 0.5 * math.log(2 * math.pi)
+        log_prob = gaussian - _log_slope(raw) - stretch
+        points = mean.unsqueeze(-1) + std.unsqueeze(-1) * self._nodes
+        entropy = 0.5 + 0.5 * math.log(2 * math.pi) + log_std + _log_slope(points) @ self._weights + stretch
+        return log_prob.sum(-1), entropy.sum(-1)
+
+    def encode(self, actions: Tensor) -> Tensor:
+        """(…, size) scaled to lie from -1 to 1."""
+        return (actions - self._centre) / self._half
+
+    def _squashed(self, raw: Tensor) -> Tensor:
+        # Rounding may step over a bound by a last digit.
+        return (self._centre + self._half * raw.tanh()).clamp(self._low, self._high)
+
+
+class GaussianLayer(nn.Module):
+    """Means from features, and standard deviations that are learned numbers."""
+
+    def __init__(self, inputs: int, size: int) -> None:
+        super().__init__()
+        self.mean = nn.Linear(inputs, size)
+        self.log_std = nn.Parameter(torch.zeros(size))
+        with torch.no_grad():
+            self.mean.weight *= 0.01
+            self.mean.bias.zero_()
+
+    def forward(self, features: Tensor) -> Tensor:
+        """(n, 2 size) means and logarithms of standard deviations, which stay between 0.007 and 2.7."""
+        mean = self.mean(features)
+        return torch.cat([mean, self.log_std.clamp(-5.0, 1.0).expand_as(mean)], -1)
+
+
+def _log_slope(raw: Tensor) -> Tensor:
+    """The logarithm of the derivative of tanh, 1 - tanh(raw)^2, without cancellation."""
+    return 2 * (math.log(2) - raw - softplus(-2 * raw))
+
+
+def head_for(actions: ActionSpace) -> ActionHead:
+    """The head of a world's actions: a number of them, or a space of Gymnasium's."""
+    space = action_space(actions)
+    if isinstance(space, int):
+        return DiscreteActions(space)
+    if isinstance(space, spaces.MultiDiscrete):
+        return MultiDiscreteActions([int(size) for size in space.nvec.flatten()])
+    if isinstance(space, spaces.MultiBinary):
+        return MultiDiscreteActions([2] * math.prod(space.shape))
+    low, high = (torch.from_numpy(bound.flatten().astype(np.float32)) for bound in (space.low, space.high))
+    return BoxActions(low, high)

@@ -1,0 +1,91 @@
+"""Networks of agents: what every one of them can do, and which there are. Each is one file that registers one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple, Protocol
+
+from torch import Tensor, nn
+
+from nrm.agents.actions import ActionHead
+from nrm.envs.world import BatchedWorld
+from nrm.errors import ConfigError
+from nrm.registry import Registry
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """The networks, the same for every method and algorithm."""
+
+    hidden: int = 120
+    """Width of the hidden layers of the paper's actor and critic."""
+    normalise: bool = True
+    """Whether observations are centred and scaled over all there are (or over those seen so far), and image features
+    spread out on them."""
+    encoder: str = "auto"
+    """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), a
+    module:name, or auto: residual for images without end, else paper."""
+
+    def __post_init__(self) -> None:
+        if self.hidden < 1:
+            raise ConfigError(f"hidden must be positive, not {self.hidden}")
+
+
+class Sight(NamedTuple):
+    """What is known of a world's observations before anything is done."""
+
+    shape: tuple[int, ...]
+    """Of one observation."""
+    sample: Tensor | None
+    """(n, *shape) observations to normalise over: all there are, or the first images; None for neither."""
+    endless: bool
+    """Whether there is no list of all of them."""
+
+
+class Network(Protocol):
+    """An actor and a critic. Observations become features once; memories join them afterwards."""
+
+    @property
+    def encoder(self) -> Callable[[Tensor], Tensor]:
+        """From observations (n, …) to their features (n, width)."""
+
+    def summary(self, features: Tensor) -> Tensor:
+        """(…, reads) what memories that learn read of features (…, width)."""
+
+    def logits(self, features: Tensor, memory: Tensor) -> Tensor:
+        """(n, scores) for acting, from features (n, width) and the memory's (n, size)."""
+
+    def value(self, features: Tensor, memory: Tensor) -> Tensor:
+        """(n,) for bootstrapping."""
+
+    def __call__(self, features: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """(n, scores) and (n,) values, for learning."""
+
+
+@dataclass(frozen=True)
+class NetworkKind:
+    """A family of networks."""
+
+    name: str
+    """How the command line and files call it."""
+    label: str
+    """How people read it."""
+    reads: Callable[[Sequence[int]], int]
+    """From the shape of observations to the width of `summary`."""
+    build: Callable[[Sight, int, ActionHead, NetworkConfig], nn.Module]
+    """A `Network` from what is seen, the width of the memory's feature, the kind of actions, and the settings."""
+
+
+NETWORKS: Registry[NetworkKind] = Registry(
+    "network",
+    tuple(field.name for field in fields(NetworkKind) if field.name != "name"),
+    {name: f"nrm.agents.networks.{name}" for name in ("paper", "residual")},
+)
+
+
+def network_kind(world: BatchedWorld, config: NetworkConfig) -> NetworkKind:
+    """The network that the settings name for a world."""
+    if config.encoder != "auto":
+        return NETWORKS[config.encoder]
+    return NETWORKS["residual" if world.frames is None and len(world.shape) == 3 else "paper"]

@@ -1,0 +1,177 @@
+"""Proximal policy optimisation: collect a rollout, learn from it several times (Schulman et al., 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nrm.agents.acting import Actor, Rollout
+from nrm.agents.algorithms import ALGORITHMS, Algorithm
+from nrm.agents.networks import NetworkConfig
+from nrm.agents.optimizers import Descent, finite
+from nrm.agents.returns import advantages
+from nrm.envs.world import BatchedWorld
+from nrm.errors import ConfigError
+from nrm.tracking import Memory
+
+
+@dataclass(frozen=True)
+class PPOConfig:
+    """Proximal policy optimisation."""
+
+    steps: int = 32
+    """Steps of each environment between two updates."""
+    epochs: int = 3
+    """How often an update goes through the rollout."""
+    minibatch: int = 512
+    """Steps that a gradient is taken over. Memories that learn are replayed, so for them whole environments are taken,
+    as many as give about this many steps."""
+    clip: float = 0.2
+    """How far, as a share, the probability of an action may move in an update before it no longer counts."""
+    value_clip: float | None = None
+    """How far values may move in an update before they no longer count; values are not clipped when absent."""
+    learning_rate: float = 1e-3
+    """Adam's step size for all networks, at the beginning."""
+    final_learning_rate: float = 0.0
+    """The step size that it comes down to at the end, in a straight line."""
+    discount: float = 0.97
+    """How much the next step counts."""
+    gae: float = 0.95
+    """Lambda of the advantage estimates; 1 gives n-step returns."""
+    normalise_advantages: bool = True
+    """Whether advantages are centred and scaled in every minibatch."""
+    critic_weight: float = 0.5
+    """Weight of the squared error of values in the loss."""
+    entropy_weight: float = 0.02
+    """Weight of the policy's entropy in the loss, at the beginning."""
+    final_entropy_weight: float = 0.002
+    """The weight that it comes down to at the end, in a straight line."""
+    reward_scale: float = 0.01
+    """Rewards are multiplied by this before they are learned from."""
+    gradient_norm: float | None = 0.5
+    """Longer gradients are shortened to this."""
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "epochs", "minibatch", "clip", "learning_rate", "reward_scale"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
+        for name in ("discount", "gae"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"{name} lies from 0 to 1, not {getattr(self, name)}")
+        if self.value_clip is not None and not self.value_clip > 0:
+            raise ConfigError(f"value_clip must be positive, or absent, not {self.value_clip}")
+
+    def learning_rate_at(self, progress: float) -> float:
+        """The step size when this share of training is over."""
+        return self.learning_rate + min(1.0, progress) * (self.final_learning_rate - self.learning_rate)
+
+    def entropy_weight_at(self, progress: float) -> float:
+        """The weight of the entropy when this share of training is over."""
+        return self.entropy_weight + min(1.0, progress) * (self.final_entropy_weight - self.entropy_weight)
+
+
+class PPO:
+    """One agent on one batched world."""
+
+    def __init__(
+        self, world: BatchedWorld, memory: Memory, config: PPOConfig, network: NetworkConfig, seed: int
+    ) -> None:
+        self.memory = memory
+        self.config = config
+        self.actor = Actor(world, memory, network, config.steps, seed)
+        self.policy = self.actor.net
+        self._descent = Descent(self.actor.parameters, config.learning_rate, config.gradient_norm)
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def collect(self) -> Rollout:
+        """Act for a rollout."""
+        return self.actor.collect()
+
+    def learn(self, rollout: Rollout, progress: float) -> dict[str, float]:
+        """Some epochs of minibatches from a rollout. The parts of the loss are means over all of them."""
+        config, actor = self.config, self.actor
+        with torch.no_grad():
+            scores, values = actor.judge(rollout)
+            log_probs, _ = actor.head.evaluate(scores, rollout.action)
+            advantage = advantages(
+                rollout.reward * config.reward_scale,
+                values,
+                actor.following(rollout, values),
+                rollout.terminated,
+                rollout.truncated,
+                config.discount,
+                config.gae,
+            )
+        # What a minibatch takes from: columns like those of the rollout, (time, envs).
+        known = torch.stack([log_probs, values, advantage])
+        rate, weight = config.learning_rate_at(progress), config.entropy_weight_at(progress)
+        found = []
+        for _ in range(config.epochs):
+            for part, rows in self._minibatches(rollout, known):
+                losses = self._losses(part, *rows)
+                policy_loss, value_loss, entropy = losses
+                self._descent.step(policy_loss + config.critic_weight * value_loss - weight * entropy, rate)
+                found.append(torch.stack(losses).detach())
+        actor.updated()
+        means = torch.stack(found).mean(0)
+        return finite(dict(zip(("actor", "critic", "entropy"), means, strict=True)), rate)
+
+    def _losses(
+        self, part: Rollout, log_probs: Tensor, values: Tensor, advantage: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Policy loss, value loss and entropy of a minibatch; the tensors are (time, envs), from before the update."""
+        config, actor = self.config, self.actor
+        scores, now = actor.evaluate(part)
+        chosen, entropies = actor.head.evaluate(scores, part.action)
+        returns = values + advantage
+        if config.normalise_advantages and advantage.numel() > 1:
+            advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        ratio = (chosen - log_probs).exp()
+        clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
+        policy_loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
+        errors = (now - returns).square()
+        if config.value_clip is not None:
+            near = values + (now - values).clamp(-config.value_clip, config.value_clip)
+            errors = torch.maximum(errors, (near - returns).square())
+        return policy_loss, errors.mean(), entropies.mean()
+
+    def _minibatches(self, rollout: Rollout, known: Tensor) -> Iterator[tuple[Rollout, Tensor]]:
+        """Parts of a rollout in a drawn order, each step in one of them, and the same parts of `known` (k, time, envs).
+
+        Steps of a memory that does not learn stand for themselves. One that learns is replayed from its carry at the
+        beginning of the rollout, through the whole of it.
+        """
+        time, envs = rollout.reward.shape
+        if self.memory.learns:
+            for chosen in self._drawn(envs, max(1, self.config.minibatch // time)):
+                yield rollout.of(chosen), known.index_select(2, chosen)
+        else:
+            flat = known.flatten(1)
+            for chosen in self._drawn(time * envs, self.config.minibatch):
+                yield rollout.at(chosen), flat.index_select(1, chosen).unsqueeze(1)
+
+    def _drawn(self, count: int, size: int) -> Iterator[Tensor]:
+        """The numbers up to `count` in a drawn order, in parts of about `size` that differ by one at most."""
+        order = torch.randperm(count, generator=self._generator)
+        yield from order.tensor_split(max(1, round(count / size)))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that learning goes on from."""
+        return {
+            "actor": self.actor.state_dict(),
+            "optimizer": self._descent.state_dict(),
+            "generator": self._generator.get_state(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+        self.actor.load_state_dict(state["actor"])
+        self._descent.load_state_dict(state["optimizer"])
+        self._generator.set_state(state["generator"])
+
+
+ALGORITHMS.register(Algorithm("ppo", "PPO", PPOConfig, PPO))

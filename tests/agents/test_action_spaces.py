@@ -1,0 +1,82 @@
+"""Agents with continuous actions and with several choices at once: solved, resumed exactly, evaluated both ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+
+import nrm
+from nrm.agents import METHODS, Trainer, new_trainer
+from nrm.agents.a2c import A2CConfig
+from nrm.agents.evaluation import evaluate
+from nrm.agents.ppo import PPOConfig
+from nrm.envs import TaskEnv, VectorWorld
+from nrm.tracking import GroundingConfig
+
+MACHINE = nrm.compile("F(left & F right)", ["left", "right", "middle"])
+CONFIGS: dict[str, Any] = {
+    "ppo": PPOConfig(steps=16, minibatch=64, learning_rate=3e-3, final_learning_rate=1e-3),
+    "a2c": A2CConfig(learning_rate=3e-3),
+}
+
+
+class Line(gymnasium.Env[Any, Any]):
+    """A point between -1 and 1 that moves by its action, or by one of two numbers of a pair of choices."""
+
+    observation_space = spaces.Box(-1, 1, (1,), np.float32)
+
+    def __init__(self, continuous: bool) -> None:
+        self._continuous = continuous
+        self.action_space = spaces.Box(-0.5, 0.5, (1,)) if continuous else spaces.MultiDiscrete([2, 2])
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        super().reset(seed=seed)
+        self._place, self._time = float(self.np_random.uniform(-0.3, 0.3)), 0
+        return self._seen()
+
+    def step(self, action: Any) -> Any:
+        assert self.action_space.contains(action)
+        moved = float(action[0]) if self._continuous else (0.5 if action[0] else -0.5) * float(action[1])
+        self._place = float(np.clip(self._place + moved, -1, 1))
+        self._time += 1
+        seen, info = self._seen()
+        return seen, 0.0, False, self._time >= 20, info
+
+    def _seen(self) -> Any:
+        name = "left" if self._place < -0.7 else "right" if self._place > 0.7 else "middle"
+        return np.array([self._place], dtype=np.float32), {"labels": [name]}
+
+
+def trainer(continuous: bool, method: str, algorithm: str, episodes: int, seed: int = 0) -> Trainer:
+    world = VectorWorld.of(lambda: TaskEnv(Line(continuous), MACHINE), 8)
+    settings = {"algorithm": CONFIGS[algorithm], "grounding": GroundingConfig(every=30, epochs=60)}
+    return new_trainer(world, method, algorithm, episodes=episodes, seed=seed, settings=settings)
+
+
+@pytest.mark.parametrize("algorithm", CONFIGS)
+@pytest.mark.parametrize("continuous", [True, False])
+def test_a_line_is_walked_to_both_ends(continuous: bool, algorithm: str) -> None:
+    made = trainer(continuous, "rm", algorithm, 500)
+    made.run()
+    assert made.history.mean_return() > 90
+    world = VectorWorld.of(lambda: TaskEnv(Line(continuous), MACHINE), 4)
+    for greedy in (True, False):
+        assert evaluate(made, world, 20, seed=9, greedy=greedy).mean_return > 85
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("continuous", [True, False])
+def test_every_method_goes_on_exactly(continuous: bool, method: str) -> None:
+    algorithm = "ppo" if continuous else "a2c"
+    whole, half, resumed = (trainer(continuous, method, algorithm, 45) for _ in range(3))
+    whole.run()
+    while half.updates < whole.updates // 2:
+        half.update()
+    resumed.load_state_dict(half.state_dict())
+    assert resumed.run() == whole.history
+    assert all(torch.isfinite(parameter).all() for parameter in whole.learner.actor.parameters)  # type: ignore[attr-defined]

@@ -1,0 +1,154 @@
+"""Networks by name: what is computed fast, computed slowly; what they must be able to see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import nrm
+from nrm.agents import NetworkConfig, Trainer, new_trainer
+from nrm.agents.actions import BoxActions, DiscreteActions
+from nrm.agents.networks import NETWORKS, Sight, network_kind
+from nrm.agents.networks.paper import ActorCritic
+from nrm.agents.networks.residual import READ, Patches, ResidualNetwork
+from nrm.agents.networks.running import RunningFeatures
+from nrm.agents.ppo import PPOConfig
+from nrm.envs import BatchedMinecraft, MinecraftConfig
+from nrm.errors import ConfigError
+
+SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
+DRAWN = MinecraftConfig(observation="image", layout="episode")
+
+
+def world(config: MinecraftConfig = DRAWN, count: int = 4) -> BatchedMinecraft:
+    return BatchedMinecraft(config, nrm.compile("F(pickaxe & F gem)", SYMBOLS), count)
+
+
+def images(count: int = 6, side: int = 64) -> Tensor:
+    return torch.randint(0, 256, (count, side, side, 3), generator=torch.Generator().manual_seed(0)).to(torch.uint8)
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        (DRAWN, "residual"),
+        (MinecraftConfig(observation="image"), "paper"),
+        (MinecraftConfig(), "paper"),
+        (MinecraftConfig(layout="episode"), "paper"),
+    ],
+)
+def test_images_without_end_are_looked_at_by_the_residual_network(config: MinecraftConfig, name: str) -> None:
+    assert network_kind(world(config), NetworkConfig()).name == name
+    assert network_kind(world(config), NetworkConfig(encoder="paper")).name == "paper"
+
+
+def test_scaling_weights_is_scaling_pixels() -> None:
+    sample = images(20) // 3 + 40
+    patches = Patches((64, 64, 3), sample)
+    pixels = sample.float()
+    scaled = (pixels - pixels.mean((0, 1, 2))) / (pixels - pixels.mean((0, 1, 2))).std()
+    slow = patches.second(patches.first(scaled.permute(0, 3, 1, 2)).relu()).relu().flatten(1)
+    torch.testing.assert_close(patches(sample), slow, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("side", [4, 7, 56, 64, 65])
+def test_images_of_any_size_are_seen(side: int) -> None:
+    net = ResidualNetwork(Sight((side, side, 3), None, endless=True), 5, DiscreteActions(4), normalise=True)
+    features = net.encoder(images(3, side))
+    scores, values = net(features, torch.randn(3, 5))
+    assert scores.shape == (3, 4)
+    assert values.shape == (3,)
+    assert net.summary(features.view(1, 3, -1)).shape == (1, 3, READ)
+
+
+def test_the_parts_of_the_residual_network_agree() -> None:
+    net = ResidualNetwork(Sight((64, 64, 3), images(), endless=True), 5, DiscreteActions(4), normalise=True)
+    features, memory = net.encoder(images()), torch.randn(6, 5)
+    scores, values = net(features, memory)
+    torch.testing.assert_close(net.logits(features, memory), scores)
+    torch.testing.assert_close(net.value(features, memory), values)
+
+
+def test_the_memory_decides_what_is_looked_for() -> None:
+    # A scale of -1 for every channel leaves nothing of the image: only then all images look alike.
+    net = ResidualNetwork(Sight((64, 64, 3), images(), endless=True), 2, DiscreteActions(4), normalise=True)
+    with torch.no_grad():
+        net.modulation.bias.zero_()
+        net.modulation.weight.zero_()
+        net.modulation.weight[:32, 1] = -1.0
+        features = net.encoder(images(2))
+        seeing, blind = (net.value(features, torch.eye(2)[[row, row]]) for row in (0, 1))
+    assert float((seeing[0] - seeing[1]).abs()) > 1e-4
+    torch.testing.assert_close(blind[0], blind[1])
+
+
+def test_small_images_and_vectors_are_refused_with_the_way_out() -> None:
+    with pytest.raises(ConfigError, match="images of 3x3 pixels are too small"):
+        Patches((3, 3, 3), None)
+    with pytest.raises(ConfigError, match=r"--network\.encoder paper"):
+        new_trainer(world(MinecraftConfig()), "rm", settings={"network": NetworkConfig(encoder="residual")})
+    with pytest.raises(ConfigError, match="unknown network 'residul'; did you mean 'residual'"):
+        new_trainer(world(), "rm", settings={"network": NetworkConfig(encoder="residul")})
+    assert list(NETWORKS) == ["paper", "residual"]
+
+
+def test_running_statistics_are_those_of_all_that_was_seen() -> None:
+    features = RunningFeatures((3,))
+    rows = torch.randn(50, 3, generator=torch.Generator().manual_seed(0)) * torch.tensor([1.0, 20.0, 0.0]) + 7
+    for part in rows.split([1, 20, 29]):  # type: ignore[no-untyped-call]
+        features.notice(part)
+    torch.testing.assert_close(features(rows), rows.clamp(-10, 10))  # as it is until it settles
+    features.settle()
+    scaled = features(rows)
+    torch.testing.assert_close(scaled.mean(0), torch.zeros(3), rtol=0, atol=1e-4)
+    torch.testing.assert_close(scaled[:, :2].std(0, unbiased=False), torch.ones(2), rtol=0, atol=1e-4)
+    assert bool((scaled[:, 2] == 0).all())
+    assert features(torch.full((1, 3), 1e9)).tolist() == [[10.0] * 3]
+
+
+def test_a_policy_acts_and_learns_with_the_same_statistics_and_saves_them() -> None:
+    config = MinecraftConfig(layout="episode")  # positions, whose layouts are drawn: no list of frames
+
+    def begin() -> Trainer:
+        settings = {"algorithm": PPOConfig(steps=8, minibatch=16)}
+        return new_trainer(world(config), "rm", "ppo", episodes=12, seed=1, settings=settings)
+
+    made, saved = begin(), begin()
+    actor: Any = made.learner.actor  # type: ignore[attr-defined]
+    assert isinstance(actor.net, ActorCritic)
+    assert isinstance(actor.net.encoder, RunningFeatures)
+    rollout = made.learner.collect()
+    assert float(actor.net.encoder.count) == rollout.reward.numel()
+    assert actor.net.encoder.spread.tolist() == [1.0, 1.0]
+    made.learner.learn(rollout, 0.0)
+    torch.testing.assert_close(actor.net.encoder.centre, rollout.observation.flatten(0, 1).mean(0))
+    saved.load_state_dict(made.state_dict())
+    assert saved.run() == made.run()
+
+
+@pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
+def test_runs_on_drawn_layouts_go_on_exactly(method: str) -> None:
+    config = replace(DRAWN, size=(3, 1), items={"pickaxe": None, "gem": None}, pixels=16, steps=8)
+
+    def begin() -> Trainer:
+        settings = {"algorithm": PPOConfig(steps=8, minibatch=16, epochs=2)}
+        return new_trainer(world(config), method, "ppo", episodes=30, seed=1, settings=settings)
+
+    whole, half, resumed = begin(), begin(), begin()
+    whole.run()
+    while half.updates < whole.updates // 2:
+        half.update()
+    resumed.load_state_dict(half.state_dict())
+    assert resumed.run() == whole.history
+
+
+def test_a_head_of_box_actions_scores_from_the_residual_network() -> None:
+    head = BoxActions(-torch.ones(2), torch.ones(2))
+    net = ResidualNetwork(Sight((16, 16, 3), None, endless=True), 2, head, normalise=False)
+    scores = net.logits(net.encoder(images(3, 16)), torch.zeros(3, 2))
+    assert scores.shape == (3, 4)
+    assert isinstance(net.actor, nn.Module)
