@@ -18,8 +18,11 @@ if TYPE_CHECKING:
         GROUNDERS,
         CnnGrounder,
         Grounder,
+        GruGrounder,
         MlpGrounder,
+        PartsGrounder,
         PooledGrounder,
+        RecurrentGrounder,
         TrueLabels,
         grounder_for,
         paper_grounder,
@@ -29,10 +32,11 @@ if TYPE_CHECKING:
     from nrm.neural.model_file import load_model, save_model
     from nrm.neural.moore import ProbabilisticMoore
     from nrm.neural.objectives import OBJECTIVES
+    from nrm.neural.parts import Part, Parts
 
 _MODULES = (
     *("config", "batches", "frames", "buffer", "episode_file", "grounders", "moore", "model", "model_file"),
-    *("objectives", "extraction", "learning", "discovery"),
+    *("objectives", "extraction", "learning", "discovery", "parts"),
 )
 
 __all__ = [
@@ -52,11 +56,16 @@ __all__ = [
     "FitRecord",
     "FrameTable",
     "Grounder",
+    "GruGrounder",
     "MlpGrounder",
     "NeuralRewardMachine",
+    "Part",
+    "Parts",
+    "PartsGrounder",
     "PooledGrounder",
     "ProbabilisticMoore",
     "RecordedEpisodes",
+    "RecurrentGrounder",
     "Step",
     "TrueLabels",
     "compare",

@@ -31,6 +31,8 @@ _LEANING = 0.4
 
 _SCATTERED = 256
 """Most observations that a fresh grounder is given random letters for."""
+_SCATTERED_EPISODES = 16
+"""Most episodes with which a recurrent one is."""
 
 
 class Labelled(NamedTuple):
@@ -116,16 +118,15 @@ def attempt(
     return Attempt(number, tuple(losses), train, held_out, stopped, time.perf_counter() - started)
 
 
-def scatter(model: NeuralRewardMachine, observations: Tensor, config: FitConfig, generator: torch.Generator) -> None:
-    """Move a fresh grounder towards random letters for the observations (n, …), until it leans to them clearly."""
-    order = torch.randperm(len(observations), generator=generator)[:_SCATTERED]
+def scatter(model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig, generator: torch.Generator) -> None:
+    """Move a fresh grounder towards random letters for the observations, until it leans to them clearly."""
     size = model.machine.alphabet.size
-    letters = torch.randint(size, (len(order),), generator=generator).to(observations.device)
-    chosen = Labelled(observations[order.to(observations.device)], letters)
+    wanted = _random_letters if model.recurrence is None else _random_episodes
+    loss_of = wanted(model, batch, config, generator)
     ((parameters, rate),) = _prepare([model], ("grounding",), config)
     optimizer = torch.optim.Adam(parameters, lr=rate)
     for _ in range(config.scatter):
-        loss = labelled_loss(model, chosen, config)
+        loss = loss_of()
         if float(loss.detach()) < _LEANING * math.log(size):
             break
         optimizer.zero_grad(set_to_none=True)
@@ -133,12 +134,35 @@ def scatter(model: NeuralRewardMachine, observations: Tensor, config: FitConfig,
         optimizer.step()
 
 
+def _random_letters(
+    model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig, generator: torch.Generator
+) -> Callable[[], Tensor]:
+    """The cross-entropy to random letters of some observations."""
+    observations = batch.observations
+    order = torch.randperm(len(observations), generator=generator)[:_SCATTERED]
+    letters = torch.randint(model.machine.alphabet.size, (len(order),), generator=generator).to(observations.device)
+    chosen = Labelled(observations[order.to(observations.device)], letters)
+    return lambda: labelled_loss(model, chosen, config)
+
+
+def _random_episodes(
+    model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig, generator: torch.Generator
+) -> Callable[[], Tensor]:
+    """The same for a recurrent grounder: along some episodes, a random letter for each observation."""
+    device = batch.lengths.device
+    order = torch.randperm(len(batch.lengths), generator=generator)[:_SCATTERED_EPISODES]
+    chosen = batch.pick(order.to(device))
+    letters = torch.randint(model.machine.alphabet.size, (len(chosen.observations),), generator=generator).to(device)
+    wanted = letters[chosen.seen[chosen.mask]]
+    return lambda: _cross_entropy(model, model.ground_batch(chosen, check=False), wanted, config)
+
+
 def likelihood_loss(problems: Sequence[LearningProblem], batches: Sequence[EpisodeBatch]) -> float:
     """Minus the log-likelihood a step, of one batch per problem."""
     total = 0.0
     with torch.no_grad():
         for problem, batch in zip(problems, batches, strict=True):
-            total += float(sequence(problem.model, batch, problem.model.said(batch.observations)))
+            total += float(sequence(problem.model, batch, problem.model.said_batch(batch)))
     return total / len(problems)
 
 
@@ -189,7 +213,7 @@ def _loss(
     loss = torch.zeros((), device=problems[0].model.machine.levels.device)
     for problem, batch in zip(problems, batches, strict=True):
         model = problem.model
-        symbols = model.ground(batch.observations, check=False)
+        symbols = model.ground_batch(batch, check=False)
         symbols = smoothed(symbols, config.smoothing, model.emission == "independent")
         loss = loss + OBJECTIVES[config.objective](model, batch, symbols) / len(problems)
     if labelled is not None:
@@ -199,7 +223,11 @@ def _loss(
 
 def labelled_loss(model: NeuralRewardMachine, labelled: Labelled, config: FitConfig) -> Tensor:
     """The cross-entropy of the letters that are known."""
-    symbols = model.ground(labelled.observations, check=False)
+    return _cross_entropy(model, model.ground(labelled.observations, check=False), labelled.letters, config)
+
+
+def _cross_entropy(model: NeuralRewardMachine, symbols: Tensor, letters: Tensor, config: FitConfig) -> Tensor:
+    """Of letters (n,) under what the grounder says (n, symbols)."""
     symbols = smoothed(symbols, max(config.smoothing, 1e-6), model.emission == "independent")
-    true = model.letter_probs(symbols).gather(1, labelled.letters[:, None])
+    true = model.letter_probs(symbols).gather(1, letters[:, None])
     return -true.log().mean()

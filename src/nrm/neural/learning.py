@@ -26,6 +26,8 @@ Progress = Callable[[Attempt], None]
 
 _CHECKED = 64
 """Observations that a grounder is tried on before it learns."""
+_TRIED = 4
+"""Episodes that a recurrent one is tried on."""
 
 
 def fit(
@@ -43,8 +45,8 @@ def fit(
     `learn`: `grounding`, `machine` (its transitions and rewards), `transitions`, `rewards`, or `both`/`all`.
     Several models that share one grounder, with episodes each, are learned together. Recorded episodes are as good as a
     buffer. `labelled`: observations (n, …) and their true letters (n,), whose cross-entropy counts `labelled_weight`
-    times. Restarts differ in their fresh parameters; the one with the best likelihood on held-out episodes wins. Equal
-    seeds give equal results.
+    times; not for recurrent grounders, to which one observation says little. Restarts differ in their fresh parameters;
+    the one with the best likelihood on held-out episodes wins. Equal seeds give equal results.
     """
     settings = config or FitConfig()
     parts = what_to_learn(learn)
@@ -185,7 +187,12 @@ def _check_grounder(problem: LearningProblem) -> None:
     training = problem.model.grounder.training
     problem.model.grounder.eval()
     with torch.no_grad():
-        problem.model.ground(problem.everything.observations[:_CHECKED])
+        if problem.model.recurrence is None:
+            problem.model.ground(problem.everything.observations[:_CHECKED])
+        else:
+            problem.model.ground_batch(
+                problem.everything.pick(torch.arange(min(_TRIED, len(problem.everything.lengths))))
+            )
     problem.model.grounder.train(training)
 
 
@@ -220,13 +227,18 @@ def _draw(problems: Sequence[LearningProblem], parts: tuple[Learnable, ...], see
     generator = torch.Generator().manual_seed(seed)
     if "grounding" in parts:
         redraw(problems[0].model.grounder)
-        scatter(problems[0].model, problems[0].train.observations, settings, generator)
+        scatter(problems[0].model, problems[0].train, settings, generator)
     for problem in problems:
         problem.model.machine.reset([part for part in parts if part != "grounding"], generator)
 
 
 def _labelled(net: NeuralRewardMachine, observations: Tensor, letters: Tensor, weight: float) -> Labelled:
     size = net.machine.alphabet.size
+    if net.recurrence is not None:
+        raise LearningError(
+            f"labels are of single observations, and {type(net.recurrence).__name__} names symbols by what an episode "
+            "has shown so far; leave labelled=… out, or take a grounder that is not recurrent"
+        )
     if len(observations) != len(letters) or not len(letters):
         raise EpisodeError(f"{len(observations)} labelled observations but {len(letters)} letters; give one each")
     if bool(((letters < 0) | (letters >= size)).any()):

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LimitError, listing
-from nrm.machines import LevelCodec, MachineLike, as_machine
+from nrm.errors import ContradictionError, EpisodeError, LimitError
+from nrm.machines import LevelCodec
 from nrm.neural import recursion
-from nrm.neural.batches import EpisodeBatch, pack
-from nrm.neural.moore import ProbabilisticMoore
-from nrm.neural.probabilities import (
-    Values,
-    as_tensor,
-    check_distribution,
-    check_finite,
-    check_unit_interval,
-    letters_from_propositions,
-)
+from nrm.neural.batches import EpisodeBatch, gathered, pack
+from nrm.neural.probabilities import Values, as_tensor
 from nrm.neural.recursion import ChainMethod
+from nrm.neural.symbol_reader import Emission, SymbolReader
 
-Emission = Literal["categorical", "independent"]
+__all__ = ["Beliefs", "Crisp", "Emission", "Filtered", "NeuralRewardMachine", "Step"]
+
 MOST_CELLS = 500_000_000
 """Most numbers in the matrices of one batch: 2 GB in single precision, and as much again for gradients."""
-GROUNDED_AT_ONCE = 512
-"""Observations that are grounded in one go where no gradient is wanted."""
 
 
 class Beliefs(NamedTuple):
@@ -67,69 +59,17 @@ class Step(NamedTuple):
     """(batch, states)"""
     rewards: Tensor
     """(batch, levels) before the level of this step was seen."""
+    carry: Tensor | None = None
+    """(batch, width) the state of a recurrent grounder, for the next step; None of any other."""
 
 
-class NeuralRewardMachine(nn.Module):
+class NeuralRewardMachine(SymbolReader):
     """A grounder and a machine; either may be known or learned.
 
     `grounder` is any module from observations (n, …) to probabilities: over the letters of the alphabet (`emission=
     "categorical"`; for propositions that is the joint distribution over their 2^n combinations), or of each
-    proposition by itself (`"independent"`).
+    proposition by itself (`"independent"`). A `RecurrentGrounder` reads whole episodes instead of single observations.
     """
-
-    def __init__(
-        self, grounder: nn.Module, machine: ProbabilisticMoore | MachineLike, emission: Emission = "categorical"
-    ) -> None:
-        super().__init__()
-        self.grounder = grounder
-        if not isinstance(machine, ProbabilisticMoore):
-            machine = ProbabilisticMoore.from_machine(as_machine(machine))
-        self.machine = machine
-        self.emission: Emission = emission
-        if emission not in ("categorical", "independent"):
-            raise AlphabetError(f"an emission is 'categorical' or 'independent', not '{emission}'")
-        if emission == "independent" and self.machine.alphabet.is_exclusive:
-            raise AlphabetError(
-                "independent propositions need a propositional alphabet, but exactly one of "
-                f"{listing(self.machine.alphabet.symbols)} holds at a step; use emission='categorical'"
-            )
-
-    def ground(self, observations: Values, check: bool = True) -> Tensor:
-        """(n, symbols) what the grounder says about observations (n, …)."""
-        observations = self._tensor(observations)
-        if observations.dim() < 1:
-            raise EpisodeError("one number is no list of observations; (n, …) is needed")
-        if check:
-            check_finite(observations)
-        symbols: Tensor = self.grounder(observations)
-        expected = self.outputs
-        if symbols.shape != (len(observations), expected):
-            raise AlphabetError(
-                f"the grounder turned observations of shape {tuple(observations.shape)} into "
-                f"{tuple(symbols.shape)}; the alphabet ({listing(self.machine.alphabet.symbols)}) needs "
-                f"({len(observations)}, {expected})"
-            )
-        if check and self.emission == "independent":
-            check_unit_interval(symbols, "the grounder's proposition probabilities")
-        elif check:
-            check_distribution(symbols, "the grounder's symbol probabilities")
-        return symbols
-
-    @torch.no_grad()
-    def said(self, observations: Tensor) -> Tensor:
-        """(n, symbols) what the grounder says, without gradient and in parts: its layers on many images are large."""
-        return torch.cat([self.ground(part, check=False) for part in torch.split(observations, GROUNDED_AT_ONCE)])
-
-    @property
-    def outputs(self) -> int:
-        """How many numbers the grounder must give per observation."""
-        alphabet = self.machine.alphabet
-        return len(alphabet.symbols) if self.emission == "independent" else alphabet.size
-
-    def letter_probs(self, symbols: Tensor) -> Tensor:
-        """(…, letters) from what the grounder says (…, symbols)."""
-        letters = letters_from_propositions(symbols) if self.emission == "independent" else symbols
-        return letters.to(self.machine.dtype)
 
     def forward(
         self, observations: Values, lengths: Tensor | Sequence[int] | None = None, method: ChainMethod = "auto"
@@ -139,11 +79,11 @@ class NeuralRewardMachine(nn.Module):
         Open loop (equation "VRM_net"): the rewards that were received play no part.
         """
         batch = pack(self._tensor(observations), lengths)
-        symbols = self.ground(batch.observations)
+        symbols = self.ground_batch(batch)
         states = self._open_loop(batch, symbols, method)
         mask = batch.mask.unsqueeze(-1)
         states = states * mask
-        return Beliefs(_gathered(symbols, batch.seen) * mask, states, states @ self.machine.reward_probs())
+        return Beliefs(gathered(symbols, self.rows(batch)) * mask, states, states @ self.machine.reward_probs())
 
     def filter(
         self,
@@ -155,7 +95,7 @@ class NeuralRewardMachine(nn.Module):
         """Beliefs conditioned on the levels (batch, time) seen so far; levels are indices into `machine.levels`."""
         batch = pack(self._tensor(observations), lengths, levels)
         self._check_levels(batch.levels, "episode, step")
-        symbols = self.ground(batch.observations)
+        symbols = self.ground_batch(batch)
         states, steps = recursion.filtered(self.matrices(batch, symbols, observed=True), self._start(batch), method)
         return Filtered(states.transpose(0, 1) * batch.mask.unsqueeze(-1), steps.t() * batch.mask)
 
@@ -172,7 +112,7 @@ class NeuralRewardMachine(nn.Module):
         """
         batch = pack(self._tensor(observations), lengths, levels)
         self._check_levels(batch.levels, "episode, step")
-        total, steps = self.batch_log_likelihood(batch, self.ground(batch.observations), method)
+        total, steps = self.batch_log_likelihood(batch, self.ground_batch(batch), method)
         impossible = (steps.t() <= 0) & batch.mask
         if bool(impossible.any()):
             episode, step = (int(number) for number in impossible.nonzero()[0])
@@ -188,12 +128,12 @@ class NeuralRewardMachine(nn.Module):
     def batch_log_likelihood(
         self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod = "auto"
     ) -> tuple[Tensor, Tensor]:
-        """(batch,) log-likelihoods and (time, batch) likelihoods of steps, from symbols (n, symbols)."""
+        """(batch,) log-likelihoods and (time, batch) likelihoods of steps, from what `ground_batch` gives."""
         matrices = self.matrices(batch, symbols, observed=True)
         return recursion.log_likelihood(matrices, self._start(batch), method)
 
     def batch_rewards(self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod = "auto") -> Tensor:
-        """(batch, time, levels) open-loop reward probabilities, from symbols (n, symbols)."""
+        """(batch, time, levels) open-loop reward probabilities, from what `ground_batch` gives."""
         return self._open_loop(batch, symbols, method) @ self.machine.reward_probs()
 
     def crisp(self, observations: Values, lengths: Tensor | Sequence[int] | None = None) -> Crisp:
@@ -210,14 +150,28 @@ class NeuralRewardMachine(nn.Module):
         """(batch, states) certain of the initial state."""
         return self.machine.start.expand(batch, -1)
 
-    def step(self, observation: Values, belief: Values | None = None, level: Values | None = None) -> Step:
+    def step(
+        self,
+        observation: Values,
+        belief: Values | None = None,
+        level: Values | None = None,
+        carry: Tensor | None = None,
+    ) -> Step:
         """Read one observation (batch, …) from a belief (batch, states); the initial one when none is given.
 
         With `level` (batch,), the index of the level that came with the observation, the new belief is conditioned
-        on it; without, it is the open-loop belief.
+        on it; without, it is the open-loop belief. A recurrent grounder goes on from the `carry` of the step before.
         """
         observation = self._tensor(observation)
-        symbols = self.ground(observation)
+        if self.recurrence is None:
+            symbols = self.ground(observation)
+        elif belief is not None and carry is None:
+            raise EpisodeError(
+                "a recurrent grounder goes on from its own state too: model.step(observation, step.belief, "
+                "carry=step.carry)"
+            )
+        else:
+            symbols, carry = self.read(observation, carry)
         start = self.initial_belief(len(observation))
         before = start if belief is None else as_tensor(belief, "beliefs", like=start)
         if before.shape != start.shape:
@@ -240,7 +194,7 @@ class NeuralRewardMachine(nn.Module):
                     f"row {row}: level {value:g} has probability 0 after this observation and belief", row, 0
                 )
             after = weighed / likelihood
-        return Step(symbols, after, rewards)
+        return Step(symbols, after, rewards, carry)
 
     def matrices(self, batch: EpisodeBatch, symbols: Tensor, observed: bool = False) -> Tensor:
         """(time, batch, states, states) one matrix a step: the identity at padding.
@@ -249,9 +203,9 @@ class NeuralRewardMachine(nn.Module):
         """
         self._check_size(len(symbols), batch.seen.numel())
         moves = self.machine.step_matrices(self.letter_probs(symbols))
-        seen, levels = batch.seen.t(), batch.levels.t()
+        seen, levels = self.rows(batch).t(), batch.levels.t()
         if not observed:
-            matrices = _gathered(moves, seen)
+            matrices = gathered(moves, seen)
         else:
             # shown[level]: each row holds the probabilities of that level, state by state.
             shown = self.machine.reward_probs().t()
@@ -259,19 +213,13 @@ class NeuralRewardMachine(nn.Module):
             if len(moves) * len(shown) <= seen.numel():
                 # Few observations: one matrix for each with each level, then a gather.
                 weighed = (moves.unsqueeze(1) * shown).flatten(0, 1)
-                matrices = _gathered(weighed, seen * len(shown) + levels)
+                matrices = gathered(weighed, seen * len(shown) + levels)
             else:
-                matrices = _gathered(moves, seen) * _gathered(shown, levels)
+                matrices = gathered(moves, seen) * gathered(shown, levels)
         if bool((batch.lengths < batch.seen.shape[1]).any()):
             identity = torch.eye(self.machine.states, dtype=matrices.dtype, device=matrices.device)
             matrices = torch.where(batch.mask.t()[..., None, None], matrices, identity)
         return matrices
-
-    def _tensor(self, observations: Values) -> Tensor:
-        """Observations on the device of the machine, when they are no tensor yet."""
-        given = isinstance(observations, Tensor)
-        tensor = as_tensor(observations, "observations")
-        return tensor if given else tensor.to(self.machine.levels.device)
 
     def _open_loop(self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod) -> Tensor:
         """(batch, time, states) beliefs that no reward informs."""
@@ -303,8 +251,3 @@ class NeuralRewardMachine(nn.Module):
                 f"{where} (counting from 0): level index {int(levels[tuple(place)])}; "
                 f"the machine has levels 0 to {count - 1}: {LevelCodec(self.machine.levels)}"
             )
-
-
-def _gathered(values: Tensor, index: Tensor) -> Tensor:
-    """`values[index]`; its gradient is much faster this way."""
-    return values.index_select(0, index.flatten()).view(*index.shape, *values.shape[1:])

@@ -10,7 +10,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from nrm.errors import ConfigError, WorldError
 from nrm.machines import MachineLike, MooreMachine, as_machine
-from nrm.neural import FitConfig, NeuralRewardMachine
+from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine
 from nrm.neural.frames import FrameTable
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
@@ -146,9 +146,15 @@ class GroundingCallback(BaseCallback):
             print(f"after {self._seen} episodes: {burst.decision.verdict} ({burst.decision.reason}){reached}")
 
     def _accuracy(self) -> Accuracy | None:
-        """Over the distinct observations of the last episodes."""
+        """Over the distinct observations of the last episodes; of a recurrent grounder, over their steps."""
         if self._meter is None or not self._labelled or not isinstance(self.machine, NeuralRewardMachine):
             return None
+        if self.machine.recurrence is not None:
+            moore = self.machine.machine
+            buffer = EpisodeBuffer(moore.levels.cpu().numpy(), moore.initial_level)
+            for episode in self._labelled:
+                buffer.add(episode.observations, rewards=episode.rewards, symbols=episode.letters)
+            return self._meter.measure_episodes(self.machine, buffer)
         frames = FrameTable()
         numbers = frames.add(np.concatenate([episode.observations for episode in self._labelled]))
         letters = np.concatenate([episode.letters for episode in self._labelled if episode.letters is not None])

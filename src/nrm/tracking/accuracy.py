@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.errors import LimitError
+from nrm.errors import EpisodeError, LimitError
 from nrm.groundability import Shortcuts, diagnose, shortcuts
 from nrm.machines import MooreMachine
-from nrm.neural import NeuralRewardMachine
+from nrm.neural import EpisodeBuffer, NeuralRewardMachine
+from nrm.neural.extraction import grounded_traces
 
 
 class Accuracy(NamedTuple):
@@ -36,11 +38,22 @@ class AccuracyMeter:
 
     def measure(self, model: NeuralRewardMachine, observations: Tensor, letters: Tensor) -> Accuracy:
         """Accuracy of the grounder on observations (n, …) whose true letters (n,) are known."""
-        machine = self._machine
         with torch.no_grad():
             predicted = model.letter_probs(model.ground(observations, check=False)).argmax(-1)
+        return self.compare(letters.numpy(), predicted.cpu().numpy())
+
+    def measure_episodes(self, model: NeuralRewardMachine, episodes: EpisodeBuffer) -> Accuracy:
+        """Accuracy over the steps of episodes whose true letters are recorded: the one way for recurrent grounders."""
+        letters = episodes.symbols()
+        if letters is None:
+            raise EpisodeError("accuracy needs the true letters of every episode: buffer.add(…, symbols=letters)")
+        return self.compare(letters, np.concatenate(grounded_traces(model, episodes)))
+
+    def compare(self, letters: NDArray[np.int64], predicted: NDArray[np.int64]) -> Accuracy:
+        """Accuracy of predicted letters (n,) beside the true ones (n,)."""
+        machine = self._machine
         confusion = np.zeros((machine.alphabet.size, machine.alphabet.size))
-        np.add.at(confusion, (letters.numpy(), predicted.cpu().numpy()), 1.0)
+        np.add.at(confusion, (letters, predicted), 1.0)
         same = tuple(range(machine.states))
         if self.note:
             return Accuracy(*_without_shortcuts(confusion), float("nan"), same)

@@ -186,7 +186,7 @@ class Grounding:
         """Of some episodes: minus the log-likelihood a step, and the share of those more probable than not."""
         batch = buffer.batch().to(self.model.machine.levels.device)
         with torch.no_grad():
-            total, _ = self.model.batch_log_likelihood(batch, self.model.said(batch.observations))
+            total, _ = self.model.batch_log_likelihood(batch, self.model.said_batch(batch))
         return float(-total.sum() / batch.steps), float((total > math.log(0.5)).double().mean())
 
     def _buffer(self, episodes: Sequence[Recorded]) -> EpisodeBuffer:

@@ -101,7 +101,8 @@ class BeliefMemory:
     """The belief of the neural machine over its states, and the level of the rewards so far.
 
     Open loop it follows the paper's equation VRM_net; conditioned, it is also weighed by the level that the rewards
-    received so far tell. The carry is (envs, states + 1): the belief, then the level.
+    received so far tell. The carry is (envs, states + 1 + width): the belief, the level, and the state of a recurrent
+    grounder, whose width is 0 for any other.
     """
 
     sees_truth = False
@@ -118,32 +119,64 @@ class BeliefMemory:
         self._emission = model.machine.reward_probs().detach()
         self._codec = LevelCodec(model.machine.levels.detach().to(self._emission.dtype))
         self._matrices: Tensor | None = None
+        self._encoded: Tensor | None = None
         self.refresh()
 
+    @torch.no_grad()
     def refresh(self) -> None:
-        """Look at the grounder anew: after it has learned, the moves of all known frames are computed once."""
-        if self._frames is not None:
-            self._matrices = self._moves(self._frames)
+        """Look at the grounder anew: after it has learned, the moves of all known frames are computed once.
 
-    def _moves(self, observations: Tensor) -> Tensor:
-        """(n, states, states) how each observation moves a belief."""
-        with torch.no_grad():
-            symbols = self.model.ground(observations, check=False)
-            return self.model.machine.step_matrices(self.model.letter_probs(symbols))
+        Of a recurrent grounder, for which moves depend on what came before, only what it makes of each frame alone.
+        """
+        if self._frames is None:
+            return
+        if self.model.recurrence is None:
+            self._matrices = self._moves(self.model.ground(self._frames, check=False))
+        else:
+            self._encoded = self.model.recurrence.encode(self._frames)
+
+    def _moves(self, symbols: Tensor) -> Tensor:
+        """(n, states, states) how each row of what the grounder says moves a belief."""
+        return self.model.machine.step_matrices(self.model.letter_probs(symbols))
 
     def start(self, count: int) -> Tensor:
         """Certain of the initial state."""
         level = torch.full((count, 1), self._start, device=self._emission.device)
-        return torch.cat([self.model.initial_belief(count).detach(), level], 1)
+        columns = [self.model.initial_belief(count).detach(), level]
+        if self.model.recurrence is not None:
+            columns.append(self.model.recurrence.start(count).detach())
+        return torch.cat(columns, 1)
 
+    @torch.no_grad()
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
         """One step of the recursion."""
-        moves = self._moves(seen.observation) if self._matrices is None else self._matrices[seen.observation]
-        belief = torch.bmm(carry[:, None, :-1], moves)[:, 0]
-        level = carry[:, -1] + seen.reward
+        columns = []
+        if self._matrices is not None:
+            moves = self._matrices[seen.observation]
+        else:
+            symbols, after = self._said(carry, seen.observation)
+            moves = self._moves(symbols)
+            columns = [] if after is None else [after]
+        belief = torch.bmm(self.feature(carry)[:, None], moves)[:, 0]
+        level = self.level(carry) + seen.reward
         if self.belief == "conditioned":
             belief = self._weighed(belief, level)
-        return torch.cat([belief, level[:, None]], 1)
+        return torch.cat([belief, level[:, None], *columns], 1)
+
+    @torch.no_grad()
+    def letters(self, carry: Tensor, observation: Tensor) -> Tensor:
+        """(envs, letters) how probable each is, where a step from a carry shows an observation or its row number."""
+        listed = self._frames is not None and self._encoded is None
+        shown = self._frames[observation] if listed and self._frames is not None else observation
+        return self.model.letter_probs(self._said(carry, shown)[0])
+
+    def _said(self, carry: Tensor, observation: Tensor) -> tuple[Tensor, Tensor | None]:
+        """(envs, symbols) what the grounder says about a step, and the state (envs, width) of a recurrent one after."""
+        grounder = self.model.recurrence
+        if grounder is None:
+            return self.model.ground(observation, check=False), None
+        encoded = grounder.encode(observation) if self._encoded is None else self._encoded[observation]
+        return grounder.read(encoded, carry[:, self.size + 1 :])
 
     def _weighed(self, belief: Tensor, level: Tensor) -> Tensor:
         """The belief given the level. Where it calls the level impossible, the grounder is wrong: any state of it."""
@@ -155,7 +188,11 @@ class BeliefMemory:
 
     def feature(self, carry: Tensor) -> Tensor:
         """The belief."""
-        return carry[..., :-1]
+        return carry[..., : self.size]
+
+    def level(self, carry: Tensor) -> Tensor:
+        """(…) the level that the rewards so far lead to."""
+        return carry[..., self.size]
 
     def on(self, frames: Tensor | None) -> BeliefMemory:
         """The same model on other frames."""

@@ -85,8 +85,8 @@ class Tracker:
         if not self.sees_truth:
             _check_finite(observations)
         self._carry = self._read(self._carry, observations, rewards, truth)
-        if isinstance(self.model, NeuralRewardMachine):
-            self._check_levels(self.model.machine.levels, rewards)
+        if isinstance(self.memory, BeliefMemory):
+            self._check_levels(self.memory, rewards)
         if self.record:
             self.recorder.add(rewards, observations, letters)
 
@@ -124,9 +124,9 @@ class Tracker:
             carry = torch.where(mask[:, None], self._read(carry, observations, rewards, None), carry)
         self._carry = carry
 
-    def _check_levels(self, levels: Tensor, rewards: NDArray[Any]) -> None:
+    def _check_levels(self, memory: BeliefMemory, rewards: NDArray[Any]) -> None:
         """Raise `WorldError` where the rewards so far lead to no level: beliefs and learning would rest on nothing."""
-        reached = self._carry[:, -1]
+        levels, reached = memory.model.machine.levels, memory.level(self._carry)
         wrong = ~LevelCodec(levels).fits(reached)
         if bool(wrong.any()):
             index, known = int(wrong.nonzero()[0]), listing(f"{level:g}" for level in levels.tolist())

@@ -23,9 +23,10 @@ class Expectation(NamedTuple):
     log_likelihood: Tensor
     """(batch,) of each episode."""
     counts: Tensor
-    """(n, symbols) expected number of times that each symbol held at each observation; of propositions, was true."""
+    """(n, symbols) expected number of times that each symbol held at each observation; of propositions, was true. Of a
+    recurrent grounder, at each step."""
     occurrences: Tensor
-    """(n,) how often each observation was made."""
+    """(n,) how often each observation was made; of a recurrent grounder, 1."""
 
 
 def expected_letters(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: Tensor) -> Expectation:
@@ -34,7 +35,7 @@ def expected_letters(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: T
     with torch.enable_grad():
         total, _ = model.batch_log_likelihood(batch, leaf)
         (gradient,) = torch.autograd.grad(total.sum(), leaf)
-    made = batch.seen[batch.mask]
+    made = model.rows(batch)[batch.mask]
     occurrences = torch.bincount(made, minlength=len(symbols)).to(symbols.dtype)
     said = leaf.detach()
     if model.emission == "independent":

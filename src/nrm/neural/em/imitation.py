@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
 
+from nrm.neural.batches import EpisodeBatch
 from nrm.neural.model import NeuralRewardMachine
 
 MINI_BATCH = 64
 """Observations in a mini-batch."""
+EPISODES = 8
+"""Episodes in one, of a recurrent grounder."""
 WARM_UP = 10
 """Steps over which the step size rises to its full size."""
 NEARLY, BOOST = 0.05, 4.0
@@ -51,19 +54,52 @@ class Imitator:
     def teach(self, observations: Tensor, wanted: Tensor, weights: Tensor, passes: int = 1) -> None:
         """So many passes towards `wanted` (n, symbols) about observations (n, …) that count `weights` (n,)."""
         model = self._model
-        model.grounder.train()
         weights = weights / weights.mean()
-        for _ in range(passes):
-            total = 0.0
+
+        def losses() -> Iterator[tuple[Tensor, int]]:
             for rows in self._mini_batches(len(observations), observations.device):
                 said = model.ground(observations[rows], check=False)
-                loss = (divergence(model, said, wanted[rows]) * weights[rows]).mean()
+                yield (divergence(model, said, wanted[rows]) * weights[rows]).mean(), len(rows)
+
+        self._learn(losses, passes)
+
+    def teach_episodes(self, lessons: Sequence[tuple[EpisodeBatch, Tensor]], passes: int = 1) -> None:
+        """The same for a recurrent grounder: episodes, with what is wanted (steps, symbols) at each of their steps."""
+        model = self._model
+        numbered = [batch.numbered for batch, _ in lessons]
+        # An episode by its number among those of all lessons.
+        ends = torch.tensor([len(batch.lengths) for batch, _ in lessons]).cumsum(0)
+
+        def losses() -> Iterator[tuple[Tensor, int]]:
+            for chosen in self._mini_batches(int(ends[-1]), ends.device, EPISODES):
+                parts, steps = [], 0
+                for place, (batch, wanted) in enumerate(lessons):
+                    first = int(ends[place]) - len(batch.lengths)
+                    mine = chosen[(chosen >= first) & (chosen < ends[place])] - first
+                    if not len(mine):
+                        continue
+                    episodes = batch.pick(mine.to(batch.lengths.device))
+                    rows = numbered[place][mine, : episodes.seen.shape[1]][episodes.mask]
+                    said = model.ground_batch(episodes, check=False)
+                    parts.append(divergence(model, said, wanted[rows]).sum())
+                    steps += len(rows)
+                yield torch.stack(parts).sum() / steps, steps
+
+        self._learn(losses, passes)
+
+    def _learn(self, losses: Callable[[], Iterator[tuple[Tensor, int]]], passes: int) -> None:
+        """So many passes; one gives the mean loss of each mini-batch, and how many things it is the mean of."""
+        self._model.grounder.train()
+        for _ in range(passes):
+            total, things = 0.0, 0
+            for loss, count in losses():
                 self._step(loss)
-                total += float(loss.detach()) * len(rows)
-            if total / len(observations) > 2 * NEARLY > 2 * self._mean:
+                total += float(loss.detach()) * count
+                things += count
+            if total / things > 2 * NEARLY > 2 * self._mean:
                 self._boost = 1.0  # larger steps have led astray
-            self._mean = total / len(observations)
-        model.grounder.eval()
+            self._mean = total / things
+        self._model.grounder.eval()
 
     def _step(self, loss: Tensor) -> None:
         self._steps += 1
@@ -74,8 +110,8 @@ class Imitator:
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
 
-    def _mini_batches(self, count: int, device: torch.device) -> Iterator[Tensor]:
+    def _mini_batches(self, count: int, device: torch.device, size: int = MINI_BATCH) -> Iterator[Tensor]:
         """A pass over `count` things in a random order; all at once where they are few."""
-        few = count <= MINI_BATCH
+        few = count <= size
         order = torch.arange(count) if few else torch.randperm(count, generator=self._generator)
-        yield from torch.split(order.to(device), MINI_BATCH)
+        yield from torch.split(order.to(device), size)

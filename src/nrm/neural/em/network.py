@@ -52,9 +52,14 @@ def network_attempt(
     for _ in range(max(1, config.epochs // EPOCHS)):
         found = [_posteriors(problem) for problem in problems]
         losses.append(sum(loss for _, loss in found) / len(found))
-        lessons = [lesson for lesson, _ in found] + ([] if labelled is None else [_known(problems, labelled)])
-        observations, wanted, weights = (torch.cat(parts) for parts in zip(*lessons, strict=True))
-        imitator.teach(observations, wanted, weights, PASSES)
+        lessons = [lesson for lesson, _ in found]
+        if model.recurrence is None:
+            lessons += [] if labelled is None else [_known(problems, labelled)]
+            observations, wanted, weights = (torch.cat(parts) for parts in zip(*lessons, strict=True))
+            imitator.teach(observations, wanted, weights, PASSES)
+        else:  # an observation says little by itself, so mini-batches are of episodes
+            told = [(problem.train, lesson.wanted) for problem, lesson in zip(problems, lessons, strict=True)]
+            imitator.teach_episodes(told, PASSES)
         held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
         since = 0 if held_out < best * (1 - _SLIGHT) else since + 1
         if held_out < best:
@@ -72,7 +77,7 @@ def network_attempt(
 
 
 class _Lesson(NamedTuple):
-    """What should be said about what."""
+    """What should be said about what; of a recurrent grounder, `wanted` and `weights` go by the steps of episodes."""
 
     observations: Tensor
     wanted: Tensor
@@ -82,7 +87,7 @@ class _Lesson(NamedTuple):
 def _posteriors(problem: LearningProblem) -> tuple[_Lesson, float]:
     """The posteriors of a problem's observations, and minus the likelihood a step before anything is learned."""
     model, batch = problem.model, problem.train
-    symbols = smoothed(model.said(batch.observations), SMOOTHING, model.emission == "independent")
+    symbols = smoothed(model.said_batch(batch), SMOOTHING, model.emission == "independent")
     found = expected_letters(model, batch, symbols)
     loss = -float(found.log_likelihood.sum()) / batch.steps
     return _Lesson(batch.observations, posterior(model, found, symbols), found.occurrences), loss

@@ -48,7 +48,12 @@ MOST_CELLS = 20_000_000
 
 
 def table_suits(problems: Sequence[LearningProblem]) -> bool:
-    """Whether observations are so few, and met so often, that each can have a row of its own."""
+    """Whether observations are so few, and met so often, that each can have a row of its own.
+
+    Not where the grounder is recurrent: what it says of an observation depends on those before.
+    """
+    if problems[0].model.recurrence is not None:
+        return False
     rows = sum(len(problem.everything.observations) for problem in problems)
     steps = sum(problem.everything.steps for problem in problems)
     return rows <= MOST_ROWS and steps >= MET_OFTEN * rows

@@ -5,8 +5,10 @@ A grounder is one file that registers one entry in `GROUNDERS`.
 
 from nrm.neural.grounders.cnn import CnnGrounder
 from nrm.neural.grounders.mlp import MlpGrounder
+from nrm.neural.grounders.parts import PartsGrounder
 from nrm.neural.grounders.pooled import PooledGrounder
-from nrm.neural.grounders.registry import GROUNDERS, Grounder, entry_of
+from nrm.neural.grounders.recurrent import GruGrounder
+from nrm.neural.grounders.registry import GROUNDERS, Grounder, RecurrentGrounder, entry_of
 from nrm.neural.grounders.selection import grounder_for, paper_grounder
 from nrm.neural.grounders.true_labels import TrueLabels
 
@@ -14,8 +16,11 @@ __all__ = [
     "GROUNDERS",
     "CnnGrounder",
     "Grounder",
+    "GruGrounder",
     "MlpGrounder",
+    "PartsGrounder",
     "PooledGrounder",
+    "RecurrentGrounder",
     "TrueLabels",
     "entry_of",
     "grounder_for",

@@ -7,12 +7,8 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 
 from nrm.errors import EpisodeError
+from nrm.neural.encoders import is_image
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
-
-
-def is_image(shape: Sequence[int]) -> bool:
-    """Whether observations of a shape are images that a convolution can read."""
-    return len(shape) == 3 and min(shape[:2]) >= 8
 
 
 class ImageGrounder(Grounder):

@@ -33,11 +33,52 @@ class Grounder(nn.Module):
         return scores.sigmoid() if self.config["independent"] else torch.softmax(scores, -1)
 
 
+class RecurrentGrounder(Grounder):
+    """A grounder that carries a state through an episode, for symbols that a single observation does not show.
+
+    It reads the observations of an episode one after the other, the first of them after the first action: like the
+    machine, it does not read what a reset shows. A class of your own gives `width` and `read`; `encode` is for what
+    depends on one observation alone, and `sequence` for a faster form of many reads.
+    """
+
+    width: int
+    """Numbers in the state of one episode."""
+
+    def start(self, count: int) -> Tensor:
+        """(count, width) the state at the beginning of episodes."""
+        return torch.zeros(count, self.width, dtype=self.dtype, device=next(self.parameters()).device)
+
+    def encode(self, observations: Tensor) -> Tensor:
+        """(n, …) what is read of observations (n, …), whatever came before: equal ones are encoded once."""
+        return observations
+
+    def read(self, encoded: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """Probabilities (n, symbols) and states (n, width) after a step that showed `encoded` (n, …)."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method read(encoded, state)")
+
+    def sequence(self, encoded: Tensor, lengths: Tensor) -> Tensor:  # noqa: ARG002 - faster forms may use it
+        """(batch, time, symbols) for episodes (batch, time, …) of these lengths; at padding it may be anything."""
+        state, said = self.start(len(encoded)), []
+        for step in range(encoded.shape[1]):
+            probabilities, state = self.read(encoded[:, step], state)
+            said.append(probabilities)
+        return torch.stack(said, 1)
+
+    def forward(self, observations: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """(batch, time, symbols) for padded observations (batch, time, …)."""
+        batch, time = observations.shape[:2]
+        encoded = self.encode(observations.flatten(0, 1))
+        counts = torch.full((batch,), time, device=observations.device) if lengths is None else lengths
+        return self.sequence(encoded.view(batch, time, *encoded.shape[1:]), counts)
+
+
 _HOMES = {
     "auto": "selection",
     "mlp": "mlp",
     "cnn": "cnn",
     "pooled": "pooled",
+    "recurrent": "recurrent",
+    "parts": "parts",
     "paper": "selection",
     "true-labels": "true_labels",
 }

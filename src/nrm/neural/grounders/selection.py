@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from nrm.neural.grounders.cnn import CnnGrounder, is_image
+from nrm.neural.encoders import is_image
+from nrm.neural.grounders.cnn import CnnGrounder
 from nrm.neural.grounders.mlp import MlpGrounder
 from nrm.neural.grounders.pooled import PooledGrounder
 from nrm.neural.grounders.registry import GROUNDERS, Grounder

@@ -1,0 +1,163 @@
+"""Dict observations as rows of numbers, and back: what stores and reads one array can then hold several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nrm.aliases import Json
+from nrm.errors import WorldError, listing, suggestion
+
+Kind = Literal["image", "numbers", "categories"]
+Rows = TypeVar("Rows", NDArray[Any], Tensor)
+
+_MEANINGFUL = 1e6
+"""Bounds further apart than this are a type's range, and say nothing about the numbers."""
+_SMALLEST = 8
+"""Pixels of the shortest side from which a box of three axes is an image."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One entry of a Dict observation."""
+
+    name: str
+    shape: tuple[int, ...]
+    kind: Kind
+    """`image`: (height, width, channels); `numbers`: an array of numbers; `categories`: of choices, each one-hot."""
+    whole: bool = False
+    """Whether an image holds whole numbers 0 to 255."""
+    categories: tuple[int, ...] = ()
+    """How many choices each number of a part of categories has."""
+    first: tuple[int, ...] = ()
+    """The least number of each of these."""
+    centre: tuple[float, ...] = ()
+    """Of numbers: the middle between their bounds, and 0 where there are none."""
+    spread: tuple[float, ...] = ()
+    """Half the distance of their bounds, and 1 where there are none."""
+
+    @property
+    def width(self) -> int:
+        """How many numbers of a row it takes."""
+        return math.prod(self.shape)
+
+    def fits(self, other: Part) -> bool:
+        """Whether rows of one can be read as rows of the other."""
+        return all(
+            getattr(self, key) == getattr(other, key) for key in ("name", "shape", "kind", "whole", "categories")
+        )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The entries of a Dict observation that are read together, in the order in which they stand in a row."""
+
+    parts: tuple[Part, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise WorldError("there is no entry to read")
+
+    @classmethod
+    def of(cls, space: spaces.Dict, reads: Sequence[str] | None = None) -> Parts:
+        """The entries of a space of single observations; `reads`: which, all when absent."""
+        names = list(space) if reads is None else list(reads)
+        for name in names:
+            if name not in space.spaces:
+                known = list(space)
+                raise WorldError(
+                    f"observations have no entry '{name}'{suggestion(name, known)} (entries: {listing(known)})"
+                )
+        if len(set(names)) < len(names):
+            raise WorldError(f"each entry is read once; reads names {listing(names)}")
+        return cls(tuple(_part(name, space[name]) for name in names))
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return sum(part.width for part in self.parts)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of rows: small whole numbers where there is nothing else, so that images stay small."""
+        return np.dtype(np.uint8 if all(part.whole for part in self.parts) else np.float32)
+
+    def join(self, observation: Mapping[str, Any]) -> NDArray[Any]:
+        """(width,) one observation as a row, or (…, width) a batch of them, whose entries are (…, *shape)."""
+        flat = []
+        for part in self.parts:
+            values = np.asarray(observation[part.name])
+            leading = values.shape[: values.ndim - len(part.shape)]
+            if values.shape[len(leading) :] != part.shape:
+                raise WorldError(f"the entry '{part.name}' has shape {values.shape}; {part.shape} is needed")
+            flat.append(values.reshape(*leading, part.width).astype(self.dtype))
+        return np.concatenate(flat, -1)
+
+    def split(self, rows: Rows) -> dict[str, Rows]:
+        """The entries (…, *shape) by name, of rows (…, width)."""
+        found, begin = {}, 0
+        for part in self.parts:
+            found[part.name] = rows[..., begin : begin + part.width].reshape(*rows.shape[:-1], *part.shape)
+            begin += part.width
+        return found
+
+    def fits(self, other: Parts) -> bool:
+        """Whether rows of one can be read as rows of the other; bounds may differ."""
+        return len(self.parts) == len(other.parts) and all(
+            one.fits(another) for one, another in zip(self.parts, other.parts, strict=True)
+        )
+
+    def to_config(self) -> list[Json]:
+        """Plain numbers, names and lists, for files."""
+        return [
+            {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(part).items()}
+            for part in self.parts
+        ]
+
+    @classmethod
+    def from_config(cls, config: Sequence[Json]) -> Parts:
+        """What `to_config` wrote."""
+        parts = []
+        for entry in config:
+            fields: Json = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+            parts.append(Part(**fields))
+        return cls(tuple(parts))
+
+    def __str__(self) -> str:
+        return listing(f"{part.name} {'x'.join(map(str, part.shape)) or '1'}" for part in self.parts)
+
+
+def _part(name: str, space: spaces.Space[Any]) -> Part:
+    if isinstance(space, spaces.Discrete):
+        return Part(name, (), "categories", categories=(int(space.n),), first=(int(space.start),))
+    if isinstance(space, spaces.MultiDiscrete):
+        counts, first = (tuple(int(number) for number in values.flatten()) for values in (space.nvec, space.start))
+        return Part(name, space.shape, "categories", categories=counts, first=first)
+    if isinstance(space, spaces.MultiBinary):
+        return _bounded(name, space.shape, np.zeros(space.shape), np.ones(space.shape))
+    if isinstance(space, spaces.Box):
+        if len(space.shape) == 3 and min(space.shape[:2]) >= _SMALLEST:
+            return Part(name, space.shape, "image", whole=space.dtype == np.uint8)
+        return _bounded(name, space.shape, np.asarray(space.low, float), np.asarray(space.high, float))
+    kinds = [kind.__name__ for kind in (spaces.Box, spaces.Discrete, spaces.MultiBinary, spaces.MultiDiscrete)]
+    raise WorldError(
+        f"the entry '{name}' of observations cannot be read by a grounder: {space} is no array of numbers "
+        f"({listing(kinds)}). Name entries that are with reads=(…), or turn observations into one Box with "
+        "gymnasium.wrappers.FlattenObservation"
+    )
+
+
+def _bounded(name: str, shape: tuple[int, ...], low: NDArray[Any], high: NDArray[Any]) -> Part:
+    spread = (high.flatten() - low.flatten()) / 2
+    known = np.isfinite(spread) & (spread > 0) & (spread < _MEANINGFUL)
+    middle = np.where(known, np.where(known, low.flatten(), 0) + spread, 0.0)
+    return Part(
+        name, shape, "numbers", centre=tuple(middle.tolist()), spread=tuple(np.where(known, spread, 1.0).tolist())
+    )

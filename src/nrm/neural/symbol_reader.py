@@ -1,0 +1,166 @@
+"""From observations to letters: a grounder in front of a machine's alphabet."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from nrm.errors import AlphabetError, EpisodeError, LearningError, listing
+from nrm.machines import MachineLike, as_machine
+from nrm.neural.batches import EpisodeBatch, gathered
+from nrm.neural.grounders.registry import RecurrentGrounder
+from nrm.neural.moore import ProbabilisticMoore
+from nrm.neural.probabilities import (
+    Values,
+    as_tensor,
+    check_distribution,
+    check_finite,
+    check_unit_interval,
+    letters_from_propositions,
+)
+
+Emission = Literal["categorical", "independent"]
+GROUNDED_AT_ONCE = 512
+"""Observations that are grounded in one go where no gradient is wanted."""
+
+
+class SymbolReader(nn.Module):
+    """A grounder and the machine whose symbols it names.
+
+    A plain grounder names symbols observation by observation; a `RecurrentGrounder` step by step of an episode.
+    """
+
+    def __init__(
+        self, grounder: nn.Module, machine: ProbabilisticMoore | MachineLike, emission: Emission = "categorical"
+    ) -> None:
+        super().__init__()
+        self.grounder = grounder
+        if not isinstance(machine, ProbabilisticMoore):
+            machine = ProbabilisticMoore.from_machine(as_machine(machine))
+        self.machine = machine
+        self.emission: Emission = emission
+        if emission not in ("categorical", "independent"):
+            raise AlphabetError(f"an emission is 'categorical' or 'independent', not '{emission}'")
+        if emission == "independent" and self.machine.alphabet.is_exclusive:
+            raise AlphabetError(
+                "independent propositions need a propositional alphabet, but exactly one of "
+                f"{listing(self.machine.alphabet.symbols)} holds at a step; use emission='categorical'"
+            )
+
+    def ground(self, observations: Values, check: bool = True) -> Tensor:
+        """(n, symbols) what the grounder says about observations (n, …)."""
+        observations = self._tensor(observations)
+        if observations.dim() < 1:
+            raise EpisodeError("one number is no list of observations; (n, …) is needed")
+        if self.recurrence is not None:
+            raise LearningError(
+                f"{type(self.recurrence).__name__} names symbols by what an episode has shown so far, not by single "
+                "observations; give whole episodes, model(observations (batch, time, …)), or go step by step with "
+                "model.step(observation, belief, carry=carry)"
+            )
+        if check:
+            check_finite(observations)
+        symbols: Tensor = self.grounder(observations)
+        self._check_symbols(symbols, observations, len(observations), check)
+        return symbols
+
+    def ground_batch(self, batch: EpisodeBatch, check: bool = True) -> Tensor:
+        """(n, symbols) what the grounder says about the batch's observations; of a recurrent one (steps, symbols).
+
+        `rows(batch)` tells which row a step has.
+        """
+        grounder = self.recurrence
+        if grounder is None:
+            return self.ground(batch.observations, check)
+        if check:
+            check_finite(batch.observations)
+        return self._sequence(batch, grounder.encode(batch.observations), check)
+
+    @torch.no_grad()
+    def said(self, observations: Tensor) -> Tensor:
+        """(n, symbols) what the grounder says, without gradient and in parts: its layers on many images are large."""
+        return torch.cat([self.ground(part, check=False) for part in torch.split(observations, GROUNDED_AT_ONCE)])
+
+    @torch.no_grad()
+    def said_batch(self, batch: EpisodeBatch) -> Tensor:
+        """What `ground_batch` gives, without gradient and in parts."""
+        grounder = self.recurrence
+        if grounder is None:
+            return self.said(batch.observations)
+        parts = torch.split(batch.observations, GROUNDED_AT_ONCE)
+        return self._sequence(batch, torch.cat([grounder.encode(part) for part in parts]), check=False)
+
+    def rows(self, batch: EpisodeBatch) -> Tensor:
+        """(batch, time) which row of what `ground_batch` gives belongs to each step; 0 at padding."""
+        return batch.seen if self.recurrence is None else batch.numbered
+
+    def read(self, observations: Values, carry: Tensor | None = None, check: bool = True) -> tuple[Tensor, Tensor]:
+        """One more observation (n, …) of n episodes: symbols (n, symbols), and a recurrent grounder's state (n, width).
+
+        `carry`: its state before, that of a beginning if absent.
+        """
+        grounder, observations = self.recurrence, self._tensor(observations)
+        assert grounder is not None
+        if check:
+            check_finite(observations)
+        before = grounder.start(len(observations)) if carry is None else carry
+        if before.shape != (len(observations), grounder.width):
+            raise EpisodeError(
+                f"the grounder's state has shape {tuple(before.shape)}; ({len(observations)}, {grounder.width}) is "
+                "needed"
+            )
+        symbols, after = grounder.read(grounder.encode(observations), before)
+        self._check_symbols(symbols, observations, len(observations), check)
+        return symbols, after
+
+    @property
+    def recurrence(self) -> RecurrentGrounder | None:
+        """The grounder, where it carries a state through episodes."""
+        return self.grounder if isinstance(self.grounder, RecurrentGrounder) else None
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers the grounder must give per observation."""
+        alphabet = self.machine.alphabet
+        return len(alphabet.symbols) if self.emission == "independent" else alphabet.size
+
+    def letter_probs(self, symbols: Tensor) -> Tensor:
+        """(…, letters) from what the grounder says (…, symbols)."""
+        letters = letters_from_propositions(symbols) if self.emission == "independent" else symbols
+        return letters.to(self.machine.dtype)
+
+    def _sequence(self, batch: EpisodeBatch, encoded: Tensor, check: bool) -> Tensor:
+        """(steps, symbols) what a recurrent grounder says about what it has encoded (n, …)."""
+        assert self.recurrence is not None
+        said = self.recurrence.sequence(gathered(encoded, batch.seen), batch.lengths)
+        mask = batch.mask
+        if said.shape[:2] != mask.shape:
+            raise AlphabetError(
+                f"the grounder turned episodes (batch, time) of {tuple(mask.shape)} into {tuple(said.shape)}; "
+                f"(*{tuple(mask.shape)}, {self.outputs}) is needed"
+            )
+        symbols = said[mask]
+        self._check_symbols(symbols, batch.observations, batch.steps, check)
+        return symbols
+
+    def _check_symbols(self, symbols: Tensor, observations: Tensor, rows: int, check: bool) -> None:
+        """Raise unless symbols are (rows, symbols) and, with `check`, probabilities."""
+        expected = self.outputs
+        if symbols.shape != (rows, expected):
+            raise AlphabetError(
+                f"the grounder turned observations of shape {tuple(observations.shape)} into "
+                f"{tuple(symbols.shape)}; the alphabet ({listing(self.machine.alphabet.symbols)}) needs "
+                f"({rows}, {expected})"
+            )
+        if check and self.emission == "independent":
+            check_unit_interval(symbols, "the grounder's proposition probabilities")
+        elif check:
+            check_distribution(symbols, "the grounder's symbol probabilities")
+
+    def _tensor(self, observations: Values) -> Tensor:
+        """Observations on the device of the machine, when they are no tensor yet."""
+        given = isinstance(observations, Tensor)
+        tensor = as_tensor(observations, "observations")
+        return tensor if given else tensor.to(self.machine.levels.device)
