@@ -8,11 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from nrm.aliases import IntArray, State
+from nrm.aliases import FloatArray, IntArray, State
 from nrm.errors import MachineError, listing
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
 from nrm.machines.task import MachineLike, Task, as_machine
+
+_DECIMALS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +81,34 @@ class TaskPool:
         return max(machine.states for machine in self.machines)
 
     @cached_property
+    def levels(self) -> FloatArray:
+        """The distinct outputs of all tasks, ascending; equal ones but for rounding count as one."""
+        return np.unique(np.round(self.union.outputs, _DECIMALS) + 0.0)
+
+    @cached_property
+    def level_of_state(self) -> IntArray:
+        """(states,) the index in `levels` of the output of each state of `union`."""
+        nearest: IntArray = np.abs(self.union.outputs[:, None] - self.levels).argmin(1).astype(np.int32)
+        return nearest
+
+    @property
+    def initial_level(self) -> float:
+        """The level that all tasks begin with; an error where they differ: rewards would not tell the level."""
+        begin = self.union.outputs[self.initial]
+        differing = np.flatnonzero(np.abs(begin - begin[0]) > 10.0**-_DECIMALS)
+        if len(differing):
+            other = int(differing[0])
+            raise MachineError(
+                f"the tasks of a pool must begin at one level, so that rewards tell it: {self.names[0]} begins at "
+                f"{begin[0]:g}, {self.names[other]} at {begin[other]:g}"
+            )
+        return float(begin[0])
+
+    @cached_property
     def union(self) -> MooreMachine:
         """All machines as one; its initial state is that of the first task."""
+        if len(self.machines) == 1:
+            return self.machines[0]
         moves = [machine.transitions + first for machine, first in zip(self.machines, self.first, strict=True)]
         return MooreMachine.from_table(
             self.alphabet,

@@ -23,6 +23,8 @@ class EpisodeBatch(NamedTuple):
     """(batch, time) index of the level after the step; 0 at padding."""
     lengths: Tensor
     """(batch,) steps of each episode."""
+    tasks: Tensor | None = None
+    """(batch,) the number of each episode's task, where the model has many."""
 
     @property
     def mask(self) -> Tensor:
@@ -50,11 +52,14 @@ class EpisodeBatch(NamedTuple):
         used, places = torch.unique(seen[mask], return_inverse=True)
         seen = torch.zeros_like(seen)
         seen[mask] = places
-        return EpisodeBatch(self.observations[used], seen, self.levels[episodes, :longest], lengths)
+        tasks = None if self.tasks is None else self.tasks[episodes]
+        return EpisodeBatch(self.observations[used], seen, self.levels[episodes, :longest], lengths, tasks)
 
     def to(self, device: torch.device | str) -> EpisodeBatch:
         """The batch on another device."""
-        return EpisodeBatch(*(field.to(device) for field in self))
+        tasks = None if self.tasks is None else self.tasks.to(device)
+        observations, seen, levels, lengths = (field.to(device) for field in self[:4])
+        return EpisodeBatch(observations, seen, levels, lengths, tasks)
 
 
 def step_mask(lengths: Tensor, time: int) -> Tensor:

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from nrm.errors import EpisodeError
-from nrm.machines import LevelCodec, MachineLike, as_machine
+from nrm.machines import LevelCodec, MachineLike, TaskPool, as_machine
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.frames import FrameTable
 
@@ -29,6 +29,8 @@ class Episode:
     """(time,) index of the level after each step."""
     symbols: NDArray[np.int64] | None = None
     """(time,) the true letters, where they are known: for evaluation only."""
+    task: int | None = None
+    """The number of its task, where there are many."""
 
     def __len__(self) -> int:
         return len(self.index)
@@ -67,6 +69,11 @@ class EpisodeBuffer:
         # From numbers in the table to those in `Episode.index`, which go by first occurrence in this buffer.
         self._index: dict[int, int] = {}
         self._uses: Counter[int] = Counter()
+
+    @classmethod
+    def for_tasks(cls, tasks: TaskPool, capacity: int | None = None, keep: Keep = "recent") -> EpisodeBuffer:
+        """An empty buffer for episodes of many tasks; each says which one it is of."""
+        return cls(tasks.levels, tasks.initial_level, capacity, keep)
 
     @classmethod
     def for_machine(cls, machine: MachineLike, capacity: int | None = None, keep: Keep = "recent") -> EpisodeBuffer:
@@ -111,11 +118,13 @@ class EpisodeBuffer:
         rewards: ArrayLike | None = None,
         levels: ArrayLike | None = None,
         symbols: ArrayLike | None = None,
+        task: int | None = None,
     ) -> None:
         """Add an episode: observations (time, …), and either the rewards paid or the level indices (time,).
 
         Row t is what was observed when reward t was paid; the observation of the reset is not part of it. Observations
-        that are in the table already can be given by their numbers there: `index` (time,).
+        that are in the table already can be given by their numbers there: `index` (time,). `task`: the number of its
+        task, in a pool of many.
         """
         place = f"episode {len(self)}"
         labels = self._labels(rewards, levels, place)
@@ -125,7 +134,7 @@ class EpisodeBuffer:
         numbers = self._numbers(observations, index, len(labels), place)
         local = [self._index.setdefault(number, len(self._index)) for number in numbers.tolist()]
         self._uses.update(local)
-        self._episodes.append(Episode(np.array(local, dtype=np.int64), labels, true))
+        self._episodes.append(Episode(np.array(local, dtype=np.int64), labels, true, task))
         if self.capacity is not None and len(self) > self.capacity:
             self._drop()
 
@@ -150,9 +159,14 @@ class EpisodeBuffer:
         observations = self.observations(frames)
         if observations.dtype == np.float64:
             observations = observations.astype(np.float32) if _fits_float32(observations) else observations
-        return EpisodeBatch(
-            torch.from_numpy(observations), torch.from_numpy(index), torch.from_numpy(levels), torch.from_numpy(lengths)
-        )
+        numbers = [episode.task for episode in chosen if episode.task is not None]
+        if len(numbers) not in (0, len(chosen)):
+            raise EpisodeError(
+                f"{len(numbers)} of {len(chosen)} episodes say which task they are of; all must, or none"
+            )
+        tasks = torch.tensor(numbers) if numbers else None
+        seen_when, reached, steps = map(torch.from_numpy, (index, levels, lengths))
+        return EpisodeBatch(torch.from_numpy(observations), seen_when, reached, steps, tasks)
 
     def symbols(self, episodes: Sequence[int] | None = None) -> NDArray[np.int64] | None:
         """The true letters of all steps one after the other, or None unless every episode has them."""

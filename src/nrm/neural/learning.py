@@ -160,6 +160,9 @@ def _check_consistent(problem: LearningProblem, place: str) -> None:
     machine, batch = problem.model.machine, problem.everything
     if machine.learned:
         return
+    if problem.model.many is not None:
+        _check_each_task(problem, place)
+        return
     moves = (machine.transition_probs() > 0).any(0).float()
     shows = (machine.reward_probs() > 0).float()
     possible = machine.start.float().expand(len(batch.lengths), -1)
@@ -180,6 +183,29 @@ def _check_consistent(problem: LearningProblem, place: str) -> None:
                 step,
             )
         possible = torch.where(real[:, None], after, possible)
+
+
+def _check_each_task(problem: LearningProblem, place: str) -> None:
+    """The same where every episode has a task of its own: a grounder that knows nothing calls all letters possible."""
+    model, batch = problem.model, problem.everything
+    ignorant = torch.full((len(batch.observations), model.outputs), 1.0 / model.outputs, device=batch.lengths.device)
+    if model.emission == "independent":
+        ignorant.fill_(0.5)
+    with torch.no_grad():
+        _, steps = model.batch_log_likelihood(batch, ignorant)
+    wrong = (steps.t() <= 0) & batch.mask
+    if bool(wrong.any()):
+        episode, step = (int(number) for number in wrong.nonzero()[0])
+        assert model.many is not None
+        assert batch.tasks is not None
+        task = model.many.tasks.names[int(batch.tasks[episode])]
+        seen = float(model.machine.levels[batch.levels[episode, step]])
+        raise ContradictionError(
+            f"{place}episode {episode}, step {step} (counting from 0): level {seen:g} cannot follow the levels before "
+            f"it in the task {task}, whatever the symbols are. Is it the task that the episode was recorded with?",
+            episode,
+            step,
+        )
 
 
 def _check_grounder(problem: LearningProblem) -> None:

@@ -146,6 +146,12 @@ class NeuralRewardMachine(SymbolReader):
         chosen = (values.argmax(-1) for values in (letters, beliefs.states, beliefs.rewards))
         return Crisp(*(torch.where(batch.mask, values, -1) for values in chosen))
 
+    def of_task(self, number: int) -> NeuralRewardMachine:
+        """The model of one of many tasks; it shares the grounder."""
+        if self.many is None:
+            return self
+        return NeuralRewardMachine(self.grounder, self.many.tasks.machines[number], self.emission)
+
     def initial_belief(self, batch: int = 1) -> Tensor:
         """(batch, states) certain of the initial state."""
         return self.machine.start.expand(batch, -1)
@@ -201,23 +207,10 @@ class NeuralRewardMachine(SymbolReader):
 
         With `observed`, the next states are weighed by the probability of the level that was seen.
         """
-        self._check_size(len(symbols), batch.seen.numel())
-        moves = self.machine.step_matrices(self.letter_probs(symbols))
-        seen, levels = self.rows(batch).t(), batch.levels.t()
-        if not observed:
-            matrices = gathered(moves, seen)
-        else:
-            # shown[level]: each row holds the probabilities of that level, state by state.
-            shown = self.machine.reward_probs().t()
-            shown = shown.unsqueeze(1).expand(-1, self.machine.states, -1).contiguous()
-            if len(moves) * len(shown) <= seen.numel():
-                # Few observations: one matrix for each with each level, then a gather.
-                weighed = (moves.unsqueeze(1) * shown).flatten(0, 1)
-                matrices = gathered(weighed, seen * len(shown) + levels)
-            else:
-                matrices = gathered(moves, seen) * gathered(shown, levels)
+        self._check_size(len(symbols), batch)
+        matrices = self.machine.batch_matrices(self.letter_probs(symbols), self.rows(batch), batch, observed)
         if bool((batch.lengths < batch.seen.shape[1]).any()):
-            identity = torch.eye(self.machine.states, dtype=matrices.dtype, device=matrices.device)
+            identity = torch.eye(matrices.shape[-1], dtype=matrices.dtype, device=matrices.device)
             matrices = torch.where(batch.mask.t()[..., None, None], matrices, identity)
         return matrices
 
@@ -228,11 +221,11 @@ class NeuralRewardMachine(SymbolReader):
         return states / states.sum(-1, keepdim=True)
 
     def _start(self, batch: EpisodeBatch) -> Tensor:
-        return self.initial_belief(len(batch.lengths)).contiguous()
+        return self.machine.starts(batch)
 
-    def _check_size(self, observations: int, steps: int) -> None:
+    def _check_size(self, observations: int, batch: EpisodeBatch) -> None:
         """Raise `LimitError` instead of filling the memory with a matrix for every observation and every step."""
-        states = self.machine.states
+        states, steps = self.machine.states_of(batch), batch.seen.numel()
         cells = (observations + steps) * states**2
         if cells > MOST_CELLS:
             raise LimitError(

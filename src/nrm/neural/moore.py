@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from nrm.errors import AlphabetError, LearningError, MachineError, listing
 from nrm.machines import Alphabet, MooreMachine
+from nrm.neural.batches import EpisodeBatch, gathered
 
 Part = Literal["transitions", "rewards"]
 
@@ -166,6 +167,33 @@ class ProbabilisticMoore(nn.Module):
         """(…, states, states) the mean of M_t under letter probabilities (…, letters)."""
         mixed = self.class_probs(letters) @ self.transition_probs().flatten(1)
         return mixed.view(*letters.shape[:-1], self.states, self.states)
+
+    def batch_matrices(self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool) -> Tensor:
+        """(time, batch, states, states) one matrix a step, from letter probabilities (n, letters).
+
+        rows: (batch, time) which of `letters` a step has. With `observed`, the next states are weighed by the
+        probability of the level that was seen.
+        """
+        moves = self.step_matrices(letters)
+        seen, levels = rows.t(), batch.levels.t()
+        if not observed:
+            return gathered(moves, seen)
+        # shown[level]: each row holds the probabilities of that level, state by state.
+        shown = self.reward_probs().t()
+        shown = shown.unsqueeze(1).expand(-1, self.states, -1).contiguous()
+        if len(moves) * len(shown) <= seen.numel():
+            # Few observations: one matrix for each with each level, then a gather.
+            weighed = (moves.unsqueeze(1) * shown).flatten(0, 1)
+            return gathered(weighed, seen * len(shown) + levels)
+        return gathered(moves, seen) * gathered(shown, levels)
+
+    def starts(self, batch: EpisodeBatch) -> Tensor:
+        """(batch, states) certain of the initial state."""
+        return self.start.expand(len(batch.lengths), -1).contiguous()
+
+    def states_of(self, batch: EpisodeBatch) -> int:  # noqa: ARG002 - machines of many tasks differ in size
+        """How many states the matrices of a batch have."""
+        return self.states
 
     def reset(self, parts: Iterable[Part], generator: torch.Generator) -> None:
         """Draw the logits of some learned parts anew.

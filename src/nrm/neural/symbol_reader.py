@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
 
 from nrm.errors import AlphabetError, EpisodeError, LearningError, listing
-from nrm.machines import MachineLike, as_machine
+from nrm.machines import MachineLike, TaskPool, as_machine
 from nrm.neural.batches import EpisodeBatch, gathered
 from nrm.neural.grounders.registry import RecurrentGrounder
 from nrm.neural.moore import ProbabilisticMoore
+from nrm.neural.pool_moore import PoolMoore
 from nrm.neural.probabilities import (
     Values,
     as_tensor,
@@ -33,13 +34,19 @@ class SymbolReader(nn.Module):
     """
 
     def __init__(
-        self, grounder: nn.Module, machine: ProbabilisticMoore | MachineLike, emission: Emission = "categorical"
+        self,
+        grounder: nn.Module,
+        machine: ProbabilisticMoore | MachineLike | TaskPool,
+        emission: Emission = "categorical",
     ) -> None:
         super().__init__()
         self.grounder = grounder
-        if not isinstance(machine, ProbabilisticMoore):
+        if isinstance(machine, TaskPool):
+            # It offers what batches of episodes need; for all else there is `of_task`.
+            machine = cast(ProbabilisticMoore, PoolMoore(machine))
+        elif not isinstance(machine, ProbabilisticMoore):
             machine = ProbabilisticMoore.from_machine(as_machine(machine))
-        self.machine = machine
+        self.machine: ProbabilisticMoore = machine
         self.emission: Emission = emission
         if emission not in ("categorical", "independent"):
             raise AlphabetError(f"an emission is 'categorical' or 'independent', not '{emission}'")
@@ -119,6 +126,12 @@ class SymbolReader(nn.Module):
     def recurrence(self) -> RecurrentGrounder | None:
         """The grounder, where it carries a state through episodes."""
         return self.grounder if isinstance(self.grounder, RecurrentGrounder) else None
+
+    @property
+    def many(self) -> PoolMoore | None:
+        """The machines, where there are many tasks and every episode has one of them."""
+        machine: nn.Module = self.machine
+        return machine if isinstance(machine, PoolMoore) else None
 
     @property
     def outputs(self) -> int:

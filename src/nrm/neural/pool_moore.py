@@ -1,0 +1,105 @@
+"""The machines of many tasks as one module: every episode has one of them."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from nrm.errors import EpisodeError
+from nrm.machines import TaskPool
+from nrm.neural.batches import EpisodeBatch, gathered
+from nrm.neural.moore import Part
+
+
+class PoolMoore(nn.Module):
+    """The machines of a pool of tasks, each known exactly.
+
+    Machines differ in size; those of a batch are padded to the largest of them, with states that nothing leads to.
+    Beliefs are over the states of an episode's own machine, so that the size of the pool costs nothing.
+    """
+
+    learned: tuple[Part, ...] = ()
+    temperature = 1.0
+
+    levels: Tensor
+    moves: Tensor
+    level_of_state: Tensor
+    first: Tensor
+    sizes: Tensor
+    initial: Tensor
+
+    def __init__(self, tasks: TaskPool, dtype: torch.dtype = torch.float32) -> None:
+        super().__init__()
+        self.tasks = tasks
+        self.alphabet = tasks.alphabet
+        self.dtype = dtype
+        self.states = tasks.most_states
+        self.initial_level = tasks.initial_level
+        local = tasks.union.transitions - tasks.first[tasks.task_of_state][:, None]
+        # One row more than there are states: that of padding, which stays where it is and shows no level.
+        buffers = {
+            "levels": torch.tensor(tasks.levels),
+            "moves": nn.functional.pad(torch.tensor(local, dtype=torch.int64), (0, 0, 0, 1)),
+            "level_of_state": nn.functional.pad(
+                torch.tensor(tasks.level_of_state, dtype=torch.int64), (0, 1), value=-1
+            ),
+            "first": torch.tensor(tasks.first, dtype=torch.int64),
+            "sizes": torch.tensor([machine.states for machine in tasks.machines]),
+            "initial": torch.tensor(tasks.initial - tasks.first, dtype=torch.int64),
+        }
+        for name, values in buffers.items():
+            self.register_buffer(name, values, persistent=False)
+
+    def rows(self, numbers: Tensor, states: int) -> Tensor:
+        """(n, states) the rows of `moves` that tasks with these numbers (n,) have, padded."""
+        place = torch.arange(states, device=numbers.device)
+        real = place < self.sizes[numbers][:, None]
+        return torch.where(real, self.first[numbers][:, None] + place, len(self.moves) - 1)
+
+    def step(self, belief: Tensor, letters: Tensor, numbers: Tensor) -> Tensor:
+        """(n, states) beliefs after letters (n, letters) were read with these probabilities, by tasks (n,)."""
+        after = self.moves[self.rows(numbers, belief.shape[1])]
+        moved = (belief.unsqueeze(-1) * letters.unsqueeze(1)).flatten(1)
+        return torch.zeros_like(belief).scatter_add_(1, after.flatten(1), moved)
+
+    def batch_matrices(self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool) -> Tensor:
+        """(time, batch, states, states) one matrix a step; see `ProbabilisticMoore.batch_matrices`."""
+        numbers, states = self._numbers(batch), self.states_of(batch)
+        places = self.rows(numbers, states)
+        # (batch, letters, states, states): where each letter leads.
+        leads = nn.functional.one_hot(self.moves[places].transpose(1, 2), states).to(letters.dtype)
+        said = gathered(letters, rows)
+        matrices = torch.bmm(said, leads.flatten(2)).view(*rows.shape, states, states)
+        if observed:
+            shown = self.level_of_state[places].unsqueeze(1) == batch.levels.unsqueeze(-1)
+            matrices = matrices * shown.unsqueeze(2)
+        return matrices.transpose(0, 1)
+
+    def starts(self, batch: EpisodeBatch) -> Tensor:
+        """(batch, states) certain of each task's initial state."""
+        return self.start(self._numbers(batch), self.states_of(batch))
+
+    def start(self, numbers: Tensor, states: int) -> Tensor:
+        """(n, states) certain of the initial states of tasks with these numbers (n,)."""
+        return nn.functional.one_hot(self.initial[numbers], states).to(self.dtype)
+
+    def states_of(self, batch: EpisodeBatch) -> int:
+        """The number of states of the largest machine of a batch."""
+        return int(self.sizes[self._numbers(batch)].max())
+
+    def _numbers(self, batch: EpisodeBatch) -> Tensor:
+        if batch.tasks is None:
+            raise EpisodeError(
+                "the model has many tasks; episodes must say which they are of, buffer.add(…, task=number), or take "
+                "one task: model.of_task(number)"
+            )
+        wrong = (batch.tasks < 0) | (batch.tasks >= len(self.sizes))
+        if bool(wrong.any()):
+            episode = int(wrong.nonzero()[0])
+            number, last = int(batch.tasks[episode]), len(self.sizes) - 1
+            raise EpisodeError(f"episode {episode} is of task {number}; the pool has tasks 0 to {last}")
+        return batch.tasks
+
+    def extra_repr(self) -> str:
+        """What `print(module)` shows."""
+        return f"{len(self.sizes)} tasks, {self.states} states at most, {len(self.levels)} levels"
