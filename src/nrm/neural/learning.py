@@ -15,6 +15,7 @@ from nrm.machines import LevelCodec
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, target_for, what_to_learn
+from nrm.neural.consistency import contradiction
 from nrm.neural.descent import Labelled, LearningProblem, attempt, scatter
 from nrm.neural.em import network_attempt, redraw, table_attempts, table_suits
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
@@ -151,33 +152,11 @@ def _problem(
 
 
 def _check_consistent(problem: LearningProblem, place: str) -> None:
-    """Raise `ContradictionError` at the first step whose level no letters at all can explain.
-
-    Only what is known can contradict: parts that are learned give everything some probability.
-    """
-    machine, batch = problem.model.machine, problem.everything
-    if machine.learned:
-        return
-    moves = (machine.transition_probs() > 0).any(0).float()
-    shows = (machine.reward_probs() > 0).float()
-    possible = machine.start.float().expand(len(batch.lengths), -1)
-    for step in range(batch.seen.shape[1]):
-        ahead = ((possible @ moves) > 0).float()
-        after = ahead * shows.t()[batch.levels[:, step]]
-        real = batch.lengths > step
-        wrong = real & ~(after > 0).any(1)
-        if bool(wrong.any()):
-            episode = int(wrong.nonzero()[0])
-            seen = float(machine.levels[batch.levels[episode, step]])
-            reachable = machine.levels[((ahead[episode] @ shows) > 0)]
-            raise ContradictionError(
-                f"{place}episode {episode}, step {step} (counting from 0): level {seen:g} cannot follow the levels "
-                f"before it, whatever the symbols are; this machine can output {LevelCodec(reachable)} there. "
-                "The task contradicts the episodes; is it the task that they were recorded with?",
-                episode,
-                step,
-            )
-        possible = torch.where(real[:, None], after, possible)
+    """Raise `ContradictionError` at the first step whose level no letters at all can explain."""
+    found = contradiction(problem.model.machine, problem.everything)
+    if found is not None:
+        where = f"{place}episode {found.episode}, step {found.step} (counting from 0)"
+        raise ContradictionError(f"{where}: {found.reason}", found.episode, found.step)
 
 
 def _check_grounder(problem: LearningProblem) -> None:

@@ -24,14 +24,14 @@ def test_gymnasium_approves(name: str, actions: str) -> None:
 
 
 def test_it_moves_labels_and_is_truncated() -> None:
-    env = PlaneEnv(start=(-0.5, -0.15), steps=3)
+    env = PlaneEnv(start=(-0.5, -0.2), steps=3)
     observation, info = env.reset(seed=0)
-    assert observation.tolist() == pytest.approx([-0.5, -0.15])
+    assert observation.tolist() == pytest.approx([-0.5, -0.2])
     assert info == {"labels": ("empty",)}
     steps = [env.step(action) for action in (2, 2, 6)]
     assert [step[1:4] for step in steps] == [(0.0, False, False), (0.0, False, False), (0.0, False, True)]
     assert [step[4]["labels"] for step in steps] == [("red",), ("red",), ("red",)]
-    assert steps[1][0].tolist() == pytest.approx([-0.5, 0.05], abs=1e-6)
+    assert steps[1][0].tolist() == pytest.approx([-0.5, 0.0], abs=1e-6)
 
 
 def test_continuous_moves_are_measured_in_steps() -> None:

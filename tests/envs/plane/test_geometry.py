@@ -47,24 +47,24 @@ def test_rays_by_hand() -> None:
 
 def walked(config: PlaneConfig, at: Any, name: str, angle: float) -> float:
     """The share of the reach at which a ray meets a disc, by walking along it."""
-    for step in range(20_001):
-        distance = config.reach * step / 20_000
+    for step in range(2_001):
+        distance = config.reach * step / 2_000
         x, y = at[0] + distance * math.cos(angle), at[1] + distance * math.sin(angle)
         for disc in config.placed:
             if disc.name == name and math.hypot(x - disc.x, y - disc.y) <= disc.radius:
-                return step / 20_000
+                return step / 2_000
     return 1.0
 
 
 def test_rays_against_walking_along_them() -> None:
     config = replace(FLAT, observation="lidar", rays=5)
-    at = random_places(6, 1)
-    seen = Geometry(config).seen(at).reshape(6, 7, 5)
-    for place in range(6):
+    at = random_places(4, 1)
+    seen = Geometry(config).seen(at).reshape(4, 7, 5)
+    for place in range(4):
         for number, name in enumerate(config.names):
             for ray in range(5):
                 expected = walked(config, at[place], name, 2 * math.pi * ray / 5)
-                assert seen[place, number, ray] == pytest.approx(expected, abs=2e-4)
+                assert seen[place, number, ray] == pytest.approx(expected, abs=2e-3)
 
 
 @given(st.integers(0, 2**32))

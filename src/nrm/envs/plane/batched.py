@@ -99,8 +99,9 @@ class BatchedPlane:
         """Observations at points drawn evenly from within the bounds, their letters, and how near a circle is."""
         places = self._geometry.scattered(np.random.default_rng(seed).random((count, 2)))
         letters = self._reading.letters(self._geometry.holds(places), np.zeros(count, dtype=np.bool_))
-        found = (self._geometry.seen(places), letters, self._geometry.to_border(places))
-        return Probe(*map(torch.from_numpy, found), near=self.config.step / 2)
+        seen, away = self._geometry.seen(places), self._geometry.to_border(places)
+        observations, labels, distance = map(torch.from_numpy, (seen, letters, away))
+        return Probe(observations, labels, distance, near=self.config.step / 2)
 
     def state_dict(self) -> dict[str, Any]:
         """Seeds, counters, places and states."""

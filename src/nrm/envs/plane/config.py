@@ -48,7 +48,7 @@ class PlaneConfig:
 
     bounds: tuple[float, float, float, float] = (-1.0, -1.0, 1.0, 1.0)
     """Left, bottom, right and top of the rectangle."""
-    discs: Discs = ("red@-0.5,0.2,0.3", "green@0.5,0.6,0.3", "blue@0.7,-0.3,0.2")
+    discs: Discs = ("red@-0.5,0.2,0.35", "green@0.5,0.4,0.35", "blue@0.7,-0.7,0.15")
     """Names with centre and radius: red@-0.5,0.2,0.3, or in Python `{"red": (-0.5, 0.2, 0.3)}`. Discs of one name are
     one symbol. Where discs of different names overlap, several symbols hold at once: then `empty` must be None."""
     step: float = 0.1
@@ -59,7 +59,7 @@ class PlaneConfig:
     """Of discrete actions: eight directions by 45 degrees, and with 9 also to stay."""
     noise: float = 0.0
     """Each coordinate of a move is disturbed by up to so much, drawn evenly."""
-    start: tuple[float, ...] | Literal["outside"] = (-0.6, -0.9, 0.2, -0.5)
+    start: tuple[float, ...] | Literal["outside"] = "outside"
     """Where episodes start: a point (x, y), anywhere in a disc (x, y, radius) or in a box (left, bottom, right, top),
     or "outside": anywhere within the bounds but in no disc."""
     edge: Edge = "stop"

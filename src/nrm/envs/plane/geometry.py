@@ -17,7 +17,7 @@ Places = NDArray[np.float32]
 
 _NOISE_COUNTER = 1 << 32
 """Draws of starts count from 0, two for each attempt; draws of noise count from here, two for each step."""
-_ATTEMPTS = 10_000
+_ATTEMPTS = 1_000
 """Points that are drawn to find one outside of all discs."""
 
 DIRECTIONS = ("right", "up right", "up", "up left", "left", "down left", "down", "down right", "stay")
@@ -83,7 +83,8 @@ class Geometry:
 
     def scattered(self, chances: NDArray[np.float64]) -> Places:
         """(n, 2) points within the bounds, from numbers (n, 2) between 0 and 1."""
-        return (self._low + chances * (self._high - self._low)).astype(np.float32)
+        points: NDArray[np.float64] = self._low + chances * (self._high - self._low)
+        return points.astype(np.float32)
 
     def moved(
         self, places: Places, actions: NDArray[Any], keys: Words, steps: NDArray[np.int64]
@@ -99,7 +100,7 @@ class Geometry:
             ahead = ahead + config.noise * (2 * _chances(draws(keys[:, None], counters)) - 1)
         if config.edge == "stop":
             return np.clip(ahead, self._low, self._high).astype(np.float32), np.zeros(len(places), dtype=np.bool_)
-        return ahead.astype(np.float32), ((ahead < self._low) | (ahead > self._high)).any(1)
+        return ahead.astype(np.float32), np.any((ahead < self._low) | (ahead > self._high), axis=1)
 
     def holds(self, places: Places) -> NDArray[np.bool_]:
         """(n, names) which discs the points are in."""
