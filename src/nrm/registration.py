@@ -5,6 +5,11 @@ from __future__ import annotations
 import sys
 
 MINECRAFT_ID = "nrm/Minecraft-v0"
+PLANE_ID = "nrm/Plane-v0"
+ENTRY_POINTS = {
+    MINECRAFT_ID: "nrm.envs.minecraft.env:MinecraftEnv",
+    PLANE_ID: "nrm.envs.plane.env:PlaneEnv",
+}
 
 
 def register_worlds() -> None:
@@ -14,8 +19,9 @@ def register_worlds() -> None:
     """
     import gymnasium
 
-    if MINECRAFT_ID not in gymnasium.registry:
-        gymnasium.register(id=MINECRAFT_ID, entry_point="nrm.envs.minecraft.env:MinecraftEnv")
+    for name, entry_point in ENTRY_POINTS.items():
+        if name not in gymnasium.registry:
+            gymnasium.register(id=name, entry_point=entry_point)
 
 
 def register_worlds_when_used() -> None:

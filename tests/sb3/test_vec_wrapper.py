@@ -16,13 +16,13 @@ from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecTransposeImage
 
 import nrm
-from nrm.envs import MINECRAFT_SYMBOLS
-from nrm.errors import ConfigError, WorldError
+from nrm.envs import MINECRAFT_SYMBOLS, MinecraftEnv
+from nrm.errors import ConfigError, ContradictionError, WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import FitConfig, NeuralRewardMachine
 from nrm.sb3 import GroundingCallback, ImageBeliefExtractor, NeuralRewardMachineVecWrapper, counterfactual
 from nrm.wrappers import NeuralRewardMachineWrapper
-from tests.wrappers.worlds import TASK, Silent, task_env, untrained
+from tests.wrappers.worlds import TASK, Broken, Silent, task_env, untrained
 
 COUNT = 3
 Model = NeuralRewardMachine | MooreMachine
@@ -178,6 +178,7 @@ def test_the_callback_logs(tmp_path: Path) -> None:
         "loss",
         "explained",
         "bursts",
+        "checks",
         "episodes",
         "accuracy",
         "balanced_accuracy",
@@ -264,3 +265,34 @@ def test_a_machine_that_is_not_the_environments_is_refused() -> None:
         NeuralRewardMachineWrapper(task_env(), other)
     with pytest.raises(ConfigError, match="config must be a FitConfig"):
         GroundingCallback(untrained(), config={"epochs": 2})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("begins", [12, 11])
+def test_observations_that_are_no_numbers_are_refused_with_environment_and_step(begins: int) -> None:
+    """Episodes have nine steps, so the eleventh observation is the first one of the second episode."""
+    makers = [make, lambda: Broken(task_env(steps=9, start=(3, 2)), np.nan, begins)]
+    venv = NeuralRewardMachineVecWrapper(DummyVecEnv(makers), untrained())
+    place = "step 1 of its episode" if begins == 12 else "the beginning of its episode"
+    venv.seed(0)
+    venv.reset()
+    for _ in range(begins - 3):
+        venv.step(np.array([0, 0]))
+    with pytest.raises(WorldError, match=f"environment 1 shows nan in its observation at {place}"):
+        venv.step(np.array([0, 0]))
+
+
+def test_episodes_that_no_grounder_can_explain_end_training_at_once() -> None:
+    """The environment pays 100 at once where the machine knows a level of 50 in between."""
+    pays = nrm.compile("F pickaxe", MINECRAFT_SYMBOLS)
+    venv = DummyVecEnv([lambda: nrm.TaskEnv(MinecraftEnv(steps=9), pays)] * 4)
+    model = nrm.model_for(venv.observation_space, nrm.compile("F(pickaxe & X F gem)", MINECRAFT_SYMBOLS))
+    agent = PPO(
+        "MultiInputPolicy", NeuralRewardMachineVecWrapper(venv, model), n_steps=64, batch_size=64, device="cpu", seed=0
+    )
+    callback = GroundingCallback(model, every=10, config=FitConfig(epochs=2, restarts=1))
+    with pytest.raises(
+        ContradictionError, match=r"episode \d+ since acting began, step \d+ .*level 100 cannot follow.*0, 50 there"
+    ) as caught:
+        agent.learn(4000, callback=callback)
+    assert caught.value.step >= 2
+    assert all(burst.record is None or burst.loss < float("inf") for burst in callback.bursts)

@@ -20,7 +20,7 @@ from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, fit
 from nrm.wrappers import NeuralRewardMachineWrapper, model_for
 from nrm.wrappers.augmentation import Augmentation
-from tests.wrappers.worlds import TASK, InDict, Silent, task_env, untrained
+from tests.wrappers.worlds import TASK, Broken, InDict, Silent, task_env, untrained
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MODELS: dict[str, NeuralRewardMachine | MooreMachine] = {"nrm": untrained(), "rm": TASK}
@@ -137,15 +137,19 @@ def test_misuse_is_named() -> None:
         NeuralRewardMachineWrapper(task_env(), TASK).step(0)
 
 
-def test_observations_that_are_no_numbers_are_refused() -> None:
-    class Broken(gymnasium.ObservationWrapper[Any, Any, Any]):
-        def observation(self, observation: Any) -> Any:
-            return np.full_like(observation, np.nan)
-
-    env = NeuralRewardMachineWrapper(Broken(task_env()), untrained())
+@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_observations_that_are_no_numbers_are_refused(value: float, told: bool) -> None:
+    model = TASK if told else untrained()
+    env = NeuralRewardMachineWrapper(Broken(task_env(), value, 4), model)
     env.reset(seed=0)
-    with pytest.raises(WorldError, match="environment 0 shows nan in its observation"):
+    env.step(0)
+    env.step(0)
+    with pytest.raises(WorldError, match=f"environment 0 shows {value} in its observation at step 3 of its episode"):
         env.step(0)
+    broken = NeuralRewardMachineWrapper(Broken(task_env(), value, 1), model)
+    with pytest.raises(WorldError, match=f"environment 0 shows {value} .* at the beginning of its episode"):
+        broken.reset(seed=0)
 
 
 def test_an_episode_that_is_over_must_be_begun_anew() -> None:

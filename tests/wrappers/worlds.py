@@ -46,3 +46,15 @@ class InDict(gymnasium.ObservationWrapper[Any, Any, Any]):
 
     def observation(self, observation: NDArray[Any]) -> dict[str, Any]:
         return {"place": observation, self.other: np.int64(1)}
+
+
+class Broken(gymnasium.ObservationWrapper[Any, Any, Any]):
+    """Shows `value` from its n-th observation on, counting those of resets."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], value: float, begins: int) -> None:
+        super().__init__(env)
+        self.value, self.left = value, begins
+
+    def observation(self, observation: Any) -> Any:
+        self.left -= 1
+        return np.full_like(observation, self.value) if self.left < 1 else observation

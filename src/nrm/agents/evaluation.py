@@ -14,7 +14,7 @@ from nrm.agents.actions import head_for
 from nrm.agents.training import Trainer
 from nrm.envs.world import BatchedWorld, StepBatch
 from nrm.machines.levels import LevelCodec
-from nrm.tracking import Accuracy, Recorder, Seen, reset
+from nrm.tracking import Accuracy, BorderAccuracy, Recorder, Seen, reset
 
 
 class Played(NamedTuple):
@@ -50,6 +50,8 @@ class Evaluation:
     """The same under the symmetry that fits the grounding best: a mirror image of the task is tracked as well."""
     grounding: Accuracy | None
     """How often the grounder names what is seen, over the steps of the episodes."""
+    borders: BorderAccuracy | None
+    """The same all over the world, near borders between symbols and far from them, where observations can be drawn."""
 
 
 def play(trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool) -> Iterator[Played]:
@@ -125,4 +127,5 @@ def evaluate(trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, gr
         if total
         else None,
         grounding=grounding,
+        borders=trainer.borders(),
     )

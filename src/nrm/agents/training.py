@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -12,11 +12,29 @@ import torch
 from nrm.agents.algorithms import ALGORITHMS, Learner
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind
-from nrm.envs.world import BatchedWorld
+from nrm.envs.world import BatchedWorld, Probe, ProbedWorld
 from nrm.errors import TrainingError
 from nrm.machines.levels import LevelCodec
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Accuracy, AccuracyMeter, RecordedEpisode, Recorder
+from nrm.tracking import Accuracy, AccuracyMeter, BorderAccuracy, Burst, RecordedEpisode, Recorder
+
+PROBES = 4000
+"""Observations at which a grounder is looked at, in worlds that can draw them."""
+
+
+class Decided(NamedTuple):
+    """A decision of the burst policy, as runs keep it."""
+
+    episode: int
+    """How many episodes were done."""
+    loss: float
+    """Nats a step of the new episodes, before anything was learned from them."""
+    explained: float
+    """The share of them that was explained."""
+    reached: float
+    """Nats a step of held-out episodes after learning; NaN where nothing was learned."""
+    verdict: str
+    reason: str
 
 
 @dataclass
@@ -30,6 +48,8 @@ class History:
     """Steps of all environments together when the episode ended."""
     accuracy: list[tuple[int, float, float, float]] = field(default_factory=list)
     """Of a grounder: (episode, plain, balanced, modulo shortcuts) before the first and after every burst."""
+    decisions: list[Decided] = field(default_factory=list)
+    """What became of every look at new episodes, those with nothing to learn included."""
 
     def mean_return(self, last: int = 100) -> float:
         """The mean return of the last episodes; 0 before any is done."""
@@ -57,6 +77,7 @@ class Trainer:
         blank = torch.empty(0, world.count, *seen, dtype=kind).numpy()
         self._recorder = Recorder(world.count, keep=self.grounding is not None, blank=blank)
         self._codec = LevelCodec.of(world.machine)
+        self._probe: Probe | None = None
         self._record_accuracy()
 
     @property
@@ -95,9 +116,16 @@ class Trainer:
         self.updates += 1
         if self.grounding is not None:
             burst = self.grounding.add(finished)
-            if burst is not None and burst.record is not None:
-                self._record_accuracy()
+            if burst is not None:
+                self._record_burst(burst)
         return losses
+
+    def _record_burst(self, burst: Burst) -> None:
+        reached = float("nan") if burst.record is None else burst.record.best.held_out
+        decided = Decided(len(self.history.returns), burst.loss, burst.explained, reached, *burst.decision)
+        self.history.decisions.append(decided)
+        if burst.record is not None:
+            self._record_accuracy()
 
     def _log(self, ended: list[RecordedEpisode], states: np.ndarray[Any, Any]) -> None:
         """Note episodes that ended in these states (envs,)."""
@@ -109,11 +137,20 @@ class Trainer:
             history.steps.append(self.steps)
 
     def accuracy(self) -> Accuracy | None:
-        """The grounder's accuracy over all frames; None where there is no grounder or no list of frames."""
+        """The grounder's accuracy over all frames, or over drawn observations; None where there are neither."""
         labels = self.world.true_labels()
-        if self.model is None or labels is None or self.world.frames is None:
+        if self.model is not None and labels is not None and self.world.frames is not None:
+            return self.meter.measure(self.model, self.world.frames, labels)
+        borders = self.borders()
+        return None if borders is None else borders.overall
+
+    def borders(self) -> BorderAccuracy | None:
+        """The same near borders between symbols and far from them, in worlds that can draw observations."""
+        if self.model is None or not isinstance(self.world, ProbedWorld):
             return None
-        return self.meter.measure(self.model, self.world.frames, labels)
+        if self._probe is None:
+            self._probe = self.world.probe(PROBES, 0)
+        return self.meter.measure_borders(self.model, *self._probe)
 
     def _record_accuracy(self) -> None:
         found = self.accuracy()
@@ -136,6 +173,7 @@ class Trainer:
                 "successes": torch.tensor(history.successes, dtype=torch.bool),
                 "steps": torch.tensor(history.steps, dtype=torch.int64),
                 "accuracy": torch.tensor(history.accuracy, dtype=torch.float64).reshape(-1, 4),
+                "decisions": [list(decided) for decided in history.decisions],
             },
         }
 
@@ -149,7 +187,8 @@ class Trainer:
         saved = state["history"]
         accuracy = [(int(row[0]), row[1], row[2], row[3]) for row in saved["accuracy"].tolist()]
         columns = {name: saved[name].tolist() for name in ("returns", "lengths", "successes", "steps")}
-        self.history = History(**columns, accuracy=accuracy)
+        decisions = [Decided(*decided) for decided in saved["decisions"]]
+        self.history = History(**columns, accuracy=accuracy, decisions=decisions)
 
 
 def new_trainer(

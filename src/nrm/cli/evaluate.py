@@ -62,8 +62,8 @@ class Evaluate:
 
 def _figures(found: Evaluation, modulo: bool) -> Figures:
     """The numbers of an evaluation; those modulo shortcuts only where they are known."""
-    grounding = found.grounding
-    return {
+    grounding, borders = found.grounding, found.borders
+    figures: Figures = {
         "episodes": found.episodes,
         "mean_return": found.mean_return,
         "success_rate": found.success_rate,
@@ -73,6 +73,9 @@ def _figures(found: Evaluation, modulo: bool) -> Figures:
         "grounding_accuracy": grounding.plain if grounding else None,
         "grounding_accuracy_modulo_shortcuts": grounding.modulo_shortcuts if grounding and modulo else None,
     }
+    if borders is not None:
+        figures["accuracy_near_borders"], figures["accuracy_far_from_borders"] = borders.near, borders.far
+    return figures
 
 
 def _print_table(greedy: Figures, sampled: Figures) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -37,6 +37,19 @@ class Truth(NamedTuple):
     """(N,) int64 the machine's state now: the initial one right after a reset."""
     final_state: Tensor
     """(N,) int64 the state that the last step reached, before any reset."""
+
+
+class Probe(NamedTuple):
+    """Some observations of a world in which there is no end of them, with what they show: for evaluation only."""
+
+    observations: Tensor
+    """(n, *shape)"""
+    letters: Tensor
+    """(n,) int64 the true letter of each."""
+    distance: Tensor
+    """(n,) how far each is from the nearest place where another letter is read."""
+    near: float
+    """The distance up to which that is near, in this world."""
 
 
 class BatchedWorld(Protocol):
@@ -79,6 +92,14 @@ class BatchedWorld(Protocol):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from where `state_dict` was called."""
+
+
+@runtime_checkable
+class ProbedWorld(Protocol):
+    """A world whose observations can be sampled all over it, though not listed: an optional part of a world."""
+
+    def probe(self, count: int, seed: int) -> Probe:
+        """Draw so many observations evenly; equal seeds give equal ones."""
 
 
 def check_count(count: object) -> None:

@@ -69,7 +69,7 @@ class WorldKind:
 WORLDS: Registry[WorldKind] = Registry(
     "world",
     tuple(field.name for field in fields(WorldKind) if field.name != "name"),
-    {name: f"nrm.envs.{name}.kind" for name in ("minecraft", "minigrid")},
+    {name: f"nrm.envs.{name}.kind" for name in ("minecraft", "minigrid", "plane")},
 )
 
 

@@ -15,6 +15,7 @@ from nrm.machines import LevelCodec
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, target_for, what_to_learn
+from nrm.neural.consistency import contradiction
 from nrm.neural.descent import Labelled, LearningProblem, attempt, scatter
 from nrm.neural.em import network_attempt, redraw, table_attempts, table_suits
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
@@ -153,59 +154,11 @@ def _problem(
 
 
 def _check_consistent(problem: LearningProblem, place: str) -> None:
-    """Raise `ContradictionError` at the first step whose level no letters at all can explain.
-
-    Only what is known can contradict: parts that are learned give everything some probability.
-    """
-    machine, batch = problem.model.machine, problem.everything
-    if machine.learned:
-        return
-    if problem.model.many is not None:
-        _check_each_task(problem, place)
-        return
-    moves = (machine.transition_probs() > 0).any(0).float()
-    shows = (machine.reward_probs() > 0).float()
-    possible = machine.start.float().expand(len(batch.lengths), -1)
-    for step in range(batch.seen.shape[1]):
-        ahead = ((possible @ moves) > 0).float()
-        after = ahead * shows.t()[batch.levels[:, step]]
-        real = batch.lengths > step
-        wrong = real & ~(after > 0).any(1)
-        if bool(wrong.any()):
-            episode = int(wrong.nonzero()[0])
-            seen = float(machine.levels[batch.levels[episode, step]])
-            reachable = machine.levels[((ahead[episode] @ shows) > 0)]
-            raise ContradictionError(
-                f"{place}episode {episode}, step {step} (counting from 0): level {seen:g} cannot follow the levels "
-                f"before it, whatever the symbols are; this machine can output {LevelCodec(reachable)} there. "
-                "The task contradicts the episodes; is it the task that they were recorded with?",
-                episode,
-                step,
-            )
-        possible = torch.where(real[:, None], after, possible)
-
-
-def _check_each_task(problem: LearningProblem, place: str) -> None:
-    """The same where every episode has a task of its own: a grounder that knows nothing calls all letters possible."""
-    model, batch = problem.model, problem.everything
-    ignorant = torch.full((len(batch.observations), model.outputs), 1.0 / model.outputs, device=batch.lengths.device)
-    if model.emission == "independent":
-        ignorant.fill_(0.5)
-    with torch.no_grad():
-        _, steps = model.batch_log_likelihood(batch, ignorant)
-    wrong = (steps.t() <= 0) & batch.mask
-    if bool(wrong.any()):
-        episode, step = (int(number) for number in wrong.nonzero()[0])
-        assert model.many is not None
-        assert batch.tasks is not None
-        task = model.many.tasks.names[int(batch.tasks[episode])]
-        seen = float(model.machine.levels[batch.levels[episode, step]])
-        raise ContradictionError(
-            f"{place}episode {episode}, step {step} (counting from 0): level {seen:g} cannot follow the levels before "
-            f"it in the task {task}, whatever the symbols are. Is it the task that the episode was recorded with?",
-            episode,
-            step,
-        )
+    """Raise `ContradictionError` at the first step whose level no letters at all can explain."""
+    found = contradiction(problem.model.machine, problem.everything)
+    if found is not None:
+        where = f"{place}episode {found.episode}, step {found.step} (counting from 0)"
+        raise ContradictionError(f"{where}: {found.reason}", found.episode, found.step)
 
 
 def _check_grounder(problem: LearningProblem) -> None:

@@ -191,6 +191,18 @@ class ProbabilisticMoore(nn.Module):
         """(batch, states) certain of the initial state."""
         return self.start.expand(len(batch.lengths), -1).contiguous()
 
+    def possible_moves(self, batch: EpisodeBatch) -> Tensor:
+        """(batch, states, states) 1 where some letter leads from one state to another."""
+        return (self.transition_probs() > 0).any(0).float().expand(len(batch.lengths), -1, -1)
+
+    def possible_levels(self, batch: EpisodeBatch) -> Tensor:
+        """(batch, states, levels) 1 where a state can output a level."""
+        return (self.reward_probs() > 0).float().expand(len(batch.lengths), -1, -1)
+
+    def name_of(self, batch: EpisodeBatch, episode: int) -> str:  # noqa: ARG002 - there is one machine only
+        """How messages speak of the machine of an episode."""
+        return "this machine"
+
     def states_of(self, batch: EpisodeBatch) -> int:  # noqa: ARG002 - machines of many tasks differ in size
         """How many states the matrices of a batch have."""
         return self.states

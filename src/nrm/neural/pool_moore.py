@@ -83,6 +83,21 @@ class PoolMoore(nn.Module):
         """(n, states) certain of the initial states of tasks with these numbers (n,)."""
         return nn.functional.one_hot(self.initial[numbers], states).to(self.dtype)
 
+    def possible_moves(self, batch: EpisodeBatch) -> Tensor:
+        """(batch, states, states) 1 where some letter leads from one state to another."""
+        states = self.states_of(batch)
+        leads = self.moves[self.rows(self._numbers(batch), states)]
+        return nn.functional.one_hot(leads, states).amax(2).float()
+
+    def possible_levels(self, batch: EpisodeBatch) -> Tensor:
+        """(batch, states, levels) 1 where a state can output a level."""
+        shown = self.level_of_state[self.rows(self._numbers(batch), self.states_of(batch))]
+        return (shown.unsqueeze(-1) == torch.arange(len(self.levels), device=shown.device)).float()
+
+    def name_of(self, batch: EpisodeBatch, episode: int) -> str:
+        """How messages speak of the machine of an episode."""
+        return f"the task {self.tasks.names[int(self._numbers(batch)[episode])]}"
+
     def states_of(self, batch: EpisodeBatch) -> int:
         """The number of states of the largest machine of a batch."""
         return int(self.sizes[self._numbers(batch)].max())

@@ -14,7 +14,7 @@ from nrm.errors import FileError
 from nrm.files import write_bytes
 
 CHECKPOINT_FORMAT = "nrm-checkpoint"
-CHECKPOINT_VERSION = 2
+CHECKPOINT_VERSION = 3
 
 
 def save_checkpoint(path: Path, trainer: Trainer) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from nrm.agents import Trainer
+from nrm.agents.training import Decided
 from nrm.errors import ConfigError, FileError, TrainingError
 from nrm.files import csv_text, read_json, read_text, write_json, write_text
 from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
@@ -31,7 +32,7 @@ _BEGINNING = ".begin-"
 
 
 class RunFolder:
-    """One run: config.json, versions.json, checkpoint.pt, metrics.csv, grounding.csv, cost.json, events/."""
+    """One run: configuration, checkpoint, metrics, cost; of a grounder its accuracy and what the bursts decided."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
@@ -88,6 +89,8 @@ class RunFolder:
         write_text(self.path / "metrics.csv", csv_text(METRICS, numbered))
         if history.accuracy:
             write_text(self.path / "grounding.csv", csv_text(GROUNDING, history.accuracy))
+        if history.decisions:
+            write_text(self.path / "decisions.csv", csv_text(Decided._fields, history.decisions))
         if cpu_seconds is not None:
             write_json(self.path / "cost.json", {"cpu_seconds": round(cpu_seconds, 3)}, indent=None)
 

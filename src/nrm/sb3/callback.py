@@ -8,13 +8,14 @@ import numpy as np
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
-from nrm.errors import ConfigError, WorldError
+from nrm.errors import WorldError
 from nrm.machines import MachineLike, MooreMachine, as_machine
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine
 from nrm.neural.frames import FrameTable
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
-from nrm.tracking import Accuracy, AccuracyMeter, Burst, Grounding, GroundingConfig, RecordedEpisode
+from nrm.tracking import Accuracy, AccuracyMeter, Burst, Grounding, RecordedEpisode
+from nrm.tracking.grounding import burst_settings
 
 _EVALUATED = 100
 """Episodes whose true letters tell the accuracy."""
@@ -29,7 +30,9 @@ class GroundingCallback(BaseCallback):
     Counterfactual experience begins when the grounder explains the rewards, and pauses when it does not.
 
     It logs `grounding/loss` (nats a step of the new episodes, before learning), `grounding/explained` (share of them),
-    `grounding/bursts`, `grounding/episodes` and, where asked for, the accuracy.
+    `grounding/bursts`, `grounding/checks`, `grounding/episodes`, every decision with its reason
+    (`grounding/decision`, `grounding/reason`) and, where asked for, the accuracy. Episodes that no grounder can explain
+    end training with an error that names the first impossible step.
     """
 
     def __init__(
@@ -52,17 +55,13 @@ class GroundingCallback(BaseCallback):
         (they are not learned from); `seed`: of the bursts, where there is no `config`.
         """
         super().__init__(verbose)
-        if every < 1 or keep < 1:
-            raise ConfigError(f"every and keep count episodes, at least 1; they are {every} and {keep}")
-        if config is not None and not isinstance(config, FitConfig):
-            raise ConfigError(f"config must be a FitConfig, such as nrm.FitConfig(epochs=100), not {config!r}")
+        self._settings = burst_settings(every, keep, config, seed)
         self.machine = model if isinstance(model, NeuralRewardMachine) else as_machine(model)
         self.bursts: list[Burst] = []
         """What became of the episodes, burst by burst; those that had nothing to learn included."""
         self.accuracy: Accuracy | None = None
         """The latest one, where it was asked for."""
         self._every = every
-        self._settings = config or GroundingConfig().fit_config(seed, listed=False)
         self._keep = keep
         self._forget = forget
         self._meter = None if task is None else AccuracyMeter(as_machine(task))
@@ -82,15 +81,10 @@ class GroundingCallback(BaseCallback):
             raise WorldError("the callback and the environment's wrapper must be given one and the same model")
         if isinstance(self.machine, MooreMachine):
             return
-        if not wrapper.tracker.record:
-            raise WorldError("the environment's wrapper keeps no episodes; make it with record=True")
         wrapper.keeps_letters = self._meter is not None
         self._wrapper = wrapper
         if self._grounding is None:
-            self._grounding = Grounding(
-                self.machine, wrapper.tracker, self._settings, every=self._every, most=self._keep
-            )
-
+            self._grounding = Grounding.of(wrapper.tracker, self._every, self._settings, keep=self._keep)
         self._trust(bool(self.bursts) and self.bursts[-1].loss <= self._settings.target)
 
     def _trust(self, trusted: bool) -> None:
@@ -132,6 +126,7 @@ class GroundingCallback(BaseCallback):
             "loss": burst.loss,
             "explained": burst.explained,
             "bursts": self._grounding.bursts,
+            "checks": len(self.bursts),
             "episodes": self._seen,
         }
         self.accuracy = self._accuracy()
@@ -141,6 +136,8 @@ class GroundingCallback(BaseCallback):
             values["accuracy_modulo_shortcuts"] = self.accuracy.modulo_shortcuts
         for name, value in values.items():
             self.logger.record(f"grounding/{name}", value)
+        self.logger.record("grounding/decision", burst.decision.verdict)
+        self.logger.record("grounding/reason", burst.decision.reason, exclude="stdout")
         if self.verbose:
             reached = "" if burst.record is None else f" -> {burst.record.best.held_out:.4f} nats a step"
             print(f"after {self._seen} episodes: {burst.decision.verdict} ({burst.decision.reason}){reached}")

@@ -67,7 +67,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
     def reset(self) -> Any:
         """Begin episodes everywhere, certain of the machine's initial state."""
         observation = self.venv.reset()
-        self.tracker.restart(np.ones(self.num_envs, dtype=np.bool_))
+        self.tracker.restart(np.ones(self.num_envs, dtype=np.bool_), self.augmentation.read(observation))
         return self.augmentation.join(observation, self.tracker.beliefs)
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
@@ -86,7 +86,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
             for index in ended:
                 final = infos[index]["terminal_observation"]
                 infos[index]["terminal_observation"] = self.augmentation.join(final, beliefs[index])
-            self.tracker.restart(dones)
+            self.tracker.restart(dones, self.augmentation.read(observation))
         paid = rewards if self.reward_scale == 1.0 else (rewards * self.reward_scale).astype(rewards.dtype)
         return self.augmentation.join(observation, self.tracker.beliefs), paid, dones, infos
 

@@ -1,6 +1,7 @@
 """What follows a machine through episodes while somebody acts: memories, recorder, bursts of grounding, accuracy."""
 
-from nrm.tracking.accuracy import Accuracy, AccuracyMeter
+from nrm.tracking.accuracy import Accuracy, AccuracyMeter, BorderAccuracy
+from nrm.tracking.burst_policy import Decision
 from nrm.tracking.grounding import Burst, Grounding, GroundingConfig
 from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, Seen, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
@@ -11,7 +12,9 @@ __all__ = [
     "AccuracyMeter",
     "Belief",
     "BeliefMemory",
+    "BorderAccuracy",
     "Burst",
+    "Decision",
     "Grounding",
     "GroundingConfig",
     "MachineMemory",

@@ -27,6 +27,19 @@ class Accuracy(NamedTuple):
     """For each state of the machine, the state that the grounder takes it for under the symmetry that fits best."""
 
 
+class BorderAccuracy(NamedTuple):
+    """The same where observations are without end: also near the borders between symbols, and far from them."""
+
+    overall: Accuracy
+    near: float
+    """The share named right within a distance of a border: modulo shortcuts, under the symmetry that fits best overall;
+    plain where symmetries are too many. NaN where nothing lies there."""
+    far: float
+    """The same everywhere else."""
+    within: float
+    """That distance."""
+
+
 class AccuracyMeter:
     """Measures grounders of one task. Its shortcuts are found once, when they are first needed."""
 
@@ -38,9 +51,7 @@ class AccuracyMeter:
 
     def measure(self, model: NeuralRewardMachine, observations: Tensor, letters: Tensor) -> Accuracy:
         """Accuracy of the grounder on observations (n, …) whose true letters (n,) are known."""
-        with torch.no_grad():
-            predicted = model.letter_probs(model.ground(observations, check=False)).argmax(-1)
-        return self.compare(letters.numpy(), predicted.cpu().numpy())
+        return self.compare(letters.numpy(), _predicted(model, observations))
 
     def measure_episodes(self, model: NeuralRewardMachine, episodes: EpisodeBuffer) -> Accuracy:
         """Accuracy over the steps of episodes whose true letters are recorded: the one way for recurrent grounders."""
@@ -51,22 +62,47 @@ class AccuracyMeter:
 
     def compare(self, letters: NDArray[np.int64], predicted: NDArray[np.int64]) -> Accuracy:
         """Accuracy of predicted letters (n,) beside the true ones (n,)."""
+        return self._judged(letters, predicted)[0]
+
+    def measure_borders(
+        self, model: NeuralRewardMachine, observations: Tensor, letters: Tensor, distance: Tensor, within: float
+    ) -> BorderAccuracy:
+        """The same also for those whose distance (n,) from a border is at most `within`, and for the others."""
+        true, predicted = letters.numpy(), _predicted(model, observations)
+        overall, right = self._judged(true, predicted)
+        near = distance.numpy() <= within
+        close, away = (float(right[which].mean()) if which.any() else float("nan") for which in (near, ~near))
+        return BorderAccuracy(overall, close, away, within)
+
+    def _judged(self, true: NDArray[np.int64], predicted: NDArray[np.int64]) -> tuple[Accuracy, NDArray[np.bool_]]:
+        """Accuracy, and whether each prediction (n,) is right modulo shortcuts; plainly where these are not known."""
         machine = self._machine
         confusion = np.zeros((machine.alphabet.size, machine.alphabet.size))
-        np.add.at(confusion, (letters, predicted), 1.0)
+        np.add.at(confusion, (true, predicted), 1.0)
         same = tuple(range(machine.states))
         if self.note:
-            return Accuracy(*_without_shortcuts(confusion), float("nan"), same)
+            return Accuracy(*_without_shortcuts(confusion), float("nan"), same), true == predicted
         try:
             known = self._shortcuts = self._shortcuts or shortcuts(machine)
             found = diagnose(known, confusion)
         except LimitError as error:
             self.note = f"accuracy modulo shortcuts is left out: {error}"
-            return Accuracy(*_without_shortcuts(confusion), float("nan"), same)
+            return self._judged(true, predicted)
         # States that rewards alone do not tell apart are merged in `known`; then no state has a mirror image to name.
         merged = known.machine.states < machine.states
         mirror = same if merged else known.states_under(found.symmetry)
-        return Accuracy(found.accuracy, found.balanced_accuracy, found.accuracy_modulo_shortcuts, mirror)
+        classes = known.machine.letter_class
+        right = classes[predicted] == np.array(found.symmetry)[classes[true]]
+        return Accuracy(found.accuracy, found.balanced_accuracy, found.accuracy_modulo_shortcuts, mirror), right
+
+
+def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.int64]:
+    """(n,) the most probable letters."""
+    with torch.no_grad():
+        letters: NDArray[np.int64] = (
+            model.letter_probs(model.ground(observations, check=False)).argmax(-1).cpu().numpy()
+        )
+    return letters
 
 
 def _without_shortcuts(confusion: np.ndarray) -> tuple[float, float]:

@@ -12,13 +12,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.errors import ConfigError
+from nrm.errors import ConfigError, ContradictionError, WorldError
 from nrm.neural import EpisodeBuffer, FitConfig, FitRecord, NeuralRewardMachine, fit
+from nrm.neural.batches import EpisodeBatch
 from nrm.neural.config import Objective
+from nrm.neural.consistency import contradiction
 from nrm.neural.frames import FrameTable
 from nrm.tracking.burst_policy import BurstPolicy, Decision
 from nrm.tracking.memories import Belief
 from nrm.tracking.recorder import RecordedEpisode
+from nrm.tracking.tracker import Tracker
 
 Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64]]
 """The row numbers of an episode's observations, and its rewards."""
@@ -84,6 +87,15 @@ class GroundingConfig:
         )
 
 
+def burst_settings(every: int, keep: int, config: FitConfig | None, seed: int) -> FitConfig:
+    """How bursts learn where observations are without end: as `config` says, or by default; checked."""
+    if every < 1 or keep < 1:
+        raise ConfigError(f"every and keep count episodes, at least 1; they are {every} and {keep}")
+    if config is not None and not isinstance(config, FitConfig):
+        raise ConfigError(f"config must be a FitConfig, such as nrm.FitConfig(epochs=100), not {config!r}")
+    return config or GroundingConfig().fit_config(seed, listed=False)
+
+
 class Refreshed(Protocol):
     """What looks at the grounder, and must look anew when it has learned."""
 
@@ -135,24 +147,56 @@ class Grounding:
         self._policy = BurstPolicy(settings.target)
         self.bursts = 0
         """How many bursts have learned something."""
+        self.episodes = 0
+        """How many episodes have been looked at."""
+
+    @classmethod
+    def of(
+        cls,
+        tracker: Tracker,
+        every: int = 120,
+        config: FitConfig | None = None,
+        *,
+        keep: int = 360,
+        seed: int = 0,
+    ) -> Grounding:
+        """For a loop of one's own on a wrapped environment: `grounding.add(env.tracker.take())` after every episode.
+
+        `every`: episodes between two looks; `config`: how a burst learns, its seed included; `keep`: most episodes that
+        are learned from; `seed`: of the bursts, where there is no `config`.
+        """
+        if not isinstance(tracker.model, NeuralRewardMachine):
+            raise ConfigError(
+                f"a {type(tracker.model).__name__} is told the truth and has nothing to learn; wrap the environment "
+                "with nrm.model_for(env.observation_space, machine)"
+            )
+        if not tracker.record:
+            raise WorldError("the environment's wrapper keeps no episodes; make it with record=True")
+        settings = burst_settings(every, keep, config, seed)
+        return cls(tracker.model, tracker, settings, every=every, most=keep)
 
     def add(self, episodes: Iterable[RecordedEpisode]) -> Burst | None:
-        """Take in finished episodes; when enough are new, learn. What became of them, or None while they are few."""
+        """Take in finished episodes; when enough are new, learn. What became of them, or None while they are few.
+
+        Episodes that no grounder can explain raise `ContradictionError` with the first impossible step.
+        """
         self._fresh += map(self._numbered, episodes)
         if len(self._fresh) < self._every:
             return None
         fresh, self._fresh = self._fresh, []
         settings = replace(self._settings, seed=self._settings.seed + 1000 * self.bursts)
-        loss, explained = self._surprise(self._buffer(fresh))
+        batch = self._batch(fresh)
+        self._check_possible(batch)
+        self.episodes += len(fresh)
+        loss, explained = self._surprise(batch)
         decision = self._policy.decide(loss)
         if decision.verdict != "learn":
             self._forget()
             return Burst(loss, explained, None, decision)
         self.bursts += 1
         self._kept = self._most_telling([*self._kept, *fresh])
-        buffer = self._buffer(self._kept)
-        before, _ = self._surprise(buffer)
-        record = fit(self.model, buffer, "grounding", settings)
+        before, _ = self._surprise(self._batch(self._kept))
+        record = fit(self.model, self._buffer(self._kept), "grounding", settings)
         self._policy.learned(before, record.best.held_out)
         self._memory.refresh()
         self._forget()
@@ -182,9 +226,19 @@ class Grounding:
         dropped = set(np.argsort(self._buffer(episodes).rarity(), kind="stable")[:surplus].tolist())
         return [episode for number, episode in enumerate(episodes) if number not in dropped]
 
-    def _surprise(self, buffer: EpisodeBuffer) -> tuple[float, float]:
+    def _batch(self, episodes: Sequence[Recorded]) -> EpisodeBatch:
+        return self._buffer(episodes).batch().to(self.model.machine.levels.device)
+
+    def _check_possible(self, batch: EpisodeBatch) -> None:
+        """Raise where a new episode is impossible: no burst could ever explain it."""
+        found = contradiction(self.model.machine, batch)
+        if found is not None:
+            episode, step = self.episodes + found.episode + 1, found.step + 1
+            where = f"episode {episode} since acting began, step {step} of it (both counting from 1)"
+            raise ContradictionError(f"{where}: {found.reason}", episode, step)
+
+    def _surprise(self, batch: EpisodeBatch) -> tuple[float, float]:
         """Of some episodes: minus the log-likelihood a step, and the share of those more probable than not."""
-        batch = buffer.batch().to(self.model.machine.levels.device)
         with torch.no_grad():
             total, _ = self.model.batch_log_likelihood(batch, self.model.said_batch(batch))
         return float(-total.sum() / batch.steps), float((total > math.log(0.5)).double().mean())
@@ -205,6 +259,7 @@ class Grounding:
             "frames": torch.from_numpy(self._frames[:]) if self._listed is None and len(self._frames) else self._blank,
             "policy": self._policy.state_dict(),
             "bursts": self.bursts,
+            "episodes": self.episodes,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -214,7 +269,7 @@ class Grounding:
         if self._listed is None:
             self._frames = FrameTable(state["frames"].numpy())
         self._policy.load_state_dict(state["policy"])
-        self.bursts = state["bursts"]
+        self.bursts, self.episodes = state["bursts"], state["episodes"]
         self.model.eval()
         self._memory.refresh()
 

@@ -51,6 +51,7 @@ class Tracker:
         self.record = record and not self.sees_truth
         self.recorder = Recorder(count)
         self._finished: list[RecordedEpisode] = []
+        self._steps = np.zeros(count, dtype=np.int64)
         self._unused = torch.zeros(count, dtype=torch.int64)
         self._carry = self.memory.start(count)
 
@@ -76,14 +77,14 @@ class Tracker:
         observations: (N, …); rewards: (N,); states: gives the machine's true states (N,), asked for only where the
         truth is told; letters: (N,) the true letters, kept beside the episodes for evaluation.
         """
+        self._steps += 1
+        self._check_finite(observations)
         truth = torch.as_tensor(np.asarray(states(), dtype=np.int64)) if self.sees_truth else None
         if truth is not None and int(truth.max()) >= self.memory.size:
             raise WorldError(
                 f"the environment is in state {int(truth.max())} of its machine, but the one that is given has "
                 f"{self.memory.size} states; give both the same"
             )
-        if not self.sees_truth:
-            _check_finite(observations)
         self._carry = self._read(self._carry, observations, rewards, truth)
         if isinstance(self.memory, BeliefMemory):
             self._check_levels(self.memory, rewards)
@@ -94,9 +95,15 @@ class Tracker:
         """Give out the episodes of the environments that are done (N,); their beliefs stay until `restart`."""
         self._finished += self.recorder.finish(done)
 
-    def restart(self, which: NDArray[np.bool_]) -> None:
-        """Begin new episodes where `which` (N,) says so. An episode that was left early teaches as much as any."""
+    def restart(self, which: NDArray[np.bool_], first: NDArray[Any] | None = None) -> None:
+        """Begin new episodes where `which` (N,) says so. An episode that was left early teaches as much as any.
+
+        first: (N, …) what is seen now, to be checked; no machine reads it.
+        """
         self.finish(which)
+        self._steps[which] = 0
+        if first is not None:
+            self._check_finite(first)
         self._carry = reset(self.memory, self._carry, torch.from_numpy(np.array(which)).to(self._device))
 
     def skip(self, which: NDArray[np.bool_]) -> None:
@@ -131,11 +138,24 @@ class Tracker:
         if bool(wrong.any()):
             index, known = int(wrong.nonzero()[0]), listing(f"{level:g}" for level in levels.tolist())
             raise WorldError(
-                f"environment {index} paid {float(rewards[index]):g}, which leads to the level "
+                f"environment {index} paid {float(rewards[index]):g} at {self._step(index)}, which leads to the level "
                 f"{float(reached[index]):g}; the levels of this machine are {known}. "
                 "Rewards must be those of the task: put it on the environment with nrm.TaskEnv(env, machine, label), "
                 "and wrappers that change rewards outside of this one"
             )
+
+    def _check_finite(self, observations: NDArray[Any]) -> None:
+        """Raise `WorldError` where an environment shows NaN or infinity, which would become the belief."""
+        if observations.dtype.kind == "f" and not np.isfinite(observations).all():
+            wrong = np.argwhere(~np.isfinite(observations))[0]
+            raise WorldError(
+                f"environment {int(wrong[0])} shows {observations[tuple(wrong)]} in its observation at "
+                f"{self._step(int(wrong[0]))}; observations must be finite numbers"
+            )
+
+    def _step(self, index: int) -> str:
+        """Where an environment is, for messages."""
+        return f"step {self._steps[index]} of its episode" if self._steps[index] else "the beginning of its episode"
 
     def _read(self, carry: Tensor, observations: NDArray[Any], rewards: NDArray[Any], truth: Tensor | None) -> Tensor:
         # The machine that is told its state reads nothing else.
@@ -143,16 +163,6 @@ class Tracker:
         paid = torch.as_tensor(np.asarray(rewards, dtype=np.float32), device=self._device)
         with torch.no_grad():
             return self.memory.read(carry, Seen(seen, None, self._unused, paid, truth))
-
-
-def _check_finite(observations: NDArray[Any]) -> None:
-    """Raise `WorldError` where an environment shows NaN or infinity, which would become the belief."""
-    if observations.dtype.kind == "f" and not np.isfinite(observations).all():
-        wrong = np.argwhere(~np.isfinite(observations))[0]
-        raise WorldError(
-            f"environment {int(wrong[0])} shows {observations[tuple(wrong)]} in its observation; observations must be "
-            "finite numbers"
-        )
 
 
 def told_states(found: Any, count: int) -> NDArray[np.int64]:

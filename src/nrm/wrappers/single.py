@@ -21,8 +21,8 @@ from nrm.wrappers.models import fitted
 class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Puts the belief of a neural reward machine beside the observations of an environment that pays for a task.
 
-    Needs no labels: the belief follows observations and rewards. `wrapper.tracker.take()` gives the finished episodes,
-    which `nrm.EpisodeBuffer` and `nrm.fit` learn from; call `wrapper.tracker.refresh()` after that.
+    Needs no labels: the belief follows observations and rewards. With `grounding = nrm.tracking.Grounding.of(
+    wrapper.tracker)`, the call `grounding.add(wrapper.tracker.take())` after every episode learns when it is due.
 
     With a `MooreMachine` or a task in place of the model, the belief is the machine's true state, which the environment
     must tell (`nrm.TaskEnv` does): a reward machine in the same shape.
@@ -56,7 +56,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode, certain of the machine's initial state."""
         observation, info = self.env.reset(seed=seed, options=options)
-        self.tracker.restart(np.ones(1, dtype=np.bool_))
+        self.tracker.restart(np.ones(1, dtype=np.bool_), self.augmentation.read(observation)[None])
         self._begun = True
         return self._joined(observation), info
 

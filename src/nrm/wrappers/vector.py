@@ -58,7 +58,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         everywhere = np.ones(self.num_envs, dtype=np.bool_)
         which = everywhere if options is None else options.get("reset_mask", everywhere)
         observation, info = self.env.reset(seed=seed, options=options)
-        self.tracker.restart(which)
+        self.tracker.restart(which, self.augmentation.read(observation))
         self._over = self._over & ~which
         self._begun = True
         return self.augmentation.join(observation, self.tracker.beliefs), info
@@ -81,7 +81,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
             self.tracker.finish(done)
             if self.mode == AutoresetMode.SAME_STEP:
                 info = {**info, "final_obs": self._final(info["final_obs"], done)}
-                self.tracker.restart(done)
+                self.tracker.restart(done, self.augmentation.read(observation))
         self._over = done if self.mode == AutoresetMode.NEXT_STEP else self._over
         return self.augmentation.join(observation, self.tracker.beliefs), reward, terminated, truncated, info
 

@@ -1,0 +1,152 @@
+"""N points in planes at once."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nrm.envs.counter_rng import check_seed, environment_seeds, episode_keys, words
+from nrm.envs.plane.config import PlaneConfig
+from nrm.envs.plane.geometry import Geometry, Reading
+from nrm.envs.termination import End, ending_states
+from nrm.envs.world import Probe, StepBatch, Truth, check_count, task_digest
+from nrm.errors import WorldError
+from nrm.machines import MooreMachine
+
+PLANE_STATE_VERSION = 1
+_SAVED = ("episode", "place", "state", "final_state", "time", "letter")
+
+
+class BatchedPlane:
+    """The world of `PlaneEnv` with a task, N times side by side (see `BatchedWorld`).
+
+    Environment i behaves as `TaskEnv(PlaneEnv(config), machine, end=end)` that is first reset with
+    `environment_seeds(seed, count)[i]`: step for step, draws included.
+    """
+
+    frames: Tensor | None = None
+    dtype = torch.float32
+
+    def __init__(self, config: PlaneConfig, machine: MooreMachine, count: int, end: End = "outcome") -> None:
+        check_count(count)
+        if config.actions != "discrete":
+            raise WorldError(f"a batch of planes has discrete actions; the configuration says '{config.actions}'")
+        self.config = config
+        self.machine = machine
+        self.count = count
+        self.end: End = end
+        self.actions = config.size
+        self._geometry = Geometry(config)
+        self._reading = Reading(config, machine.alphabet)
+        self.shape = self._geometry.shape
+        self._ends = ending_states(machine, end)
+        self._class = machine.letter_class.astype(np.int64)
+        self._next_state = machine.columns.astype(np.int64).ravel()
+        self._paid = (machine.outputs[machine.columns] - machine.outputs[:, None]).astype(np.float32).ravel()
+        self._seeds: list[int] = []
+
+    def reset(self, seed: int) -> Tensor:
+        """Begin the first episodes; equal seeds give equal worlds."""
+        check_seed(seed)
+        self._seeds = environment_seeds(int(seed), self.count)
+        self._episode = np.zeros(self.count, dtype=np.int64)
+        self._keys = episode_keys(words(self._seeds), self._episode)
+        self._place = self._geometry.begin(self._keys)
+        self._state = np.full(self.count, self.machine.initial, dtype=np.int64)
+        self._final_state = self._state
+        self._time = np.zeros(self.count, dtype=np.int64)
+        self._letter = np.full(self.count, -1, dtype=np.int64)
+        return torch.from_numpy(self._geometry.seen(self._place))
+
+    def step(self, actions: Tensor) -> StepBatch:
+        """Move all points, let the machines read what holds there, and pay. actions: (N,) int64 directions."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) before the first step")
+        geometry = self._geometry
+        self._place, left = geometry.moved(self._place, self._checked(actions), self._keys, self._time)
+        self._letter = self._reading.letters(geometry.holds(self._place), left)
+        move = self._state * self.machine.classes + self._class.take(self._letter)
+        self._state = self._final_state = self._next_state.take(move)
+        self._time = self._time + 1
+        terminated = self._ends.take(self._state) | left
+        late = self._time >= self.config.steps
+        done = terminated | late
+        final = observed = geometry.seen(self._place)
+        if done.any():
+            self._begin_next(done)
+            observed = final.copy()
+            observed[done] = geometry.seen(self._place[done])
+        result = (observed, self._paid.take(move), terminated, late & ~terminated, final)
+        return StepBatch(*map(torch.from_numpy, result))
+
+    @property
+    def truth(self) -> Truth:
+        """The letters and states behind what is seen."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) first")
+        return Truth(*(torch.from_numpy(part.copy()) for part in (self._letter, self._state, self._final_state)))
+
+    def true_labels(self) -> Tensor | None:
+        """None: there is no list of all observations; `probe` samples them."""
+        return None
+
+    def probe(self, count: int, seed: int) -> Probe:
+        """Observations at points drawn evenly from within the bounds, their letters, and how near a circle is."""
+        places = self._geometry.scattered(np.random.default_rng(seed).random((count, 2)))
+        letters = self._reading.letters(self._geometry.holds(places), np.zeros(count, dtype=np.bool_))
+        seen, away = self._geometry.seen(places), self._geometry.to_border(places)
+        observations, labels, distance = map(torch.from_numpy, (seen, letters, away))
+        return Probe(observations, labels, distance, near=self.config.step / 2)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Seeds, counters, places and states."""
+        if not self._seeds:
+            raise WorldError("call reset(seed) first: there is no state to save yet")
+        numbers = {name: torch.from_numpy(getattr(self, f"_{name}").copy()) for name in _SAVED}
+        return {"version": PLANE_STATE_VERSION, "world": self._fingerprint(), "seeds": list(self._seeds), **numbers}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from where `state_dict` was called, in a world of the same configuration, task and count."""
+        if state.get("version") != PLANE_STATE_VERSION or state.get("world") != self._fingerprint():
+            raise WorldError(
+                "the saved state is of another world: configuration, task, end rule and count must be the same. "
+                f"Saved: {state.get('world')}; here: {self._fingerprint()}"
+            )
+        self._seeds = [int(seed) for seed in state["seeds"]]
+        for name in _SAVED:
+            setattr(self, f"_{name}", state[name].numpy().copy())
+        self._keys = episode_keys(words(self._seeds), self._episode)
+
+    def _begin_next(self, done: NDArray[np.bool_]) -> None:
+        """Begin the next episode where one is done. What was handed out is left as it is."""
+        self._state = np.where(done, self.machine.initial, self._state)
+        self._time = np.where(done, 0, self._time)
+        self._episode = self._episode + done
+        self._keys[done] = episode_keys(words(self._seeds)[done], self._episode[done])
+        self._place = self._place.copy()
+        self._place[done] = self._geometry.begin(self._keys[done])
+
+    def _checked(self, actions: Tensor) -> NDArray[np.int64]:
+        moves: NDArray[np.int64] = actions.cpu().numpy()
+        if moves.shape != (self.count,) or moves.dtype.kind not in "iu":
+            raise WorldError(
+                f"give {self.count} whole numbers, one action for each environment, not {actions.dtype} of shape "
+                f"{tuple(actions.shape)}"
+            )
+        if moves.min() < 0 or moves.max() >= self.actions:
+            wrong = int(np.flatnonzero((moves < 0) | (moves >= self.actions))[0])
+            raise WorldError(f"action {moves[wrong]} in environment {wrong}; actions are 0 to {self.actions - 1}")
+        return moves
+
+    def _fingerprint(self) -> dict[str, Any]:
+        return {
+            "config": asdict(self.config),
+            "count": self.count,
+            "end": self.end,
+            "task": task_digest(self.machine),
+        }

@@ -1,0 +1,177 @@
+"""The plane as arrays: where a move leads, what holds there, what is seen, and where episodes start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nrm.envs.counter_rng import Words, draws
+from nrm.envs.plane.config import PlaneConfig
+from nrm.errors import UnknownSymbolError, WorldError, listing, suggestion
+from nrm.machines import Alphabet
+
+Places = NDArray[np.float32]
+"""(n, 2) points. They are what agents see to the last bit, so an observation tells its letter."""
+
+_NOISE_COUNTER = 1 << 32
+"""Draws of starts count from 0, two for each attempt; draws of noise count from here, two for each step."""
+_ATTEMPTS = 1_000
+"""Points that are drawn to find one outside of all discs."""
+
+DIRECTIONS = ("right", "up right", "up", "up left", "left", "down left", "down", "down right", "stay")
+"""The discrete actions, by number; of eight the last is left out."""
+
+
+class Geometry:
+    """The arithmetic of one configuration, for any number of points at once.
+
+    Only operations that treat every point alike are used, so one point and a batch of them agree to the last bit.
+    """
+
+    def __init__(self, config: PlaneConfig) -> None:
+        self.config = config
+        discs = config.placed
+        self._x, self._y, self._radius = (np.array([disc[part] for disc in discs]) for part in (1, 2, 3))
+        self._of_name = [[place for place, disc in enumerate(discs) if disc.name == name] for name in config.names]
+        self._one_each = len(discs) == len(config.names)
+        angles = np.arange(8) * (np.pi / 4)
+        circle = np.round(np.stack([np.cos(angles), np.sin(angles)], axis=1), 12)
+        self._moves = np.concatenate([circle, np.zeros((1, 2))])[: config.directions] * config.step
+        turns = np.arange(config.rays) * (2 * np.pi / config.rays)
+        self._rays = np.cos(turns), np.sin(turns)
+        self._low, self._high = (np.array(config.bounds[part : part + 2]) for part in (0, 2))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of one observation."""
+        config = self.config
+        return (2,) if config.observation == "position" else (len(config.names) * config.rays,)
+
+    def limits(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The lowest and the highest observation; one that leaves the bounds does so by one move."""
+        if self.config.observation == "lidar":
+            return np.zeros(self.shape, dtype=np.float32), np.ones(self.shape, dtype=np.float32)
+        beyond = 0.0 if self.config.edge == "stop" else self.config.step + self.config.noise
+        return (self._low - beyond).astype(np.float32), (self._high + beyond).astype(np.float32)
+
+    def begin(self, keys: Words) -> Places:
+        """(n, 2) where the episodes with these keys start."""
+        start = self.config.start
+        if start == "outside":
+            return self._begin_outside(keys)
+        chances = _chances(draws(keys[:, None], np.arange(2)))
+        if len(start) == 2:
+            return np.repeat(np.array([start], dtype=np.float32), len(keys), axis=0)
+        if len(start) == 3:
+            radius, angle = start[2] * np.sqrt(chances[:, 0]), 2 * np.pi * chances[:, 1]
+            points = np.stack([start[0] + radius * np.cos(angle), start[1] + radius * np.sin(angle)], axis=1)
+        else:
+            points = np.array(start[:2]) + chances * (np.array(start[2:]) - np.array(start[:2]))
+        return points.astype(np.float32)
+
+    def _begin_outside(self, keys: Words) -> Places:
+        places = np.zeros((len(keys), 2), dtype=np.float32)
+        left = np.arange(len(keys))
+        for attempt in range(_ATTEMPTS):
+            places[left] = self.scattered(_chances(draws(keys[left, None], 2 * attempt + np.arange(2))))
+            left = left[self.holds(places[left]).any(1)]
+            if not left.size:
+                return places
+        raise WorldError("the discs leave no room to start outside of them; make them smaller, or name a start")
+
+    def scattered(self, chances: NDArray[np.float64]) -> Places:
+        """(n, 2) points within the bounds, from numbers (n, 2) between 0 and 1."""
+        points: NDArray[np.float64] = self._low + chances * (self._high - self._low)
+        return points.astype(np.float32)
+
+    def moved(
+        self, places: Places, actions: NDArray[Any], keys: Words, steps: NDArray[np.int64]
+    ) -> tuple[Places, NDArray[np.bool_]]:
+        """Where actions lead at these steps (from 0) of the episodes with these keys, and which of them leave.
+
+        actions: (n,) directions, or (n, 2) how far to move along each axis, from -1 to 1.
+        """
+        config = self.config
+        ahead = places + (self._moves[actions] if actions.ndim == 1 else config.step * actions.astype(np.float64))
+        if config.noise:
+            counters = _NOISE_COUNTER + 2 * steps[:, None] + np.arange(2)
+            ahead = ahead + config.noise * (2 * _chances(draws(keys[:, None], counters)) - 1)
+        if config.edge == "stop":
+            return np.clip(ahead, self._low, self._high).astype(np.float32), np.zeros(len(places), dtype=np.bool_)
+        return ahead.astype(np.float32), np.any((ahead < self._low) | (ahead > self._high), axis=1)
+
+    def holds(self, places: Places) -> NDArray[np.bool_]:
+        """(n, names) which discs the points are in."""
+        inside = self._away(places) <= 0
+        if self._one_each:
+            return inside
+        return np.stack([inside[:, which].any(1) for which in self._of_name], axis=1)
+
+    def to_border(self, places: Places) -> NDArray[np.float64]:
+        """(n,) the distance to the nearest circle."""
+        distance: NDArray[np.float64] = np.abs(self._away(places)).min(1)
+        return distance
+
+    def _away(self, places: Places) -> NDArray[np.float64]:
+        """(n, discs) the distance to the border of each disc, negative within it."""
+        across, up = self._x - places[:, :1], self._y - places[:, 1:]
+        away: NDArray[np.float64] = np.sqrt(across * across + up * up) - self._radius
+        return away
+
+    def seen(self, places: Places) -> NDArray[np.float32]:
+        """(n, *shape) the observations at some points."""
+        return places.copy() if self.config.observation == "position" else self._lidar(places)
+
+    def _lidar(self, places: Places) -> NDArray[np.float32]:
+        across, up = (self._x - places[:, :1])[..., None], (self._y - places[:, 1:])[..., None]
+        along = across * self._rays[0] + up * self._rays[1]
+        half = self._radius[:, None] ** 2 - (across * across + up * up - along * along)
+        reach = np.sqrt(np.maximum(half, 0.0))
+        # A ray hits a disc unless it passes by, or the whole of the disc lies behind.
+        met = (half >= 0) & (along + reach >= 0)
+        distance = np.where(met, np.maximum(along - reach, 0.0), np.inf) / self.config.reach
+        near = distance if self._one_each else np.stack([distance[:, which].min(1) for which in self._of_name], axis=1)
+        return np.minimum(near, 1.0).astype(np.float32).reshape(len(places), -1)
+
+
+class Reading:
+    """What a task's machine reads in the plane: letters from what holds."""
+
+    def __init__(self, config: PlaneConfig, alphabet: Alphabet) -> None:
+        """Raise `UnknownSymbolError` where the world and the task do not speak of the same things."""
+        for name in config.symbols:
+            if name not in alphabet.symbols:
+                advice = "" if name in config.names else ", or say which one it is with empty=… and outside=…"
+                raise UnknownSymbolError(
+                    f"'{name}' of the world is no symbol of the task{suggestion(name, alphabet.symbols)} "
+                    f"(symbols: {listing(alphabet.symbols)}). Compile the task over {listing(config.symbols)}{advice}"
+                )
+        if alphabet.is_exclusive and config.empty is None:
+            raise UnknownSymbolError(
+                "in an exclusive alphabet one symbol holds at every step, also in no disc: name it with empty=… "
+                f"(symbols: {listing(alphabet.symbols)}), or compile the task over propositions"
+            )
+        if not alphabet.is_exclusive and config.empty is not None:
+            raise UnknownSymbolError(f"with propositions, say empty=None: nothing holds in no disc, not {config.empty}")
+        self._nothing = 0 if config.empty is None else alphabet.places[config.empty]
+        # At most one disc holds, or every one of them is a bit: either way a letter is a sum.
+        letters = [alphabet.letter(name if alphabet.is_exclusive else (name,)) for name in config.names]
+        self._added = np.array(letters, dtype=np.int64) - self._nothing
+        self._exclusive = alphabet.is_exclusive
+        self._left = None
+        if config.outside is not None:
+            self._left = alphabet.letter(config.outside if alphabet.is_exclusive else (config.outside,))
+
+    def letters(self, holds: NDArray[np.bool_], left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """(n,) what is read, from which discs hold (n, names) and who leaves (n,)."""
+        letters: NDArray[np.int64] = self._nothing + (holds * self._added).sum(1)
+        if self._left is None:
+            return letters
+        return np.where(left, self._left if self._exclusive else letters + self._left, letters)
+
+
+def _chances(words: Words) -> NDArray[np.float64]:
+    """Numbers from 0 up to 1."""
+    return (words >> np.uint64(11)).astype(np.float64) / (1 << 53)

@@ -1,0 +1,53 @@
+"""Planes as kinds of worlds for runs: `robot` and `flat`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+
+from nrm.envs.plane.batched import BatchedPlane
+from nrm.envs.plane.config import FLAT, ROBOT, PlaneConfig
+from nrm.envs.plane.env import PlaneEnv
+from nrm.envs.task_env import TaskEnv
+from nrm.envs.termination import End
+from nrm.envs.worlds import WORLDS, WorldKind
+from nrm.errors import ConfigError
+from nrm.machines import Alphabet, MooreMachine, Task, task_from_text
+
+NAMED = {"robot": ROBOT, "flat": FLAT}
+
+
+def _task(text: str | None, config: PlaneConfig) -> Task:
+    """A task file, or a formula over the world's symbols."""
+    if text is None:
+        first, *rest = config.names
+        formula = f"F({first} & F {rest[0]})" if rest else f"F {first}"
+        raise ConfigError(f"no task is given; add one, such as --task '{formula}'")
+    kind = Alphabet.propositional if config.empty is None else Alphabet.exclusive
+    return task_from_text(text, kind(config.symbols))
+
+
+def _render(config: PlaneConfig, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
+    return TaskEnv(PlaneEnv(config, render_mode=mode), machine, end=end)
+
+
+def _title(config: PlaneConfig) -> str:
+    same = (name for name, known in NAMED.items() if (known.bounds, known.discs) == (config.bounds, config.discs))
+    name = next(same, "plane")
+    return name if config.observation == "position" else f"{name}-{config.observation}"
+
+
+PLANE = WORLDS.register(
+    WorldKind(
+        name="plane",
+        names=tuple(NAMED),
+        config=PlaneConfig,
+        parse=NAMED.get,
+        task=_task,
+        build=BatchedPlane,
+        render=_render,
+        title=_title,
+        titled=("observation",),
+    )
+)

@@ -1,0 +1,162 @@
+"""A batch of planes equals its environments step for step, goes on exactly, and can be probed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import nrm
+from nrm.envs import BatchedPlane, BatchedWorld, End, PlaneConfig, PlaneEnv, ProbedWorld, TaskEnv, environment_seeds
+from nrm.envs.minecraft import BatchedMinecraft, MinecraftConfig
+from nrm.envs.plane import FLAT
+from nrm.errors import WorldError
+from tests.envs.worlds import paper_machine
+
+COUNT = 5
+SMALL: dict[str, Any] = {"discs": ("red@-0.3,0,0.3", "green@0.4,0,0.3", "blue@0,0.8,0.2"), "step": 0.2, "steps": 30}
+OVERLAPPING: dict[str, Any] = {"discs": FLAT.discs, "bounds": FLAT.bounds, "step": 0.3, "steps": 30, "empty": None}
+CONFIGS: dict[str, dict[str, Any]] = {
+    "robot": {},
+    "small": SMALL,
+    "noise": {**SMALL, "noise": 0.05, "directions": 9},
+    "lidar": {**SMALL, "observation": "lidar", "start": "outside"},
+    "ends": {**SMALL, "edge": "end", "start": (0.0, 0.0, 0.5)},
+    "outside": {**SMALL, "edge": "end", "outside": "out", "noise": 0.01},
+    "flat": {**OVERLAPPING, "edge": "end", "start": "outside"},
+    "flat-lidar": {**OVERLAPPING, "edge": "end", "start": (1.2, 1.2), "observation": "lidar", "outside": "out"},
+}
+
+
+def config(name: str) -> PlaneConfig:
+    return PlaneConfig(**CONFIGS[name])
+
+
+def machine_of(config: PlaneConfig) -> nrm.MooreMachine:
+    formula = "F(red & F green) & G !blue"
+    if config.empty is None:
+        return nrm.compile(formula, propositions=config.symbols)
+    return nrm.compile(formula, config.symbols)
+
+
+def random_actions(world: BatchedPlane, steps: int, seed: int = 0) -> torch.Tensor:
+    return torch.randint(world.actions, (steps, world.count), generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("end", ["outcome", "limit"])
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_batch_equals_gymnasium_environments_step_for_step(name: str, end: End) -> None:
+    made = config(name)
+    machine = machine_of(made)
+    world = BatchedPlane(made, machine, COUNT, end)
+    envs = [TaskEnv(PlaneEnv(made), machine, end=end) for _ in range(COUNT)]
+    first = world.reset(3).numpy()
+    for index, (env, seed) in enumerate(zip(envs, environment_seeds(3, COUNT), strict=True)):
+        assert (first[index] == env.reset(seed=seed)[0]).all()
+    assert world.truth.label.tolist() == [-1] * COUNT
+    ended, letters = 0, set()
+    for actions in random_actions(world, 150):
+        batch, truth = world.step(actions), world.truth
+        for index, env in enumerate(envs):
+            observation, paid, terminated, truncated, info = env.step(int(actions[index]))
+            assert observation in env.observation_space
+            assert (batch.final_observation[index].numpy() == observation).all()
+            assert batch.reward[index].item() == np.float32(paid)
+            assert (bool(batch.terminated[index]), bool(batch.truncated[index])) == (terminated, truncated)
+            assert int(truth.label[index]) == info["letter"]
+            assert int(truth.final_state[index]) == info["machine_state"]
+            letters.add(info["letter"])
+            if terminated or truncated:
+                ended += 1
+                observation, info = env.reset()
+            assert (batch.observation[index].numpy() == observation).all()
+            assert int(truth.state[index]) == info["machine_state"]
+    assert ended >= COUNT
+    assert len(letters) > 1
+
+
+@pytest.mark.parametrize("name", ["noise", "lidar", "outside"])
+def test_a_saved_state_goes_on_exactly(name: str, tmp_path: Path) -> None:
+    machine = machine_of(config(name))
+    world = BatchedPlane(config(name), machine, COUNT)
+    world.reset(8)
+    for actions in random_actions(world, 37):
+        world.step(actions)
+    torch.save(world.state_dict(), tmp_path / "state.pt")
+    saved = torch.load(tmp_path / "state.pt", weights_only=True)
+    again = BatchedPlane(config(name), machine, COUNT)
+    again.load_state_dict(saved)
+    for actions in random_actions(world, 60, seed=1):
+        one, other = (*world.step(actions), *world.truth), (*again.step(actions), *again.truth)
+        assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_the_world_does_not_mind_what_is_done_to_what_it_handed_out() -> None:
+    worlds = [BatchedPlane(config("noise"), machine_of(config("noise")), COUNT) for _ in range(2)]
+    for world in worlds:
+        world.reset(0).zero_()
+    for actions in random_actions(worlds[0], 60):
+        one, other = ((*world.step(actions), *world.truth) for world in worlds)
+        assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+        for tensor in other:
+            tensor.zero_()
+
+
+def test_leaving_ends_the_episode_and_a_task_can_forbid_it() -> None:
+    made = PlaneConfig(start=(0.95, 0.0), edge="end", outside="out")
+    machine = nrm.compile("F red & G !out", made.symbols)
+    world = BatchedPlane(made, machine, 1)
+    world.reset(0)
+    batch = world.step(torch.tensor([0]))
+    assert (batch.terminated.item(), batch.reward.item()) == (True, -100.0)
+    assert machine.alphabet.letter_name(int(world.truth.label)) == "out"
+    assert batch.observation[0].tolist() == pytest.approx([0.95, 0.0])
+    unpunished = BatchedPlane(PlaneConfig(start=(0.95, 0.0), edge="end"), machine_of(config("robot")), 1)
+    unpunished.reset(0)
+    batch = unpunished.step(torch.tensor([0]))
+    assert (batch.terminated.item(), batch.reward.item()) == (True, 0.0)
+
+
+@pytest.mark.parametrize("name", ["robot", "flat-lidar"])
+def test_probes_are_even_and_right(name: str) -> None:
+    made = config(name)
+    world: BatchedWorld = BatchedPlane(made, machine_of(made), 2)
+    assert isinstance(world, ProbedWorld)
+    probe = world.probe(4000, 0)
+    assert all(torch.equal(a, b) for a, b in zip(probe[:3], world.probe(4000, 0)[:3], strict=True))
+    assert not torch.equal(probe.letters, world.probe(4000, 1).letters)
+    assert probe.observations.shape == (4000, *world.shape)
+    assert probe.near == made.step / 2
+    if name == "robot":
+        # The discs cover pi (0.35^2 + 0.35^2 + 0.15^2) of an area of 4.
+        share = float((probe.letters != 3).double().mean())
+        assert share == pytest.approx(np.pi * 0.2675 / 4, abs=0.02)
+        for place in range(50):
+            away = [np.hypot(*(probe.observations[place].numpy() - d[1:3])) - d[3] for d in made.placed]
+            assert float(probe.distance[place]) == pytest.approx(min(map(abs, away)), abs=1e-5)
+            inside = [d.name for d, apart in zip(made.placed, away, strict=True) if apart <= 0]
+            assert made.symbols[int(probe.letters[place])] == (inside[0] if inside else "empty")
+
+
+def test_grids_cannot_be_probed_but_listed() -> None:
+    assert not isinstance(BatchedMinecraft(MinecraftConfig(), paper_machine(), 1), ProbedWorld)
+
+
+def test_misuse_is_named() -> None:
+    machine = machine_of(config("robot"))
+    with pytest.raises(WorldError, match="discrete actions; the configuration says 'continuous'"):
+        BatchedPlane(PlaneConfig(actions="continuous"), machine, 2)
+    world = BatchedPlane(PlaneConfig(), machine, 2)
+    for call in (lambda: world.step(torch.zeros(2, dtype=torch.int64)), world.state_dict, lambda: world.truth):
+        with pytest.raises(WorldError, match=r"call reset\(seed\)"):
+            call()
+    world.reset(0)
+    with pytest.raises(WorldError, match="action 8 in environment 1; actions are 0 to 7"):
+        world.step(torch.tensor([0, 8]))
+    with pytest.raises(WorldError, match=r"not torch\.float32"):
+        world.step(torch.zeros(2))
+    with pytest.raises(WorldError, match="the saved state is of another world"):
+        BatchedPlane(PlaneConfig(step=0.2), machine, 2).load_state_dict(world.state_dict())

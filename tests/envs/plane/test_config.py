@@ -1,0 +1,81 @@
+"""What a world of discs can be made of, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nrm.envs import PlaneConfig, find_world
+from nrm.envs.plane import FLAT, ROBOT, Disc
+from nrm.errors import WorldError
+
+
+def test_discs_can_be_given_in_several_ways() -> None:
+    texts = PlaneConfig(discs=("a@0,0.5,0.25", "a@0,-0.5,0.25", "b@0.5,0,0.1"))
+    for given in (
+        {"a": [(0, 0.5, 0.25), (0, -0.5, 0.25)], "b": (0.5, 0, 0.1)},
+        [("a", (0, 0.5, 0.25)), ("a", (0, -0.5, 0.25)), ("b", (0.5, 0, 0.1))],
+        [Disc("a", 0, 0.5, 0.25), Disc("a", 0, -0.5, 0.25), Disc("b", 0.5, 0, 0.1)],
+    ):
+        assert PlaneConfig(discs=given) == texts  # type: ignore[arg-type]
+    assert texts.names == ("a", "b")
+    assert texts.symbols == ("a", "b", "empty")
+    assert texts.placed[1] == Disc("a", 0.0, -0.5, 0.25)
+
+
+def test_the_worlds_by_name() -> None:
+    assert find_world("robot")[1] == ROBOT == PlaneConfig()
+    assert find_world("flat")[1] == FLAT
+    assert ROBOT.overlap is None
+    assert FLAT.overlap is not None
+    assert len(FLAT.placed) == 9
+    assert FLAT.names == ("red", "magenta", "yellow", "orange", "blue", "green", "aqua")
+    kind, _ = find_world("flat")
+    assert kind.task("F(red & magenta)", FLAT).alphabet.size == 128
+    assert kind.task("F red", ROBOT).alphabet.symbols == ("red", "green", "blue", "empty")
+    assert [kind.title(config) for config in (ROBOT, FLAT, replace(FLAT, observation="lidar"))] == [
+        "robot",
+        "flat",
+        "flat-lidar",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bounds": (0, 0, 1)}, "4 finite numbers, not"),
+        ({"bounds": (0, 0, 0, 1)}, "the first two below the others"),
+        ({"discs": "red@0,0,1"}, "discs are a list such as"),
+        ({"discs": ()}, "without any disc"),
+        ({"discs": ("red@0,0",)}, "name@x,y,radius.*not 'red@0,0'"),
+        ({"discs": ("red@0,0,x",)}, "not 'red@0,0,x'"),
+        ({"discs": ("@0,0,1",)}, "has no name"),
+        ({"discs": {"red": (0, 0, -1)}}, "radius of the disc 'red' must be positive, not -1"),
+        ({"discs": {"red": (0, 0, float("nan"))}}, "'red' is made of x, y and a radius: 3 finite numbers"),
+        ({"discs": [3]}, "a disc is a name with"),
+        ({"step": 0}, "step must be a positive number, not 0"),
+        ({"reach": float("inf")}, "reach must be a positive number"),
+        ({"noise": -0.1}, "noise must be a number from 0, not -0.1"),
+        ({"steps": 0}, "steps must be a whole number from 1, not 0"),
+        ({"rays": 2.5}, "rays must be a whole number from 1, not 2.5"),
+        ({"directions": 4}, "8, or 9 with staying, not 4"),
+        ({"actions": "continous"}, "unknown actions 'continous'; did you mean 'continuous'"),
+        ({"edge": "wrap"}, "unknown edge 'wrap'"),
+        ({"observation": "image"}, "unknown observation 'image'"),
+        ({"start": "anywhere"}, "not at 'anywhere'"),
+        ({"start": (0.0,)}, r"not at \(0.0,\)"),
+        ({"start": (2.0, 0.0)}, "not within the bounds"),
+        ({"start": (0.9, 0.0, 0.2)}, "not within the bounds"),
+        ({"start": (0.0, 0.0, -0.2)}, "radius -0.2"),
+        ({"start": (0.5, 0.0, 0.2, 0.1)}, r"\(left, bottom, right, top\), not"),
+        ({"empty": "red"}, "'red' names both a disc"),
+        ({"outside": "out"}, "outside='out' is for edge 'end'"),
+        ({"outside": "empty", "edge": "end"}, "both a place without a disc and leaving"),
+        ({"discs": ("a@0,0,0.5", "b@0.6,0,0.2")}, r"a@0,0,0.5 and b@0.6,0,0.2 overlap.*empty=None"),
+    ],
+)
+def test_what_makes_no_world_is_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(WorldError, match=message):
+        PlaneConfig(**options)

@@ -1,0 +1,97 @@
+"""The environment for Gymnasium: its rules, labels and pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from nrm.envs.plane import FLAT, PlaneEnv
+from nrm.envs.plane.painter import COLOURS, FLOOR, ROBOT
+from nrm.errors import WorldError
+from nrm.registration import PLANE_ID
+from tests.envs.plane.test_batched import CONFIGS
+
+
+@pytest.mark.parametrize("actions", ["discrete", "continuous"])
+@pytest.mark.parametrize("name", CONFIGS)
+def test_gymnasium_approves(name: str, actions: str) -> None:
+    env = gymnasium.make(PLANE_ID, render_mode="rgb_array", **{**CONFIGS[name], "actions": actions})
+    check_env(env.unwrapped)
+
+
+def test_it_moves_labels_and_is_truncated() -> None:
+    env = PlaneEnv(start=(-0.5, -0.2), steps=3)
+    observation, info = env.reset(seed=0)
+    assert observation.tolist() == pytest.approx([-0.5, -0.2])
+    assert info == {"labels": ("empty",)}
+    steps = [env.step(action) for action in (2, 2, 6)]
+    assert [step[1:4] for step in steps] == [(0.0, False, False), (0.0, False, False), (0.0, False, True)]
+    assert [step[4]["labels"] for step in steps] == [("red",), ("red",), ("red",)]
+    assert steps[1][0].tolist() == pytest.approx([-0.5, 0.0], abs=1e-6)
+
+
+def test_continuous_moves_are_measured_in_steps() -> None:
+    env = PlaneEnv(actions="continuous", start=(0.0, 0.0))
+    env.reset(seed=0)
+    assert env.step(np.array([0.5, -1.0], dtype=np.float32))[0].tolist() == pytest.approx([0.05, -0.1], abs=1e-6)
+    for wrong in (np.array([1.5, 0.0]), np.array([np.nan, 0.0]), np.zeros(3), 2):
+        with pytest.raises(WorldError, match="at step 2; the actions are two numbers from -1 to 1"):
+            env.step(wrong)
+
+
+def test_several_discs_hold_at_once() -> None:
+    env = PlaneEnv(FLAT, start=(0.7, 0.3), directions=9)
+    env.reset(seed=0)
+    assert env.step(8)[4]["labels"] == ("blue", "green", "aqua")
+
+
+def test_equal_seeds_give_equal_episodes_and_episodes_differ() -> None:
+    def starts(seed: int) -> list[Any]:
+        env = PlaneEnv(start="outside")
+        return [env.reset(seed=seed if episode == 0 else None)[0].tolist() for episode in range(4)]
+
+    assert starts(1) == starts(1)
+    assert len({tuple(start) for start in starts(1) + starts(2)}) == 8
+
+
+def test_pictures_show_discs_and_the_robot_where_they_are() -> None:
+    env = PlaneEnv(start=(0.0, -0.5), render_mode="rgb_array", bounds=(-1, -1, 1, 1))
+    env.reset(seed=0)
+    picture = env.render()
+    assert picture.shape == (512, 512, 3)
+    assert tuple(picture[384, 256]) == ROBOT  # y grows upwards, rows downwards
+    assert tuple(picture[5, 5]) == FLOOR
+    expected = 0.25 * np.array(FLOOR) + 0.75 * np.array(COLOURS["red"])
+    assert picture[205, 128] == pytest.approx(expected, abs=1)
+    wide = PlaneEnv(bounds=(-2, -1, 2, 1), render_mode="rgb_array", discs={"thing": (0, 0, 0.5)}, start=(0, 0))
+    wide.reset(seed=0)
+    assert wide.render().shape == (256, 512, 3)
+
+
+def test_render_as_text() -> None:
+    env = PlaneEnv(start=(-0.5, 0.2), render_mode="ansi")
+    env.reset(seed=0)
+    lines = env.render().splitlines()
+    assert lines[-1] == "@ robot  r red  g green  b blue"
+    row = next(line for line in lines if "@" in line)
+    assert row[12] == "@" or row[13] == "@"
+    assert row.count("r") >= 10
+
+
+def test_misuse_is_named() -> None:
+    with pytest.raises(WorldError, match="unknown option 'disks'; did you mean 'discs'"):
+        gymnasium.make(PLANE_ID, disks=())
+    with pytest.raises(WorldError, match="unknown render_mode 'rgb'"):
+        PlaneEnv(render_mode="rgb")
+    env = PlaneEnv()
+    with pytest.raises(WorldError, match=r"call reset\(\) before the first step"):
+        env.step(0)
+    env.reset(seed=0)
+    with pytest.raises(WorldError, match="without a render_mode"):
+        env.render()
+    with pytest.raises(WorldError, match="unknown action 8 at step 1; the actions are 0 right"):
+        env.step(8)

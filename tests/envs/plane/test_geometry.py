@@ -1,0 +1,158 @@
+"""Points in the plane, by hand and against loops over points and discs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nrm
+from nrm.envs.counter_rng import words
+from nrm.envs.plane import FLAT, PlaneConfig
+from nrm.envs.plane.geometry import Geometry, Reading
+from nrm.errors import UnknownSymbolError, WorldError
+
+TWO = PlaneConfig(discs=("a@0.5,0,0.2", "b@-0.5,0,0.1"), rays=4, reach=2.0)
+
+
+def places(*points: tuple[float, float]) -> Any:
+    return np.array(points, dtype=np.float32)
+
+
+def random_places(count: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).uniform(-2, 2, (count, 2)).astype(np.float32)
+
+
+def test_discs_and_the_distance_to_their_borders_by_hand() -> None:
+    geometry = Geometry(TWO)
+    at = places((0.5, 0.0), (0.65, 0.0), (0.75, 0.0), (-0.5, 0.05), (0.0, 0.0))
+    assert geometry.holds(at).tolist() == [[True, False], [True, False], [False, False], [False, True], [False] * 2]
+    assert geometry.to_border(at) == pytest.approx([0.2, 0.05, 0.05, 0.05, 0.3], abs=1e-6)
+
+
+def test_rays_by_hand() -> None:
+    # From the origin the ray to the right meets a after 0.3, the one to the left b after 0.4; the reach is 2.
+    lidar = Geometry(PlaneConfig(discs=TWO.discs, rays=4, reach=2.0, observation="lidar"))
+    assert lidar.shape == (8,)
+    seen = lidar.seen(places((0.0, 0.0), (0.5, 0.1), (0.5, -1.0)))
+    assert seen[0] == pytest.approx([0.15, 1, 1, 1, 1, 1, 0.2, 1], abs=1e-6)
+    assert seen[1] == pytest.approx([0, 0, 0, 0, 1, 1, 1, 1], abs=1e-6)
+    assert seen[2] == pytest.approx([1, 0.4, 1, 1, 1, 1, 1, 1], abs=1e-6)
+
+
+def walked(config: PlaneConfig, at: Any, name: str, angle: float) -> float:
+    """The share of the reach at which a ray meets a disc, by walking along it."""
+    for step in range(2_001):
+        distance = config.reach * step / 2_000
+        x, y = at[0] + distance * math.cos(angle), at[1] + distance * math.sin(angle)
+        for disc in config.placed:
+            if disc.name == name and math.hypot(x - disc.x, y - disc.y) <= disc.radius:
+                return step / 2_000
+    return 1.0
+
+
+def test_rays_against_walking_along_them() -> None:
+    config = replace(FLAT, observation="lidar", rays=5)
+    at = random_places(4, 1)
+    seen = Geometry(config).seen(at).reshape(4, 7, 5)
+    for place in range(4):
+        for number, name in enumerate(config.names):
+            for ray in range(5):
+                expected = walked(config, at[place], name, 2 * math.pi * ray / 5)
+                assert seen[place, number, ray] == pytest.approx(expected, abs=2e-3)
+
+
+@given(st.integers(0, 2**32))
+def test_what_holds_against_a_loop(seed: int) -> None:
+    at = random_places(20, seed)
+    found = Geometry(FLAT).holds(at)
+    for place, (x, y) in enumerate(at.tolist()):
+        inside = {disc.name for disc in FLAT.placed if math.hypot(x - disc.x, y - disc.y) <= disc.radius}
+        assert {name for name, holds in zip(FLAT.names, found[place], strict=True) if holds} == inside
+
+
+def test_moves_and_edges_by_hand() -> None:
+    keys, time = words([0, 1]), np.zeros(2, dtype=np.int64)
+    stops = Geometry(PlaneConfig(directions=9))
+    moved, left = stops.moved(places((0.0, 0.0), (0.95, 0.95)), np.array([2, 1]), keys, time)
+    assert moved.tolist() == [pytest.approx([0, 0.1], abs=1e-6), [1.0, 1.0]]
+    assert left.tolist() == [False, False]
+    stayed, _ = stops.moved(moved, np.array([8, 8]), keys, time)
+    assert (stayed == moved).all()
+    ends = Geometry(PlaneConfig(edge="end"))
+    moved, left = ends.moved(places((0.0, 0.0), (0.95, 0.0)), np.array([4, 0]), keys, time)
+    assert moved.tolist() == [pytest.approx([-0.1, 0], abs=1e-6), pytest.approx([1.05, 0], abs=1e-6)]
+    assert left.tolist() == [False, True]
+    low, high = ends.limits()
+    assert (moved >= low).all()
+    assert (moved <= high).all()
+    moved, _ = stops.moved(places((0.0, 0.0)), np.array([[-0.5, 1.0]], dtype=np.float32), keys[:1], time[:1])
+    assert moved.tolist() == [pytest.approx([-0.05, 0.1], abs=1e-6)]
+
+
+def test_noise_is_even_bounded_and_drawn_from_episode_and_step() -> None:
+    noisy = Geometry(PlaneConfig(noise=0.05, directions=9))
+    keys, still = words(list(range(4000))), np.full(4000, 8)
+    origin, zero = np.zeros((4000, 2), dtype=np.float32), np.zeros(4000, dtype=np.int64)
+    moved, _ = noisy.moved(origin, still, keys, zero)
+    assert np.abs(moved).max() <= 0.05
+    assert np.abs(moved.mean(0)).max() < 0.003
+    assert moved.std(0) == pytest.approx(0.05 / math.sqrt(3), rel=0.05)
+    assert (noisy.moved(origin, still, keys, zero)[0] == moved).all()
+    assert (noisy.moved(origin, still, keys, zero + 1)[0] != moved).any(1).all()
+
+
+@pytest.mark.parametrize(
+    ("start", "inside"),
+    [
+        ((0.3, -0.2), lambda x, y: abs(x - 0.3) + abs(y + 0.2) < 1e-6),
+        ((0.1, 0.1, 0.2), lambda x, y: math.hypot(x - 0.1, y - 0.1) <= 0.2 + 1e-6),
+        ((-0.5, 0.1, 0.5, 0.2), lambda x, y: -0.5 <= x <= 0.5 and 0.0999 <= y <= 0.2001),
+        ("outside", lambda x, y: math.hypot(x - 0.5, y) > 0.2 and math.hypot(x + 0.5, y) > 0.1),
+    ],
+)
+def test_starts_lie_where_they_should(start: Any, inside: Any) -> None:
+    begun = Geometry(PlaneConfig(discs=TWO.discs, start=start)).begin(words(list(range(500))))
+    assert begun.shape == (500, 2)
+    assert all(inside(x, y) for x, y in begun.tolist())
+    assert len({tuple(point) for point in begun.tolist()}) == (1 if len(start) == 2 else 500)
+
+
+def test_no_room_to_start_is_said() -> None:
+    full = Geometry(PlaneConfig(discs=("a@0,0,5",), start="outside"))
+    with pytest.raises(WorldError, match="no room to start"):
+        full.begin(words([0]))
+
+
+def test_letters_of_both_alphabets_and_of_leaving() -> None:
+    holds, left = np.array([[True, False], [False, True], [False, False]]), np.array([False, False, True])
+    out = PlaneConfig(discs=TWO.discs, edge="end", outside="out")
+    exclusive = nrm.compile("F a", ["empty", "b", "a", "out"]).alphabet
+    assert Reading(out, exclusive).letters(holds, left).tolist() == [2, 1, 3]
+    assert Reading(out, exclusive).letters(holds, ~left).tolist() == [3, 3, 0]
+    bits = PlaneConfig(discs=TWO.discs, edge="end", outside="out", empty=None)
+    propositional = nrm.compile("F a", propositions=["b", "a", "out"]).alphabet
+    assert Reading(bits, propositional).letters(holds | holds[::-1], left).tolist() == [2, 1, 6]
+    assert Reading(bits, propositional).letters(np.ones((1, 2), dtype=bool), np.array([False])).tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("options", "symbols", "propositions", "message"),
+    [
+        ({}, ["a", "c", "empty"], None, "'b' of the world is no symbol of the task.*Compile the task over a, b, empty"),
+        ({}, ["a", "b", "floor"], None, "'empty' of the world is no symbol.*with empty="),
+        ({"empty": None}, ["a", "b", "c"], None, "also in no disc"),
+        ({}, None, ["a", "b", "empty"], "with propositions, say empty=None"),
+    ],
+)
+def test_the_world_and_the_task_must_speak_of_the_same(
+    options: dict[str, Any], symbols: Any, propositions: Any, message: str
+) -> None:
+    alphabet = nrm.compile("F a", symbols, propositions=propositions).alphabet
+    with pytest.raises(UnknownSymbolError, match=message):
+        Reading(PlaneConfig(discs=TWO.discs, **options), alphabet)
