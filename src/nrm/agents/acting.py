@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from nrm.agents.actions import head_for
 from nrm.agents.networks import NetworkConfig, Sight, network_kind
 from nrm.agents.networks.running import RunningFeatures
-from nrm.envs.world import BatchedWorld
+from nrm.envs.world import BatchedWorld, ManyTasksWorld, tasks_of
 from nrm.errors import ConfigError
-from nrm.tracking import Memory, Seen, reset
+from nrm.tracking import Memory, Seen, begin, reset
 
 
 class Rollout(NamedTuple):
@@ -32,6 +32,8 @@ class Rollout(NamedTuple):
     """The memory then, before any reset."""
     final_state: Tensor
     """The machine's true state then: for memories that see it, and to tell successes."""
+    task: Tensor
+    """The number of the task; 0 where there is one."""
 
     @property
     def done(self) -> Tensor:
@@ -59,7 +61,8 @@ class Actor:
         self.observation = world.reset(seed)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            sight = Sight(tuple(world.shape), self._sample(), endless=world.frames is None)
+            endless, wraps = world.frames is None, getattr(world, "wraps", False)
+            sight = Sight(tuple(world.shape), self._sample(), endless, wraps)
             self.net: Any = network_kind(world, network).build(sight, memory.size, self.head, network)
         self.generator = torch.Generator().manual_seed(seed)
         self.parameters = list(self.net.parameters())
@@ -75,7 +78,14 @@ class Actor:
         # The policy is a table where all pairs of a frame and a memory are about as many as a rollout has steps.
         rows = None if world.frames is None or memory.table is None else len(world.frames) * len(memory.table)
         self._tabled = rows is not None and rows <= 4 * steps * world.count
-        self.carry = memory.start(world.count)
+        self._many = tasks_of(world) is not None
+        self._one_task = torch.zeros(world.count, dtype=torch.int64)
+        self.carry = begin(memory, world.count, self.task)
+
+    @property
+    def task(self) -> Tensor:
+        """(envs,) the number of the task that each environment has now."""
+        return cast(ManyTasksWorld, self.world).task if self._many else self._one_task
 
     def _sample(self) -> Tensor | None:
         """Observations to normalise over: all there are, or the first images. First positions tell too little."""
@@ -90,6 +100,7 @@ class Actor:
         columns: list[tuple[Tensor, ...]] = []
         # The noise of a rollout is drawn at once.
         noise = self.head.noise((self.steps, world.count), self.generator)
+        task = self.task
         for step in range(self.steps):
             action = self.head.sample(self._logits(), noise[step])
             batch = world.step(action)
@@ -97,8 +108,10 @@ class Actor:
             features = self.net.summary(self.features(batch.final_observation)) if memory.learns else None
             told = state if memory.sees_truth else None
             reached = memory.read(self.carry, Seen(batch.final_observation, features, action, batch.reward, told))
-            columns.append((self.observation, self.carry, action, *batch[1:4], batch.final_observation, reached, state))
-            self.carry = reset(memory, reached, batch.terminated | batch.truncated)
+            shown = (*batch[1:4], batch.final_observation)
+            columns.append((self.observation, self.carry, action, *shown, reached, state, task))
+            task = self.task
+            self.carry = reset(memory, reached, batch.terminated | batch.truncated, task)
             self.observation = batch.observation
         rollout = Rollout(*map(torch.stack, zip(*columns, strict=True)))
         if isinstance(self.net.encoder, RunningFeatures):
@@ -196,7 +209,9 @@ class Actor:
             seen = Seen(
                 rollout.final_observation[step], final_features[step], rollout.action[step], rollout.reward[step], None
             )
-            carry = reset(self.memory, self.memory.read(carry, seen), rollout.done[step])
+            # The step after tells the task of an episode that begins; after the last step nothing is asked.
+            task = rollout.task[min(step + 1, len(rollout.task) - 1)]
+            carry = reset(self.memory, self.memory.read(carry, seen), rollout.done[step], task)
         return torch.stack(result)
 
     def state_dict(self) -> dict[str, Any]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.agents.actions import head_for
 from nrm.agents.training import Trainer
-from nrm.envs.world import BatchedWorld, StepBatch
-from nrm.machines.levels import LevelCodec
-from nrm.tracking import Accuracy, BorderAccuracy, Recorder, Seen, reset
+from nrm.envs.world import BatchedWorld, ManyTasksWorld, StepBatch, tasks_of
+from nrm.errors import WorldError
+from nrm.machines import LevelCodec, TaskPool
+from nrm.tracking import Accuracy, Belief, BorderAccuracy, Memory, Recorder, Seen, TaskMemory, begin, reset
 
 
 class Played(NamedTuple):
@@ -29,11 +31,25 @@ class Played(NamedTuple):
     """(envs,) the true letter read."""
     state: Tensor
     """(envs,) the machine's true state reached."""
+    task: Tensor | None
+    """(envs,) the number of the task, where there are many."""
 
     @property
     def done(self) -> Tensor:
         """(envs,) where an episode ended."""
         return self.batch.terminated | self.batch.truncated
+
+
+class TaskOutcome(NamedTuple):
+    """What became of the episodes of one of many tasks."""
+
+    name: str
+    states: int
+    """Of its machine."""
+    episodes: int
+    success_rate: float
+    mean_steps: float | None
+    """Of successful episodes; None where there are none."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +68,29 @@ class Evaluation:
     """How often the grounder names what is seen, over the steps of the episodes."""
     borders: BorderAccuracy | None
     """The same all over the world, near borders between symbols and far from them, where observations can be drawn."""
+    by_task: tuple[TaskOutcome, ...] = ()
+    """Task by task, where there are many."""
 
 
-def play(trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool) -> Iterator[Played]:
+def memory_for(trainer: Trainer, world: BatchedWorld, belief: Belief | None = None) -> Memory:
+    """The trainer's memory on another world, with its tasks; `belief`: what beliefs read, as in training if absent."""
+    memory, tasks = trainer.learner.memory, tasks_of(world)
+    if tasks is None:
+        return memory.on(world.frames)
+    if not isinstance(memory, TaskMemory):
+        raise WorldError(
+            "the agent was trained on one task and follows the states of its machine; for tasks that it has not seen, "
+            "train it on many: nrm train --tasks mixture"
+        )
+    return memory.with_tasks(world.frames, tasks, belief)
+
+
+def play(
+    trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool, belief: Belief | None = None
+) -> Iterator[Played]:
     """Act on a world without end, with the trainer's policy as it is."""
-    policy, memory = trainer.learner.policy, trainer.learner.memory.on(world.frames)
+    policy, memory = trainer.learner.policy, memory_for(trainer, world, belief)
+    many = cast(ManyTasksWorld, world) if tasks_of(world) is not None else None
     generator, head = torch.Generator().manual_seed(seed), head_for(world.actions)
 
     def features(observation: Tensor) -> Tensor:
@@ -64,7 +98,8 @@ def play(trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool) -> Iter
 
     with torch.no_grad():
         observation = world.reset(seed)
-        carry = memory.start(world.count)
+        task = None if many is None else many.task
+        carry = begin(memory, world.count, task)
         while True:
             logits = policy.logits(features(observation), memory.feature(carry))
             noise = head.noise((world.count,), generator)
@@ -75,28 +110,35 @@ def play(trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool) -> Iter
             read = policy.summary(features(batch.final_observation)) if memory.learns else None
             seen = Seen(batch.final_observation, read, action, batch.reward, state)
             reached = memory.read(carry, seen)
-            yield Played(action, batch, memory.feature(reached), truth.label, truth.final_state)
-            carry = reset(memory, reached, batch.terminated | batch.truncated)
+            yield Played(action, batch, memory.feature(reached), truth.label, truth.final_state, task)
+            task = None if many is None else many.task
+            carry = reset(memory, reached, batch.terminated | batch.truncated, task)
             observation = batch.observation
 
 
-def evaluate(trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, greedy: bool) -> Evaluation:
+def evaluate(
+    trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, greedy: bool, belief: Belief | None = None
+) -> Evaluation:
     """Play until every environment has done its share of the episodes, and no more is counted.
 
-    Taking the first episodes to end instead would favour short ones.
+    Taking the first episodes to end instead would favour short ones. `belief`: what beliefs over unseen tasks read; as
+    in training when absent.
     """
     machine, codec, recorder = world.machine, LevelCodec.of(world.machine), Recorder(world.count, keep=False)
     left = np.array([len(part) for part in np.array_split(np.arange(episodes), world.count)])
     returns: list[float] = []
     lengths: list[int] = []
     successes: list[bool] = []
-    tracked = np.zeros((machine.states, machine.states), dtype=np.int64)
+    tasks: list[int] = []
+    many = tasks_of(world)
+    tracks = trainer.method.tracks_states and many is None
+    tracked = np.zeros((machine.states, machine.states) if tracks else (1, 1), dtype=np.int64)
     seen: list[Tensor] = []
     letters: list[Tensor] = []
-    for played in play(trainer, world, seed, greedy):
+    for played in play(trainer, world, seed, greedy, belief):
         active = left > 0
         recorder.add(played.batch.reward.numpy(), played.batch.final_observation.numpy())
-        if trainer.method.tracks_states:
+        if tracks:
             believed = played.memory.argmax(-1).numpy()
             np.add.at(tracked, (played.state.numpy()[active], believed[active]), 1)
         if trainer.model is not None:
@@ -107,6 +149,7 @@ def evaluate(trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, gr
                 returns.append(codec.snap(episode.total))
                 lengths.append(episode.length)
                 successes.append(bool(machine.accepting[int(played.state[episode.environment])]))
+                tasks.append(0 if played.task is None else int(played.task[episode.environment]))
             left[episode.environment] -= 1
         if (left <= 0).all():
             break
@@ -128,4 +171,19 @@ def evaluate(trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, gr
         else None,
         grounding=grounding,
         borders=trainer.borders(),
+        by_task=() if many is None else _by_task(many, np.array(tasks), np.array(successes), np.array(lengths)),
     )
+
+
+def _by_task(
+    pool: TaskPool, tasks: NDArray[np.int64], successes: NDArray[np.bool_], lengths: NDArray[np.int64]
+) -> tuple[TaskOutcome, ...]:
+    found = []
+    for number, (name, machine) in enumerate(zip(pool.names, pool.machines, strict=True)):
+        mine = tasks == number
+        if not mine.any():
+            continue
+        won = mine & successes
+        steps = float(lengths[won].mean()) if won.any() else None
+        found.append(TaskOutcome(name, machine.states, int(mine.sum()), float(successes[mine].mean()), steps))
+    return tuple(found)

@@ -6,18 +6,20 @@ import torch
 from torch import nn
 
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.envs.world import BatchedWorld
-from nrm.neural import NeuralRewardMachine, ProbabilisticMoore
+from nrm.envs.world import BatchedWorld, tasks_of
+from nrm.neural import NeuralRewardMachine
 from nrm.neural.grounders import GROUNDERS, grounder_for
-from nrm.tracking import BeliefMemory, Grounding, GroundingConfig
+from nrm.tracking import BeliefMemory, Grounding, GroundingConfig, TaskBeliefMemory
 
 
 def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
         grounder = _grounder(world, settings.grounder)
-    model = NeuralRewardMachine(grounder, ProbabilisticMoore.from_machine(world.machine)).eval()
-    memory = BeliefMemory(model, world.frames, settings.belief)
+    tasks = tasks_of(world)
+    model = NeuralRewardMachine(grounder, world.machine if tasks is None else tasks).eval()
+    remembers = BeliefMemory if tasks is None else TaskBeliefMemory
+    memory = remembers(model, world.frames, settings.belief)
     grounding = Grounding(
         model,
         memory,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.envs.world import BatchedWorld
-from nrm.tracking import MachineMemory
+from nrm.envs.world import BatchedWorld, tasks_of
+from nrm.tracking import MachineMemory, TaskStateMemory
 
 
 def _prepare(world: BatchedWorld, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    return Prepared(MachineMemory(world.machine))
+    tasks = tasks_of(world)
+    return Prepared(MachineMemory(world.machine) if tasks is None else TaskStateMemory(tasks))
 
 
 RM = METHODS.register(

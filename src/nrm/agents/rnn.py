@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from nrm.agents.actions import head_for
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.action_spaces import ActionSpace
-from nrm.envs.world import BatchedWorld
+from nrm.envs.world import BatchedWorld, tasks_of
 from nrm.errors import ConfigError
-from nrm.tracking import Seen
+from nrm.tracking import Seen, ToldTaskMemory
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,9 @@ class RecurrentMemory(nn.Module):
 def _prepare(world: BatchedWorld, settings: RecurrentConfig, features: int, seed: int) -> Prepared:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
-        return Prepared(RecurrentMemory(features, world.actions, settings))
+        memory = RecurrentMemory(features, world.actions, settings)
+    tasks = tasks_of(world)
+    return Prepared(memory if tasks is None else ToldTaskMemory(memory, tasks))
 
 
 RNN = METHODS.register(

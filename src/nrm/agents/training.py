@@ -12,7 +12,7 @@ import torch
 from nrm.agents.algorithms import ALGORITHMS, Learner
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind
-from nrm.envs.world import BatchedWorld, Probe, ProbedWorld
+from nrm.envs.world import BatchedWorld, Probe, ProbedWorld, tasks_of
 from nrm.errors import TrainingError
 from nrm.machines.levels import LevelCodec
 from nrm.neural import NeuralRewardMachine
@@ -31,8 +31,8 @@ class Decided(NamedTuple):
     """Nats a step of the new episodes, before anything was learned from them."""
     explained: float
     """The share of them that was explained."""
-    reached: float
-    """Nats a step of held-out episodes after learning; NaN where nothing was learned."""
+    reached: float | None
+    """Nats a step of held-out episodes after learning; None where nothing was learned."""
     verdict: str
     reason: str
 
@@ -71,7 +71,9 @@ class Trainer:
         self.steps = 0
         """Steps of all environments together."""
         self.updates = 0
-        self.meter = AccuracyMeter(world.machine)
+        self.tasks = tasks_of(world)
+        """The tasks, where every episode has one of many."""
+        self.meter = AccuracyMeter(world.machine if self.tasks is None else self.tasks)
         seen = world.shape if world.frames is None else ()
         kind = world.dtype if world.frames is None else torch.int64
         blank = torch.empty(0, world.count, *seen, dtype=kind).numpy()
@@ -106,10 +108,12 @@ class Trainer:
             raise TrainingError(f"after {episodes} episodes, in update {self.updates + 1}: {error}") from None
         finished: list[RecordedEpisode] = []
         observations, rewards = rollout.final_observation.numpy(), rollout.reward.numpy()
-        done, states = rollout.done.numpy(), rollout.final_state.numpy()
+        done, states, tasks = rollout.done.numpy(), rollout.final_state.numpy(), rollout.task.numpy()
         for step in range(len(rewards)):
             self._recorder.add(rewards[step], observations[step])
             ended = self._recorder.finish(done[step])
+            if self.tasks is not None:
+                ended = [episode._replace(task=int(tasks[step][episode.environment])) for episode in ended]
             finished += ended
             self.steps += self.world.count
             self._log(ended, states[step])
@@ -121,7 +125,7 @@ class Trainer:
         return losses
 
     def _record_burst(self, burst: Burst) -> None:
-        reached = float("nan") if burst.record is None else burst.record.best.held_out
+        reached = None if burst.record is None else burst.record.best.held_out
         decided = Decided(len(self.history.returns), burst.loss, burst.explained, reached, *burst.decision)
         self.history.decisions.append(decided)
         if burst.record is not None:

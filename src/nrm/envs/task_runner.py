@@ -32,8 +32,11 @@ class TaskRunner:
     Which one is drawn by the episode's key and the weights of the tasks, and depends on nothing drawn before.
     """
 
-    def __init__(self, tasks: TaskPool, count: int, end: End) -> None:
-        self.tasks = tasks
+    def __init__(self, tasks: MooreMachine | TaskPool, count: int, end: End) -> None:
+        """`tasks`: one task, or many."""
+        self.given = tasks if isinstance(tasks, TaskPool) else None
+        """The tasks, where many were given; None for one."""
+        self.tasks = tasks = tasks if isinstance(tasks, TaskPool) else TaskPool.of([tasks])
         self.count = count
         self.end: End = end
         machine = tasks.union

@@ -6,11 +6,12 @@ from hashlib import sha256
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from nrm.envs.action_spaces import ActionSpace
 from nrm.errors import WorldError
-from nrm.machines import MooreMachine
+from nrm.machines import MooreMachine, TaskPool
 
 
 class StepBatch(NamedTuple):
@@ -92,6 +93,29 @@ class BatchedWorld(Protocol):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from where `state_dict` was called."""
+
+
+class ManyTasksWorld(BatchedWorld, Protocol):
+    """A world in which every episode has a task of its own, of many: an optional part of a world.
+
+    Its `machine` is the union of all tasks, and states are those of the union.
+    """
+
+    tasks: TaskPool | None
+    """The tasks; None where one was given, whose states agents follow."""
+
+    @property
+    def task(self) -> Tensor:
+        """(N,) int64 the number of the task that each environment has now."""
+
+    def weigh(self, weights: ArrayLike) -> None:
+        """Draw the tasks of later episodes as often as these weights (tasks,) say."""
+
+
+def tasks_of(world: BatchedWorld) -> TaskPool | None:
+    """The tasks of a world with many; None where it has one."""
+    found: TaskPool | None = getattr(world, "tasks", None)
+    return found
 
 
 @runtime_checkable

@@ -3,8 +3,9 @@
 from nrm.tracking.accuracy import Accuracy, AccuracyMeter, BorderAccuracy
 from nrm.tracking.burst_policy import Decision
 from nrm.tracking.grounding import Burst, Grounding, GroundingConfig
-from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, Seen, reset
+from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, Seen, TaskMemory, begin, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
+from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory, ToldTaskMemory
 from nrm.tracking.tracker import Tracker
 
 __all__ = [
@@ -22,6 +23,11 @@ __all__ = [
     "RecordedEpisode",
     "Recorder",
     "Seen",
+    "TaskBeliefMemory",
+    "TaskMemory",
+    "TaskStateMemory",
+    "ToldTaskMemory",
     "Tracker",
+    "begin",
     "reset",
 ]

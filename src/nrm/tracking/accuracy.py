@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.errors import EpisodeError, LimitError
-from nrm.groundability import Shortcuts, diagnose, shortcuts
-from nrm.machines import MooreMachine
+from nrm.groundability import Shortcuts, diagnose, pool_shortcuts, shortcuts
+from nrm.machines import MooreMachine, TaskPool
 from nrm.neural import EpisodeBuffer, NeuralRewardMachine
 from nrm.neural.extraction import grounded_traces
 
@@ -41,10 +41,12 @@ class BorderAccuracy(NamedTuple):
 
 
 class AccuracyMeter:
-    """Measures grounders of one task. Its shortcuts are found once, when they are first needed."""
+    """Measures grounders of one task, or of many. Shortcuts are found once, when they are first needed."""
 
-    def __init__(self, machine: MooreMachine) -> None:
-        self._machine = machine
+    def __init__(self, tasks: MooreMachine | TaskPool) -> None:
+        self._machine = tasks.union if isinstance(tasks, TaskPool) else tasks
+        self._many = tasks if isinstance(tasks, TaskPool) else None
+        self._identity_only: bool | None = None
         self._shortcuts: Shortcuts | None = None
         self.note = ""
         """Why accuracy modulo shortcuts is left out; empty where it is not."""
@@ -80,6 +82,10 @@ class AccuracyMeter:
         confusion = np.zeros((machine.alphabet.size, machine.alphabet.size))
         np.add.at(confusion, (true, predicted), 1.0)
         same = tuple(range(machine.states))
+        if self._many is not None:
+            plain, balanced = _without_shortcuts(confusion)
+            modulo = plain if self._leave_identity_only(self._many) else float("nan")
+            return Accuracy(plain, balanced, modulo, same), true == predicted
         if self.note:
             return Accuracy(*_without_shortcuts(confusion), float("nan"), same), true == predicted
         try:
@@ -94,6 +100,16 @@ class AccuracyMeter:
         classes = known.machine.letter_class
         right = classes[predicted] == np.array(found.symmetry)[classes[true]]
         return Accuracy(found.accuracy, found.balanced_accuracy, found.accuracy_modulo_shortcuts, mirror), right
+
+    def _leave_identity_only(self, tasks: TaskPool) -> bool:
+        """Whether many tasks leave no shortcut but the identity, as they mostly do."""
+        if self._identity_only is None:
+            found = pool_shortcuts(tasks)
+            self._identity_only = found.groundable
+            if not found.groundable:
+                sets = "; ".join("{" + ", ".join(names) + "}" for names in found.confusable)
+                self.note = f"accuracy modulo shortcuts is left out: the tasks together cannot tell apart {sets}"
+        return self._identity_only
 
 
 def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.int64]:

@@ -23,8 +23,8 @@ from nrm.tracking.memories import Belief
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.tracker import Tracker
 
-Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64]]
-"""The row numbers of an episode's observations, and its rewards."""
+Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64], int | None]
+"""The row numbers of an episode's observations, its rewards, and the number of its task where there are many."""
 
 TARGET = 0.003
 """Nats a step at which episodes count as explained, so that a burst ends or is skipped."""
@@ -205,15 +205,15 @@ class Grounding:
     def _numbered(self, episode: RecordedEpisode) -> Recorded:
         """An episode whose observations are numbers of frames."""
         if self._listed is not None:
-            return self._listed[episode.observations], episode.rewards
-        return self._frames.add(episode.observations), episode.rewards
+            return self._listed[episode.observations], episode.rewards, episode.task
+        return self._frames.add(episode.observations), episode.rewards, episode.task
 
     def _forget(self) -> None:
         """Let go of the observations of episodes that were dropped."""
         if self._listed is None:
-            used = [numbers for numbers, _ in self._kept]
+            used = [numbers for numbers, *_ in self._kept]
             moved = self._frames.compact(np.concatenate(used) if used else [])
-            self._kept = [(moved[numbers], rewards) for numbers, rewards in self._kept]
+            self._kept = [(moved[numbers], rewards, task) for numbers, rewards, task in self._kept]
 
     def _most_telling(self, episodes: list[Recorded]) -> list[Recorded]:
         """The episodes that are kept: a good policy does the same again and again, so rare rewards go first.
@@ -246,8 +246,8 @@ class Grounding:
     def _buffer(self, episodes: Sequence[Recorded]) -> EpisodeBuffer:
         machine = self.model.machine
         buffer = EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level, frames=self._frames)
-        for numbers, rewards in episodes:
-            buffer.add(index=numbers, rewards=rewards)
+        for numbers, rewards, task in episodes:
+            buffer.add(index=numbers, rewards=rewards, task=task)
         return buffer
 
     def state_dict(self) -> dict[str, Any]:
@@ -276,16 +276,18 @@ class Grounding:
 
 def _as_tensors(episodes: Sequence[Recorded]) -> dict[str, Tensor]:
     """Episodes one after the other."""
-    numbers = [numbers for numbers, _ in episodes] or [np.zeros(0, dtype=np.int64)]
-    rewards = [rewards for _, rewards in episodes] or [np.zeros(0)]
+    numbers = [numbers for numbers, *_ in episodes] or [np.zeros(0, dtype=np.int64)]
+    rewards = [rewards for _, rewards, _ in episodes] or [np.zeros(0)]
     return {
-        "lengths": torch.tensor([len(paid) for _, paid in episodes], dtype=torch.int64),
+        "lengths": torch.tensor([len(paid) for _, paid, _ in episodes], dtype=torch.int64),
         "numbers": torch.from_numpy(np.concatenate(numbers)),
         "rewards": torch.from_numpy(np.concatenate(rewards)),
+        "tasks": torch.tensor([-1 if task is None else task for *_, task in episodes], dtype=torch.int64),
     }
 
 
 def _from_tensors(saved: dict[str, Tensor]) -> list[Recorded]:
     lengths = saved["lengths"].tolist()
     parts = (torch.split(saved[name], lengths) for name in ("numbers", "rewards"))
-    return [(numbers.numpy(), rewards.numpy()) for numbers, rewards in zip(*parts, strict=True)]
+    tasks = [None if task < 0 else task for task in saved["tasks"].tolist()]
+    return [(numbers.numpy(), rewards.numpy(), task) for numbers, rewards, task in zip(*parts, tasks, strict=True)]

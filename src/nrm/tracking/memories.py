@@ -6,12 +6,12 @@ is what the policy sees (paper, "Comparisons").
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
-from nrm.machines import LevelCodec, MooreMachine
+from nrm.machines import LevelCodec, MooreMachine, TaskPool
 from nrm.neural import NeuralRewardMachine
 
 Belief = Literal["conditioned", "open"]
@@ -59,12 +59,28 @@ class Memory(Protocol):
         """The same memory for another world of the same task, whose listed observations are `frames`."""
 
 
-def reset(memory: Memory, carry: Tensor, done: Tensor) -> Tensor:
-    """The carry with a new beginning where an episode is done (envs,)."""
+@runtime_checkable
+class TaskMemory(Memory, Protocol):
+    """A memory for environments that have another task with every episode."""
+
+    def begin(self, task: Tensor) -> Tensor:
+        """The carry at the beginning of episodes with tasks of these numbers (envs,)."""
+
+    def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskMemory:
+        """The same memory for a world with other tasks over the same symbols; `belief`: another kind, if given."""
+
+
+def begin(memory: Memory, count: int, task: Tensor | None = None) -> Tensor:
+    """The carry at the beginning of episodes; task: (envs,) the numbers of their tasks, where there are many."""
+    return memory.start(count) if task is None or not isinstance(memory, TaskMemory) else memory.begin(task)
+
+
+def reset(memory: Memory, carry: Tensor, done: Tensor, task: Tensor | None = None) -> Tensor:
+    """The carry with a new beginning where an episode is done (envs,); task: as in `begin`, of the episodes now."""
     if not bool(done.any()):
         return carry
     shape = (-1,) + (1,) * (carry.dim() - 1)
-    return torch.where(done.view(shape), memory.start(len(carry)), carry)
+    return torch.where(done.view(shape), begin(memory, len(carry), task), carry)
 
 
 class MachineMemory:

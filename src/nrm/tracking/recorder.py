@@ -22,6 +22,8 @@ class RecordedEpisode(NamedTuple):
     """(time,)"""
     letters: NDArray[np.int64] | None
     """(time,) the true letters, where they were told: for evaluation only."""
+    task: int | None = None
+    """The number of its task, where there are many."""
 
 
 class _Rows(NamedTuple):

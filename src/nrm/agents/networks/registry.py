@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.envs.world import BatchedWorld
+from nrm.envs.world import BatchedWorld, tasks_of
 from nrm.errors import ConfigError
 from nrm.registry import Registry
 
@@ -41,6 +41,8 @@ class Sight(NamedTuple):
     """(n, *shape) observations to normalise over: all there are, or the first images; None for neither."""
     endless: bool
     """Whether there is no list of all of them."""
+    wraps: bool = False
+    """Whether opposite edges of an image meet, as on a torus."""
 
 
 class Network(Protocol):
@@ -80,7 +82,7 @@ class NetworkKind:
 NETWORKS: Registry[NetworkKind] = Registry(
     "network",
     tuple(field.name for field in fields(NetworkKind) if field.name != "name"),
-    {name: f"nrm.agents.networks.{name}" for name in ("paper", "residual")},
+    {name: f"nrm.agents.networks.{name}" for name in ("paper", "residual", "dynamic")},
 )
 
 
@@ -88,4 +90,6 @@ def network_kind(world: BatchedWorld, config: NetworkConfig) -> NetworkKind:
     """The network that the settings name for a world."""
     if config.encoder != "auto":
         return NETWORKS[config.encoder]
-    return NETWORKS["residual" if world.frames is None and len(world.shape) == 3 else "paper"]
+    if world.frames is not None or len(world.shape) != 3:
+        return NETWORKS["paper"]
+    return NETWORKS["residual" if tasks_of(world) is None else "dynamic"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from nrm.envs.counter_rng import check_seed, environment_seeds, episode_keys, words
@@ -16,7 +16,7 @@ from nrm.envs.letter.grid import ACTIONS, around, begin, next_cells
 from nrm.envs.letter.painter import LetterPainter
 from nrm.envs.task_runner import TaskRunner
 from nrm.envs.termination import End
-from nrm.envs.world import StepBatch, Truth, check_count
+from nrm.envs.world import Probe, StepBatch, Truth, check_count
 from nrm.errors import WorldError, listing
 from nrm.machines import MooreMachine, TaskPool
 
@@ -29,12 +29,15 @@ class BatchedLetters:
     """The world of `LetterEnv` with a task, or with one of many for each episode, N times side by side."""
 
     frames: Tensor | None = None
+    wraps = True
+    """Opposite edges of what agents see meet."""
 
     def __init__(self, config: LetterConfig, tasks: MooreMachine | TaskPool, count: int, end: End = "outcome") -> None:
         check_count(count)
         self.config = config
-        self.tasks = tasks if isinstance(tasks, TaskPool) else TaskPool.of([tasks])
-        self.machine = self.tasks.union
+        self.runner = TaskRunner(tasks, count, end)
+        self.tasks = self.runner.given
+        self.machine = self.runner.tasks.union
         if self.machine.alphabet != config.alphabet:
             raise WorldError(
                 f"tasks of this world are over {listing(config.alphabet.symbols)}, one at a time, not over "
@@ -42,7 +45,6 @@ class BatchedLetters:
             )
         self.count = count
         self.actions = len(ACTIONS)
-        self.runner = TaskRunner(self.tasks, count, end)
         size = config.size
         self._moves = next_cells(size).ravel()
         self._around = around(size)
@@ -89,6 +91,21 @@ class BatchedLetters:
     def task(self) -> Tensor:
         """(N,) the number of the task that each environment has now."""
         return torch.from_numpy(self.runner.task.copy())
+
+    def weigh(self, weights: ArrayLike) -> None:
+        """Draw the tasks of later episodes as often as these weights (tasks,) say."""
+        self.runner.weigh(weights)
+
+    def probe(self, count: int, seed: int) -> Probe:
+        """Observations from drawn cells of drawn grids, half of them with a letter."""
+        generator = np.random.default_rng(seed)
+        contents = begin(self.config, generator.integers(0, 1 << 62, count, dtype=np.uint64))
+        # Of equally probable cells with a letter, or without one.
+        wanted = (np.arange(count) % 2 == 0)[:, None] == (contents < self.config.letters)
+        cells = np.where(wanted, generator.random(contents.shape), -1.0).argmax(1)
+        letters = np.take_along_axis(contents, cells[:, None], 1)[:, 0]
+        seen = torch.from_numpy(self._shown(contents, cells))
+        return Probe(seen, torch.from_numpy(letters), torch.full((count,), 1.0), 0.5)
 
     @property
     def truth(self) -> Truth:
@@ -159,7 +176,11 @@ class BatchedLetters:
 
     def _seen(self, which: slice | NDArray[np.bool_]) -> NDArray[np.uint8]:
         """(n, *shape) what the agents of these environments see around them."""
-        seen = np.take_along_axis(self._contents[which], self._around[self._cell[which]], 1)
+        return self._shown(self._contents[which], self._cell[which])
+
+    def _shown(self, contents: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """(n, *shape) what agents in these cells of grids with these contents see around them."""
+        seen = np.take_along_axis(contents, self._around[cells], 1)
         if self._painter is not None:
             return self._painter.paint(seen)
         planes: NDArray[np.uint8] = self._planes.take(seen, axis=0).reshape(len(seen), *self.shape)

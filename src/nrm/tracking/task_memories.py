@@ -1,0 +1,203 @@
+"""Memories of agents that are given another task with every episode: they see it through the view of tasks.
+
+Whatever the task, the policy sees numbers of one width (`nrm.machines.view`), so a policy that has learned from some
+tasks can follow others.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from nrm.machines import LevelCodec, TaskPool, task_view
+from nrm.neural import NeuralRewardMachine
+from nrm.tracking.memories import Belief, Memory, Seen
+
+
+def view_table(tasks: TaskPool) -> Tensor:
+    """(states, width) the view from each state of all tasks."""
+    return torch.tensor(task_view(tasks.union), dtype=torch.float32)
+
+
+class TaskStateMemory:
+    """The view from the true state of each environment's task. The carry is (envs,) states of all tasks together."""
+
+    sees_truth = True
+    learns = False
+
+    def __init__(self, tasks: TaskPool) -> None:
+        self.table: Tensor | None = view_table(tasks)
+        self.size = int(self.table.shape[1])
+        self._initial = torch.tensor(tasks.initial, dtype=torch.int64)
+
+    def start(self, count: int) -> Tensor:
+        """All at the beginning of the first task."""
+        return self.begin(torch.zeros(count, dtype=torch.int64))
+
+    def begin(self, task: Tensor) -> Tensor:
+        """The beginnings of tasks with these numbers (envs,)."""
+        return self._initial[task]
+
+    def read(self, carry: Tensor, seen: Seen) -> Tensor:  # noqa: ARG002 - the truth needs no memory of its own
+        """The states that were reached."""
+        assert seen.state is not None
+        return seen.state
+
+    def feature(self, carry: Tensor) -> Tensor:
+        """The view from there."""
+        assert self.table is not None
+        return self.table[carry]
+
+    def on(self, frames: Tensor | None) -> TaskStateMemory:  # noqa: ARG002 - it looks at no observation
+        """Itself."""
+        return self
+
+    def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskStateMemory:  # noqa: ARG002
+        """The same memory for other tasks."""
+        return TaskStateMemory(tasks)
+
+
+class TaskBeliefMemory:
+    """The view of a task under the belief over its machine's states (the expectation of the view).
+
+    The carry is (envs, width + states + 2): the view, the belief, the level that the rewards so far tell, and the
+    number of the task. The view stands in it because a rollout is looked at many times.
+    """
+
+    sees_truth = False
+    learns = False
+    table: Tensor | None = None
+
+    def __init__(self, model: NeuralRewardMachine, frames: Tensor | None, belief: Belief) -> None:
+        """`model`: of many tasks; `frames`: all observations where they are listed, then read by their row numbers."""
+        assert model.many is not None
+        self.model = model
+        self.belief: Belief = belief
+        self._machines = model.many
+        self._tasks = model.many.tasks
+        view = view_table(self._tasks)
+        self.size = int(view.shape[1])
+        # Padding, which no belief is in, has the last row.
+        self._view = torch.cat([view, torch.zeros(1, self.size)])
+        outputs = torch.tensor(self._tasks.union.outputs, dtype=torch.float32)
+        self._outputs = torch.cat([outputs, torch.full((1,), float("inf"))])
+        self._slack = LevelCodec(self._tasks.levels).slack
+        self._states = self._tasks.most_states
+        self._frames = frames
+        self._letters: Tensor | None = None
+        self.refresh()
+
+    @torch.no_grad()
+    def refresh(self) -> None:
+        """Look at the grounder anew: after it has learned, all known frames are read once."""
+        if self._frames is not None:
+            self._letters = self._read_letters(self._frames)
+
+    def _read_letters(self, observations: Tensor) -> Tensor:
+        return self.model.letter_probs(self.model.ground(observations, check=False))
+
+    def start(self, count: int) -> Tensor:
+        """All at the beginning of the first task."""
+        return self.begin(torch.zeros(count, dtype=torch.int64))
+
+    def begin(self, task: Tensor) -> Tensor:
+        """Certain of the initial states of tasks with these numbers (envs,)."""
+        belief = self._machines.start(task, self._states)
+        level = torch.full((len(task),), self._machines.initial_level)
+        return self._carry(belief, level, task)
+
+    def _carry(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
+        rows = self._machines.rows(task, self._states)
+        view = torch.bmm(belief.unsqueeze(1), self._view[rows]).squeeze(1)
+        return torch.cat([view, belief, level.unsqueeze(1), task.to(view.dtype).unsqueeze(1)], 1)
+
+    @torch.no_grad()
+    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+        """One step of the recursion, each environment by its own machine."""
+        letters = self._read_letters(seen.observation) if self._letters is None else self._letters[seen.observation]
+        task = self.task(carry)
+        belief = self._machines.step(self.states(carry), letters, task)
+        level = carry[:, -2] + seen.reward
+        if self.belief == "conditioned":
+            belief = self._weighed(belief, level, task)
+        return self._carry(belief, level, task)
+
+    def _weighed(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
+        """The belief given the level. Where it calls the level impossible, the grounder is wrong: any state of it."""
+        outputs = self._outputs[self._machines.rows(task, self._states)]
+        allowed = ((outputs - level.unsqueeze(1)).abs() <= self._slack).to(belief.dtype)
+        joint = belief * allowed
+        total = joint.sum(1, keepdim=True)
+        anything = allowed / allowed.sum(1, keepdim=True).clamp(min=1.0)
+        return torch.where(total > 1e-6, joint / total.clamp(min=1e-6), anything)
+
+    def feature(self, carry: Tensor) -> Tensor:
+        """The view."""
+        return carry[..., : self.size]
+
+    def states(self, carry: Tensor) -> Tensor:
+        """(…, states) the belief, over the states of each environment's own machine."""
+        return carry[..., self.size : -2]
+
+    def task(self, carry: Tensor) -> Tensor:
+        """(…) the number of the task."""
+        return carry[..., -1].long()
+
+    def on(self, frames: Tensor | None) -> TaskBeliefMemory:
+        """The same model on other frames."""
+        return TaskBeliefMemory(self.model, frames, self.belief)
+
+    def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskBeliefMemory:
+        """The same grounder for other tasks."""
+        model = NeuralRewardMachine(self.model.grounder, tasks, self.model.emission).eval()
+        return TaskBeliefMemory(model, frames, belief or self.belief)
+
+
+class ToldTaskMemory(torch.nn.Module):
+    """A memory that follows no machine, beside the view of the task from its beginning: what it is told stays as it is.
+
+    The carry is (envs, …): the other memory's, flat, and the number of the task.
+    """
+
+    sees_truth = False
+    table: Tensor | None = None
+
+    def __init__(self, memory: Memory, tasks: TaskPool) -> None:
+        super().__init__()
+        self.memory = memory
+        self.learns = memory.learns
+        self._shape = memory.start(1).shape[1:]
+        self._tasks = tasks
+        self._begins = view_table(tasks)[torch.tensor(tasks.initial, dtype=torch.int64)]
+        self.size = memory.size + int(self._begins.shape[1])
+
+    def start(self, count: int) -> Tensor:
+        """All with the first task."""
+        return self.begin(torch.zeros(count, dtype=torch.int64))
+
+    def begin(self, task: Tensor) -> Tensor:
+        """Nothing remembered, and tasks with these numbers (envs,)."""
+        return self._joined(self.memory.start(len(task)), task)
+
+    def _joined(self, carry: Tensor, task: Tensor) -> Tensor:
+        flat = carry.flatten(1)
+        return torch.cat([flat, task.to(flat.dtype).unsqueeze(1)], 1)
+
+    def _own(self, carry: Tensor) -> Tensor:
+        return carry[..., :-1].reshape(*carry.shape[:-1], *self._shape)
+
+    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+        """What the other memory makes of a step."""
+        return self._joined(self.memory.read(self._own(carry), seen), carry[:, -1])
+
+    def feature(self, carry: Tensor) -> Tensor:
+        """What the other memory remembers, and the task."""
+        return torch.cat([self.memory.feature(self._own(carry)), self._begins[carry[..., -1].long()]], -1)
+
+    def on(self, frames: Tensor | None) -> ToldTaskMemory:
+        """The same for other frames."""
+        return self.with_tasks(frames, self._tasks)
+
+    def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> ToldTaskMemory:  # noqa: ARG002
+        """The same for other tasks."""
+        return ToldTaskMemory(self.memory.on(frames), tasks)
