@@ -2,7 +2,7 @@
 
 Trains RM, NRM, RNN, an agent without memory and one that sees nothing on tasks of the paper, on grids of two sizes, and
 prints what each earns on fresh episodes with actions drawn from its policy. Runs that are done are not made again, and
-interrupted ones go on: start it again with the same options. The runs are ordinary ones; `nrm report OUT/4x4` shows them.
+interrupted ones go on: start it again with the same options. Runs are ordinary ones; `nrm report OUT/4x4` shows them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nrm.sweeps.engines import LocalEngine
 
 EVALUATION = "drawn-layouts.json"
 """What an evaluation found, in the folder of its run."""
-EPISODES = {4: 16_000, 6: 24_000}
+EPISODES = {4: 24_000, 6: 40_000}
 """Episodes of a run, by the cells along a side."""
 
 
@@ -74,14 +74,13 @@ def grids(config: Config, size: int) -> Iterator[Grid]:
         "worlds": ("image",),
         "seeds": config.seeds,
         "algorithm": "ppo",
-        "episodes": EPISODES.get(size, 24_000),
+        "episodes": EPISODES.get(size, 40_000),
     }
     if seeing := tuple(method for method in config.methods if method != "blind"):
         yield Grid(methods=seeing, settings=settings, **shared)
     if "blind" in config.methods:
-        yield Grid(
-            methods=("none",), settings=settings, variants={"blind": {"network": {"encoder": "blind"}}}, **shared
-        )
+        blind = {"blind": {"network": {"encoder": "blind"}}}
+        yield Grid(methods=("none",), settings=settings, variants=blind, **shared)
 
 
 def measured(path: Path, episodes: int) -> Measured:
