@@ -19,7 +19,7 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.evaluation import evaluate_policy
 
 import nrm
-from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper, model_for
+from nrm.sb3 import BeliefExtractor, GroundingCallback, NeuralRewardMachineVecWrapper, model_for
 
 PLACES = ("mail", "desk", "floor")
 
@@ -69,7 +69,10 @@ def main():
     envs = make_vec_env(make, n_envs=8, seed=0)
     model = model_for(envs.observation_space, make().machine)
     envs = NeuralRewardMachineVecWrapper(envs, model, reward_scale=0.01)
-    agent = PPO("MultiInputPolicy", envs, n_steps=64, batch_size=128, gamma=0.97, seed=0, device="cpu")
+    scaled = {"features_extractor_class": BeliefExtractor}  # metres up to 10 would drown beliefs up to 1
+    agent = PPO(
+        "MultiInputPolicy", envs, n_steps=64, batch_size=128, gamma=0.97, seed=0, device="cpu", policy_kwargs=scaled
+    )
     agent.learn(options.steps, callback=GroundingCallback(model, every=60, verbose=1))
 
     score, _ = evaluate_policy(agent, envs, n_eval_episodes=32, warn=False)

@@ -50,7 +50,7 @@ PRESETS = {
                 "reward_scale": 1.0,
                 "gradient_norm": None,
             },
-            "network": {"normalise": False},
+            "network": {"normalise": False, "encoder": "paper"},
             "grounding": {
                 "belief": "open",
                 "epochs": 100,
