@@ -26,7 +26,7 @@ import nrm
 from benchmarks.common import report
 from nrm.envs import ACTIONS, MINECRAFT_SYMBOLS, MinecraftEnv
 from nrm.machines import MooreMachine
-from nrm.sb3 import GroundingCallback, ImageBeliefExtractor, NeuralRewardMachineVecWrapper, counterfactual
+from nrm.sb3 import BeliefExtractor, GroundingCallback, NeuralRewardMachineVecWrapper, counterfactual
 from nrm.wrappers import model_for
 
 METHODS = {
@@ -125,7 +125,7 @@ def run(config: Config, method: str, seed: int) -> tuple[NDArray[np.float64], fl
         exploration_fraction=0.5,
         exploration_final_eps=0.05,
         target_update_interval=500,
-        policy_kwargs={"features_extractor_class": ImageBeliefExtractor, "net_arch": [64, 64]},
+        policy_kwargs={"features_extractor_class": BeliefExtractor, "net_arch": [64, 64]},
         seed=seed,
         device="cpu",
         **(counterfactual(venv, machine) if imagines else {}),

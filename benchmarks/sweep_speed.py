@@ -12,7 +12,6 @@ import torch
 import tyro
 
 from benchmarks.common import report
-from nrm.agents import METHODS
 from nrm.results import read_records
 from nrm.sweeps import Grid, run_grid
 from nrm.sweeps.engines import Engine, LocalEngine, RayEngine
@@ -54,7 +53,7 @@ def costs(config: Config, store: Path) -> None:
     rows = [
         (f"{world}, {method.upper()}", spent[world, method], spent[world, method] / spent["map", "rm"])
         for world in WORLDS
-        for method in METHODS
+        for method in grid.methods
     ]
     title = f"Cost of a run of {config.episodes:,} episodes, task {config.task}"
     report(title, ("world, method", "CPU seconds", "ratio"), rows, config.out, "lab_costs")

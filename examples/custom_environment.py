@@ -19,7 +19,7 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.evaluation import evaluate_policy
 
 import nrm
-from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper, model_for
+from nrm.sb3 import BeliefExtractor, GroundingCallback, NeuralRewardMachineVecWrapper, model_for
 
 PLACES = ("mail", "desk", "floor")
 
@@ -52,28 +52,35 @@ def holds(observation, info, env):
     return {0: "mail", 10: "desk"}.get(env.unwrapped.place, "floor")
 
 
-def make():
-    """The environment with its task."""
-    return nrm.TaskEnv(Corridor(), nrm.compile("F(mail & F desk)", PLACES), holds)
-
-
 def main():
     """Train, and draw what the grounder has learned."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("out/custom"))
     parser.add_argument("--steps", type=int, default=20_000)
+    parser.add_argument("--task", default="F(mail & F desk)", help="a formula over mail, desk and floor")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--told", action="store_true", help="tell the agent the machine's true state")
+    parser.add_argument("--unscaled", action="store_true", help="give the policy metres as they are")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
 
-    envs = make_vec_env(make, n_envs=8, seed=0)
-    model = model_for(envs.observation_space, make().machine)
-    envs = NeuralRewardMachineVecWrapper(envs, model, reward_scale=0.01)
-    agent = PPO("MultiInputPolicy", envs, n_steps=64, batch_size=128, gamma=0.97, seed=0, device="cpu")
-    agent.learn(options.steps, callback=GroundingCallback(model, every=60, verbose=1))
+    task = nrm.compile(options.task, PLACES)
+    envs = make_vec_env(lambda: nrm.TaskEnv(Corridor(), task, holds), n_envs=8, seed=options.seed)
+    torch.manual_seed(options.seed)
+    model = model_for(envs.observation_space, task)
+    callback = None if options.told else GroundingCallback(model, every=60, verbose=1)
+    envs = NeuralRewardMachineVecWrapper(envs, task if options.told else model, reward_scale=0.01)
+    # Metres up to 10 would drown beliefs up to 1.
+    scaled = None if options.unscaled else {"features_extractor_class": BeliefExtractor}
+    settings = {"n_steps": 64, "batch_size": 128, "gamma": 0.97, "policy_kwargs": scaled}
+    agent = PPO("MultiInputPolicy", envs, seed=options.seed, device="cpu", **settings)
+    agent.learn(options.steps, callback=callback)
 
     score, _ = evaluate_policy(agent, envs, n_eval_episodes=32, warn=False)
     print(f"mean return {score:.0f} of 100")
+    if options.told:
+        return
     along = np.linspace(-0.4, 10.4, 200, dtype=np.float32)
     with torch.no_grad():
         symbols = model.ground(torch.from_numpy(along[:, None])).numpy()

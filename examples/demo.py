@@ -14,7 +14,6 @@ from pathlib import Path
 import torch
 import tyro
 
-from nrm.agents import METHODS
 from nrm.errors import NrmError
 from nrm.groundability import shortcuts
 from nrm.report import build_report
@@ -22,6 +21,8 @@ from nrm.results import read_record, read_records, write_results
 from nrm.runs import choose_run
 from nrm.sweeps import Grid, run_grid
 from nrm.sweeps.engines import Event, LocalEngine
+
+METHODS = ("rm", "nrm", "rnn")
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def main(config: Config) -> None:
     print(f"  {found.count:,} ways to read its {found.alphabet.size} symbols earn the same rewards;")
     print(f"  {found.by_symmetry:,} of them are mirror images, which no training can tell from the truth.\n")
     print(f"Training {len(METHODS)} methods, {config.seeds} seeds, {config.episodes:,} episodes each:")
-    grid = Grid((config.task,), methods=tuple(METHODS), seeds=tuple(range(config.seeds)), episodes=config.episodes)
+    grid = Grid((config.task,), methods=METHODS, seeds=tuple(range(config.seeds)), episodes=config.episodes)
     outcome = run_grid(grid, config.out, LocalEngine(), lambda *_: lambda event: tell(config, event))
     if outcome.skipped:
         print(f"  {len(outcome.skipped)} runs were there already")

@@ -16,7 +16,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 import nrm
 from nrm.envs.minigrid import minigrid_env, minigrid_task
 from nrm.neural import grounder_for
-from nrm.sb3 import GroundingCallback, ImageBeliefExtractor, NeuralRewardMachineVecWrapper, save_pair
+from nrm.sb3 import BeliefExtractor, GroundingCallback, NeuralRewardMachineVecWrapper, save_pair
 
 
 def main() -> None:
@@ -44,7 +44,7 @@ def main() -> None:
         gamma=0.97,
         ent_coef=0.1,
         policy_kwargs={
-            "features_extractor_class": ImageBeliefExtractor,
+            "features_extractor_class": BeliefExtractor,
             "features_extractor_kwargs": {"features": 64, "channels": (8, 16, 32)},
         },
         seed=0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 import nrm
 from nrm.agents import NetworkConfig, Trainer, new_trainer
 from nrm.agents.actions import BoxActions, DiscreteActions
+from nrm.agents.evaluation import evaluate
 from nrm.agents.networks import NETWORKS, Sight, network_kind
 from nrm.agents.networks.paper import ActorCritic
 from nrm.agents.networks.residual import READ, Patches, ResidualNetwork
@@ -93,7 +95,7 @@ def test_small_images_and_vectors_are_refused_with_the_way_out() -> None:
         new_trainer(world(MinecraftConfig()), "rm", settings={"network": NetworkConfig(encoder="residual")})
     with pytest.raises(ConfigError, match="unknown network 'residul'; did you mean 'residual'"):
         new_trainer(world(), "rm", settings={"network": NetworkConfig(encoder="residul")})
-    assert list(NETWORKS) == ["paper", "residual"]
+    assert list(NETWORKS) == ["paper", "residual", "blind"]
 
 
 def test_running_statistics_are_those_of_all_that_was_seen() -> None:
@@ -152,3 +154,47 @@ def test_a_head_of_box_actions_scores_from_the_residual_network() -> None:
     scores = net.logits(net.encoder(images(3, 16)), torch.zeros(3, 2))
     assert scores.shape == (3, 4)
     assert isinstance(net.actor, nn.Module)
+
+
+DEEP = """
+import torch
+from nrm.agents.networks import NetworkKind
+from torch import nn
+
+
+class Deep(nn.Module):
+    def __init__(self, sight, memory, head, config):
+        super().__init__()
+        self.encoder = nn.Sequential(nn.Flatten(), nn.Linear(2, 7), nn.ReLU())
+        self.body = nn.Linear(7 + memory, 7)
+        self.actor, self.critic = head.layer(7), nn.Linear(7, 1)
+
+    def summary(self, features):
+        return features[..., :3]
+
+    def forward(self, features, memory):
+        return self.logits(features, memory), self.value(features, memory)
+
+    def logits(self, features, memory):
+        return self.actor(self.body(torch.cat([features, memory], -1)).tanh())
+
+    def value(self, features, memory):
+        return self.critic(self.body(torch.cat([features, memory], -1)).tanh()).squeeze(-1)
+
+
+DEEP = NetworkKind("deep", "small", reads=lambda shape: 3, build=Deep)
+"""
+
+
+@pytest.mark.parametrize("algorithm", ["a2c", "ppo"])
+@pytest.mark.parametrize("method", ["rm", "rnn"])
+def test_a_network_from_outside_is_as_good_as_ours(
+    method: str, algorithm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_network.py").write_text(DEEP)
+    monkeypatch.chdir(tmp_path)
+    settings = {"network": NetworkConfig(encoder="my_network:DEEP")}
+    made = new_trainer(world(MinecraftConfig()), method, algorithm, episodes=20, settings=settings)
+    made.run()
+    assert len(made.history.returns) == 20
+    assert evaluate(made, world(MinecraftConfig()), 4, seed=0, greedy=False).episodes == 4

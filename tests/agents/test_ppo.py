@@ -38,7 +38,7 @@ def learner(method: str = "rm", config: PPOConfig = QUICK, **options: Any) -> PP
     return made
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
 def test_a_trivial_world_is_solved(method: str) -> None:
     made = trainer(method, replace(QUICK, final_learning_rate=1e-3), episodes=1200 if method == "rnn" else 500)
     made.run()

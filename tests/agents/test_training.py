@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 import nrm
-from nrm.agents import METHODS, Trainer, new_trainer
+from nrm.agents import METHODS, NetworkConfig, Trainer, new_trainer
 from nrm.agents.a2c import A2C, A2CConfig
 from nrm.agents.evaluation import evaluate
 from nrm.envs import BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv, VectorWorld
@@ -41,7 +41,7 @@ def run(made: Trainer, updates: int | None = None) -> Trainer:
     return made
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
 def test_a_trivial_world_is_solved(method: str) -> None:
     # From the middle to one end and then to the other: on the way back the middle looks as it did before.
     world = corridor("F(gem & F lava)", items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0))
@@ -151,3 +151,23 @@ def test_unknown_methods_and_algorithms() -> None:
         new_trainer(corridor(), "nrm", "a2")
     with pytest.raises(ConfigError, match="steps must be positive"):
         A2CConfig(steps=0)
+
+
+def test_without_a_memory_only_half_of_the_way_back_is_found() -> None:
+    # From the middle to one end and then to the other: what is seen in the middle does not tell where to go.
+    world = corridor("F(gem & F lava)", items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0))
+    made = run(trainer(world, "none", 200, seed=1))
+    told = run(trainer(world, "rm", 200, seed=1))
+    assert sum(made.history.lengths[-50:]) > 1.5 * sum(told.history.lengths[-50:])
+    assert made.learner.memory.size == 1
+
+
+def test_a_blind_network_acts_alike_whatever_it_sees() -> None:
+    world = corridor()
+    made = new_trainer(world, "none", settings={"network": NetworkConfig(encoder="blind")})
+    policy = made.learner.policy
+    rows = policy.encoder(torch.randn(5, 2))
+    with torch.no_grad():
+        logits = policy.logits(rows, torch.ones(5, 1))
+    torch.testing.assert_close(logits, logits[:1].expand(5, -1))
+    run(made, updates=3)

@@ -50,6 +50,19 @@ def test_train_and_evaluate(nrm_command: Nrm, tmp_path: Path, method: str) -> No
     assert data["sampled"]["episodes"] == 10
 
 
+def test_ppo_by_name_with_its_own_settings(nrm_command: Nrm, tmp_path: Path) -> None:
+    folder = tmp_path / "ppo"
+    chosen = ("--algorithm", "ppo", "--algorithm.epochs", "2", "--algorithm.value-clip", "0.3", "--method", "none")
+    done = nrm_command("train", "--task", "F gem", "--out", str(folder), *chosen, *QUICK)
+    assert done.status == 0, done.err
+    config = json.loads((folder / "config.json").read_text())
+    assert (config["algorithm"], config["environments"]) == ("ppo", 64)
+    assert config["settings"]["algorithm"]["epochs"] == 2
+    assert config["settings"]["algorithm"]["value_clip"] == 0.3
+    assert json.loads(nrm_command("evaluate", str(folder), "--episodes", "4", "--json").out)["episodes"] == 4
+    assert "--algorithm.clip" in nrm_command("train", "--algorithm", "ppo", "--help").out
+
+
 def test_evaluate_names_what_nrm_learned(nrm_command: Nrm, trained: Path) -> None:
     data = json.loads(nrm_command("evaluate", str(trained), "--episodes", "20", "--json").out)
     for key in ("mean_return", "success_rate", "state_accuracy", "grounding_accuracy"):

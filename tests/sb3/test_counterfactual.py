@@ -18,9 +18,9 @@ from nrm.envs.termination import ending_states
 from nrm.errors import WorldError
 from nrm.neural import FitConfig, NeuralRewardMachine
 from nrm.sb3 import (
+    BeliefExtractor,
     CounterfactualReplayBuffer,
     GroundingCallback,
-    ImageBeliefExtractor,
     NeuralRewardMachineVecWrapper,
     counterfactual,
 )
@@ -163,7 +163,7 @@ def test_an_agent_learns_from_it(kind: str) -> None:
     model = TASK if kind == "rm" else untrained(**world)
     venv = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: task_env(**world)] * 2), model, reward_scale=0.01)
     options = counterfactual(venv, TASK)
-    kwargs = {"features_extractor_class": ImageBeliefExtractor}
+    kwargs = {"features_extractor_class": BeliefExtractor}
     agent = DQN(
         "MultiInputPolicy", venv, buffer_size=500, learning_starts=20, policy_kwargs=kwargs, device="cpu", **options
     )

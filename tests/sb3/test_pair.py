@@ -17,9 +17,9 @@ from nrm.errors import ConfigError, ModelFileError, WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
 from nrm.sb3 import (
+    BeliefExtractor,
     CounterfactualReplayBuffer,
     GroundingCallback,
-    ImageBeliefExtractor,
     NeuralRewardMachineVecWrapper,
     counterfactual,
     load_pair,
@@ -40,7 +40,7 @@ def trained(
 ) -> BaseAlgorithm:
     venv = NeuralRewardMachineVecWrapper(DummyVecEnv([task_env] * 2), model, belief="open", reward_scale=0.01)
     extra = counterfactual(venv, TASK) if imagine else {}
-    kwargs = {"features_extractor_class": ImageBeliefExtractor}
+    kwargs = {"features_extractor_class": BeliefExtractor}
     agent = algorithm("MultiInputPolicy", venv, policy_kwargs=kwargs, device="cpu", seed=0, **options, **extra)
     return agent.learn(32)
 

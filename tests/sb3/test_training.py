@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 import nrm
 from nrm.envs import MINECRAFT_SYMBOLS, MinecraftEnv
-from nrm.sb3 import GroundingCallback, ImageBeliefExtractor, NeuralRewardMachineVecWrapper
+from nrm.sb3 import BeliefExtractor, GroundingCallback, NeuralRewardMachineVecWrapper
 from nrm.wrappers import model_for
 from tests.wrappers.worlds import Silent
 
@@ -22,7 +22,7 @@ COMMON: dict[str, Any] = {
     "gamma": 0.9,
     "seed": 0,
     "device": "cpu",
-    "policy_kwargs": {"features_extractor_class": ImageBeliefExtractor, "net_arch": [64]},
+    "policy_kwargs": {"features_extractor_class": BeliefExtractor, "net_arch": [64]},
 }
 ALGORITHMS: dict[str, tuple[type[BaseAlgorithm], int, dict[str, Any]]] = {
     "PPO": (PPO, 5000, {"learning_rate": 1e-3, "n_steps": 32, "batch_size": 128, "n_epochs": 6, "ent_coef": 0.01}),

@@ -20,7 +20,7 @@ from nrm.envs import MINECRAFT_SYMBOLS, MinecraftEnv
 from nrm.errors import ConfigError, ContradictionError, WorldError
 from nrm.machines import MooreMachine
 from nrm.neural import FitConfig, NeuralRewardMachine
-from nrm.sb3 import GroundingCallback, ImageBeliefExtractor, NeuralRewardMachineVecWrapper, counterfactual
+from nrm.sb3 import BeliefExtractor, GroundingCallback, NeuralRewardMachineVecWrapper, counterfactual
 from nrm.wrappers import NeuralRewardMachineWrapper
 from tests.wrappers.worlds import TASK, Broken, Silent, task_env, untrained
 
@@ -119,7 +119,7 @@ def image_stack(model: Model, pixels: int = 16) -> NeuralRewardMachineVecWrapper
 def test_features_of_images_and_beliefs() -> None:
     venv = VecTransposeImage(image_stack(untrained(observation="image", pixels=16)))
     assert isinstance(venv.observation_space, spaces.Dict)
-    extractor = ImageBeliefExtractor(venv.observation_space, features=20)
+    extractor = BeliefExtractor(venv.observation_space, features=20)
     assert extractor.features_dim == 20 + TASK.states
     rows = {"observation": torch.rand(5, 3, 16, 16), "belief": torch.rand(5, TASK.states)}
     features = extractor(rows)
@@ -138,14 +138,14 @@ def test_features_of_numbers_are_scaled_by_their_bounds() -> None:
         "free": torch.tensor([[7.0]]),
         "belief": torch.tensor([[0.25, 0.75]]),
     }
-    extractor = ImageBeliefExtractor(space)
+    extractor = BeliefExtractor(space)
     widths = [rows[key].shape[1] for key in extractor.parts]
     by_key = dict(zip(extractor.parts, torch.split(extractor(rows), widths, 1), strict=True))
     assert by_key["place"].tolist() == [[-1.0, 0.5]]
     assert by_key["free"].tolist() == [[7.0]]
     assert by_key["belief"].tolist() == [[0.25, 0.75]]
     with pytest.raises(WorldError, match="an entry 'belief'"):
-        ImageBeliefExtractor(spaces.Dict(a=spaces.Discrete(2)))
+        BeliefExtractor(spaces.Dict(a=spaces.Discrete(2)))
 
 
 @pytest.mark.parametrize("algorithm", [PPO, DQN])
@@ -154,7 +154,7 @@ def test_images_are_learned_from(algorithm: Any) -> None:
     model = untrained(observation="image", pixels=16)
     venv = image_stack(model)
     options = {"n_steps": 32, "batch_size": 32} if algorithm is PPO else {"learning_starts": 10, "buffer_size": 500}
-    kwargs = {"features_extractor_class": ImageBeliefExtractor}
+    kwargs = {"features_extractor_class": BeliefExtractor}
     agent = algorithm("MultiInputPolicy", venv, policy_kwargs=kwargs, device="cpu", **options)
     callback = GroundingCallback(model, every=5, config=FitConfig(epochs=2, restarts=1), task=TASK)
     agent.learn(128, callback=callback)

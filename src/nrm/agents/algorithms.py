@@ -69,6 +69,8 @@ class Algorithm:
     config: type
     """The frozen dataclass of its settings: `--algorithm.learning-rate`."""
     build: Build
+    environments: int = 16
+    """Environments that step side by side, unless told otherwise."""
 
     def __post_init__(self) -> None:
         if not is_dataclass(self.config):

@@ -62,5 +62,5 @@ class Method:
 METHODS: Registry[Method] = Registry(
     "method",
     tuple(field.name for field in fields(Method) if field.name != "name"),
-    {name: f"nrm.agents.{name}" for name in ("rm", "nrm", "rnn")},
+    {name: f"nrm.agents.{name}" for name in ("rm", "nrm", "rnn", "none")},
 )

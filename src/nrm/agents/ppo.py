@@ -46,9 +46,9 @@ class PPOConfig:
     """Whether advantages are centred and scaled in every minibatch."""
     critic_weight: float = 0.5
     """Weight of the squared error of values in the loss."""
-    entropy_weight: float = 0.02
+    entropy_weight: float = 0.01
     """Weight of the policy's entropy in the loss, at the beginning."""
-    final_entropy_weight: float = 0.002
+    final_entropy_weight: float = 0.001
     """The weight that it comes down to at the end, in a straight line."""
     reward_scale: float = 0.01
     """Rewards are multiplied by this before they are learned from."""
@@ -174,4 +174,4 @@ class PPO:
         self._generator.set_state(state["generator"])
 
 
-ALGORITHMS.register(Algorithm("ppo", "PPO", PPOConfig, PPO))
+ALGORITHMS.register(Algorithm("ppo", "PPO", PPOConfig, PPO, environments=64))

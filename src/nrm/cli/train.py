@@ -40,12 +40,12 @@ class Train:
     environments, such as minigrid:MiniGrid-LavaGapS5-v0), or module:name."""
     method: str = "nrm"
     """rm (is told the true symbols), nrm (learns them), rnn (knows no task), or module:name."""
-    algorithm: str = "a2c"
-    """How the agent learns: a2c, or module:name."""
+    algorithm: str = "auto"
+    """How the agent learns: a2c, ppo, module:name, or auto, which goes by the kind of world."""
     episodes: int = 10_000
     """How many episodes to train for."""
     environments: int | None = None
-    """Environments that step side by side; the preset says otherwise."""
+    """Environments that step side by side; the preset or the algorithm says otherwise."""
     seed: int = 0
     """Equal seeds give equal runs."""
     out: Path | None = None

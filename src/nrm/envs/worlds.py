@@ -58,6 +58,8 @@ class WorldKind:
     """A short name of a configuration for tables and figures: what agents see, and how it varies."""
     titled: tuple[str, ...] = ()
     """The fields that the title tells already."""
+    algorithm: str = "a2c"
+    """The name of the algorithm that agents learn with there, unless told otherwise."""
     board: Callable[[Any, MooreMachine, End, int], Board] | None = None
     """A still picture of the world, drawn from a seed where it varies; None for worlds without one."""
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from nrm.agents import Trainer, new_trainer
+from nrm.agents import ALGORITHMS, Trainer, new_trainer
 from nrm.aliases import Json
 from nrm.envs import BatchedWorld, End, WorldKind, find_world
 from nrm.errors import ConfigError, unknown
 from nrm.machines import Task
 from nrm.machines.formats.task_file import task_from_toml, task_toml
-from nrm.runs.sections import Changes, Sections, changed, default_sections, preset, read_section
+from nrm.runs.sections import Changes, Sections, algorithm_for, changed, default_sections, preset, read_section
 
 CONFIG_VERSION = 2
 
@@ -104,7 +104,7 @@ def choose_run(
     method: str = "nrm",
     seed: int = 0,
     *,
-    algorithm: str = "a2c",
+    algorithm: str = "auto",
     preset_name: str = "default",
     episodes: int = 10_000,
     environments: int | None = None,
@@ -115,11 +115,14 @@ def choose_run(
     """The run that the words name: a task is a paper task, a formula over the world's symbols, or a task file.
 
     Without a task, it is the world's own, where there is a ready one. `settings`: changes of the preset's, by section;
-    `sections`: the settings themselves, where somebody has made them already.
+    `sections`: the settings themselves, where somebody has made them already. `algorithm`: auto is the kind of world's.
     """
     if sections is None:
         sections = changed(default_sections(world, method, algorithm, preset_name), settings or {})
     kind, _ = find_world(world)
+    algorithm = algorithm_for(world, algorithm)
     chosen = task if isinstance(task, Task) else kind.task(task, sections["world"])
-    count = preset(preset_name).environments if environments is None else environments
+    count = environments if environments is not None else preset(preset_name).environments
+    if count is None:
+        count = ALGORITHMS[algorithm].environments
     return RunConfig(task_toml(chosen), world, method, algorithm, episodes, count, seed, end, sections)

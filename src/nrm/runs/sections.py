@@ -26,7 +26,8 @@ Changes = Mapping[str, Mapping[str, Any]]
 class Preset:
     """Settings that belong together, as changes of the defaults."""
 
-    environments: int = 16
+    environments: int | None = None
+    """Environments that step side by side; as many as suit the algorithm when absent."""
     sections: Changes = field(default_factory=dict)
     """By section; those of a world, method or algorithm that a run does not use are left aside."""
 
@@ -49,7 +50,7 @@ PRESETS = {
                 "reward_scale": 1.0,
                 "gradient_norm": None,
             },
-            "network": {"normalise": False},
+            "network": {"normalise": False, "encoder": "paper"},
             "grounding": {
                 "belief": "open",
                 "epochs": 100,
@@ -72,9 +73,15 @@ def preset(name: str) -> Preset:
     return PRESETS[name]
 
 
+def algorithm_for(world: str, algorithm: str) -> str:
+    """The name of an algorithm; `auto` is the one that suits the kind of world."""
+    return find_world(world)[0].algorithm if algorithm == "auto" else algorithm
+
+
 def default_sections(world: str, method: str, algorithm: str, preset_name: str = "default") -> dict[str, Any]:
     """The settings of a run before anybody has changed any."""
-    sections = {"world": find_world(world)[1], "algorithm": ALGORITHMS[algorithm].config(), "network": NetworkConfig()}
+    how = ALGORITHMS[algorithm_for(world, algorithm)]
+    sections = {"world": find_world(world)[1], "algorithm": how.config(), "network": NetworkConfig()}
     chosen = METHODS[method]
     if chosen.config is not None:
         if chosen.section in sections:

@@ -9,12 +9,13 @@ except ImportError:
 
 from nrm.sb3.callback import GroundingCallback
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer, counterfactual
-from nrm.sb3.extractor import ImageBeliefExtractor
+from nrm.sb3.extractor import BeliefExtractor, ImageBeliefExtractor
 from nrm.sb3.pair import load_pair, save_pair
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper
 from nrm.wrappers.models import model_for
 
 __all__ = [
+    "BeliefExtractor",
     "CounterfactualReplayBuffer",
     "GroundingCallback",
     "ImageBeliefExtractor",

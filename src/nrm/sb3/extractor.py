@@ -19,10 +19,10 @@ _MEANINGFUL = 1e6
 """A spread beyond this is a type's range, and says nothing about the numbers."""
 
 
-class ImageBeliefExtractor(BaseFeaturesExtractor):
+class BeliefExtractor(BaseFeaturesExtractor):
     """Images through a small convolutional network, all else as numbers, and the belief as it is.
 
-    For `MultiInputPolicy`: `policy_kwargs={"features_extractor_class": ImageBeliefExtractor}`. Images may be as small
+    For `MultiInputPolicy`: `policy_kwargs={"features_extractor_class": BeliefExtractor}`. Images may be as small
     as 8x8 pixels, where the network that comes with Stable-Baselines3 needs 36x36. Numbers with known bounds are
     scaled to lie between -1 and 1.
     """
@@ -51,6 +51,10 @@ class ImageBeliefExtractor(BaseFeaturesExtractor):
     def forward(self, observations: dict[str, Tensor]) -> Tensor:
         """(n, features) from the entries (n, …), images with channels first and between 0 and 1."""
         return torch.cat([part(observations[key]) for key, part in self.parts.items()], 1)
+
+
+ImageBeliefExtractor = BeliefExtractor
+"""The name that it had when it was for images alone; saved agents know it."""
 
 
 def _numbers(space: spaces.Space[object]) -> nn.Module:

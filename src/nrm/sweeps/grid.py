@@ -55,14 +55,14 @@ class Grid:
     """What the agent knows and remembers."""
     seeds: tuple[int, ...] = (0,)
     """Seeds of training."""
-    algorithm: str = "a2c"
-    """How it learns."""
+    algorithm: str = "auto"
+    """How it learns: a2c, ppo, module:name, or auto, which goes by the kind of world."""
     preset: str = "default"
     """The settings to start from: default or paper."""
     episodes: int = 10_000
     """Episodes of each run."""
     environments: int | None = None
-    """Environments that step side by side; the preset says otherwise."""
+    """Environments that step side by side; the preset or the algorithm says otherwise."""
     end: End = "outcome"
     """When the task ends an episode: outcome, absorbing or limit."""
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,16 @@ from nrm.agents.actions import ActionHead
 from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.running import RunningFeatures
 from nrm.neural.layers import FlatFeatures
+
+
+class Encoder(Protocol):
+    """What features come from."""
+
+    width: int
+    """Of the features."""
+
+    def __call__(self, observations: Tensor) -> Tensor:
+        """(n, width)."""
 
 
 class ImageFeatures(nn.Module):
@@ -98,7 +109,7 @@ class ActorCritic(nn.Module):
     have the same shape, so both are computed as one batched product, which halves the number of calls.
     """
 
-    def __init__(self, encoder: FlatFeatures | ImageFeatures, memory: int, head: ActionHead, hidden: int) -> None:
+    def __init__(self, encoder: Encoder, memory: int, head: ActionHead, hidden: int) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__()
         self.encoder = encoder

@@ -24,7 +24,7 @@ class NetworkConfig:
     """Whether observations are centred and scaled over all there are (or over those seen so far), and image features
     spread out on them."""
     encoder: str = "auto"
-    """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), a
+    """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), blind, a
     module:name, or auto: residual for images without end, else paper."""
 
     def __post_init__(self) -> None:
@@ -82,7 +82,7 @@ class NetworkKind:
 NETWORKS: Registry[NetworkKind] = Registry(
     "network",
     tuple(field.name for field in fields(NetworkKind) if field.name != "name"),
-    {name: f"nrm.agents.networks.{name}" for name in ("paper", "residual", "dynamic")},
+    {name: f"nrm.agents.networks.{name}" for name in ("paper", "residual", "dynamic", "blind")},
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -74,8 +73,7 @@ class ResidualNetwork(nn.Module):
         self.modulation = nn.Linear(memory, 2 * CHANNELS)
         self.position = nn.Parameter(torch.randn(self._map) * 0.1)
         self.near, self.far = (nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1) for _ in range(2))
-        left = CHANNELS * math.prod(-(-side // 2) for side in self.encoder.places)
-        self.full = nn.Sequential(nn.Linear(left, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU())
+        self.full = nn.Sequential(nn.Linear(self.encoder.width, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU())
         self.actor = head.layer(128)
         self.critic = nn.Linear(128, 1)
         self.reading = nn.Sequential(nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1), nn.ReLU())
@@ -111,7 +109,6 @@ class ResidualNetwork(nn.Module):
         scale, shift = self.modulation(memory)[:, :, None, None].chunk(2, 1)
         maps = features.reshape(-1, *self._map) * (1 + scale) + shift + self.position
         maps = maps + self.near(maps.relu())
-        maps = nn.functional.max_pool2d(maps, 2, ceil_mode=True)
         maps = maps + self.far(maps.relu())
         result: Tensor = self.full(maps.relu().flatten(1))
         return result
