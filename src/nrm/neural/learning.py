@@ -16,7 +16,7 @@ from nrm.neural.batches import EpisodeBatch
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, target_for, what_to_learn
 from nrm.neural.descent import Labelled, LearningProblem, attempt, scatter
-from nrm.neural.em import network_attempt, redraw, table_attempts, table_suits
+from nrm.neural.em import network_attempt, redraw, table_attempts, table_suits, window_attempts
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.probabilities import check_finite
@@ -107,6 +107,8 @@ def _attempts(
     if by_em and table_suits(problems):
         yield from table_attempts(problems, settings, labelled, target)
         return
+    if by_em and problems[0].model.recurrence is not None:
+        yield from window_attempts(problems, settings, target, torch.Generator().manual_seed(settings.seed))
     descending = replace(settings, objective="sequence") if settings.objective == "em" else settings
     restarts = settings.network_restarts if by_em and settings.network_restarts else settings.restarts
     for number in range(restarts):
