@@ -30,6 +30,8 @@ class Rollout(NamedTuple):
     """The memory then, before any reset."""
     final_state: Tensor
     """The machine's true state then: for memories that see it, and to tell successes."""
+    label: Tensor
+    """The true letter that was read: for evaluation alone."""
 
     @property
     def done(self) -> Tensor:
@@ -83,11 +85,12 @@ class Actor:
         for step in range(self.steps):
             action = (self._logits() + noise[step]).argmax(-1)
             batch = world.step(action)
-            state = world.truth.final_state
+            label, _, state = world.truth
             features = self.features(batch.final_observation) if memory.learns else None
             told = state if memory.sees_truth else None
             reached = memory.read(self.carry, Seen(batch.final_observation, features, action, batch.reward, told))
-            columns.append((self.observation, self.carry, action, *batch[1:4], batch.final_observation, reached, state))
+            shown = (batch.final_observation, reached, state, label)
+            columns.append((self.observation, self.carry, action, *batch[1:4], *shown))
             self.carry = reset(memory, reached, batch.terminated | batch.truncated)
             self.observation = batch.observation
         return Rollout(*map(torch.stack, zip(*columns, strict=True)))

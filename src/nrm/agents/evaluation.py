@@ -13,7 +13,7 @@ from torch import Tensor
 from nrm.agents.training import Trainer
 from nrm.envs.world import BatchedWorld, StepBatch
 from nrm.machines.levels import LevelCodec
-from nrm.tracking import Accuracy, Recorder, Seen, reset
+from nrm.tracking import Accuracy, BeliefMemory, Recorder, Seen, reset
 
 
 class Played(NamedTuple):
@@ -28,6 +28,8 @@ class Played(NamedTuple):
     """(envs,) the true letter read."""
     state: Tensor
     """(envs,) the machine's true state reached."""
+    said: Tensor | None = None
+    """(envs, letters) what the grounder says of the step; None where the method has none."""
 
     @property
     def done(self) -> Tensor:
@@ -71,7 +73,8 @@ def play(trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool) -> Iter
             state = truth.final_state if memory.sees_truth else None
             seen = Seen(batch.final_observation, features(batch.final_observation), action, batch.reward, state)
             reached = memory.read(carry, seen)
-            yield Played(action, batch, memory.feature(reached), truth.label, truth.final_state)
+            said = memory.letters(carry, batch.final_observation) if isinstance(memory, BeliefMemory) else None
+            yield Played(action, batch, memory.feature(reached), truth.label, truth.final_state, said)
             carry = reset(memory, reached, batch.terminated | batch.truncated)
             observation = batch.observation
 
@@ -87,7 +90,7 @@ def evaluate(trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, gr
     lengths: list[int] = []
     successes: list[bool] = []
     tracked = np.zeros((machine.states, machine.states), dtype=np.int64)
-    seen: list[Tensor] = []
+    said: list[Tensor] = []
     letters: list[Tensor] = []
     for played in play(trainer, world, seed, greedy):
         active = left > 0
@@ -95,8 +98,8 @@ def evaluate(trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, gr
         if trainer.method.tracks_states:
             believed = played.memory.argmax(-1).numpy()
             np.add.at(tracked, (played.state.numpy()[active], believed[active]), 1)
-        if trainer.model is not None:
-            seen.append(played.batch.final_observation[torch.from_numpy(active)])
+        if played.said is not None:
+            said.append(played.said.argmax(-1)[torch.from_numpy(active)])
             letters.append(played.label[torch.from_numpy(active)])
         for episode in recorder.finish(played.done.numpy()):
             if active[episode.environment]:
@@ -107,10 +110,8 @@ def evaluate(trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, gr
         if (left <= 0).all():
             break
     grounding = None
-    if trainer.model is not None:
-        rows = torch.cat(seen)
-        observations = rows if world.frames is None else world.frames[rows]
-        grounding = trainer.meter.measure(trainer.model, observations, torch.cat(letters))
+    if said:
+        grounding = trainer.meter.compare(torch.cat(letters).numpy(), torch.cat(said).cpu().numpy())
     mirror = tuple(range(machine.states)) if grounding is None else grounding.mirror
     total = tracked.sum()
     return Evaluation(

@@ -55,7 +55,9 @@ class Trainer:
         seen = world.shape if world.frames is None else ()
         kind = world.dtype if world.frames is None else torch.int64
         blank = torch.empty(0, world.count, *seen, dtype=kind).numpy()
-        self._recorder = Recorder(world.count, keep=self.grounding is not None, blank=blank)
+        # What a recurrent grounder says depends on what came before, so its accuracy is told by recorded episodes.
+        self._labelled = self.model is not None and self.model.recurrence is not None
+        self._recorder = Recorder(world.count, self.grounding is not None, blank, letters=self._labelled)
         self._codec = LevelCodec.of(world.machine)
         self._record_accuracy()
 
@@ -85,9 +87,9 @@ class Trainer:
             raise TrainingError(f"after {episodes} episodes, in update {self.updates + 1}: {error}") from None
         finished: list[RecordedEpisode] = []
         observations, rewards = rollout.final_observation.numpy(), rollout.reward.numpy()
-        done, states = rollout.done.numpy(), rollout.final_state.numpy()
+        done, states, labels = rollout.done.numpy(), rollout.final_state.numpy(), rollout.label.numpy()
         for step in range(len(rewards)):
-            self._recorder.add(rewards[step], observations[step])
+            self._recorder.add(rewards[step], observations[step], labels[step] if self._labelled else None)
             ended = self._recorder.finish(done[step])
             finished += ended
             self.steps += self.world.count
@@ -109,7 +111,13 @@ class Trainer:
             history.steps.append(self.steps)
 
     def accuracy(self) -> Accuracy | None:
-        """The grounder's accuracy over all frames; None where there is no grounder or no list of frames."""
+        """The grounder's accuracy over all frames; None where there is no grounder or no list of frames.
+
+        Of a recurrent grounder, over the steps of the episodes that it has learned from; None before there are any.
+        """
+        if self._labelled and self.grounding is not None:
+            episodes = self.grounding.labelled()
+            return None if episodes is None else self.meter.measure_episodes(self.grounding.model, episodes)
         labels = self.world.true_labels()
         if self.model is None or labels is None or self.world.frames is None:
             return None

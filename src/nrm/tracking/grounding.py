@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -20,8 +20,17 @@ from nrm.tracking.burst_policy import BurstPolicy, Decision
 from nrm.tracking.memories import Belief
 from nrm.tracking.recorder import RecordedEpisode
 
-Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64]]
-"""The row numbers of an episode's observations, and its rewards."""
+
+class Recorded(NamedTuple):
+    """An episode as it is kept."""
+
+    numbers: NDArray[Any]
+    """(time,) of its observations among the frames."""
+    rewards: NDArray[np.float64]
+    """(time,)"""
+    letters: NDArray[np.int64] | None = None
+    """(time,) the true ones, for evaluation alone: kept beside what a recurrent grounder learns from, if told."""
+
 
 TARGET = 0.003
 """Nats a step at which episodes count as explained, so that a burst ends or is skipped."""
@@ -160,16 +169,17 @@ class Grounding:
 
     def _numbered(self, episode: RecordedEpisode) -> Recorded:
         """An episode whose observations are numbers of frames."""
+        letters = None if self.model.recurrence is None else episode.letters
         if self._listed is not None:
-            return self._listed[episode.observations], episode.rewards
-        return self._frames.add(episode.observations), episode.rewards
+            return Recorded(self._listed[episode.observations], episode.rewards, letters)
+        return Recorded(self._frames.add(episode.observations), episode.rewards, letters)
 
     def _forget(self) -> None:
         """Let go of the observations of episodes that were dropped."""
         if self._listed is None:
-            used = [numbers for numbers, _ in self._kept]
+            used = [episode.numbers for episode in self._kept]
             moved = self._frames.compact(np.concatenate(used) if used else [])
-            self._kept = [(moved[numbers], rewards) for numbers, rewards in self._kept]
+            self._kept = [episode._replace(numbers=moved[episode.numbers]) for episode in self._kept]
 
     def _most_telling(self, episodes: list[Recorded]) -> list[Recorded]:
         """The episodes that are kept: a good policy does the same again and again, so rare rewards go first.
@@ -192,16 +202,21 @@ class Grounding:
     def _buffer(self, episodes: Sequence[Recorded]) -> EpisodeBuffer:
         machine = self.model.machine
         buffer = EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level, frames=self._frames)
-        for numbers, rewards in episodes:
-            buffer.add(index=numbers, rewards=rewards)
+        for episode in episodes:
+            buffer.add(index=episode.numbers, rewards=episode.rewards, symbols=episode.letters)
         return buffer
+
+    def labelled(self) -> EpisodeBuffer | None:
+        """The episodes that a recurrent grounder learned from whose true letters are known; None where none are."""
+        known = [episode for episode in self._kept if episode.letters is not None]
+        return self._buffer(known) if known else None
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that learning goes on from."""
         return {
             "model": self.model.state_dict(),
-            "kept": _as_tensors(self._kept),
-            "fresh": _as_tensors(self._fresh),
+            "kept": self._as_tensors(self._kept),
+            "fresh": self._as_tensors(self._fresh),
             "frames": torch.from_numpy(self._frames[:]) if self._listed is None and len(self._frames) else self._blank,
             "policy": self._policy.state_dict(),
             "bursts": self.bursts,
@@ -218,19 +233,26 @@ class Grounding:
         self.model.eval()
         self._memory.refresh()
 
-
-def _as_tensors(episodes: Sequence[Recorded]) -> dict[str, Tensor]:
-    """Episodes one after the other."""
-    numbers = [numbers for numbers, _ in episodes] or [np.zeros(0, dtype=np.int64)]
-    rewards = [rewards for _, rewards in episodes] or [np.zeros(0)]
-    return {
-        "lengths": torch.tensor([len(paid) for _, paid in episodes], dtype=torch.int64),
-        "numbers": torch.from_numpy(np.concatenate(numbers)),
-        "rewards": torch.from_numpy(np.concatenate(rewards)),
-    }
+    def _as_tensors(self, episodes: Sequence[Recorded]) -> dict[str, Tensor]:
+        """Episodes one after the other; of a recurrent grounder with their letters, -1 where these are not known."""
+        numbers = [episode.numbers for episode in episodes] or [np.zeros(0, dtype=np.int64)]
+        rewards = [episode.rewards for episode in episodes] or [np.zeros(0)]
+        saved = {
+            "lengths": torch.tensor([len(episode.rewards) for episode in episodes], dtype=torch.int64),
+            "numbers": torch.from_numpy(np.concatenate(numbers)),
+            "rewards": torch.from_numpy(np.concatenate(rewards)),
+        }
+        if self.model.recurrence is not None:
+            letters = [np.full(len(paid), -1) if told is None else told for _, paid, told in episodes]
+            saved["letters"] = torch.from_numpy(np.concatenate([np.zeros(0, dtype=np.int64), *letters]))
+        return saved
 
 
 def _from_tensors(saved: dict[str, Tensor]) -> list[Recorded]:
     lengths = saved["lengths"].tolist()
-    parts = (torch.split(saved[name], lengths) for name in ("numbers", "rewards"))
-    return [(numbers.numpy(), rewards.numpy()) for numbers, rewards in zip(*parts, strict=True)]
+    numbers, rewards = (torch.split(saved[name], lengths) for name in ("numbers", "rewards"))
+    letters = torch.split(saved["letters"], lengths) if "letters" in saved else [None] * len(lengths)
+    return [
+        Recorded(row.numpy(), paid.numpy(), None if told is None or (len(told) and int(told[0]) < 0) else told.numpy())
+        for row, paid, told in zip(numbers, rewards, letters, strict=True)
+    ]
