@@ -104,7 +104,7 @@ class Parts:
         """The entries (…, *shape) by name, of rows (…, width)."""
         found, begin = {}, 0
         for part in self.parts:
-            found[part.name] = rows[..., begin : begin + part.width].reshape(*rows.shape[:-1], *part.shape)
+            found[part.name] = rows[..., begin : begin + part.width].reshape((*rows.shape[:-1], *part.shape))
             begin += part.width
         return found
 
