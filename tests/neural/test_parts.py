@@ -88,7 +88,8 @@ def test_images_are_scaled_by_their_own_type() -> None:
     parts = Parts.of(spaces.Dict(image=SPACE["image"], place=SPACE["place"]))
     encoder = PartsEncoder(parts, 8)
     read: list[torch.Tensor] = []
-    encoder.images[0].layers.register_forward_pre_hook(lambda module, given: read.append(given[0]))
+    seen: Any = encoder.images[0]
+    seen.layers.register_forward_pre_hook(lambda module, given: read.append(given[0]))
     encoder(torch.from_numpy(parts.join({"image": np.full((8, 8, 1), 255), "place": [0, 0]}))[None])
     assert float(read[0].min()) == float(read[0].max()) == 1.0
 

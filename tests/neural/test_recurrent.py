@@ -260,8 +260,9 @@ def test_a_grounder_that_gives_the_wrong_shape_is_named() -> None:
 
 @pytest.mark.parametrize("make", [lambda: gru(), lambda: gru(shape=(8, 8, 3)), lambda: Delayed(3, sure=0.5)])
 def test_files(make: Any, tmp_path: Path) -> None:
-    model = NeuralRewardMachine(make(), MACHINE)
-    shown = torch.randint(0, 3, (2, 4, *(model.grounder.config.get("shape") or ()))).float()
+    grounder = make()
+    model = NeuralRewardMachine(grounder, MACHINE)
+    shown = torch.randint(0, 3, (2, 4, *(grounder.config.get("shape") or ()))).float()
     again = load_model(save_model(tmp_path / "model.pt", model))
     assert type(again.grounder) is type(model.grounder)
     assert torch.equal(again(shown).states, model.eval()(shown).states)

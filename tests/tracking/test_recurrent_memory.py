@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import torch
 
-from nrm.neural import NeuralRewardMachine
-from nrm.tracking import AccuracyMeter, BeliefMemory, Grounding, RecordedEpisode, Seen, Tracker, reset
+from nrm.neural import FitConfig, NeuralRewardMachine
+from nrm.tracking import AccuracyMeter, Belief, BeliefMemory, Grounding, RecordedEpisode, Seen, Tracker, reset
 from nrm.tracking.recorder import Recorder
 from tests.neural.test_recurrent import MACHINE, Delayed, delayed_episodes, gru
-from tests.neural.test_recurrent import FitConfig as Settings
 
 
 def seen(observation: torch.Tensor, reward: torch.Tensor) -> Seen:
@@ -24,10 +25,10 @@ def test_the_belief_is_that_of_the_model_and_frames_change_nothing_but_the_work(
     net = model()
     frames = torch.randn(5, 3)
     rows = torch.tensor([[0, 1], [3, 2], [4, 4]])
-    for belief in ("open", "conditioned"):
-        by_frames, by_rows = BeliefMemory(net, frames, belief), BeliefMemory(net, None, belief)  # type: ignore[arg-type]
+    for belief in get_args(Belief):
+        by_frames, by_rows = BeliefMemory(net, frames, belief), BeliefMemory(net, None, belief)
         one, other = by_frames.start(2), by_rows.start(2)
-        assert one.shape == (2, MACHINE.states + 1 + net.grounder.width)
+        assert one.shape == (2, MACHINE.states + 1 + 64)
         believed = carry = None
         for row in rows:
             before, paid = one, torch.tensor([0.0, 0.0])
@@ -90,7 +91,7 @@ def recorded(number: int, told: bool = True) -> list[RecordedEpisode]:
 
 def grounding() -> Grounding:
     net = model()
-    return Grounding(net, BeliefMemory(net, None, "open"), Settings(epochs=20, network_restarts=1), every=20, most=40)
+    return Grounding(net, BeliefMemory(net, None, "open"), FitConfig(epochs=20, network_restarts=1), every=20, most=40)
 
 
 def test_letters_are_kept_beside_what_a_recurrent_grounder_learns_from() -> None:

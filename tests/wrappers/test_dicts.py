@@ -37,7 +37,7 @@ def test_all_wrappers_believe_alike(grounder: str) -> None:
     single = [NeuralRewardMachineWrapper(make(), model) for _ in range(2)]
     vector = NeuralRewardMachineVectorWrapper(
         SyncVectorEnv([make] * 2, autoreset_mode=AutoresetMode.SAME_STEP),
-        model,  # type: ignore[list-item]
+        model,
     )
     stacked = NeuralRewardMachineVecWrapper(DummyVecEnv([make] * 2), model)
     for index, env in enumerate(single):
@@ -85,7 +85,8 @@ def test_entries_are_chosen() -> None:
     assert episode[0, -1] == 1
     model = model_for(SPACE, TASK, reads="place")
     assert isinstance(model.grounder, MlpGrounder)
-    assert model_for(SPACE, TASK).grounder.parts.width == 3
+    together: Any = model_for(SPACE, TASK).grounder
+    assert together.parts.width == 3
 
 
 def test_misuse_is_named() -> None:

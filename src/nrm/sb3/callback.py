@@ -62,7 +62,8 @@ class GroundingCallback(BaseCallback):
         self.accuracy: Accuracy | None = None
         """The latest one, where it was asked for."""
         self._every = every
-        self._settings = config or GroundingConfig().fit_config(seed, listed=False)
+        recurrent = isinstance(self.machine, NeuralRewardMachine) and self.machine.recurrence is not None
+        self._settings = config or GroundingConfig().fit_config(seed, listed=False, recurrent=recurrent)
         self._keep = keep
         self._forget = forget
         self._meter = None if task is None else AccuracyMeter(as_machine(task))

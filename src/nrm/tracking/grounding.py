@@ -34,6 +34,8 @@ class Recorded(NamedTuple):
 
 TARGET = 0.003
 """Nats a step at which episodes count as explained, so that a burst ends or is skipped."""
+RECURRENT_RESTARTS = 4
+"""Most attempts of a burst for a recurrent grounder, where `em` teaches it directly."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,12 @@ class GroundingConfig:
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
 
-    def fit_config(self, seed: int, listed: bool) -> FitConfig:
+    def fit_config(self, seed: int, listed: bool, recurrent: bool = False) -> FitConfig:
         """How one burst learns; `listed`: whether all observations of the world are known and few.
 
         Otherwise there may be thousands of distinct ones in a burst. Descent then takes mini-batches, so many small
         steps in every epoch, and one attempt; expectation-maximisation sees by itself what it has to do with.
+        `recurrent`: whether the grounder is, whose first attempt often ends in a local optimum.
         """
         config = FitConfig(
             objective=self.objective,
@@ -77,7 +80,7 @@ class GroundingConfig:
             learning_rate=self.learning_rate,
             batch_size=self.batch_size,
             restarts=self.restarts or (32 if self.objective == "em" else 4),
-            network_restarts=1,
+            network_restarts=RECURRENT_RESTARTS if recurrent else 1,
             patience=max(20, self.epochs // 4),
             target=TARGET,
             seed=seed,
