@@ -103,9 +103,10 @@ class Parts:
 
     def split(self, rows: Rows) -> dict[str, Rows]:
         """The entries (…, *shape) by name, of rows (…, width)."""
+        leading = tuple(rows.shape[:-1])
         ends = list(accumulate(part.width for part in self.parts))
         return {
-            part.name: rows[..., end - part.width : end].reshape((*rows.shape[:-1], *part.shape))
+            part.name: rows[..., end - part.width : end].reshape(leading + part.shape)
             for part, end in zip(self.parts, ends, strict=True)
         }
 
