@@ -64,13 +64,16 @@ class Delayed(RecurrentGrounder):
         )
 
 
-def delayed_episodes(count: int, seed: int = 0, length: int = 12) -> EpisodeBuffer:
-    """Random numbers, of which each is a symbol only one step later; they end when the task is over."""
+def delayed_episodes(count: int, seed: int = 0, length: int = 12, first: bool = False) -> EpisodeBuffer:
+    """Random numbers, of which each is a symbol only one step later; they end when the task is over.
+
+    `first`: whether the first symbol is any, which no observation shows.
+    """
     generator = np.random.default_rng(seed)
     buffer = EpisodeBuffer.for_machine(MACHINE)
     for _ in range(count):
         shown = generator.choice(3, size=length, p=(0.2, 0.2, 0.6))
-        letters = np.concatenate([[2], shown[:-1]])
+        letters = np.concatenate([[generator.integers(3) if first else 2], shown[:-1]])
         states = MACHINE.run([MACHINE.alphabet.symbols[letter] for letter in letters]).states[-length:]
         levels = [int(MACHINE.level_of_state[state]) for state in states]
         over = np.flatnonzero(np.abs(MACHINE.outputs[np.array(states)]) == 100)
@@ -189,6 +192,17 @@ def test_what_was_shown_a_step_ago_is_learned(seed: int) -> None:
     plain = NeuralRewardMachine(MlpGrounder(3, 3), MACHINE)
     assert not fit(plain, episodes, "grounding", FitConfig(seed=seed)).explained
     assert extract(model, episodes).states == MACHINE.states
+
+
+def test_what_no_window_explains_is_learned_as_far_as_one_does() -> None:
+    """Symbols that only the reset showed stay unknown; the others are named by the shortest windows that tell them."""
+    episodes = delayed_episodes(100, seed=2, first=True)
+    model = NeuralRewardMachine(gru(), MACHINE)
+    record = fit(model, episodes, "grounding", FitConfig(epochs=100, network_restarts=1))
+    assert not record.explained
+    said = np.concatenate([trace[1:] for trace in grounded_traces(model, episodes)])
+    true = np.concatenate([episode.symbols[1:] for episode in episodes if episode.symbols is not None])
+    assert max((said == true).mean(), (said == np.array([1, 0, 2])[true]).mean()) > 0.98
 
 
 def test_equal_seeds_give_equal_grounders() -> None:

@@ -50,7 +50,8 @@ class GroundingConfig:
     """Most epochs of a burst, in each attempt; a twentieth of it where observations are too many to list."""
     restarts: int | None = None
     """Most attempts of a burst, the first of which goes on from the present grounder; 32 of `em`, else 4, when absent.
-    Where observations are too many to list, a burst is one attempt, and the next one goes on from it."""
+    Where observations are too many to list, a burst is one attempt (at most four with a recurrent grounder), and the
+    next one goes on from it."""
     learning_rate: float = 0.01
     """Adam's step size for the grounder; a third of it where observations are too many to list."""
     batch_size: int | None = None
