@@ -55,7 +55,7 @@ def test_an_ended_episode_is_forgotten() -> None:
 
 def test_beliefs_of_episodes_under_way_are_computed_anew() -> None:
     net = model()
-    tracker, generator = Tracker(net, 3), np.random.default_rng(0)
+    tracker, generator = Tracker(net, 3, "open"), np.random.default_rng(0)
     steps = [generator.normal(size=(3, 3)).astype(np.float32) for _ in range(6)]
     for time, shown in enumerate(steps):
         tracker.step(shown, np.zeros(3), lambda: np.zeros(3))
@@ -63,7 +63,7 @@ def test_beliefs_of_episodes_under_way_are_computed_anew() -> None:
             tracker.restart(np.array([False, True, False]))
     net.load_state_dict(model(seed=1).state_dict())
     tracker.refresh()
-    wanted = Tracker(net, 3, record=False)
+    wanted = Tracker(net, 3, "open", record=False)
     for time, shown in enumerate(steps):
         wanted.step(shown, np.zeros(3), lambda: np.zeros(3))
         if time == 2:
