@@ -113,11 +113,11 @@ def test_layouts() -> None:
         (spaces.Discrete(3), {"layout": "flat"}, r"Discrete\(3\).*layout='dict'"),
         (spaces.Text(5), {}, r"Text\(.*cannot be read|cannot be read.*Text\("),
         (spaces.Tuple([spaces.Discrete(2)]), {}, r"cannot be read by a grounder: Tuple\(Discrete\(2\)\)"),
-        (spaces.Dict(a=spaces.Discrete(2), b=spaces.Discrete(2)), {}, "entries a, b; say with reads="),
+        (spaces.Dict(a=spaces.Discrete(2), b=spaces.Text(5)), {}, r"the entry 'b' .*Text\(.*FlattenObservation"),
         (spaces.Dict(a=spaces.Discrete(2)), {"reads": "aa"}, "no entry 'aa'; did you mean 'a'|no entry 'aa' "),
         (spaces.Dict(a=spaces.Text(5)), {}, r"the entry 'a' of observations cannot be read"),
         (spaces.Dict(belief=spaces.Discrete(2)), {}, "have an entry 'belief' already"),
-        (spaces.Discrete(3), {"reads": "a"}, "names an entry of Dict observations"),
+        (spaces.Discrete(3), {"reads": "a"}, "names entries of Dict observations"),
         (spaces.Discrete(3), {"layout": "dcit"}, "unknown layout 'dcit'; did you mean 'dict'"),
     ],
 )

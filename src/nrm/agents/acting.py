@@ -32,6 +32,8 @@ class Rollout(NamedTuple):
     """The memory then, before any reset."""
     final_state: Tensor
     """The machine's true state then: for memories that see it, and to tell successes."""
+    label: Tensor
+    """The true letter that was read: for evaluation alone."""
     task: Tensor
     """The number of the task; 0 where there is one."""
 
@@ -104,12 +106,12 @@ class Actor:
         for step in range(self.steps):
             action = self.head.sample(self._logits(), noise[step])
             batch = world.step(action)
-            state = world.truth.final_state
+            label, _, state = world.truth
             features = self.net.summary(self.features(batch.final_observation)) if memory.learns else None
             told = state if memory.sees_truth else None
             reached = memory.read(self.carry, Seen(batch.final_observation, features, action, batch.reward, told))
-            shown = (*batch[1:4], batch.final_observation)
-            columns.append((self.observation, self.carry, action, *shown, reached, state, task))
+            shown = (batch.final_observation, reached, state, label, task)
+            columns.append((self.observation, self.carry, action, *batch[1:4], *shown))
             task = self.task
             self.carry = reset(memory, reached, batch.terminated | batch.truncated, task)
             self.observation = batch.observation

@@ -16,7 +16,19 @@ from nrm.agents.training import Trainer
 from nrm.envs.world import BatchedWorld, ManyTasksWorld, StepBatch, tasks_of
 from nrm.errors import WorldError
 from nrm.machines import LevelCodec, TaskPool
-from nrm.tracking import Accuracy, Belief, BorderAccuracy, Memory, Recorder, Seen, TaskMemory, begin, reset
+from nrm.tracking import (
+    Accuracy,
+    Belief,
+    BeliefMemory,
+    BorderAccuracy,
+    Memory,
+    Recorder,
+    Seen,
+    TaskBeliefMemory,
+    TaskMemory,
+    begin,
+    reset,
+)
 
 
 class Played(NamedTuple):
@@ -31,7 +43,9 @@ class Played(NamedTuple):
     """(envs,) the true letter read."""
     state: Tensor
     """(envs,) the machine's true state reached."""
-    task: Tensor | None
+    said: Tensor | None = None
+    """(envs, letters) what the grounder says of the step; None where the method has none."""
+    task: Tensor | None = None
     """(envs,) the number of the task, where there are many."""
 
     @property
@@ -110,7 +124,9 @@ def play(
             read = policy.summary(features(batch.final_observation)) if memory.learns else None
             seen = Seen(batch.final_observation, read, action, batch.reward, state)
             reached = memory.read(carry, seen)
-            yield Played(action, batch, memory.feature(reached), truth.label, truth.final_state, task)
+            grounds = isinstance(memory, BeliefMemory | TaskBeliefMemory)
+            said = memory.letters(carry, batch.final_observation) if grounds else None
+            yield Played(action, batch, memory.feature(reached), truth.label, truth.final_state, said, task)
             task = None if many is None else many.task
             carry = reset(memory, reached, batch.terminated | batch.truncated, task)
             observation = batch.observation
@@ -133,7 +149,7 @@ def evaluate(
     many = tasks_of(world)
     tracks = trainer.method.tracks_states and many is None
     tracked = np.zeros((machine.states, machine.states) if tracks else (1, 1), dtype=np.int64)
-    seen: list[Tensor] = []
+    said: list[Tensor] = []
     letters: list[Tensor] = []
     for played in play(trainer, world, seed, greedy, belief):
         active = left > 0
@@ -141,8 +157,8 @@ def evaluate(
         if tracks:
             believed = played.memory.argmax(-1).numpy()
             np.add.at(tracked, (played.state.numpy()[active], believed[active]), 1)
-        if trainer.model is not None:
-            seen.append(played.batch.final_observation[torch.from_numpy(active)])
+        if played.said is not None:
+            said.append(played.said.argmax(-1)[torch.from_numpy(active)])
             letters.append(played.label[torch.from_numpy(active)])
         for episode in recorder.finish(played.done.numpy()):
             if active[episode.environment]:
@@ -154,10 +170,8 @@ def evaluate(
         if (left <= 0).all():
             break
     grounding = None
-    if trainer.model is not None:
-        rows = torch.cat(seen)
-        observations = rows if world.frames is None else world.frames[rows]
-        grounding = trainer.meter.measure(trainer.model, observations, torch.cat(letters))
+    if said:
+        grounding = trainer.meter.compare(torch.cat(letters).numpy(), torch.cat(said).cpu().numpy())
     mirror = tuple(range(machine.states)) if grounding is None else grounding.mirror
     total = tracked.sum()
     return Evaluation(

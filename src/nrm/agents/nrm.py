@@ -23,7 +23,7 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
     grounding = Grounding(
         model,
         memory,
-        settings.fit_config(seed, listed=world.frames is not None),
+        settings.fit_config(seed, listed=world.frames is not None, recurrent=model.recurrence is not None),
         every=settings.every,
         most=settings.keep,
         frames=world.frames,

@@ -77,7 +77,9 @@ class Trainer:
         seen = world.shape if world.frames is None else ()
         kind = world.dtype if world.frames is None else torch.int64
         blank = torch.empty(0, world.count, *seen, dtype=kind).numpy()
-        self._recorder = Recorder(world.count, keep=self.grounding is not None, blank=blank)
+        # What a recurrent grounder says depends on what came before, so its accuracy is told by recorded episodes.
+        self._labelled = self.model is not None and self.model.recurrence is not None
+        self._recorder = Recorder(world.count, self.grounding is not None, blank, letters=self._labelled)
         self._codec = LevelCodec.of(world.machine)
         self._probe: Probe | None = None
         self._record_accuracy()
@@ -108,9 +110,10 @@ class Trainer:
             raise TrainingError(f"after {episodes} episodes, in update {self.updates + 1}: {error}") from None
         finished: list[RecordedEpisode] = []
         observations, rewards = rollout.final_observation.numpy(), rollout.reward.numpy()
-        done, states, tasks = rollout.done.numpy(), rollout.final_state.numpy(), rollout.task.numpy()
+        done, states = rollout.done.numpy(), rollout.final_state.numpy()
+        labels, tasks = rollout.label.numpy(), rollout.task.numpy()
         for step in range(len(rewards)):
-            self._recorder.add(rewards[step], observations[step])
+            self._recorder.add(rewards[step], observations[step], labels[step] if self._labelled else None)
             ended = self._recorder.finish(done[step])
             if self.tasks is not None:
                 ended = [episode._replace(task=int(tasks[step][episode.environment])) for episode in ended]
@@ -141,7 +144,13 @@ class Trainer:
             history.steps.append(self.steps)
 
     def accuracy(self) -> Accuracy | None:
-        """The grounder's accuracy over all frames, or over drawn observations; None where there are neither."""
+        """The grounder's accuracy over all frames, or over drawn observations; None where there are neither.
+
+        Of a recurrent grounder, over the steps of the episodes that it has learned from; None before there are any.
+        """
+        if self._labelled and self.grounding is not None:
+            episodes = self.grounding.labelled()
+            return None if episodes is None else self.meter.measure_episodes(self.grounding.model, episodes)
         labels = self.world.true_labels()
         if self.model is not None and labels is not None and self.world.frames is not None:
             return self.meter.measure(self.model, self.world.frames, labels)

@@ -47,8 +47,8 @@ class Fit(MachineOptions):
     states: int = 12
     """States of a machine to be learned: at least as many as it may need."""
     grounder: str = "auto"
-    """The network that grounds: auto (a convolutional one for images, an MLP otherwise), mlp, cnn, pooled, paper, or
-    module:name for one of your own."""
+    """The network that grounds: auto (a convolutional one for images, an MLP otherwise), mlp, cnn, pooled, recurrent,
+    paper, or module:name for one of your own."""
     settings: Annotated[FitConfig, tyro.conf.arg(name="")] = field(default_factory=FitConfig)
     threads: int = 1
     """Threads of PyTorch; small models are fastest with one."""

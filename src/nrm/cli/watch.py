@@ -85,11 +85,8 @@ def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int
     alphabet = machine.alphabet
     true = alphabet.letter_name(int(shown.label[0]))
     lines = [f"step {number}  reward {float(shown.batch.reward[0]):+g}  true symbol {true}"]
-    if trainer.model is not None:
-        import torch
-
-        with torch.no_grad():
-            symbols = trainer.model.letter_probs(trainer.model.ground(shown.batch.final_observation, check=False))[0]
+    if shown.said is not None:
+        symbols = shown.said[0]
         lines[0] += f"  predicted {alphabet.letter_name(int(symbols.argmax()))} ({float(symbols.max()):.0%})"
     if not trainer.method.tracks_states:
         return lines

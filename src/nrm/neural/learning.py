@@ -17,7 +17,7 @@ from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, target_for, what_to_learn
 from nrm.neural.consistency import contradiction
 from nrm.neural.descent import Labelled, LearningProblem, attempt, scatter
-from nrm.neural.em import network_attempt, redraw, table_attempts, table_suits
+from nrm.neural.em import network_attempt, redraw, table_attempts, table_suits, window_attempts
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.probabilities import check_finite
@@ -105,9 +105,14 @@ def _attempts(
     target = target_for(settings, parts)
     by_em = settings.objective == "em" and parts == ("grounding",)
     torch.manual_seed(settings.seed)
+    before = 0
     if by_em and table_suits(problems):
         yield from table_attempts(problems, settings, labelled, target)
         return
+    if by_em and problems[0].model.recurrence is not None:
+        for taught in window_attempts(problems, settings, target, torch.Generator().manual_seed(settings.seed)):
+            yield taught
+            before = taught.restarts
     descending = replace(settings, objective="sequence") if settings.objective == "em" else settings
     restarts = settings.network_restarts if by_em and settings.network_restarts else settings.restarts
     for number in range(restarts):
@@ -117,7 +122,7 @@ def _attempts(
             _draw(problems, parts, seed, settings)
         generator = torch.Generator().manual_seed(seed)
         if by_em:
-            yield network_attempt(problems, settings, number, labelled, target, generator)
+            yield network_attempt(problems, settings, before + number, labelled, target, generator)
         else:
             yield attempt(problems, parts, descending, number, generator, labelled)
 

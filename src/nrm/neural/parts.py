@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -102,11 +103,12 @@ class Parts:
 
     def split(self, rows: Rows) -> dict[str, Rows]:
         """The entries (…, *shape) by name, of rows (…, width)."""
-        found, begin = {}, 0
-        for part in self.parts:
-            found[part.name] = rows[..., begin : begin + part.width].reshape(*rows.shape[:-1], *part.shape)
-            begin += part.width
-        return found
+        leading = tuple(rows.shape[:-1])
+        ends = list(accumulate(part.width for part in self.parts))
+        return {
+            part.name: rows[..., end - part.width : end].reshape(leading + part.shape)
+            for part, end in zip(self.parts, ends, strict=True)
+        }
 
     def fits(self, other: Parts) -> bool:
         """Whether rows of one can be read as rows of the other; bounds may differ."""

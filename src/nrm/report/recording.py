@@ -92,9 +92,9 @@ def _step(shown: Played, tracks_states: bool) -> Json:
 
 
 def ground_cells(trainer: Trainer, world: BatchedWorld, found: Shortcuts | None) -> Json | None:
-    """What the grounder takes each cell for, beside the truth; None for methods without one."""
+    """What the grounder takes each cell for, beside the truth; None where there is none, or a recurrent one."""
     truth = world.true_labels()
-    if trainer.model is None or truth is None or world.frames is None:
+    if trainer.model is None or trainer.model.recurrence is not None or truth is None or world.frames is None:
         return None
     with torch.no_grad():
         probabilities = trainer.model.letter_probs(trainer.model.ground(world.frames, check=False))

@@ -55,8 +55,8 @@ class GroundingCallback(BaseCallback):
         (they are not learned from); `seed`: of the bursts, where there is no `config`.
         """
         super().__init__(verbose)
-        self._settings = burst_settings(every, keep, config, seed)
         self.machine = model if isinstance(model, NeuralRewardMachine) else as_machine(model)
+        self._settings = burst_settings(self.machine, every, keep, config, seed)
         self.bursts: list[Burst] = []
         """What became of the episodes, burst by burst; those that had nothing to learn included."""
         self.accuracy: Accuracy | None = None

@@ -190,12 +190,24 @@ def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[s
             f"{wrapper.tracker.memory.size}; give the machine that the environment's model was built from"
         )
     check_same_task(machine, machines_of(wrapper.venv))
+    model = wrapper.model if isinstance(wrapper.model, NeuralRewardMachine) else None
+    if model is not None and model.recurrence is not None:
+        raise WorldError(
+            f"counterfactual experience reads single steps out of a replay buffer, and {type(model.grounder).__name__} "
+            "names symbols by what came before them; use a grounder that is not recurrent, or an on-policy agent"
+        )
+    several = wrapper.augmentation.parts
+    if model is not None and several is not None:
+        raise WorldError(
+            f"counterfactual experience reads one entry of Dict observations, and the grounder reads "
+            f"{several}; give the wrapper reads=… with one name"
+        )
     options = {
         "machine": machine,
-        "model": wrapper.model if isinstance(wrapper.model, NeuralRewardMachine) else None,
+        "model": model,
         "end": end,
         "reward_scale": wrapper.reward_scale,
-        "reads": wrapper.augmentation.key or OBSERVATION,
-        "shape": wrapper.augmentation.grounded.shape,
+        "reads": wrapper.augmentation.key or (OBSERVATION if several is None else several.parts[0].name),
+        "shape": wrapper.augmentation.grounded.shape if several is None else several.parts[0].shape,
     }
     return {"replay_buffer_class": CounterfactualReplayBuffer, "replay_buffer_kwargs": options}

@@ -13,7 +13,7 @@ from nrm.machines import MachineLike
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief
 from nrm.tracking.tracker import told_states
-from nrm.wrappers import BeliefLayout
+from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import fitted
 
 
@@ -35,16 +35,16 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "conditioned",
-        reads: str | None = None,
+        reads: Reads = None,
         reward_scale: float = 1.0,
         record: bool = True,
     ) -> None:
         """Wrap `venv`, whose rewards must be those of the task: wrappers that change rewards go outside of this one.
 
         `layout`: `dict` (for `MultiInputPolicy`) or `flat` (`MlpPolicy`); `belief`: `conditioned` on the rewards
-        received, or `open`; `reads`: the entry that the grounder reads, of `Dict` observations; `reward_scale`:
-        multiplies what the agent is paid, after the belief has read it (levels go up to 100); `record`: whether
-        episodes are kept for `GroundingCallback`, best off for evaluation.
+        received, or `open`; `reads`: the entry that the grounder reads of `Dict` observations, or several, all if
+        absent; `reward_scale`: multiplies what the agent is paid, after the belief has read it (levels go up to 100);
+        `record`: whether episodes are kept for `GroundingCallback`, best off for evaluation.
         """
         if not isinstance(venv, VecEnv):
             raise WorldError(
@@ -59,7 +59,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         )
         super().__init__(venv, self.augmentation.space)
         self.belief: Belief = belief
-        self.reads = reads
+        self.reads: Reads = reads if reads is None or isinstance(reads, str) else tuple(reads)
         self.reward_scale = float(reward_scale)
         self.keeps_letters = False
         """Whether true letters (`info["letter"]`) are kept beside the episodes, for evaluation alone."""

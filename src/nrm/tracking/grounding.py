@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -23,11 +23,24 @@ from nrm.tracking.memories import Belief
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.tracker import Tracker
 
-Recorded: TypeAlias = tuple[NDArray[Any], NDArray[np.float64], int | None]
-"""The row numbers of an episode's observations, its rewards, and the number of its task where there are many."""
+
+class Recorded(NamedTuple):
+    """An episode as it is kept."""
+
+    numbers: NDArray[Any]
+    """(time,) of its observations among the frames."""
+    rewards: NDArray[np.float64]
+    """(time,)"""
+    letters: NDArray[np.int64] | None = None
+    """(time,) the true ones, for evaluation alone: kept beside what a recurrent grounder learns from, if told."""
+    task: int | None = None
+    """The number of its task, where there are many."""
+
 
 TARGET = 0.003
 """Nats a step at which episodes count as explained, so that a burst ends or is skipped."""
+RECURRENT_RESTARTS = 4
+"""Most attempts of a burst for a recurrent grounder, where `em` teaches it directly."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +55,8 @@ class GroundingConfig:
     """Most epochs of a burst, in each attempt; a twentieth of it where observations are too many to list."""
     restarts: int | None = None
     """Most attempts of a burst, the first of which goes on from the present grounder; 32 of `em`, else 4, when absent.
-    Where observations are too many to list, a burst is one attempt, and the next one goes on from it."""
+    Where observations are too many to list, a burst is one attempt (at most four with a recurrent grounder), and the
+    next one goes on from it."""
     learning_rate: float = 0.01
     """Adam's step size for the grounder; a third of it where observations are too many to list."""
     batch_size: int | None = None
@@ -59,11 +73,12 @@ class GroundingConfig:
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
 
-    def fit_config(self, seed: int, listed: bool) -> FitConfig:
+    def fit_config(self, seed: int, listed: bool, recurrent: bool = False) -> FitConfig:
         """How one burst learns; `listed`: whether all observations of the world are known and few.
 
         Otherwise there may be thousands of distinct ones in a burst. Descent then takes mini-batches, so many small
         steps in every epoch, and one attempt; expectation-maximisation sees by itself what it has to do with.
+        `recurrent`: whether the grounder is, whose first attempt often ends in a local optimum.
         """
         config = FitConfig(
             objective=self.objective,
@@ -71,7 +86,7 @@ class GroundingConfig:
             learning_rate=self.learning_rate,
             batch_size=self.batch_size,
             restarts=self.restarts or (32 if self.objective == "em" else 4),
-            network_restarts=1,
+            network_restarts=RECURRENT_RESTARTS if recurrent else 1,
             patience=max(20, self.epochs // 4),
             target=TARGET,
             seed=seed,
@@ -87,13 +102,14 @@ class GroundingConfig:
         )
 
 
-def burst_settings(every: int, keep: int, config: FitConfig | None, seed: int) -> FitConfig:
+def burst_settings(model: object, every: int, keep: int, config: FitConfig | None, seed: int) -> FitConfig:
     """How bursts learn where observations are without end: as `config` says, or by default; checked."""
     if every < 1 or keep < 1:
         raise ConfigError(f"every and keep count episodes, at least 1; they are {every} and {keep}")
     if config is not None and not isinstance(config, FitConfig):
         raise ConfigError(f"config must be a FitConfig, such as nrm.FitConfig(epochs=100), not {config!r}")
-    return config or GroundingConfig().fit_config(seed, listed=False)
+    recurrent = isinstance(model, NeuralRewardMachine) and model.recurrence is not None
+    return config or GroundingConfig().fit_config(seed, listed=False, recurrent=recurrent)
 
 
 class Refreshed(Protocol):
@@ -172,7 +188,7 @@ class Grounding:
             )
         if not tracker.record:
             raise WorldError("the environment's wrapper keeps no episodes; make it with record=True")
-        settings = burst_settings(every, keep, config, seed)
+        settings = burst_settings(tracker.model, every, keep, config, seed)
         return cls(tracker.model, tracker, settings, every=every, most=keep)
 
     def add(self, episodes: Iterable[RecordedEpisode]) -> Burst | None:
@@ -204,16 +220,17 @@ class Grounding:
 
     def _numbered(self, episode: RecordedEpisode) -> Recorded:
         """An episode whose observations are numbers of frames."""
+        letters = None if self.model.recurrence is None else episode.letters
         if self._listed is not None:
-            return self._listed[episode.observations], episode.rewards, episode.task
-        return self._frames.add(episode.observations), episode.rewards, episode.task
+            return Recorded(self._listed[episode.observations], episode.rewards, letters, episode.task)
+        return Recorded(self._frames.add(episode.observations), episode.rewards, letters, episode.task)
 
     def _forget(self) -> None:
         """Let go of the observations of episodes that were dropped."""
         if self._listed is None:
-            used = [numbers for numbers, *_ in self._kept]
+            used = [episode.numbers for episode in self._kept]
             moved = self._frames.compact(np.concatenate(used) if used else [])
-            self._kept = [(moved[numbers], rewards, task) for numbers, rewards, task in self._kept]
+            self._kept = [episode._replace(numbers=moved[episode.numbers]) for episode in self._kept]
 
     def _most_telling(self, episodes: list[Recorded]) -> list[Recorded]:
         """The episodes that are kept: a good policy does the same again and again, so rare rewards go first.
@@ -246,16 +263,21 @@ class Grounding:
     def _buffer(self, episodes: Sequence[Recorded]) -> EpisodeBuffer:
         machine = self.model.machine
         buffer = EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level, frames=self._frames)
-        for numbers, rewards, task in episodes:
-            buffer.add(index=numbers, rewards=rewards, task=task)
+        for episode in episodes:
+            buffer.add(index=episode.numbers, rewards=episode.rewards, symbols=episode.letters, task=episode.task)
         return buffer
+
+    def labelled(self) -> EpisodeBuffer | None:
+        """The episodes that a recurrent grounder learned from whose true letters are known; None where none are."""
+        known = [episode for episode in self._kept if episode.letters is not None]
+        return self._buffer(known) if known else None
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that learning goes on from."""
         return {
             "model": self.model.state_dict(),
-            "kept": _as_tensors(self._kept),
-            "fresh": _as_tensors(self._fresh),
+            "kept": self._as_tensors(self._kept),
+            "fresh": self._as_tensors(self._fresh),
             "frames": torch.from_numpy(self._frames[:]) if self._listed is None and len(self._frames) else self._blank,
             "policy": self._policy.state_dict(),
             "bursts": self.bursts,
@@ -273,21 +295,32 @@ class Grounding:
         self.model.eval()
         self._memory.refresh()
 
-
-def _as_tensors(episodes: Sequence[Recorded]) -> dict[str, Tensor]:
-    """Episodes one after the other."""
-    numbers = [numbers for numbers, *_ in episodes] or [np.zeros(0, dtype=np.int64)]
-    rewards = [rewards for _, rewards, _ in episodes] or [np.zeros(0)]
-    return {
-        "lengths": torch.tensor([len(paid) for _, paid, _ in episodes], dtype=torch.int64),
-        "numbers": torch.from_numpy(np.concatenate(numbers)),
-        "rewards": torch.from_numpy(np.concatenate(rewards)),
-        "tasks": torch.tensor([-1 if task is None else task for *_, task in episodes], dtype=torch.int64),
-    }
+    def _as_tensors(self, episodes: Sequence[Recorded]) -> dict[str, Tensor]:
+        """Episodes one after the other; of a recurrent grounder with their letters, -1 where these are not known."""
+        numbers = [episode.numbers for episode in episodes] or [np.zeros(0, dtype=np.int64)]
+        rewards = [episode.rewards for episode in episodes] or [np.zeros(0)]
+        saved = {
+            "lengths": torch.tensor([len(episode.rewards) for episode in episodes], dtype=torch.int64),
+            "numbers": torch.from_numpy(np.concatenate(numbers)),
+            "rewards": torch.from_numpy(np.concatenate(rewards)),
+            "tasks": torch.tensor([-1 if one.task is None else one.task for one in episodes], dtype=torch.int64),
+        }
+        if self.model.recurrence is not None:
+            letters = [np.full(len(paid), -1) if told is None else told for _, paid, told, _ in episodes]
+            saved["letters"] = torch.from_numpy(np.concatenate([np.zeros(0, dtype=np.int64), *letters]))
+        return saved
 
 
 def _from_tensors(saved: dict[str, Tensor]) -> list[Recorded]:
     lengths = saved["lengths"].tolist()
-    parts = (torch.split(saved[name], lengths) for name in ("numbers", "rewards"))
-    tasks = [None if task < 0 else task for task in saved["tasks"].tolist()]
-    return [(numbers.numpy(), rewards.numpy(), task) for numbers, rewards, task in zip(*parts, tasks, strict=True)]
+    numbers, rewards = (torch.split(saved[name], lengths) for name in ("numbers", "rewards"))
+    letters = torch.split(saved["letters"], lengths) if "letters" in saved else [None] * len(lengths)
+    return [
+        Recorded(
+            row.numpy(),
+            paid.numpy(),
+            None if told is None or (len(told) and int(told[0]) < 0) else told.numpy(),
+            None if task < 0 else task,
+        )
+        for row, paid, told, task in zip(numbers, rewards, letters, saved["tasks"].tolist(), strict=True)
+    ]

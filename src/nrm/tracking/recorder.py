@@ -40,12 +40,14 @@ class Recorder:
     A step is kept as one block for all environments, and cut into episodes at their ends only.
     """
 
-    def __init__(self, count: int, keep: bool = True, blank: NDArray[Any] | None = None) -> None:
+    def __init__(self, count: int, keep: bool = True, blank: NDArray[Any] | None = None, letters: bool = False) -> None:
         """`keep`: whether episodes carry their observations and rewards, and not just sums.
 
-        `blank`: (0, N, …) no observations, but of the kind that will come, for saved states.
+        `blank`: (0, N, …) no observations, but of the kind that will come, for saved states; `letters`: whether saved
+        states hold the true letters too, which are then told at every step.
         """
         self.keep = keep
+        self._letters = letters
         self._blank = np.zeros((0, count)) if blank is None else blank
         self._rows: list[_Rows] = []
         self._begun = np.zeros(count, dtype=np.int64)
@@ -103,9 +105,14 @@ class Recorder:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """The episodes under way. True letters are not part of it."""
+        """The episodes under way. True letters are part of it only where that was asked for."""
         rows = self._rows
+        letters = {}
+        if self._letters:
+            told = np.array([row.letters for row in rows], dtype=np.int64).reshape(-1, len(self._begun))
+            letters["letters"] = torch.from_numpy(told)
         return {
+            **letters,
             "totals": torch.from_numpy(self._totals.copy()),
             "lengths": torch.from_numpy(self.lengths.copy()),
             "begun": torch.from_numpy(self._begun.copy()),
@@ -118,5 +125,6 @@ class Recorder:
         self._totals, self.lengths, self._begun = (
             state[name].numpy().copy() for name in ("totals", "lengths", "begun")
         )
-        steps = zip(state["observations"].numpy(), state["rewards"].numpy(), strict=True)
-        self._rows = [_Rows(observations, rewards, None) for observations, rewards in steps]
+        rewards = state["rewards"].numpy()
+        letters = state["letters"].numpy() if self._letters else [None] * len(rewards)
+        self._rows = [_Rows(*row) for row in zip(state["observations"].numpy(), rewards, letters, strict=True)]

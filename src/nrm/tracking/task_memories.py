@@ -114,13 +114,18 @@ class TaskBeliefMemory:
     @torch.no_grad()
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
         """One step of the recursion, each environment by its own machine."""
-        letters = self._read_letters(seen.observation) if self._letters is None else self._letters[seen.observation]
+        letters = self.letters(carry, seen.observation)
         task = self.task(carry)
         belief = self._machines.step(self.states(carry), letters, task)
         level = carry[:, -2] + seen.reward
         if self.belief == "conditioned":
             belief = self._weighed(belief, level, task)
         return self._carry(belief, level, task)
+
+    @torch.no_grad()
+    def letters(self, carry: Tensor, observation: Tensor) -> Tensor:  # noqa: ARG002 - it has no state but the belief
+        """(envs, letters) how probable each is, where a step shows an observation or its row number."""
+        return self._read_letters(observation) if self._letters is None else self._letters[observation]
 
     def _weighed(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
         """The belief given the level. Where it calls the level impossible, the grounder is wrong: any state of it."""

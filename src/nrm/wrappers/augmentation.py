@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nrm.errors import WorldError, listing, suggestion, unknown
+from nrm.neural.parts import Parts
 
 BeliefLayout = Literal["dict", "flat"]
 """`dict`: a `Dict` with the entries `observation` and `belief`; the entries of an observation that is a `Dict` itself
 stay as they are. `flat`: one `Box` with the belief behind the observation's numbers."""
+
+Reads: TypeAlias = str | Sequence[str] | None
+"""What a grounder reads of `Dict` observations: one entry, several together, or all of them."""
 
 BELIEF = "belief"
 OBSERVATION = "observation"
@@ -30,17 +35,24 @@ class Augmentation:
     """The space of the part of an observation that the grounder reads."""
     layout: BeliefLayout
     key: str | None
-    """The entry of a `Dict` observation that the grounder reads; None where the observation is one array."""
+    """The one entry of a `Dict` observation that the grounder reads; None where it reads several, or all there is."""
+    parts: Parts | None = None
+    """The entries that it reads together, as rows of numbers, where they are several."""
 
     @classmethod
     def of(
-        cls, space: spaces.Space[Any], states: int, layout: BeliefLayout = "dict", reads: str | None = None
+        cls, space: spaces.Space[Any], states: int, layout: BeliefLayout = "dict", reads: Reads = None
     ) -> Augmentation:
-        """For a space of single observations. `reads`: the entry that the grounder reads, of `Dict` observations."""
+        """For a space of single observations; `reads`: what the grounder reads of `Dict` observations."""
         if layout not in get_args(BeliefLayout):
             raise WorldError(unknown("layout", layout, get_args(BeliefLayout)))
-        key = _key(space, reads)
-        grounded = space if key is None else space[key]  # type: ignore[index]
+        key, parts = _read(space, reads)
+        if parts is not None:
+            grounded: spaces.Space[Any] = spaces.Box(-np.inf, np.inf, (parts.width,), parts.dtype.type)
+            if parts.dtype == np.uint8:
+                grounded = spaces.Box(0, 255, (parts.width,), np.uint8)
+        else:
+            grounded = space if key is None else space[key]  # type: ignore[index]
         if not isinstance(grounded, _ONE_ARRAY):
             part = "observations" if key is None else f"the entry '{key}' of observations"
             raise WorldError(
@@ -48,10 +60,12 @@ class Augmentation:
                 "wrapper, such as gymnasium.wrappers.FlattenObservation"
             )
         belief = spaces.Box(0.0, 1.0, (states,), np.float32)
-        return cls(_flat(space, belief) if layout == "flat" else _dict(space, belief), grounded, layout, key)
+        return cls(_flat(space, belief) if layout == "flat" else _dict(space, belief), grounded, layout, key, parts)
 
     def read(self, observation: Any) -> NDArray[Any]:
         """The part that the grounder reads, of one observation or of a batch."""
+        if self.parts is not None:
+            return self.parts.join(observation)
         return np.asarray(observation if self.key is None else observation[self.key])
 
     def join(self, observation: Any, belief: NDArray[np.float32]) -> Any:
@@ -63,22 +77,22 @@ class Augmentation:
         return {OBSERVATION: observation, BELIEF: belief}
 
 
-def _key(space: spaces.Space[Any], reads: str | None) -> str | None:
+def _read(space: spaces.Space[Any], reads: Reads) -> tuple[str | None, Parts | None]:
+    """The one entry that is read, or the several; neither where the observation is no Dict."""
     if not isinstance(space, spaces.Dict):
         if reads is not None:
-            raise WorldError(f"reads='{reads}' names an entry of Dict observations, but these are {space}")
-        return None
-    names = list(space)
-    if reads is None:
-        if len(names) != 1:
+            raise WorldError(f"reads={reads!r} names entries of Dict observations, but these are {space}")
+        return None, None
+    known = list(space)
+    names = known if reads is None else [reads] if isinstance(reads, str) else list(reads)
+    for name in names:
+        if name not in known:
             raise WorldError(
-                f"observations are a Dict with the entries {listing(names)}; say with reads=… which one the grounder "
-                "reads"
+                f"observations have no entry '{name}'{suggestion(name, known)} (entries: {listing(known)})"
             )
-        return str(names[0])
-    if reads not in names:
-        raise WorldError(f"observations have no entry '{reads}'{suggestion(reads, names)} (entries: {listing(names)})")
-    return reads
+    if len(names) == 1:
+        return names[0], None
+    return None, Parts.of(space, names)
 
 
 def _dict(space: spaces.Space[Any], belief: spaces.Box) -> spaces.Dict:

@@ -11,10 +11,10 @@ from gymnasium import spaces
 
 from nrm.errors import NrmError, WorldError, listing
 from nrm.machines import MachineLike, MooreMachine, as_machine
-from nrm.neural import NeuralRewardMachine, grounder_for
+from nrm.neural import GROUNDERS, NeuralRewardMachine, Parts
 from nrm.neural.model import Emission
 from nrm.tracking import Belief, Tracker
-from nrm.wrappers.augmentation import Augmentation, BeliefLayout
+from nrm.wrappers.augmentation import Augmentation, BeliefLayout, Reads
 
 Model = NeuralRewardMachine | MooreMachine
 """What beliefs come from: a neural machine, or a machine whose true state is told."""
@@ -25,21 +25,39 @@ def model_for(
     machine: MachineLike,
     *,
     emission: Emission = "categorical",
-    reads: str | None = None,
+    reads: Reads = None,
+    grounder: str = "auto",
     seed: int = 0,
 ) -> NeuralRewardMachine:
     """A machine with an untrained grounder for observations of a space: convolutional for images, else an MLP.
 
-    `machine`: or a task; `reads`: the entry of `Dict` observations that the grounder reads; `seed`: of its parameters.
+    `machine`: or a task; `reads`: the entry of `Dict` observations that the grounder reads, or several that it reads
+    together, all if absent; `grounder`: a registered name or module:name, such as `recurrent`; `seed`: of its
+    parameters.
     """
     known = as_machine(machine)
-    shape = Augmentation.of(space, known.states, "dict", reads).grounded.shape or ()
+    augmentation = Augmentation.of(space, known.states, "dict", reads)
     independent = emission == "independent"
     symbols = len(known.alphabet.symbols) if independent else known.alphabet.size
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        grounder = grounder_for(shape, symbols, independent)
-    return NeuralRewardMachine(grounder, known, emission).eval()
+        if augmentation.parts is None:
+            made = GROUNDERS[grounder].from_shape(augmentation.grounded.shape or (), symbols, independent)
+        else:
+            made = _for_parts(augmentation.parts, grounder).from_parts(augmentation.parts, symbols, independent)
+    return NeuralRewardMachine(made, known, emission).eval()
+
+
+def _for_parts(parts: Parts, grounder: str) -> Any:
+    """The class of a grounder that reads several entries together."""
+    kind = GROUNDERS["parts" if grounder == "auto" else grounder]
+    if not hasattr(kind, "from_parts"):
+        able = [name for name in GROUNDERS if hasattr(GROUNDERS[name], "from_parts")]
+        raise WorldError(
+            f"the grounder '{grounder}' reads one array, but observations are several entries ({parts}); say with "
+            f"reads=… which one it reads, or take a grounder that reads all (grounders: {listing(able)})"
+        )
+    return kind
 
 
 class Fitting(NamedTuple):
@@ -58,7 +76,7 @@ def fitted(
     *,
     layout: BeliefLayout,
     belief: Belief,
-    reads: str | None,
+    reads: Reads,
     record: bool,
 ) -> Fitting:
     """Check that a model fits environments with single observations of a space, whose machines are `others`."""
@@ -67,7 +85,7 @@ def fitted(
     augmentation = Augmentation.of(space, tracker.memory.size, layout, reads)
     check_same_task(known, others)
     if isinstance(known, NeuralRewardMachine):
-        _check_reads(known, augmentation.grounded)
+        _check_reads(known, augmentation)
     return Fitting(known, tracker, augmentation)
 
 
@@ -86,14 +104,22 @@ def _sizes(machine: MooreMachine) -> str:
     return f"{machine.states} states, levels {listing(f'{level:g}' for level in machine.levels)}"
 
 
-def _check_reads(model: NeuralRewardMachine, space: spaces.Space[Any]) -> None:
+def _check_reads(model: NeuralRewardMachine, augmentation: Augmentation) -> None:
     """Raise `WorldError` where a model's grounder cannot read what the environment shows."""
-    blank = torch.from_numpy(np.zeros((1, *(space.shape or ())), dtype=space.dtype))
+    space, shown = augmentation.grounded, augmentation.parts
+    told = f"{space}" if shown is None else f"the entries {shown} together (reads=… names fewer)"
+    blank = torch.from_numpy(np.zeros((1, *(space.shape or ())), dtype=space.dtype)).to(model.machine.levels.device)
+    wanted = getattr(model.grounder, "parts", None)
     try:
+        if isinstance(wanted, Parts) and (shown is None or not wanted.fits(shown)):
+            raise WorldError(f"it reads the entries {wanted}")
         with torch.no_grad():
-            model.ground(blank.to(model.machine.levels.device))
+            if model.recurrence is None:
+                model.ground(blank)
+            else:
+                model.read(blank)
     except (NrmError, RuntimeError, ValueError, IndexError) as error:
         raise WorldError(
-            f"the model's grounder cannot read the observations of this environment, {space}: {error}. "
+            f"the model's grounder cannot read the observations of this environment, {told}: {error}. "
             "nrm.model_for(observation_space, machine) makes one that can"
         ) from error

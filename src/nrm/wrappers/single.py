@@ -14,7 +14,7 @@ from nrm.machines import MachineLike
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief
 from nrm.tracking.tracker import told_states
-from nrm.wrappers.augmentation import BeliefLayout
+from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import fitted
 
 
@@ -35,13 +35,14 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "conditioned",
-        reads: str | None = None,
+        reads: Reads = None,
         record: bool = True,
     ) -> None:
         """Wrap `env`.
 
         `layout`: `dict` or `flat`; `belief`: `conditioned` on the rewards received, or `open`; `reads`: the entry that
-        the grounder reads, of `Dict` observations; `record`: whether episodes are kept to learn from.
+        the grounder reads of `Dict` observations, or several, all if absent; `record`: whether episodes are kept to
+        learn from.
         """
         RecordConstructorArgs.__init__(
             self, _disable_deepcopy=True, model=model, layout=layout, belief=belief, reads=reads, record=record

@@ -14,7 +14,7 @@ from nrm.machines import MachineLike
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief
 from nrm.tracking.tracker import told_states
-from nrm.wrappers.augmentation import BeliefLayout
+from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import fitted
 
 
@@ -33,7 +33,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "conditioned",
-        reads: str | None = None,
+        reads: Reads = None,
         record: bool = True,
     ) -> None:
         """Wrap `env`; see `NeuralRewardMachineWrapper`."""

@@ -56,7 +56,7 @@ def grounded(fitted: NeuralRewardMachine) -> list[int]:
 
 def test_an_iteration_on_all_episodes_never_lowers_the_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "SMOOTHING", 0.0)
-    tables = table._Tables([problem()], None)
+    tables = table.Tables([problem()], None)
     generator = torch.Generator().manual_seed(0)
     now = tables.begun(5, None, generator)
     likelihoods = []
@@ -71,7 +71,7 @@ def test_an_iteration_on_all_episodes_never_lowers_the_likelihood(monkeypatch: p
 def test_tables_side_by_side_are_the_general_step_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "SMOOTHING", 0.0)
     one = problem()
-    tables = table._Tables([one], None)
+    tables = table.Tables([one], None)
     generator = torch.Generator().manual_seed(1)
     now = tables.begun(3, None, generator)
     after, likelihood = tables.improved(now, 1.0, generator)
@@ -155,7 +155,7 @@ def test_unknown_machines_are_learned_as_by_descent() -> None:
 
 def test_a_labelled_row_counts_as_much_as_it_is_said_to() -> None:
     labelled = Labelled(torch.tensor([[9.0]]), torch.tensor([1]), 2.0)
-    tables = table._Tables([problem()], labelled)
+    tables = table.Tables([problem()], labelled)
     assert tables.labels is not None
     _, counts, weights = tables.labels
     assert counts.tolist() == [[0.0, weights.item(), 0.0]]

@@ -4,5 +4,14 @@ from nrm.neural.em.expectation import Expectation, expected_letters
 from nrm.neural.em.imitation import redraw
 from nrm.neural.em.network import network_attempt
 from nrm.neural.em.table import table_attempts, table_suits
+from nrm.neural.em.windows import window_attempts
 
-__all__ = ["Expectation", "expected_letters", "network_attempt", "redraw", "table_attempts", "table_suits"]
+__all__ = [
+    "Expectation",
+    "expected_letters",
+    "network_attempt",
+    "redraw",
+    "table_attempts",
+    "table_suits",
+    "window_attempts",
+]

@@ -59,7 +59,7 @@ def table_suits(problems: Sequence[LearningProblem]) -> bool:
     return rows <= MOST_ROWS and steps >= MET_OFTEN * rows
 
 
-class _Tables:
+class Tables:
     """Tables (restarts, rows, symbols) for the observations of some problems, and EM on them."""
 
     def __init__(self, problems: Sequence[LearningProblem], labelled: Labelled | None) -> None:
@@ -124,14 +124,14 @@ def table_attempts(
     """
     model = problems[0].model
     generator = torch.Generator().manual_seed(config.seed)
-    tables = _Tables(problems, labelled)
+    tables = Tables(problems, labelled)
     with torch.no_grad():
         present: Tensor | None = model.eval().said(tables.observations.to(model.machine.levels.device)).cpu()
     done, size = 0, FIRST
     while done < config.restarts:
         started = time.perf_counter()
         size = min(size, config.restarts - done, _most_restarts(problems))
-        found, losses = _round(tables, size, present, generator)
+        found, losses = best_table(tables, size, present, generator)
         done += size
         if losses[-1] <= target or done >= config.restarts:
             train, held_out = _teach(problems, tables, found, config, target, generator)
@@ -142,8 +142,8 @@ def table_attempts(
         size, present = 2 * size, None
 
 
-def _round(
-    tables: _Tables, restarts: int, present: Tensor | None, generator: torch.Generator
+def best_table(
+    tables: Tables, restarts: int, present: Tensor | None, generator: torch.Generator
 ) -> tuple[Tensor, tuple[float, ...]]:
     """The best table (rows, symbols) of some restarts, and minus the likelihood a step of the best, by iteration."""
     now = tables.begun(restarts, present, generator)
@@ -161,9 +161,16 @@ def _round(
     return now[int(likelihood.argmax())], tuple(losses)
 
 
+def sharpened(tables: Tables, table: Tensor) -> Tensor:
+    """A table (rows, symbols) without the ignorance that was mixed into it."""
+    independent = tables.problems[0].model.emission == "independent"
+    even = 0.5 if independent else 1.0 / tables.symbols
+    return ((table - SMOOTHING * even) / (1 - SMOOTHING)).clamp(0.0, 1.0)
+
+
 def _teach(
     problems: Sequence[LearningProblem],
-    tables: _Tables,
+    tables: Tables,
     table: Tensor,
     config: FitConfig,
     target: float,
@@ -175,9 +182,7 @@ def _teach(
     """
     model = problems[0].model
     device = model.machine.levels.device
-    independent = model.emission == "independent"
-    even = 0.5 if independent else 1.0 / tables.symbols
-    sharp = ((table - SMOOTHING * even) / (1 - SMOOTHING)).clamp(0.0, 1.0).to(device)
+    sharp = sharpened(tables, table).to(device)
     weights = tables.occurrences.clamp_min(1.0).sqrt().to(device)  # what is rare must be learned too
     observations = tables.observations.to(device)
     if float(divergence(model, model.said(observations), sharp).max()) > UNTEACHABLE:
