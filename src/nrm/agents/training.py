@@ -31,8 +31,8 @@ class Decided(NamedTuple):
     """Nats a step of the new episodes, before anything was learned from them."""
     explained: float
     """The share of them that was explained."""
-    reached: float
-    """Nats a step of held-out episodes after learning; NaN where nothing was learned."""
+    reached: float | None
+    """Nats a step of held-out episodes after learning; None where nothing was learned."""
     verdict: str
     reason: str
 
@@ -121,7 +121,7 @@ class Trainer:
         return losses
 
     def _record_burst(self, burst: Burst) -> None:
-        reached = float("nan") if burst.record is None else burst.record.best.held_out
+        reached = None if burst.record is None else burst.record.best.held_out
         decided = Decided(len(self.history.returns), burst.loss, burst.explained, reached, *burst.decision)
         self.history.decisions.append(decided)
         if burst.record is not None:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import NeuralRewardMachine
+from nrm.tracking.belief_step import BeliefStep
 
 Belief = Literal["conditioned", "open"]
 """`conditioned`: weighed by the level that the rewards received so far tell. `open`: from the observations alone, as in
@@ -118,6 +119,7 @@ class BeliefMemory:
         self._emission = model.machine.reward_probs().detach()
         self._codec = LevelCodec(model.machine.levels.detach().to(self._emission.dtype))
         self._matrices: Tensor | None = None
+        self._step = BeliefStep(model, belief) if frames is None and BeliefStep.suits(model) else None
         self.refresh()
 
     def refresh(self) -> None:
@@ -138,6 +140,10 @@ class BeliefMemory:
 
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
         """One step of the recursion."""
+        if self._step is not None:
+            with torch.no_grad():
+                letters = self.model.letter_probs(self.model.ground(seen.observation, check=False))
+            return self._step(carry, letters, seen.reward)
         moves = self._moves(seen.observation) if self._matrices is None else self._matrices[seen.observation]
         belief = torch.bmm(carry[:, None, :-1], moves)[:, 0]
         level = carry[:, -1] + seen.reward

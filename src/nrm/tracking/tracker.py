@@ -40,6 +40,7 @@ class Tracker:
             model.eval()
             self.memory = BeliefMemory(model, None, belief)
             self._device = model.machine.levels.device
+            self._codec = LevelCodec(model.machine.levels.cpu().numpy())
         elif isinstance(model, MooreMachine):
             self.memory = MachineMemory(model)
             self._device = torch.device("cpu")
@@ -87,7 +88,7 @@ class Tracker:
             )
         self._carry = self._read(self._carry, observations, rewards, truth)
         if isinstance(self.model, NeuralRewardMachine):
-            self._check_levels(self.model.machine.levels, rewards)
+            self._check_levels(rewards)
         if self.record:
             self.recorder.add(rewards, observations, letters)
 
@@ -131,15 +132,15 @@ class Tracker:
             carry = torch.where(mask[:, None], self._read(carry, observations, rewards, None), carry)
         self._carry = carry
 
-    def _check_levels(self, levels: Tensor, rewards: NDArray[Any]) -> None:
+    def _check_levels(self, rewards: NDArray[Any]) -> None:
         """Raise `WorldError` where the rewards so far lead to no level: beliefs and learning would rest on nothing."""
-        reached = self._carry[:, -1]
-        wrong = ~LevelCodec(levels).fits(reached)
-        if bool(wrong.any()):
-            index, known = int(wrong.nonzero()[0]), listing(f"{level:g}" for level in levels.tolist())
+        reached = self._carry[:, -1].cpu().numpy()
+        fits = self._codec.fits(reached)
+        if not fits.all():
+            index = int(np.flatnonzero(~fits)[0])
             raise WorldError(
                 f"environment {index} paid {float(rewards[index]):g} at {self._step(index)}, which leads to the level "
-                f"{float(reached[index]):g}; the levels of this machine are {known}. "
+                f"{float(reached[index]):g}; the levels of this machine are {self._codec}. "
                 "Rewards must be those of the task: put it on the environment with nrm.TaskEnv(env, machine, label), "
                 "and wrappers that change rewards outside of this one"
             )

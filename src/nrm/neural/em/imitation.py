@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -10,7 +11,11 @@ from torch import Tensor, nn
 from nrm.neural.model import NeuralRewardMachine
 
 MINI_BATCH = 64
-"""Observations in a mini-batch."""
+"""Observations in a mini-batch, where they are few."""
+LARGEST = 512
+"""The same where they are many: steps then count more than what each of them sees."""
+STEPS = 12
+"""Steps that a pass over many observations takes at least."""
 WARM_UP = 10
 """Steps over which the step size rises to its full size."""
 NEARLY, BOOST = 0.05, 4.0
@@ -38,15 +43,20 @@ def redraw(grounder: nn.Module) -> None:
 class Imitator:
     """Teaches a grounder what to say."""
 
-    def __init__(self, model: NeuralRewardMachine, learning_rate: float, generator: torch.Generator) -> None:
+    def __init__(
+        self, model: NeuralRewardMachine, learning_rate: float, generator: torch.Generator, observations: int = 0
+    ) -> None:
+        """`observations`: how many there are. Of many, mini-batches are larger, and so are the steps."""
+        self._size = max(MINI_BATCH, min(LARGEST, observations // STEPS))
+        larger = math.sqrt(self._size / MINI_BATCH)
         self._model = model
-        self._rate = learning_rate
+        self._rate = learning_rate * larger
         self._generator = generator
         parameters = [value for value in model.grounder.parameters() if value.requires_grad]
-        self.optimizer = torch.optim.Adam(parameters, lr=learning_rate, fused=True)
+        self.optimizer = torch.optim.Adam(parameters, lr=self._rate, fused=True)
         self._steps = 0
         self._mean = float("inf")
-        self._boost = BOOST
+        self._boost = max(1.0, BOOST / larger)
 
     def teach(self, observations: Tensor, wanted: Tensor, weights: Tensor, passes: int = 1) -> None:
         """So many passes towards `wanted` (n, symbols) about observations (n, …) that count `weights` (n,)."""
@@ -76,6 +86,6 @@ class Imitator:
 
     def _mini_batches(self, count: int, device: torch.device) -> Iterator[Tensor]:
         """A pass over `count` things in a random order; all at once where they are few."""
-        few = count <= MINI_BATCH
+        few = count <= self._size
         order = torch.arange(count) if few else torch.randperm(count, generator=self._generator)
-        yield from torch.split(order.to(device), MINI_BATCH)
+        yield from torch.split(order.to(device), self._size)
