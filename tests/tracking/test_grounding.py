@@ -7,9 +7,9 @@ import pytest
 
 import nrm
 from nrm.envs import PlaneConfig, PlaneEnv
-from nrm.errors import ConfigError, ContradictionError, WorldError
+from nrm.errors import ConfigError, ContradictionError, LimitError, WorldError
 from nrm.neural import FitConfig
-from nrm.tracking import Burst, Grounding
+from nrm.tracking import Burst, Grounding, Tracker
 from nrm.wrappers import NeuralRewardMachineWrapper
 from tests.wrappers.worlds import TASK, task_env, untrained
 
@@ -99,3 +99,18 @@ def test_misuse_is_named() -> None:
     silent = NeuralRewardMachineWrapper(env, untrained(), record=False)
     with pytest.raises(WorldError, match="make it with record=True"):
         Grounding.of(silent.tracker)
+
+
+def test_a_machine_of_thousands_of_states_meets_a_limit_and_not_the_end_of_memory() -> None:
+    states = 2000
+    columns = np.stack([np.minimum(np.arange(states) + 1, states - 1), np.arange(states)], axis=1)
+    accepting = np.arange(states) == states - 1
+    alphabet = nrm.Alphabet.exclusive(WORLD.symbols)
+    machine = nrm.MooreMachine(alphabet, np.array([0, 0, 1]), columns, accepting, 100.0 * accepting)
+    env = nrm.TaskEnv(PlaneEnv(WORLD), machine)
+    wrapped = NeuralRewardMachineWrapper(env, nrm.model_for(env.observation_space, machine))
+    grounding = Grounding.of(wrapped.tracker, every=9)
+    with pytest.raises(LimitError, match="a machine of 2,000 states take matrices"):
+        play(wrapped, grounding, 9)
+    with pytest.raises(LimitError, match=r"200 environments .* 2,000 states"):
+        Tracker(wrapped.model, 200)

@@ -11,8 +11,10 @@ from typing import Literal, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from nrm.errors import LimitError
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import NeuralRewardMachine
+from nrm.neural.model import MOST_CELLS
 from nrm.tracking.belief_step import BeliefStep
 
 Belief = Literal["conditioned", "open"]
@@ -135,6 +137,12 @@ class BeliefMemory:
 
     def start(self, count: int) -> Tensor:
         """Certain of the initial state."""
+        if self._frames is None and count * self.size**2 > MOST_CELLS:
+            raise LimitError(
+                f"{count} environments with a machine of {self.size:,} states take matrices of "
+                f"{count * self.size**2:,} numbers at every step, more than the limit of {MOST_CELLS:,}; take fewer "
+                "environments, or a task with fewer states"
+            )
         level = torch.full((count, 1), self._start, device=self._emission.device)
         return torch.cat([self.model.initial_belief(count).detach(), level], 1)
 
