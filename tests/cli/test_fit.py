@@ -41,6 +41,7 @@ def test_grounding_is_learned_diagnosed_and_saved(nrm_command: Nrm, episodes: Pa
     record = json.loads((tmp_path / "record.json").read_text())
     assert record["diagnosis"]["accuracy_modulo_shortcuts"] == 1
     assert record["explained"] is True
+    assert record["summary"]["left to learn"].startswith("explained (loss 0.00")
     model = load_model(tmp_path / "model.pt")
     assert model.machine.alphabet.symbols == worlds.SYMBOLS
 
@@ -147,6 +148,8 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
     )
     assert outcome.status == 1
     assert "no restart explains all rewards" in outcome.out
+    assert "left to learn" in outcome.out
+    assert "(loss" in outcome.out
 
 
 @pytest.mark.parametrize(

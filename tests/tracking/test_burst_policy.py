@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from nrm.tracking.burst_policy import BurstPolicy
+from nrm.neural import FitRecord
+from nrm.neural.config import Attempt, Reason
+from nrm.tracking.burst_policy import BurstPolicy, left_to_learn
 
 
 def verdicts(policy: BurstPolicy, *losses: float) -> list[str]:
@@ -46,3 +48,16 @@ def test_a_burst_that_helps_forgets_the_waiting() -> None:
     resumed = BurstPolicy(0.003)
     resumed.load_state_dict(policy.state_dict())
     assert resumed == policy
+
+
+def test_a_fit_says_what_is_left_to_learn_in_the_same_words() -> None:
+    def verdict(held_out: float, stopped: Reason) -> str:
+        best = Attempt(0, (0.5,), 0.002, held_out, stopped, 1.0)
+        record = FitRecord(("grounding",), "em", (best,), best, held_out <= 0.003, 10, 10)
+        decision = left_to_learn(record, 0.003)
+        assert f"{max(held_out, 0.002):.4f}" in decision.reason
+        return decision.verdict
+
+    assert verdict(0.001, "target reached") == "explained"
+    assert verdict(0.04, "no more improvement") == "as good as it gets"
+    assert verdict(0.04, "all epochs done") == "learn"

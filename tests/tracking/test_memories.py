@@ -8,10 +8,11 @@ from torch import Tensor
 
 import nrm
 from nrm.agents.rnn import RecurrentConfig, RecurrentMemory
-from nrm.neural.grounders import TrueLabels
+from nrm.neural.grounders import MlpGrounder, TrueLabels
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
-from nrm.tracking import BeliefMemory, MachineMemory, Seen, reset
+from nrm.tracking import Belief, BeliefMemory, MachineMemory, Seen, reset
+from nrm.tracking.belief_step import BeliefStep
 
 MACHINE = nrm.compile("F a & F b", "a b c")
 
@@ -90,3 +91,42 @@ def test_an_ended_episode_is_forgotten_and_others_are_not() -> None:
         assert torch.equal(after[0], memory.start(1)[0])
         assert torch.equal(after[1], carry[1])
         assert not torch.equal(carry[0], memory.start(1)[0])
+
+
+@pytest.mark.parametrize("belief", ["conditioned", "open"])
+@pytest.mark.parametrize("formula", ["F a & F b", "F(a & F b) & G !c", "G(a -> X b)"])
+def test_a_step_in_numpy_is_the_step_in_torch(formula: str, belief: Belief) -> None:
+    machine = nrm.compile(formula, propositions=["a", "b", "c"])
+    model = NeuralRewardMachine(MlpGrounder(2, 8), machine).eval()
+    fast, slow = BeliefMemory(model, None, belief), BeliefMemory(model, None, belief)
+    assert fast._step is not None
+    slow._step = None
+    one, other = fast.start(6), slow.start(6)
+    draw = torch.Generator().manual_seed(0)
+    levels = torch.tensor(machine.levels, dtype=torch.float32)
+    for _ in range(20):
+        observation = torch.randn(6, 2, generator=draw)
+        # Any levels in any order, impossible ones too: the grounder may be wrong.
+        reward = levels[torch.randint(len(levels), (6,), generator=draw)] - one[:, -1]
+        one, other = (
+            memory.read(carry, seen(observation, reward=reward)) for memory, carry in ((fast, one), (slow, other))
+        )
+        assert torch.allclose(one, other, atol=1e-5)
+        if belief == "conditioned":
+            assert torch.allclose(one[:, :-1].sum(1), torch.ones(6))
+
+
+def test_large_and_learned_machines_take_the_general_step() -> None:
+    learned = ProbabilisticMoore.unknown(nrm.Alphabet.exclusive(["a", "b"]), 4, [0.0, 100.0], seed=0)
+    assert not BeliefStep.suits(NeuralRewardMachine(TrueLabels(2), learned))
+    many = nrm.compile("F a", [f"s{number}" for number in range(400)] + ["a"])
+    assert BeliefStep.suits(NeuralRewardMachine(TrueLabels(401), many))
+    assert not BeliefStep.suits(NeuralRewardMachine(TrueLabels(401), _line(many, 60)))
+
+
+def _line(machine: nrm.MooreMachine, states: int) -> nrm.MooreMachine:
+    """A machine over the same letters that counts to `states`."""
+    formula = "F a"
+    for _ in range(states - 2):
+        formula = f"F(a & X {formula})"
+    return nrm.compile(formula, machine.alphabet)

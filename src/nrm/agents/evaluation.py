@@ -124,8 +124,9 @@ def play(
             read = policy.summary(features(batch.final_observation)) if memory.learns else None
             seen = Seen(batch.final_observation, read, action, batch.reward, state)
             reached = memory.read(carry, seen)
-            grounds = isinstance(memory, BeliefMemory | TaskBeliefMemory)
-            said = memory.letters(carry, batch.final_observation) if grounds else None
+            said = None
+            if isinstance(memory, BeliefMemory | TaskBeliefMemory):
+                said = memory.letters(carry, batch.final_observation)
             yield Played(action, batch, memory.feature(reached), truth.label, truth.final_state, said, task)
             task = None if many is None else many.task
             carry = reset(memory, reached, batch.terminated | batch.truncated, task)

@@ -28,8 +28,10 @@ from nrm.neural import (
     fit,
     renaming,
 )
+from nrm.neural.config import target_for
 from nrm.neural.extraction import grounded_traces
 from nrm.neural.learning import Progress
+from nrm.tracking.burst_policy import left_to_learn
 
 if TYPE_CHECKING:
     from nrm.cli.fit import Fit
@@ -48,6 +50,8 @@ class FitOutcome:
     """How it relates to the task that was named."""
     diagnosis: Diagnosis | None = None
     """Of the grounding, when the file has true symbols and the task is known."""
+    target: float = 0.0
+    """Nats a step at which episodes count as explained."""
 
     def summary(self) -> list[tuple[str, str]]:
         """Lines for the terminal."""
@@ -63,6 +67,8 @@ class FitOutcome:
             ),
             ("fit", f"nats a step {best.train:.4f} learned from, {best.held_out:.4f} held out"),
         ]
+        verdict, reason = left_to_learn(self.record, self.target)
+        lines.append(("left to learn", f"{verdict} ({reason})"))
         if not self.record.explained:
             remedy = "restarts or epochs" if self.machine is None else "restarts, epochs or states"
             lines.append(("note", f"no restart explains all rewards; if the task is right, more {remedy} may"))
@@ -114,7 +120,8 @@ def learn(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, p
     learners = {"grounding": _grounding, "machine": _machine, "both": _both}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(options.settings.seed)
-        return learners[options.learn](options, recorded, task, progress)
+        outcome = learners[options.learn](options, recorded, task, progress)
+    return dataclasses.replace(outcome, target=target_for(options.settings, outcome.record.learned))
 
 
 def _grounding(

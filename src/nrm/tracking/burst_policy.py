@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from nrm.neural import FitRecord
+
 Verdict = Literal["explained", "as good as it gets", "backing off", "learn"]
 
 USUAL = 1.5
@@ -25,6 +27,16 @@ class Decision(NamedTuple):
 
     verdict: Verdict
     reason: str
+
+
+def left_to_learn(record: FitRecord, target: float) -> Decision:
+    """What learning from given episodes has left to learn, in the same words."""
+    best = record.best
+    if record.explained:
+        return Decision("explained", f"loss {max(best.train, best.held_out):.4f} is at most {target:g}")
+    if best.stopped == "all epochs done":
+        return Decision("learn", f"loss {best.held_out:.4f} is more than {target:g}, and all epochs are done")
+    return Decision("as good as it gets", f"loss {best.held_out:.4f} is where learning settled, above {target:g}")
 
 
 @dataclass

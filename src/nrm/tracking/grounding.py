@@ -258,7 +258,7 @@ class Grounding:
         """Of some episodes: minus the log-likelihood a step, and the share of those more probable than not."""
         with torch.no_grad():
             total, _ = self.model.batch_log_likelihood(batch, self.model.said_batch(batch))
-        return float(-total.sum() / batch.steps), float((total > math.log(0.5)).double().mean())
+        return 0.0 - float(total.sum()) / batch.steps, float((total > math.log(0.5)).double().mean())
 
     def _buffer(self, episodes: Sequence[Recorded]) -> EpisodeBuffer:
         machine = self.model.machine

@@ -11,8 +11,11 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from nrm.machines import LevelCodec, MooreMachine, TaskPool
+from nrm.errors import LimitError
+from nrm.machines import MooreMachine, TaskPool
 from nrm.neural import NeuralRewardMachine
+from nrm.neural.model import MOST_CELLS
+from nrm.tracking.belief_step import ListedBeliefStep, belief_step
 
 Belief = Literal["conditioned", "open"]
 """`conditioned`: weighed by the level that the rewards received so far tell. `open`: from the observations alone, as in
@@ -80,7 +83,7 @@ def reset(memory: Memory, carry: Tensor, done: Tensor, task: Tensor | None = Non
     if not bool(done.any()):
         return carry
     shape = (-1,) + (1,) * (carry.dim() - 1)
-    return torch.where(done.view(shape), begin(memory, len(carry), task), carry)
+    return torch.where(done.view(shape), begin(memory, 1, task), carry)
 
 
 class MachineMemory:
@@ -131,10 +134,13 @@ class BeliefMemory:
         self.size = model.machine.states
         self.belief: Belief = belief
         self._frames = frames
-        self._start = model.machine.initial_level
-        self._emission = model.machine.reward_probs().detach()
-        self._codec = LevelCodec(model.machine.levels.detach().to(self._emission.dtype))
-        self._matrices: Tensor | None = None
+        level = torch.full((1, 1), model.machine.initial_level, device=model.machine.levels.device)
+        columns = [model.initial_belief(1).detach(), level]
+        if model.recurrence is not None:
+            columns.append(model.recurrence.start(1).detach())
+        self._first = torch.cat(columns, 1)
+        self._step = belief_step(model, belief)
+        self._listed: ListedBeliefStep | None = None
         self._encoded: Tensor | None = None
         self.refresh()
 
@@ -147,37 +153,29 @@ class BeliefMemory:
         if self._frames is None:
             return
         if self.model.recurrence is None:
-            self._matrices = self._moves(self.model.ground(self._frames, check=False))
+            letters = self.model.letter_probs(self.model.ground(self._frames, check=False))
+            self._listed = ListedBeliefStep(self.model, self.belief, letters)
         else:
             self._encoded = self.model.recurrence.encode(self._frames)
 
-    def _moves(self, symbols: Tensor) -> Tensor:
-        """(n, states, states) how each row of what the grounder says moves a belief."""
-        return self.model.machine.step_matrices(self.model.letter_probs(symbols))
-
     def start(self, count: int) -> Tensor:
         """Certain of the initial state."""
-        level = torch.full((count, 1), self._start, device=self._emission.device)
-        columns = [self.model.initial_belief(count).detach(), level]
-        if self.model.recurrence is not None:
-            columns.append(self.model.recurrence.start(count).detach())
-        return torch.cat(columns, 1)
+        if self._frames is None and count * self.size**2 > MOST_CELLS:
+            raise LimitError(
+                f"{count} environments with a machine of {self.size:,} states take matrices of "
+                f"{count * self.size**2:,} numbers at every step, more than the limit of {MOST_CELLS:,}; take fewer "
+                "environments, or a task with fewer states"
+            )
+        return self._first.repeat(count, 1)
 
     @torch.no_grad()
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
         """One step of the recursion."""
-        columns = []
-        if self._matrices is not None:
-            moves = self._matrices[seen.observation]
-        else:
-            symbols, after = self._said(carry, seen.observation)
-            moves = self._moves(symbols)
-            columns = [] if after is None else [after]
-        belief = torch.bmm(self.feature(carry)[:, None], moves)[:, 0]
-        level = self.level(carry) + seen.reward
-        if self.belief == "conditioned":
-            belief = self._weighed(belief, level)
-        return torch.cat([belief, level[:, None], *columns], 1)
+        if self._listed is not None:
+            return self._listed(carry, seen.observation, seen.reward)
+        symbols, after = self._said(carry, seen.observation)
+        reached = self._step(carry, self.model.letter_probs(symbols), seen.reward)
+        return reached if after is None else torch.cat([reached, after], 1)
 
     @torch.no_grad()
     def letters(self, carry: Tensor, observation: Tensor) -> Tensor:
@@ -193,14 +191,6 @@ class BeliefMemory:
             return self.model.ground(observation, check=False), None
         encoded = grounder.encode(observation) if self._encoded is None else self._encoded[observation]
         return grounder.read(encoded, carry[:, self.size + 1 :])
-
-    def _weighed(self, belief: Tensor, level: Tensor) -> Tensor:
-        """The belief given the level. Where it calls the level impossible, the grounder is wrong: any state of it."""
-        allowed = self._emission.t()[self._codec.nearest(level)]
-        joint = belief * allowed
-        total = joint.sum(1, keepdim=True)
-        anything = allowed / allowed.sum(1, keepdim=True)
-        return torch.where(total > 1e-6, joint / total.clamp(min=1e-6), anything)
 
     def feature(self, carry: Tensor) -> Tensor:
         """The belief."""

@@ -40,6 +40,7 @@ class Tracker:
             model.eval()
             self.memory = BeliefMemory(model, None, belief)
             self._device = model.machine.levels.device
+            self._codec = LevelCodec(model.machine.levels.cpu().numpy())
         elif isinstance(model, MooreMachine):
             self.memory = MachineMemory(model)
             self._device = torch.device("cpu")
@@ -133,13 +134,13 @@ class Tracker:
 
     def _check_levels(self, memory: BeliefMemory, rewards: NDArray[Any]) -> None:
         """Raise `WorldError` where the rewards so far lead to no level: beliefs and learning would rest on nothing."""
-        levels, reached = memory.model.machine.levels, memory.level(self._carry)
-        wrong = ~LevelCodec(levels).fits(reached)
-        if bool(wrong.any()):
-            index, known = int(wrong.nonzero()[0]), listing(f"{level:g}" for level in levels.tolist())
+        reached = memory.level(self._carry).cpu().numpy()
+        fits = self._codec.fits(reached)
+        if not fits.all():
+            index = int(np.flatnonzero(~fits)[0])
             raise WorldError(
                 f"environment {index} paid {float(rewards[index]):g} at {self._step(index)}, which leads to the level "
-                f"{float(reached[index]):g}; the levels of this machine are {known}. "
+                f"{float(reached[index]):g}; the levels of this machine are {self._codec}. "
                 "Rewards must be those of the task: put it on the environment with nrm.TaskEnv(env, machine, label), "
                 "and wrappers that change rewards outside of this one"
             )

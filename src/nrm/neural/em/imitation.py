@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
@@ -11,9 +12,13 @@ from nrm.neural.batches import EpisodeBatch
 from nrm.neural.model import NeuralRewardMachine
 
 MINI_BATCH = 64
-"""Observations in a mini-batch."""
+"""Observations in a mini-batch, where they are few."""
+LARGEST = 512
+"""The same where they are many: steps then count more than what each of them sees."""
+STEPS = 12
+"""Steps that a pass over many observations takes at least."""
 EPISODES = 8
-"""Episodes in one, of a recurrent grounder."""
+"""Episodes in a mini-batch, of a recurrent grounder."""
 WARM_UP = 10
 """Steps over which the step size rises to its full size."""
 NEARLY, BOOST = 0.05, 4.0
@@ -41,15 +46,20 @@ def redraw(grounder: nn.Module) -> None:
 class Imitator:
     """Teaches a grounder what to say."""
 
-    def __init__(self, model: NeuralRewardMachine, learning_rate: float, generator: torch.Generator) -> None:
+    def __init__(
+        self, model: NeuralRewardMachine, learning_rate: float, generator: torch.Generator, observations: int = 0
+    ) -> None:
+        """`observations`: how many there are. Of many, mini-batches are larger, and so are the steps."""
+        self._size = max(MINI_BATCH, min(LARGEST, observations // STEPS))
+        larger = math.sqrt(self._size / MINI_BATCH)
         self._model = model
-        self._rate = learning_rate
+        self._rate = learning_rate * larger
         self._generator = generator
         parameters = [value for value in model.grounder.parameters() if value.requires_grad]
-        self.optimizer = torch.optim.Adam(parameters, lr=learning_rate, fused=True)
+        self.optimizer = torch.optim.Adam(parameters, lr=self._rate, fused=True)
         self._steps = 0
         self._mean = float("inf")
-        self._boost = BOOST
+        self._boost = max(1.0, BOOST / larger)
 
     def teach(self, observations: Tensor, wanted: Tensor, weights: Tensor, passes: int = 1) -> None:
         """So many passes towards `wanted` (n, symbols) about observations (n, …) that count `weights` (n,)."""
@@ -57,7 +67,7 @@ class Imitator:
         weights = weights / weights.mean()
 
         def losses() -> Iterator[tuple[Tensor, int]]:
-            for rows in self._mini_batches(len(observations), observations.device):
+            for rows in self._mini_batches(len(observations), observations.device, self._size):
                 said = model.ground(observations[rows], check=False)
                 yield (divergence(model, said, wanted[rows]) * weights[rows]).mean(), len(rows)
 

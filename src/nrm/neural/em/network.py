@@ -24,7 +24,7 @@ PASSES = 2
 """Passes over the observations in an M-step."""
 SMOOTHING = 1e-3
 """Ignorance mixed into what the grounder says before posteriors are taken: nothing is ever ruled out for good."""
-PLATEAU = 8
+PLATEAU = 5
 """Iterations without a better likelihood of held-out episodes that are a plateau."""
 _SLIGHT = 0.01
 """Relative improvement that counts as none."""
@@ -44,7 +44,8 @@ def network_attempt(
     """
     started = time.perf_counter()
     model = problems[0].model
-    imitator = Imitator(model, config.learning_rate / SLOWER, generator)
+    many = sum(len(problem.train.observations) for problem in problems)
+    imitator = Imitator(model, config.learning_rate / SLOWER, generator, many)
     held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
     best, since, kept = held_out, 0, copy.deepcopy(model.grounder.state_dict())
     losses: list[float] = []

@@ -1,0 +1,116 @@
+"""Grounding in a loop of one's own: learning when due, decisions with reasons, and impossible episodes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nrm
+from nrm.envs import PlaneConfig, PlaneEnv
+from nrm.errors import ConfigError, ContradictionError, LimitError, WorldError
+from nrm.neural import FitConfig
+from nrm.tracking import Burst, Grounding, Tracker
+from nrm.wrappers import NeuralRewardMachineWrapper
+from tests.wrappers.worlds import TASK, task_env, untrained
+
+WORLD = PlaneConfig(discs=("a@-0.5,0,0.4", "b@0.5,0,0.4"), step=0.3, steps=15)
+
+
+def plane(formula: str, paid: str | None = None) -> NeuralRewardMachineWrapper:
+    """A wrapped plane whose environment pays for `paid`, or for the formula itself."""
+    machine = nrm.compile(formula, WORLD.symbols)
+    env = nrm.TaskEnv(PlaneEnv(WORLD), nrm.compile(paid or formula, WORLD.symbols))
+    return NeuralRewardMachineWrapper(env, nrm.model_for(env.observation_space, machine))
+
+
+def play(env: NeuralRewardMachineWrapper, grounding: Grounding, episodes: int) -> list[Burst | None]:
+    found = []
+    draw = np.random.default_rng(0)
+    for episode in range(episodes):
+        env.reset(seed=episode)
+        over = False
+        while not over:
+            *_, terminated, truncated, _ = env.step(int(draw.integers(8)))
+            over = terminated or truncated
+        found.append(grounding.add(env.tracker.take()))
+    return found
+
+
+def test_one_call_after_every_episode_learns_and_then_leaves_it_at_that() -> None:
+    env = plane("F(a & F b)")
+    grounding = Grounding.of(env.tracker, every=60)
+    found = [burst for burst in play(env, grounding, 240) if burst is not None]
+    assert len(found) == 4
+    assert grounding.episodes == 240
+    first, last = found[0], found[-1]
+    assert first.decision.verdict == "learn"
+    assert first.record is not None
+    assert last.loss < first.loss / 5
+    assert "loss" in last.decision.reason
+    assert grounding.bursts < 4
+
+
+def test_episodes_that_no_grounder_can_explain_are_named_at_once() -> None:
+    """The environment pays 100 for the first a; the machine knows a level of 50 before that."""
+    env = plane("F(a & F b)", paid="F a")
+    grounding = Grounding.of(env.tracker, every=10)
+    with pytest.raises(ContradictionError, match=r"level 100 cannot follow.*can output 0, 50 there") as caught:
+        play(env, grounding, 10)
+    assert grounding.bursts == 0
+    place = _first_reward(10)
+    assert (caught.value.episode, caught.value.step) == place
+    assert f"episode {place[0]} since acting began, step {place[1]} of it" in str(caught.value)
+
+
+def _first_reward(episodes: int) -> tuple[int, int]:
+    """By a loop of its own: the earliest step at which an episode pays, and the first such episode."""
+    env, draw, paid = plane("F(a & F b)", paid="F a").env, np.random.default_rng(0), []
+    for episode in range(episodes):
+        env.reset(seed=episode)
+        over, step = False, 0
+        while not over:
+            _, reward, terminated, truncated, _ = env.step(int(draw.integers(8)))
+            step += 1
+            over = terminated or truncated
+            if reward:
+                paid.append((step, episode + 1))
+    step, episode = min(paid)
+    return episode, step
+
+
+def test_a_saved_state_counts_on() -> None:
+    env = plane("F(a & F b)")
+    grounding = Grounding.of(env.tracker, every=5, config=FitConfig(epochs=40, network_restarts=1))
+    play(env, grounding, 12)
+    again = Grounding.of(plane("F(a & F b)").tracker, every=5)
+    again.load_state_dict(grounding.state_dict())
+    assert (again.episodes, again.bursts) == (10, grounding.bursts)
+
+
+def test_misuse_is_named() -> None:
+    env = task_env()
+    with pytest.raises(ConfigError, match="a MooreMachine is told the truth"):
+        Grounding.of(NeuralRewardMachineWrapper(env, TASK).tracker)
+    wrapped = NeuralRewardMachineWrapper(env, untrained())
+    with pytest.raises(ConfigError, match="they are 0 and 360"):
+        Grounding.of(wrapped.tracker, every=0)
+    with pytest.raises(ConfigError, match="must be a FitConfig"):
+        Grounding.of(wrapped.tracker, config=3)  # type: ignore[arg-type]
+    silent = NeuralRewardMachineWrapper(env, untrained(), record=False)
+    with pytest.raises(WorldError, match="make it with record=True"):
+        Grounding.of(silent.tracker)
+
+
+def test_a_machine_of_thousands_of_states_meets_a_limit_and_not_the_end_of_memory() -> None:
+    states = 2000
+    columns = np.stack([np.minimum(np.arange(states) + 1, states - 1), np.arange(states)], axis=1)
+    accepting = np.arange(states) == states - 1
+    alphabet = nrm.Alphabet.exclusive(WORLD.symbols)
+    machine = nrm.MooreMachine(alphabet, np.array([0, 0, 1]), columns, accepting, 100.0 * accepting)
+    env = nrm.TaskEnv(PlaneEnv(WORLD), machine)
+    wrapped = NeuralRewardMachineWrapper(env, nrm.model_for(env.observation_space, machine))
+    grounding = Grounding.of(wrapped.tracker, every=9)
+    with pytest.raises(LimitError, match="a machine of 2,000 states take matrices"):
+        play(wrapped, grounding, 9)
+    with pytest.raises(LimitError, match=r"200 environments .* 2,000 states"):
+        Tracker(wrapped.model, 200)
