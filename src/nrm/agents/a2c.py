@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import nn
 
 from nrm.agents.acting import Actor, Rollout
 from nrm.agents.algorithms import ALGORITHMS, Algorithm
+from nrm.agents.categorical import categorical
 from nrm.agents.networks import NetworkConfig
-from nrm.agents.optimizers import load_moments, moments
+from nrm.agents.optimizers import Descent, finite
 from nrm.agents.returns import advantages
 from nrm.envs.world import BatchedWorld
-from nrm.errors import ConfigError, TrainingError
+from nrm.errors import ConfigError
 from nrm.tracking import Memory
 
 
@@ -66,7 +66,7 @@ class A2C:
         self.config = config
         self.actor = Actor(world, memory, network, config.steps, seed)
         self.policy = self.actor.net
-        self.optimizer = torch.optim.Adam(self.actor.parameters, lr=config.learning_rate, fused=True)
+        self._descent = Descent(self.actor.parameters, config.learning_rate, config.gradient_norm)
 
     def collect(self) -> Rollout:
         """Act for a rollout."""
@@ -76,7 +76,7 @@ class A2C:
         """One gradient step from a rollout."""
         config, actor = self.config, self.actor
         logits, values = actor.evaluate(rollout)
-        log_probs = torch.log_softmax(logits, -1)
+        chosen, entropies = categorical(logits, rollout.action)
         fixed = values.detach()
         with torch.no_grad():
             following = actor.following(rollout, fixed)
@@ -84,37 +84,30 @@ class A2C:
             advantage = advantages(
                 rewards, fixed, following, rollout.terminated, rollout.truncated, config.discount, config.gae
             )
-        chosen = log_probs.gather(-1, rollout.action.unsqueeze(-1)).squeeze(-1)
-        policy_loss = -(chosen * advantage).mean()
-        value_loss = (values - (fixed + advantage)).square().mean()
-        entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
-        weight = config.entropy_weight_at(progress)
-        loss = config.actor_weight * policy_loss + config.critic_weight * value_loss - weight * entropy
-        for parameter in actor.parameters:  # as zero_grad does, at a tenth of its time
-            parameter.grad = None
-        loss.backward()  # type: ignore[no-untyped-call]
-        if config.gradient_norm is not None:
-            nn.utils.clip_grad_norm_(actor.parameters, config.gradient_norm, foreach=True)
-        self.optimizer.step()
-        actor.updated()
-        values_of_parts = torch.stack([policy_loss, value_loss, entropy]).tolist()
-        parts = dict(zip(("actor", "critic", "entropy"), values_of_parts, strict=True))
-        if not all(abs(part) < float("inf") for part in values_of_parts):
-            told = ", ".join(f"{name} {value:g}" for name, value in parts.items())
-            raise TrainingError(
-                f"the loss is no longer finite ({told}); lower learning_rate (now {config.learning_rate:g}) or "
-                "gradient_norm"
+            policy_loss = -(chosen * advantage).mean()
+            value_loss = advantage.square().mean()
+            entropy = entropies.mean()
+            # loss = actor_weight * policy_loss + critic_weight * (values - returns)^2 - weight * entropy, in the mean;
+            # its gradients with respect to chosen, values and entropies.
+            share = 1 / advantage.numel()
+            weight = torch.full_like(entropies, -share * config.entropy_weight_at(progress))
+            gradients = (
+                -share * config.actor_weight * advantage,
+                -2 * share * config.critic_weight * advantage,
+                weight,
             )
-        return parts
+        self._descent.step((chosen, values, entropies), gradients=gradients)
+        actor.updated()
+        return finite({"actor": policy_loss, "critic": value_loss, "entropy": entropy}, config.learning_rate)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that learning goes on from."""
-        return {"actor": self.actor.state_dict(), "optimizer": moments(self.optimizer)}
+        return {"actor": self.actor.state_dict(), "optimizer": self._descent.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
         self.actor.load_state_dict(state["actor"])
-        load_moments(self.optimizer, state["optimizer"])
+        self._descent.load_state_dict(state["optimizer"])
 
 
 ALGORITHMS.register(Algorithm("a2c", "A2C", A2CConfig, A2C))
