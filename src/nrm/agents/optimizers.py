@@ -67,7 +67,7 @@ class Descent:
 
     def _parts(self, vector: Tensor) -> list[Tensor]:
         """What of a vector belongs to each parameter, as views of their shapes."""
-        parts = vector.split([parameter.numel() for parameter in self._parameters])
+        parts = torch.split(vector, [parameter.numel() for parameter in self._parameters])
         return [part.view(parameter.shape) for part, parameter in zip(parts, self._parameters, strict=True)]
 
     def state_dict(self) -> Moments:
