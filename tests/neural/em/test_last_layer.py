@@ -31,22 +31,22 @@ def test_a_layer_that_reads_enough_says_what_is_wanted(rows: int) -> None:
     grounder = MlpGrounder(2, 3, hidden=(8,))
     made = model(grounder)
     with torch.no_grad():
-        grounder.layers[0].weight.mul_(4)  # type: ignore[union-attr, operator]
+        grounder.layers[0].weight.mul_(4)  # type: ignore[operator]
     observations = CROSS.repeat(rows // 4, 1)
     letters = torch.tensor([0, 1, 1, 2]).repeat(rows // 4)
     wanted = torch.eye(3)[letters]
-    first = copy.deepcopy(grounder.layers[0].state_dict())  # type: ignore[union-attr]
+    first = copy.deepcopy(grounder.layers[0].state_dict())
     assert finish(made, observations, wanted)
     said = made.said(observations)
     assert said.gather(1, letters[:, None]).min() > 0.99
-    assert all(torch.equal(grounder.layers[0].state_dict()[name], first[name]) for name in first)  # type: ignore[union-attr]
+    assert all(torch.equal(grounder.layers[0].state_dict()[name], first[name]) for name in first)
 
 
 def test_probabilities_between_are_kept() -> None:
     grounder = MlpGrounder(2, 3, hidden=(8,))
     made = model(grounder)
     with torch.no_grad():
-        grounder.layers[0].weight.mul_(4)  # type: ignore[union-attr, operator]
+        grounder.layers[0].weight.mul_(4)  # type: ignore[operator]
     wanted = torch.tensor([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6], [0.1, 0.8, 0.1], [0.3, 0.4, 0.3]])
     assert finish(made, CROSS, wanted)
     torch.testing.assert_close(made.said(CROSS), wanted, rtol=0, atol=0.05)
@@ -76,7 +76,7 @@ def test_independent_propositions_and_images() -> None:
     made = model(grounder)
     made = NeuralRewardMachine(grounder, machine, emission="independent").eval()
     with torch.no_grad():
-        grounder.layers[0].weight.mul_(4)  # type: ignore[union-attr, operator]
+        grounder.layers[0].weight.mul_(4)  # type: ignore[operator]
     wanted = torch.tensor([[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
     assert finish(made, CROSS, wanted)
     torch.testing.assert_close(made.said(CROSS), wanted, rtol=0, atol=0.02)

@@ -45,8 +45,8 @@ def finish(model: NeuralRewardMachine, observations: Tensor, wanted: Tensor) -> 
         reached = scores + joined @ change
         said = reached.sigmoid() if independent else reached.softmax(-1)
         if float(divergence(model, said, wanted.double()).mean()) <= ENOUGH:
-            layer.weight += change[:-1].t().to(layer.weight.dtype)
-            layer.bias += change[-1].to(layer.bias.dtype)
+            layer.weight.add_(change[:-1].t())
+            layer.bias.add_(change[-1])
             return True
     return False
 
