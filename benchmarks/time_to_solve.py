@@ -47,8 +47,8 @@ class Config:
     """Which of the paper's tasks."""
     seeds: tuple[int, ...] = (500, 501, 502)
     """Seeds that are reported."""
-    environments: tuple[int, ...] = (16, 16, 16, 16, 16)
-    """Environments of each of the agents, as `--choose` finds them."""
+    environments: tuple[int, ...] | None = None
+    """Environments of each of the agents; when absent, as `--choose` found them in the same folder, else 16."""
     choose: bool = False
     """Find the best number of environments instead, on seed 100."""
     candidates: tuple[int, ...] = (4, 16, 64)
@@ -146,18 +146,35 @@ def theirs(machine: MooreMachine, name: str, count: int, seed: int, episodes: in
     return watch.result()
 
 
+def environments(config: Config) -> list[int]:
+    """The environments of each agent: those with which it solved most tasks of `choose_tasks`, then the fastest."""
+    if config.environments is not None:
+        return list(config.environments)
+    best = []
+    for agent in config.agents:
+        found = []
+        for count in config.candidates:
+            paths = [_path(config, agent, count, task, 100) for task in config.choose_tasks]
+            seconds = [read_json(path)["seconds"] for path in paths if path.exists()]
+            solved = [value for value in seconds if value is not None]
+            if solved:
+                found.append((-len(solved), sum(solved), count))
+        best.append(min(found)[2] if found else 16)
+    return best
+
+
 def runs(config: Config) -> Iterator[tuple[str, int, int, int]]:
     """Agent, environments, task and seed of every run."""
     for task in config.choose_tasks if config.choose else config.tasks:
         for seed in (100,) if config.choose else config.seeds:
-            for agent, chosen in zip(config.agents, config.environments, strict=True):
+            for agent, chosen in zip(config.agents, environments(config), strict=True):
                 for count in config.candidates if config.choose else (chosen,):
                     yield agent, count, task, seed
 
 
 def result(config: Config, agent: str, count: int, task: int, seed: int) -> dict[str, Any]:
     """What became of a run, now or before."""
-    path = config.out / "runs" / f"{agent}-{count}-{task}-{seed}.json"
+    path = _path(config, agent, count, task, seed)
     if path.exists():
         found: dict[str, Any] = read_json(path)
         return found
@@ -168,6 +185,10 @@ def result(config: Config, agent: str, count: int, task: int, seed: int) -> dict
     write_json(path, found)
     print(agent, count, f"task {task}", f"seed {seed}", found, flush=True)
     return found
+
+
+def _path(config: Config, agent: str, count: int, task: int, seed: int) -> Path:
+    return config.out / "runs" / f"{agent}-{count}-{task}-{seed}.json"
 
 
 def main(config: Config) -> None:
@@ -197,7 +218,7 @@ def main(config: Config) -> None:
             row.append(median if len(solved) == len(values) else f"{median} ({len(solved)}/{len(values)})")
         rows.append(row)
     title = f"CPU seconds until {GOAL:.0%} for good, medians of {len(config.seeds)} seeds"
-    named = [f"{names[agent]} ({count})" for agent, count in zip(config.agents, config.environments, strict=True)]
+    named = [f"{names[agent]} ({count})" for agent, count in zip(config.agents, environments(config), strict=True)]
     report(title, ["task", *named], rows, config.out, "time_to_solve")
 
 
