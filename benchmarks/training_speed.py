@@ -1,4 +1,4 @@
-"""Training steps per second: ours beside Stable-Baselines3's A2C, with the same networks and environments, in one run.
+"""Training steps per CPU second: ours beside Stable-Baselines3's A2C, same networks and environments, in one run.
 
 Both train RM on the map world: the agent sees its position and the machine's state. Also the profile of an NRM run.
 """
@@ -59,7 +59,7 @@ class StateInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def sb3_seconds(machine: MooreMachine, environments: int, steps: int) -> float:
-    """Seconds of Stable-Baselines3 for so many steps."""
+    """CPU seconds of Stable-Baselines3 for so many steps."""
     from stable_baselines3 import A2C
     from stable_baselines3.common.vec_env import DummyVecEnv
 
@@ -79,9 +79,9 @@ def sb3_seconds(machine: MooreMachine, environments: int, steps: int) -> float:
         device="cpu",
         seed=0,
     )
-    began = time.perf_counter()
+    began = time.process_time()
     model.learn(steps)
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def trainer(machine: MooreMachine, method: str, environments: int) -> Trainer:
@@ -90,24 +90,24 @@ def trainer(machine: MooreMachine, method: str, environments: int) -> Trainer:
 
 
 def our_seconds(run: Trainer, steps: int) -> float:
-    """Seconds of ours for so many steps."""
-    began = time.perf_counter()
+    """CPU seconds of ours for so many steps."""
+    began = time.process_time()
     while run.steps < steps:
         run.update()
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def shares(run: Trainer, steps: int) -> dict[str, float]:
-    """Seconds that an NRM run spends acting, learning and grounding."""
+    """CPU seconds that an NRM run spends acting, learning and grounding."""
     spent = {"acting": 0.0, "learning": 0.0, "grounding": 0.0}
 
     def watched(owner: Any, name: str, part: str) -> None:
         genuine = getattr(owner, name)
 
         def call(*args: Any) -> Any:
-            began = time.perf_counter()
+            began = time.process_time()
             result = genuine(*args)
-            spent[part] += time.perf_counter() - began
+            spent[part] += time.process_time() - began
             return result
 
         setattr(owner, name, call)
@@ -131,7 +131,7 @@ def main(config: Config) -> None:
         rows.append((f"ours, {METHODS[method].label}", ours, ours / theirs))
     ours = 4 * config.steps / our_seconds(trainer(machine, "rm", 64), 4 * config.steps)
     rows.append(("ours, RM, 64 environments", ours, ours / theirs))
-    headings = (f"training on the map, {config.environments} environments", "steps per second", "ratio")
+    headings = (f"training on the map, {config.environments} environments", "steps per CPU second", "ratio")
     report("Speed of training", headings, rows, config.out, "training_speed")
     spent = shares(trainer(machine, "nrm", config.environments), config.steps)
     parts = [(name, spent[name], f"{spent[name] / spent['all']:.0%}") for name in spent if name != "all"]

@@ -119,14 +119,14 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_last_checkpoint(
     folder.begin(config)
     trainer = config.build_trainer()
     assert isinstance(trainer.learner, A2C)
-    genuine = trainer.learner.policy.value
+    genuine = trainer.learner.policy.forward
 
-    def broken(features: Tensor, memory: Tensor) -> Tensor:
+    def broken(features: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
         bad = len(trainer.history.returns) > 150
-        values: Tensor = genuine(features, memory)
-        return values * (float("nan") if bad else 1.0)
+        logits, values = genuine(features, memory)
+        return logits, values * (float("nan") if bad else 1.0)
 
-    monkeypatch.setattr(trainer.learner.policy, "value", broken)
+    monkeypatch.setattr(trainer.learner.policy, "forward", broken)
     with pytest.raises(
         TrainingError, match=r"after 15\d episodes, in update \d+: .*learning_rate.*episode 1\d\d is kept"
     ):

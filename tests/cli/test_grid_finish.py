@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -48,3 +49,15 @@ def test_copies_are_named_and_counted_once(store: Path, tmp_path: Path) -> None:
     assert ",rm,1,0," in (root / "results.csv").read_text()
     for name in ("results.md", "index.html"):
         assert "it is counted once" in (root / name).read_text()
+
+
+def test_the_cost_is_summed_by_method(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = tmp_path / "grid"
+    shutil.copytree(store, root)
+    cost = (root / "runs" / "rm" / "cost.json").read_text()
+    spent = json.loads(cost)["cpu_seconds"]
+    (root / "runs" / "rm" / "cost.json").write_text(json.dumps({"cpu_seconds": 90.0}))
+    (root / "runs" / "nrm" / "cost.json").write_text(json.dumps({"cpu_seconds": 150.0}))
+    assert spent > 0
+    finish(root, Outcome())
+    assert "CPU minutes: 4.0 (RM 1.5, NRM 2.5)\n" in capsys.readouterr().out

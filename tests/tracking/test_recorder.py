@@ -68,3 +68,30 @@ def test_as_lists_for_each_environment(keep: bool, steps: list[tuple[list[int], 
             resumed = Recorder(3, keep)
             resumed.load_state_dict(recorder.state_dict())
             recorder = resumed
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@given(st.lists(st.lists(st.integers(0, 7), min_size=1, max_size=6), max_size=8), st.integers(0, 7))
+def test_a_rollout_at_once_is_its_steps_one_by_one(keep: bool, rollouts: list[list[int]], saved_at: int) -> None:
+    whole, stepped = Recorder(3, keep), Recorder(3, keep)
+    time = 0
+    for number, ends in enumerate(rollouts):
+        observations = 10 * (time + np.arange(len(ends)))[:, None] + np.arange(3)
+        rewards = (observations % 7).astype(np.float32)
+        done = np.array([[bool(end >> bit & 1) for bit in range(3)] for end in ends])
+        expected = []
+        for step in range(len(ends)):
+            stepped.add(rewards[step], observations[step])
+            expected += [(step, episode) for episode in stepped.finish(done[step])]
+        found = whole.record(rewards, observations, done)
+        for (step, one), (other_step, other) in zip(found, expected, strict=True):
+            assert step == other_step
+            assert one[:3] == other[:3]
+            assert one.observations.tolist() == other.observations.tolist()
+            assert one.rewards.tolist() == other.rewards.tolist()
+        if number == saved_at:
+            state = whole.state_dict()
+            whole = Recorder(3, keep)
+            whole.load_state_dict(state)
+        assert whole.lengths.tolist() == stepped.lengths.tolist()
+        time += len(ends)

@@ -83,11 +83,19 @@ class A2C:
             advantage = advantages(
                 rewards, fixed, following, rollout.terminated, rollout.truncated, config.discount, config.gae
             )
-        policy_loss = -(chosen * advantage).mean()
-        value_loss = (values - (fixed + advantage)).square().mean()
-        entropy = entropies.mean()
-        weight = config.entropy_weight_at(progress)
-        self._descent.step(config.actor_weight * policy_loss + config.critic_weight * value_loss - weight * entropy)
+            policy_loss = -(chosen * advantage).mean()
+            value_loss = advantage.square().mean()
+            entropy = entropies.mean()
+            # loss = actor_weight * policy_loss + critic_weight * (values - returns)^2 - weight * entropy, in the mean;
+            # its gradients with respect to chosen, values and entropies.
+            share = 1 / advantage.numel()
+            weight = torch.full_like(entropies, -share * config.entropy_weight_at(progress))
+            gradients = (
+                -share * config.actor_weight * advantage,
+                -2 * share * config.critic_weight * advantage,
+                weight,
+            )
+        self._descent.step((chosen, values, entropies), gradients=gradients)
         actor.updated()
         return finite({"actor": policy_loss, "critic": value_loss, "entropy": entropy}, config.learning_rate)
 

@@ -77,6 +77,7 @@ class Actor:
             )
         self._features: Tensor | None = None
         self._policy: Tensor | None = None
+        self._reached: Tensor | None = None
         # The policy is a table where all pairs of a frame and a memory are about as many as a rollout has steps.
         rows = None if world.frames is None or memory.table is None else len(world.frames) * len(memory.table)
         self._tabled = rows is not None and rows <= 4 * steps * world.count
@@ -122,7 +123,7 @@ class Actor:
 
     def updated(self) -> None:
         """The networks have changed: what was computed once is computed anew."""
-        self._features = self._policy = None
+        self._features = self._policy = self._reached = None
         if isinstance(self.net.encoder, RunningFeatures):
             self.net.encoder.settle()
 
@@ -141,11 +142,16 @@ class Actor:
         """(time, envs, scores) of the policy and (time, envs) values of a rollout, with gradient."""
         leading = rollout.reward.shape
         if self._tabled:
-            # What is met again and again within a rollout is computed once.
-            rows, places = torch.unique(self._rows(rollout.observation, rollout.carry), return_inverse=True)
+            # What is met again and again within a rollout is computed once, and what it led to along with it.
+            met = (
+                self._rows(rollout.observation, rollout.carry),
+                self._rows(rollout.final_observation, rollout.final_carry),
+            )
+            rows, places = torch.unique(torch.stack(met), return_inverse=True)
             features = self._encode(rows // self._table_rows)
             logits, values = self.net(features, self.memory.feature(rows % self._table_rows))
-            return logits[places], values[places]
+            here, self._reached = places[0].flatten(), values.detach()[places[1]]
+            return logits.index_select(0, here).view(*leading, -1), values.index_select(0, here).view(leading)
         memory = self._remembered(rollout) if self.memory.learns else self.memory.feature(rollout.carry)
         logits, values = self.net(self._encode(rollout.observation).flatten(0, 1), memory.flatten(0, 1))
         return logits.view(*leading, -1), values.view(leading)
@@ -161,6 +167,8 @@ class Actor:
 
     def following(self, rollout: Rollout, values: Tensor) -> Tensor:
         """(time, envs) V of what each action led to: the next row's value, or, where an episode ended, its own."""
+        if self._reached is not None:
+            return self._reached
         following = torch.empty_like(values)
         following[:-1] = values[1:]
         following[-1] = self.net.value(self.features(self.observation), self.memory.feature(self.carry))
@@ -205,6 +213,11 @@ class Actor:
         """(time, envs, size) the memory's features with gradient, read again from the carry at the beginning."""
         carry = rollout.carry[0]
         final_features = self.net.summary(self._encode(rollout.final_observation))
+        unrolled = getattr(self.memory, "unrolled", None)
+        if unrolled is not None:
+            seen = Seen(rollout.final_observation, final_features, rollout.action, rollout.reward, None)
+            whole: Tensor = unrolled(carry, seen, rollout.done)
+            return whole
         result = []
         for step in range(len(rollout.action)):
             result.append(self.memory.feature(carry))

@@ -16,6 +16,7 @@ from gymnasium import spaces
 from torch import Tensor, nn
 from torch.nn.functional import one_hot, softplus
 
+from nrm.agents.categorical import categorical
 from nrm.envs.action_spaces import ActionSpace, action_space
 
 
@@ -70,9 +71,7 @@ class DiscreteActions:
 
     def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
         """(…) of the categorical distribution."""
-        log_probs = torch.log_softmax(scores, -1)
-        chosen = log_probs.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
-        return chosen, -(log_probs.exp() * log_probs).sum(-1)
+        return categorical(scores, actions)
 
     def encode(self, actions: Tensor) -> Tensor:
         """(…, count) one-hot."""

@@ -1,7 +1,4 @@
-"""Steps of Adam that algorithms share, and its state in a fixed shape.
-
-Fused Adam trusts what it is given, so nothing unchecked may reach it.
-"""
+"""Steps of Adam that algorithms share, and its state in a fixed shape."""
 
 from __future__ import annotations
 
@@ -16,31 +13,71 @@ Moments = list[dict[str, Tensor]]
 
 
 class Descent:
-    """Adam on some parameters, with gradients that are shortened where they are long."""
+    """Adam on some parameters, with gradients that are shortened where they are long.
 
-    def __init__(self, parameters: Sequence[nn.Parameter], learning_rate: float, gradient_norm: float | None) -> None:
+    Small networks spend more time in calls than on numbers, so parameters and gradients become views of one vector
+    each: a step is a handful of calls however many parameters there are. The views must not be replaced.
+    """
+
+    def __init__(self, parameters: Sequence[Tensor], learning_rate: float, gradient_norm: float | None) -> None:
         self._parameters = list(parameters)
         self._gradient_norm = gradient_norm
-        self._optimizer = torch.optim.Adam(self._parameters, lr=learning_rate, fused=True)
+        self._values = nn.Parameter(torch.cat([parameter.detach().flatten() for parameter in self._parameters]))
+        self._gradient = self._values.grad = torch.zeros_like(self._values)
+        self._optimizer = torch.optim.Adam([self._values], lr=learning_rate, fused=True)
+        views = zip(self._parameters, self._parts(self._values.data), self._parts(self._gradient), strict=True)
+        for parameter, value, gradient in views:
+            parameter.data, parameter.grad = value, gradient
 
-    def step(self, loss: Tensor, learning_rate: float | None = None) -> None:
-        """One step down a loss; `learning_rate`: a new step size."""
-        for parameter in self._parameters:  # as zero_grad does, at a tenth of its time
-            parameter.grad = None
-        loss.backward()  # type: ignore[no-untyped-call]
-        if self._gradient_norm is not None:
-            nn.utils.clip_grad_norm_(self._parameters, self._gradient_norm, foreach=True)
+    def step(
+        self,
+        losses: Tensor | Sequence[Tensor],
+        learning_rate: float | None = None,
+        gradients: Sequence[Tensor] | None = None,
+    ) -> None:
+        """One step down a loss; `learning_rate`: a new step size.
+
+        Where the loss is a simple sum over some tensors, these and its `gradients` with respect to them do as well.
+        """
+        self._gradient.zero_()
+        torch.autograd.backward(losses, gradients)
         if learning_rate is not None:
             self._optimizer.param_groups[0]["lr"] = learning_rate
+        with torch.no_grad():
+            self._shorten()
         self._optimizer.step()
 
+    def _shorten(self) -> None:
+        if self._gradient_norm is None:
+            return
+        length = float(torch.linalg.vector_norm(self._gradient))
+        if not length <= self._gradient_norm:  # what is not a number stays so, and shows in the loss
+            self._gradient.mul_(self._gradient_norm / (length + 1e-6))
+
+    def _parts(self, vector: Tensor) -> list[Tensor]:
+        """What of a vector belongs to each parameter, as views of their shapes."""
+        parts = torch.split(vector, [parameter.numel() for parameter in self._parameters])
+        return [part.view(parameter.shape) for part, parameter in zip(parts, self._parameters, strict=True)]
+
     def state_dict(self) -> Moments:
-        """Steps and moments of every parameter."""
-        return moments(self._optimizer)
+        """Steps and moments of every parameter, in order; of the same shapes before the first step."""
+        now = self._optimizer.state.get(self._values, {})
+        step = now.get("step", torch.tensor(0.0))
+        means, squares = (
+            self._parts(now.get(name, torch.zeros_like(self._gradient))) for name in ("exp_avg", "exp_avg_sq")
+        )
+        return [
+            {"step": step.clone(), "exp_avg": mean.clone(), "exp_avg_sq": square.clone()}
+            for mean, square in zip(means, squares, strict=True)
+        ]
 
     def load_state_dict(self, saved: Moments) -> None:
-        """Go on with saved moments."""
-        load_moments(self._optimizer, saved)
+        """Go on with saved moments, whose shapes are known to be right: fused Adam trusts what it is given."""
+        self._optimizer.state[self._values] = {
+            "step": saved[0]["step"].clone(),
+            "exp_avg": torch.cat([state["exp_avg"].flatten() for state in saved]),
+            "exp_avg_sq": torch.cat([state["exp_avg_sq"].flatten() for state in saved]),
+        }
 
 
 def finite(parts: Mapping[str, Tensor], learning_rate: float) -> dict[str, float]:
@@ -52,25 +89,3 @@ def finite(parts: Mapping[str, Tensor], learning_rate: float) -> dict[str, float
             f"the loss is no longer finite ({told}); lower learning_rate (now {learning_rate:g}) or gradient_norm"
         )
     return numbers
-
-
-def moments(optimizer: torch.optim.Adam) -> Moments:
-    """Steps and moments of every parameter, in order; zeros before the first step, which is what Adam begins with."""
-    found = []
-    for group in optimizer.param_groups:
-        for parameter in group["params"]:
-            state = optimizer.state.get(parameter) or _fresh(parameter)
-            found.append({name: state[name] for name in ("step", "exp_avg", "exp_avg_sq")})
-    return found
-
-
-def load_moments(optimizer: torch.optim.Adam, saved: Moments) -> None:
-    """Go on with saved moments, whose shapes are known to be right."""
-    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    for parameter, state in zip(parameters, saved, strict=True):
-        optimizer.state[parameter] = {name: value.clone() for name, value in state.items()}
-
-
-def _fresh(parameter: Tensor) -> dict[str, Tensor]:
-    zeros = torch.zeros_like(parameter, memory_format=torch.preserve_format)
-    return {"step": torch.zeros((), dtype=torch.float32), "exp_avg": zeros, "exp_avg_sq": zeros.clone()}

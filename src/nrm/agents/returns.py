@@ -23,9 +23,9 @@ def advantages(
     """
     delta = rewards + discount * following * ~terminated - values
     carried = discount * gae * ~(terminated | truncated)
-    result = torch.empty_like(delta)
     running = torch.zeros_like(delta[0])
-    for step in range(len(delta) - 1, -1, -1):
-        running = delta[step] + carried[step] * running
-        result[step] = running
-    return result
+    result = []
+    for here, later in zip(reversed(delta.unbind(0)), reversed(carried.unbind(0)), strict=True):
+        running = torch.addcmul(here, later, running)
+        result.append(running)
+    return torch.stack(result[::-1])

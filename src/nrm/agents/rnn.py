@@ -53,15 +53,43 @@ class RecurrentMemory(nn.Module):
 
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
         """One step of the LSTM."""
+        hidden, cell = carry.permute(1, 2, 0, 3).contiguous()
+        _, (hidden, cell) = self.lstm(self._inputs(seen)[None], (hidden, cell))
+        return torch.stack([hidden, cell]).permute(2, 0, 1, 3)
+
+    def unrolled(self, carry: Tensor, seen: Seen, done: Tensor) -> Tensor:
+        """(time, envs, size) the features before each step of a rollout, from the carry before the first.
+
+        The same as `feature`, `read` and `reset` step by step, in one call of the LSTM: what follows the end of an
+        episode is a row of its own, beside the others. Tensors of `seen` and `done` are (time, envs, …).
+        """
+        inputs = self._inputs(seen)
+        time, envs = done.shape
+        ended, which = done[:-1].nonzero().unbind(1)
+        begun = torch.cat([torch.zeros(envs, dtype=torch.int64), ended + 1])
+        rows = torch.cat([torch.arange(envs), which])
+        # (time, rows) the step of the rollout that is the n-th of a row; past its end anything will do.
+        steps = (begun + torch.arange(time)[:, None]).clamp(max=time - 1)
+        first = torch.cat([carry, self.start(len(which))])
+        hidden, cell = first.permute(1, 2, 0, 3).contiguous()
+        read, _ = self.lstm(inputs[steps, rows], (hidden, cell))
+        before = torch.cat([self.feature(first)[None], read[:-1]])
+        # The row of each step of each environment: that of the last beginning up to it.
+        row = torch.arange(envs).repeat(time, 1)
+        since = torch.zeros(time, envs, dtype=torch.int64)
+        for number, (start, env) in enumerate(zip((ended + 1).tolist(), which.tolist(), strict=True), envs):
+            row[start:, env], since[start:, env] = number, start
+        return before[torch.arange(time)[:, None] - since, row]
+
+    def _inputs(self, seen: Seen) -> Tensor:
+        """(…, inputs) what the LSTM reads of what was seen (…)."""
         inputs = seen.features
         assert inputs is not None
-        if self._config.reads_rewards:
-            # A level of 100 is the best there is, so rewards are read in units of it.
-            actions = self._head.encode(seen.action).to(inputs.dtype)
-            inputs = torch.cat([inputs, actions, seen.reward[:, None].to(inputs.dtype) / 100], 1)
-        hidden, cell = carry.permute(1, 2, 0, 3).contiguous()
-        _, (hidden, cell) = self.lstm(inputs[None], (hidden, cell))
-        return torch.stack([hidden, cell]).permute(2, 0, 1, 3)
+        if not self._config.reads_rewards:
+            return inputs
+        # A level of 100 is the best there is, so rewards are read in units of it.
+        actions = self._head.encode(seen.action).to(inputs.dtype)
+        return torch.cat([inputs, actions, seen.reward[..., None].to(inputs.dtype) / 100], -1)
 
     def feature(self, carry: Tensor) -> Tensor:
         """The hidden state of the last layer."""

@@ -108,21 +108,20 @@ class Trainer:
             losses = self.learner.learn(rollout, episodes / self.episodes)
         except TrainingError as error:
             raise TrainingError(f"after {episodes} episodes, in update {self.updates + 1}: {error}") from None
-        finished: list[RecordedEpisode] = []
-        observations, rewards = rollout.final_observation.numpy(), rollout.reward.numpy()
-        done, states = rollout.done.numpy(), rollout.final_state.numpy()
-        labels, tasks = rollout.label.numpy(), rollout.task.numpy()
-        for step in range(len(rewards)):
-            self._recorder.add(rewards[step], observations[step], labels[step] if self._labelled else None)
-            ended = self._recorder.finish(done[step])
-            if self.tasks is not None:
-                ended = [episode._replace(task=int(tasks[step][episode.environment])) for episode in ended]
-            finished += ended
-            self.steps += self.world.count
-            self._log(ended, states[step])
+        ended = self._recorder.record(
+            rollout.reward.numpy(),
+            rollout.final_observation.numpy(),
+            rollout.done.numpy(),
+            rollout.label.numpy() if self._labelled else None,
+        )
+        if self.tasks is not None:
+            tasks = rollout.task.numpy()
+            ended = [(step, one._replace(task=int(tasks[step, one.environment]))) for step, one in ended]
+        self._log(ended, rollout.final_state.numpy())
+        self.steps += rollout.reward.numel()
         self.updates += 1
         if self.grounding is not None:
-            burst = self.grounding.add(finished)
+            burst = self.grounding.add([episode for _, episode in ended])
             if burst is not None:
                 self._record_burst(burst)
         return losses
@@ -134,14 +133,14 @@ class Trainer:
         if burst.record is not None:
             self._record_accuracy()
 
-    def _log(self, ended: list[RecordedEpisode], states: np.ndarray[Any, Any]) -> None:
-        """Note episodes that ended in these states (envs,)."""
-        history = self.history
-        for episode in ended[: self.episodes - len(history.returns)]:
+    def _log(self, ended: list[tuple[int, RecordedEpisode]], states: np.ndarray[Any, Any]) -> None:
+        """Note episodes, each with the step of the rollout at which it ended; states: (time, envs) of the rollout."""
+        history, accepting = self.history, self.world.machine.accepting
+        for step, episode in ended[: self.episodes - len(history.returns)]:
             history.returns.append(self._codec.snap(episode.total))
             history.lengths.append(episode.length)
-            history.successes.append(bool(self.world.machine.accepting[states[episode.environment]]))
-            history.steps.append(self.steps)
+            history.successes.append(bool(accepting[states[step, episode.environment]]))
+            history.steps.append(self.steps + (step + 1) * self.world.count)
 
     def accuracy(self) -> Accuracy | None:
         """The grounder's accuracy over all frames, or over drawn observations; None where there are neither.

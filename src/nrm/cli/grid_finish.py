@@ -29,6 +29,7 @@ def finish(out: Path, outcome: Outcome) -> int:
     if records:
         _print_table(results_table(records))
         write_results(records, out, problems)
+        print(_cost(records))
     _print_outcome(outcome, failed, out)
     _write_failed(failed, out / "failed.md")
     if not outcome.interrupted and any(record.done for record in records):
@@ -87,6 +88,18 @@ def _print_table(rows: list[ResultRow]) -> None:
         table.add_row(group.world, group.task.removeprefix("paper task "), name, str(row.runs), *chosen)
     wide = None if sys.stdout.isatty() else 120
     Console(highlight=False, markup=False, emoji=False, width=wide).print(table)
+
+
+def _cost(records: list[Record]) -> str:
+    """What all runs have cost together, by method, over all their resumptions."""
+    from nrm.results.groups import method_named, method_order
+
+    minutes: dict[str, float] = {}
+    for record in sorted(records, key=lambda each: method_order(each.method)):
+        if record.cpu_seconds is not None:
+            minutes[record.method] = minutes.get(record.method, 0.0) + record.cpu_seconds / 60
+    parts = ", ".join(f"{method_named(name).label} {spent:.1f}" for name, spent in minutes.items())
+    return f"CPU minutes: {sum(minutes.values()):.1f} ({parts})" if minutes else "CPU minutes: unknown"
 
 
 def _print_outcome(outcome: Outcome, failed: dict[str, str], out: Path) -> None:

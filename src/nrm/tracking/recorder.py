@@ -26,18 +26,10 @@ class RecordedEpisode(NamedTuple):
     """The number of its task, where there are many."""
 
 
-class _Rows(NamedTuple):
-    """One step of all environments."""
-
-    observations: NDArray[Any]
-    rewards: NDArray[np.float64]
-    letters: NDArray[np.int64] | None
-
-
 class Recorder:
     """Sums the rewards of N environments, and keeps their steps where asked, until their episodes end.
 
-    A step is kept as one block for all environments, and cut into episodes at their ends only.
+    Steps are kept as blocks (time, N, …) for all environments together, and cut into episodes at their ends only.
     """
 
     def __init__(self, count: int, keep: bool = True, blank: NDArray[Any] | None = None, letters: bool = False) -> None:
@@ -47,9 +39,13 @@ class Recorder:
         states hold the true letters too, which are then told at every step.
         """
         self.keep = keep
-        self._letters = letters
+        self._saves_letters = letters
         self._blank = np.zeros((0, count)) if blank is None else blank
-        self._rows: list[_Rows] = []
+        self._observations = self._blank
+        self._rewards = np.zeros((0, count))
+        self._letters = np.zeros((0, count), dtype=np.int64)
+        self._told = np.zeros(0, dtype=np.bool_)
+        self._size = 0
         self._begun = np.zeros(count, dtype=np.int64)
         self._totals = np.zeros(count)
         self.lengths = np.zeros(count, dtype=np.int64)
@@ -60,71 +56,133 @@ class Recorder:
         self._totals += rewards
         self.lengths += 1
         if self.keep:
-            self._rows.append(_Rows(observations, np.asarray(rewards, dtype=np.float64), letters))
+            self._append(np.asarray(rewards)[None], np.asarray(observations)[None])
+            if letters is not None:
+                self._letters[self._size - 1] = letters
+            self._told[self._size - 1] = letters is not None
 
     def finish(self, done: NDArray[np.bool_]) -> list[RecordedEpisode]:
         """The episodes of the environments that are done, in their order; the others go on."""
         if not done.any():
             return []
-        episodes = [self._episode(int(index)) for index in np.flatnonzero(done & (self.lengths > 0))]
+        which = np.flatnonzero(done & (self.lengths > 0)).tolist()
+        episodes = [
+            self._episode(index, float(self._totals[index]), int(self.lengths[index]), self._size) for index in which
+        ]
         self.forget(done)
         return episodes
+
+    def record(
+        self,
+        rewards: NDArray[Any],
+        observations: NDArray[Any],
+        done: NDArray[np.bool_],
+        letters: NDArray[np.int64] | None = None,
+    ) -> list[tuple[int, RecordedEpisode]]:
+        """Take in a whole rollout: rewards (T, N), observations (T, N, …), ends (T, N), perhaps true letters (T, N).
+
+        The episodes that ended, in their order, each with the step of the rollout that it ended at. The same as `add`
+        and `finish` for every step.
+        """
+        first = self._size
+        if self.keep:
+            self._append(rewards, observations)
+            if letters is not None:
+                self._letters[first : self._size] = letters
+            self._told[first : self._size] = letters is not None
+        sums = self._totals + np.cumsum(rewards, 0, dtype=np.float64)
+        before, lengths = np.zeros_like(self._totals), self.lengths
+        ended = []
+        for step, index in np.argwhere(done).tolist():
+            length = int(lengths[index]) + step + 1
+            total = float(sums[step, index] - before[index])
+            ended.append((step, self._episode(index, total, length, first + step + 1)))
+            before[index], lengths[index], self._begun[index] = sums[step, index], -step - 1, first + step + 1
+        self._totals, self.lengths = sums[-1] - before, lengths + len(rewards)
+        self._let_go()
+        return ended
 
     def forget(self, which: NDArray[np.bool_]) -> None:
         """Begin anew where `which` says so, without giving out what there was."""
         self._totals[which] = 0.0
         self.lengths[which] = 0
-        self._begun[which] = len(self._rows)
-        passed = int(self._begun.min())
-        if passed:
-            del self._rows[:passed]
-            self._begun -= passed
+        self._begun[which] = self._size
+        self._let_go()
 
     def present(self, time: int) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.float64]]:
         """Step `time` of what is kept: which environments' present episodes hold it, observations and rewards."""
-        rows = self._rows[time]
-        return self._begun <= time, rows.observations, rows.rewards
+        return self._begun <= time, self._observations[time], self._rewards[time]
 
     def __len__(self) -> int:
         """How many steps of all environments are kept."""
-        return len(self._rows)
+        return self._size
 
-    def _episode(self, index: int) -> RecordedEpisode:
-        total, length = float(self._totals[index]), int(self.lengths[index])
+    def _append(self, rewards: NDArray[Any], observations: NDArray[Any]) -> None:
+        """Keep some steps: (T, N) and (T, N, …)."""
+        size = self._size + len(rewards)
+        if size > len(self._observations) or self._observations.dtype != observations.dtype:
+            room = 2 * size
+            self._observations = _grown(self._observations[: self._size], room, observations)
+            self._rewards = _grown(self._rewards[: self._size], room, self._rewards)
+            self._letters = _grown(self._letters[: self._size], room, self._letters)
+            self._told = _grown(self._told[: self._size], room, self._told)
+        self._observations[self._size : size] = observations
+        self._rewards[self._size : size] = rewards
+        self._size = size
+
+    def _let_go(self) -> None:
+        """Move to the front what present episodes hold, once it is less than half of what is kept."""
+        passed = int(self._begun.min())
+        left = self._size - passed
+        if passed and left <= passed:
+            for rows in (self._observations, self._rewards, self._letters, self._told):
+                rows[:left] = rows[passed : self._size]
+            self._begun -= passed
+            self._size = left
+
+    def _episode(self, index: int, total: float, length: int, end: int) -> RecordedEpisode:
+        """What environment `index` did before the row `end` of what is kept."""
         if not self.keep:
             return RecordedEpisode(index, total, length, self._blank, np.zeros(0), None)
-        rows = self._rows[self._begun[index] :]
-        letters = [int(row.letters[index]) for row in rows if row.letters is not None]
+        rows = slice(int(self._begun[index]), end)
+        told = bool(self._told[rows].all())
         return RecordedEpisode(
             index,
             total,
             length,
-            np.stack([row.observations[index] for row in rows]),
-            np.array([row.rewards[index] for row in rows]),
-            np.array(letters, dtype=np.int64) if len(letters) == len(rows) else None,
+            self._observations[rows, index].copy(),
+            self._rewards[rows, index].copy(),
+            self._letters[rows, index].copy() if told else None,
         )
 
     def state_dict(self) -> dict[str, Any]:
         """The episodes under way. True letters are part of it only where that was asked for."""
-        rows = self._rows
-        letters = {}
-        if self._letters:
-            told = np.array([row.letters for row in rows], dtype=np.int64).reshape(-1, len(self._begun))
-            letters["letters"] = torch.from_numpy(told)
+        passed, rows = int(self._begun.min()), slice(int(self._begun.min()), self._size)
+        observations = self._observations[rows].copy() if self._size > passed else self._blank
+        letters = {"letters": torch.from_numpy(self._letters[rows].copy())} if self._saves_letters else {}
         return {
             **letters,
             "totals": torch.from_numpy(self._totals.copy()),
             "lengths": torch.from_numpy(self.lengths.copy()),
-            "begun": torch.from_numpy(self._begun.copy()),
-            "rewards": torch.from_numpy(np.array([row.rewards for row in self._rows]).reshape(-1, len(self._begun))),
-            "observations": torch.from_numpy(np.stack([row.observations for row in rows]) if rows else self._blank),
+            "begun": torch.from_numpy(self._begun - passed),
+            "rewards": torch.from_numpy(self._rewards[rows].copy()),
+            "observations": torch.from_numpy(observations),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on with saved episodes under way."""
-        self._totals, self.lengths, self._begun = (
-            state[name].numpy().copy() for name in ("totals", "lengths", "begun")
+        self._totals, self.lengths, self._begun, self._rewards, self._observations = (
+            state[name].numpy().copy() for name in ("totals", "lengths", "begun", "rewards", "observations")
         )
-        rewards = state["rewards"].numpy()
-        letters = state["letters"].numpy() if self._letters else [None] * len(rewards)
-        self._rows = [_Rows(*row) for row in zip(state["observations"].numpy(), rewards, letters, strict=True)]
+        self._size = len(self._rewards)
+        saved = state["letters"].numpy().copy() if self._saves_letters else None
+        self._letters = np.zeros(self._rewards.shape, dtype=np.int64) if saved is None else saved
+        self._told = np.full(self._size, saved is not None)
+
+
+def _grown(rows: NDArray[Any], room: int, like: NDArray[Any]) -> NDArray[Any]:
+    """Room for so many rows of the kind of `like` (n, …), with `rows` as the first of them."""
+    grown = np.zeros((room, *like.shape[1:]), dtype=like.dtype)
+    if len(rows):
+        grown[: len(rows)] = rows
+    return grown

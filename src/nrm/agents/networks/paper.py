@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from nrm.agents.actions import ActionHead
 from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.running import RunningFeatures
+from nrm.agents.twins import tanh_, twin_hidden
 from nrm.neural.layers import FlatFeatures
 
 
@@ -124,25 +125,26 @@ class ActorCritic(nn.Module):
 
     def forward(self, features: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
         """(n, scores) and (n,) values from features (n, width) and memory (n, memory)."""
-        joined = torch.cat([features, memory], -1).expand(2, -1, -1)
-        hidden = torch.baddbmm(self.first_bias, joined, self.first).tanh()
-        hidden = torch.baddbmm(self.second_bias, hidden, self.second).tanh()
-        return self.actor(hidden[0]), self.critic(hidden[1]).squeeze(-1)
+        joined = torch.cat([features, memory], -1)
+        actor, critic = twin_hidden(joined, self.first, self.first_bias, self.second, self.second_bias).unbind(0)
+        return self.actor(actor), self.critic(critic).squeeze(-1)
 
+    @torch.no_grad()
     def logits(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, scores) for acting."""
+        """(n, scores) for acting, without gradient."""
         result: Tensor = self.actor(self._hidden(0, features, memory))
         return result
 
+    @torch.no_grad()
     def value(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n,) for bootstrapping."""
+        """(n,) for bootstrapping, without gradient."""
         result: Tensor = self.critic(self._hidden(1, features, memory)).squeeze(-1)
         return result
 
     def _hidden(self, twin: int, features: Tensor, memory: Tensor) -> Tensor:
         """(n, hidden) what comes before the last layer of the actor (0) or the critic (1)."""
-        hidden = torch.addmm(self.first_bias[twin], torch.cat([features, memory], -1), self.first[twin]).tanh()
-        return torch.addmm(self.second_bias[twin], hidden, self.second[twin]).tanh()
+        hidden = tanh_(torch.addmm(self.first_bias[twin], torch.cat([features, memory], -1), self.first[twin]))
+        return tanh_(torch.addmm(self.second_bias[twin], hidden, self.second[twin]))
 
 
 def _twin_layer(inputs: int, outputs: int) -> tuple[nn.Parameter, nn.Parameter]:

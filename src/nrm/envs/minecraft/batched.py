@@ -169,7 +169,8 @@ class BatchedMinecraft:
                 f"give {self.count} whole numbers, one action for each environment, not {actions.dtype} of shape "
                 f"{tuple(actions.shape)}"
             )
-        if moves.min() < 0 or moves.max() >= len(ACTIONS):
+        # As unsigned numbers, negative ones are the largest there are: one look finds either.
+        if moves.view(f"u{moves.itemsize}").max() >= len(ACTIONS):
             wrong = int(np.flatnonzero((moves < 0) | (moves >= len(ACTIONS)))[0])
             raise WorldError(f"action {moves[wrong]} in environment {wrong}; actions are 0 to {len(ACTIONS) - 1}")
         return moves

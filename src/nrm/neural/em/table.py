@@ -19,6 +19,7 @@ from nrm.neural.config import Attempt, FitConfig, Reason
 from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss
 from nrm.neural.em.expectation import expected_letters, true_symbols
 from nrm.neural.em.imitation import Imitator, divergence, redraw
+from nrm.neural.em.last_layer import finish
 from nrm.neural.frames import FrameTable
 from nrm.neural.objectives import smoothed
 
@@ -33,6 +34,8 @@ DRAFTED = 0.1
 LEAST_DRAFTED = 8
 DRAFTS, FULL = 15, 6
 """Iterations on drafted episodes, and on all of them."""
+RECENT = 4
+"""Drafts whose likelihood chooses among the restarts."""
 SMOOTHING = 1e-3
 """Ignorance mixed into a table, which keeps every possible episode possible."""
 LEANING = 2.0
@@ -41,8 +44,10 @@ UNTEACHABLE = 8.0
 """Nats: a grounder that is so sure of something else unlearns it slower than a fresh one learns."""
 LESSONS = 2
 """How often a network tries to learn a table, from fresh parameters after the first time."""
-BETWEEN_CHECKS = 20
+BETWEEN_CHECKS = 10
 """Passes over the rows of a table between two looks at what the network has become."""
+SURELY_UNSURE = 6
+"""Looks before which a network whose last layer could not be finished is not worth a look at the likelihood."""
 MOST_CELLS = 20_000_000
 """Most numbers in the matrices of one batch of restarts."""
 
@@ -131,7 +136,7 @@ def table_attempts(
     while done < config.restarts:
         started = time.perf_counter()
         size = min(size, config.restarts - done, _most_restarts(problems))
-        found, losses = best_table(tables, size, present, generator)
+        found, losses = best_table(tables, size, present, target / 2, generator)
         done += size
         if losses[-1] <= target or done >= config.restarts:
             train, held_out = _teach(problems, tables, found, config, target, generator)
@@ -143,21 +148,30 @@ def table_attempts(
 
 
 def best_table(
-    tables: Tables, restarts: int, present: Tensor | None, generator: torch.Generator
+    tables: Tables, restarts: int, present: Tensor | None, enough: float, generator: torch.Generator
 ) -> tuple[Tensor, tuple[float, ...]]:
-    """The best table (rows, symbols) of some restarts, and minus the likelihood a step of the best, by iteration."""
+    """The best table (rows, symbols) of some restarts, and minus the likelihood a step of the best, by iteration.
+
+    Iterations end where that is at most `enough`: twice in a row on drafted episodes, once on all.
+    """
     now = tables.begun(restarts, present, generator)
-    losses = []
+    losses: list[float] = []
+    drafted = []
     for _ in range(DRAFTS):
         now, likelihood = tables.improved(now, DRAFTED, generator)
+        drafted.append(likelihood)
         losses.append(-float(likelihood.max()))
-    _, likelihood = tables.improved(now, 1.0, generator)
-    now = now[likelihood.topk(-(-restarts // 4)).indices]
-    for _ in range(FULL):
-        now, likelihood = tables.improved(now, 1.0, generator)
+        if max(losses[-2:]) <= enough and len(losses) > 1:
+            break
+    # The best few go on. A few drafts tell which these are; all episodes would cost as much as all drafts together.
+    lately = torch.stack(drafted[-RECENT:]).mean(0)
+    now = now[lately.topk(-(-restarts // 4)).indices]
+    for iteration in range(FULL + 1):
+        after, likelihood = tables.improved(now, 1.0, generator)
         losses.append(-float(likelihood.max()))
-    _, likelihood = tables.improved(now, 1.0, generator)
-    losses.append(-float(likelihood.max()))
+        if losses[-1] <= enough or iteration == FULL:
+            break
+        now = after
     return now[int(likelihood.argmax())], tuple(losses)
 
 
@@ -192,8 +206,13 @@ def _teach(
         if lesson:
             redraw(model.grounder)
         imitator = Imitator(model, config.learning_rate, generator)
-        for _ in range(-(-config.epochs // (LESSONS * BETWEEN_CHECKS))):
-            imitator.teach(observations, sharp, weights, BETWEEN_CHECKS)
+        parts = -(-config.epochs // (LESSONS * BETWEEN_CHECKS))
+        for part in range(parts + 1):
+            if part:
+                imitator.teach(observations, sharp, weights, BETWEEN_CHECKS)
+            finished = finish(model.eval(), observations, sharp)
+            if not finished and part < min(SURELY_UNSURE, parts):
+                continue
             train = likelihood_loss(problems, [problem.train for problem in problems])
             held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
             if max(train, held_out) <= 0.75 * target:

@@ -102,7 +102,7 @@ def _search(
         size = min(size, config.restarts - done)
         if size < 1 or (best is not None and best.loss <= target):
             break
-        table, losses = best_table(tables, size, None if done else present, generator)
+        table, losses = best_table(tables, size, None if done else present, target / 2, generator)
         done += size
         if best is None or losses[-1] < best.loss:
             best = _Found(length, tables, table, losses, done)
