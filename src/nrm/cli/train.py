@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass, field, fields, make_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,6 +16,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from nrm.cli.options import UsageError
 from nrm.cli.terminal import interrupt_flag
 from nrm.errors import NrmError, describe
+from nrm.machines import is_machine_file
+from nrm.machines.alphabet import split_names
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
@@ -35,9 +37,19 @@ class Train:
     task: str | None = None
     """A paper task (1 to 8, or its name), a formula over the world's symbols, or a task file (.toml). Some worlds have
     a ready one, which is then the default."""
+    machine: str | None = None
+    """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
     world: str = "map"
-    """What the agent sees: map (its position), image (64x64 pixels), minigrid:ID (the image of one of MiniGrid's
-    environments, such as minigrid:MiniGrid-LavaGapS5-v0), or module:name."""
+    """Where the agent acts: map (it sees its position), image (64x64 pixels), minigrid:ID (one of MiniGrid's
+    environments, such as minigrid:MiniGrid-LavaGapS5-v0), gym:ID (any that Gymnasium knows, such as gym:CartPole-v1;
+    gym:package:ID imports the package first), or module:name (a function or class of yours that makes one)."""
+    label: str | None = None
+    """Of a world of yours: what holds after a step, as module:name of a function of (observation, info, environment),
+    or info:KEY. The same as --world.label."""
+    symbols: str | None = None
+    """Of a world of yours: comma-separated symbols, exactly one of which holds at each step."""
+    propositions: str | None = None
+    """Of a world of yours: comma-separated propositions, any of which may hold. The default: those of the formula."""
     method: str = "nrm"
     """rm (is told the true symbols), nrm (learns them), rnn (knows no task), or module:name."""
     algorithm: str = "a2c"
@@ -104,8 +116,15 @@ class Train:
     def _config(self) -> RunConfig:
         from nrm.runs import choose_run
 
+        if self.task is not None and self.machine is not None:
+            raise UsageError("--task and --machine are given together; give one of them")
+        if self.machine is not None and not is_machine_file(self.machine):
+            raise UsageError(
+                f"--machine takes a machine file (.json, .dot, .hoa, .txt), not '{self.machine}'; formulas and task "
+                "files go to --task"
+            )
         return choose_run(
-            self.task,
+            self.task if self.machine is None else self.machine,
             self.world,
             self.method,
             self.seed,
@@ -114,8 +133,50 @@ class Train:
             episodes=self.episodes,
             environments=self.environments,
             end=self.end,
-            sections=_sections(self),
+            sections=self._sections(),
         )
+
+    def _sections(self) -> dict[str, Any] | None:
+        """The settings that the command line has made, by section."""
+        ending = "_section"
+        found = {item.name: getattr(self, item.name) for item in fields(self) if item.name.endswith(ending)}
+        sections = {name.removesuffix(ending): value for name, value in found.items()}
+        if "world" in sections:
+            sections["world"] = replace(sections["world"], **self._of_world(sections["world"]))
+        return sections or None
+
+    def _of_world(self, config: Any) -> dict[str, Any]:
+        """What the short options say of the world."""
+        short = {
+            "label": self.label,
+            "symbols": None if self.symbols is None else split_names(self.symbols),
+            "propositions": None if self.propositions is None else split_names(self.propositions),
+        }
+        given = {name: value for name, value in short.items() if value is not None}
+        for name in given:
+            if not hasattr(config, name):
+                raise UsageError(
+                    f"--{name} is for worlds of your own and says what holds there; '{self.world}' says it itself"
+                )
+        return given
+
+
+def joined_arguments(arguments: Sequence[str]) -> list[str]:
+    """`--world.kwargs.size 8` and its like as the one option that the parser knows: `--world.kwargs size 8 …`."""
+    ending = "--world.kwargs."
+    others: list[str] = []
+    pairs: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        if not argument.startswith(ending):
+            others.append(argument)
+            continue
+        name, equals, value = argument.removeprefix(ending).partition("=")
+        given = value if equals else next(rest, None)
+        if given is None or given.startswith("--") or not name:
+            raise UsageError(f"{argument} needs a value, such as --world.kwargs.size 8")
+        pairs += [name, given.capitalize() if given in ("true", "false") else given]
+    return [*others, *(["--world.kwargs", *pairs] if pairs else [])]
 
 
 def train_command(arguments: Sequence[str]) -> type[Train]:
@@ -135,13 +196,6 @@ def train_command(arguments: Sequence[str]) -> type[Train]:
     made = make_dataclass("Train", columns, bases=(Train,), frozen=True)
     made.__doc__ = Train.__doc__
     return made
-
-
-def _sections(command: Train) -> dict[str, Any] | None:
-    """The settings that the command line has made, by section."""
-    ending = "_section"
-    found = {item.name: getattr(command, item.name) for item in fields(command) if item.name.endswith(ending)}
-    return {name.removesuffix(ending): value for name, value in found.items()} or None
 
 
 @contextmanager

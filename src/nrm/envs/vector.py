@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
+from nrm.envs.rules import wrapper_for
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.world import StepBatch, Truth, check_count, task_digest
 from nrm.errors import WorldError
@@ -34,6 +35,8 @@ class VectorWorld:
     """
 
     frames: Tensor | None = None
+    unrepeatable: str = ""
+    """Where two episodes from one seed part, in words; such a world cannot go on exactly from a saved state."""
 
     def __init__(self, vector: VectorEnv[Any, Any, Any]) -> None:
         mode = vector.metadata.get("autoreset_mode")
@@ -44,9 +47,9 @@ class VectorWorld:
             )
         observation, action = vector.single_observation_space, vector.single_action_space
         if not isinstance(observation, (spaces.Box, spaces.Discrete)):
-            raise WorldError(f"observations must be a Box or Discrete, not {observation}; flatten them with a wrapper")
+            raise WorldError(f"observations must be a Box or Discrete, not {observation}; {wrapper_for(observation)}")
         if not isinstance(action, spaces.Discrete):
-            raise WorldError(f"actions must be Discrete, not {action}")
+            raise WorldError(f"actions must be Discrete, not {action}; {wrapper_for(action)}")
         # Its type says that a seed is one number; all vector environments take a list as well.
         self.vector: Any = vector
         self.machine = _machine(vector)
@@ -57,6 +60,7 @@ class VectorWorld:
         self._first_action = int(action.start)
         self._own_resets = mode == AutoresetMode.DISABLED
         self._seeds: list[int] = []
+        self._lost = False  # whether the episodes under way could not be brought back
 
     @classmethod
     def of(cls, make: Callable[[], AnyEnv], count: int, processes: bool = False) -> VectorWorld:
@@ -68,6 +72,7 @@ class VectorWorld:
     def reset(self, seed: int) -> Tensor:
         """Begin the first episodes; environment i gets `environment_seeds(seed, count)[i]`."""
         self._seeds = environment_seeds(seed, self.count)
+        self._lost = False
         self._episode = np.zeros(self.count, dtype=np.int64)
         observation, _ = self.vector.reset(seed=list(self._seeds))
         self._letter = np.full(self.count, -1, dtype=np.int64)
@@ -80,6 +85,11 @@ class VectorWorld:
         """Step every environment, and begin the next episode where one ended. actions: (N,) int64."""
         if not self._seeds:
             raise WorldError("call reset(seed) before the first step")
+        if self._lost:
+            raise WorldError(
+                "this environment cannot be brought back to where it was saved: two episodes from one seed part at "
+                f"{self.unrepeatable}. Let reset(seed=…) seed all of its randomness, or begin a new run"
+            )
         taken = np.asarray(actions.cpu().numpy(), dtype=np.int64)
         observation, reward, terminated, truncated, info = self.vector.step(taken + self._first_action)
         truncated = truncated & ~terminated
@@ -147,7 +157,9 @@ class VectorWorld:
         self._seeds = [int(seed) for seed in seeds]
         self._episode = state["episode"].numpy().copy()
         self._taken = [history.tolist() for history in state["actions"]]
-        self._replay()
+        self._lost = bool(self.unrepeatable)
+        if not self._lost:
+            self._replay()
         self._letter, self._state, self._final_state = (
             state[key].numpy().copy() for key in ("letter", "state", "final_state")
         )

@@ -2,7 +2,14 @@
 
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.drawing import Picture, draw, render, text_picture
-from nrm.machines.formats.files import load_machine, load_reward_machine, machine_text, save_machine
+from nrm.machines.formats.files import (
+    is_machine_file,
+    load_machine,
+    load_reward_machine,
+    machine_text,
+    save_machine,
+    task_of_machine_file,
+)
 from nrm.machines.formats.json import machine_from_dict
 from nrm.machines.formats.task_file import load_task, save_task, task_from_text
 from nrm.machines.levels import LevelCodec
@@ -32,6 +39,7 @@ __all__ = [
     "difference",
     "draw",
     "equivalent",
+    "is_machine_file",
     "levels",
     "load_machine",
     "load_reward_machine",
@@ -44,6 +52,7 @@ __all__ = [
     "save_machine",
     "save_task",
     "task_from_text",
+    "task_of_machine_file",
     "text_picture",
     "with_rewards",
 ]

@@ -25,6 +25,10 @@ MOST_STATES = 12
 """States whose share of the belief is kept at a step, the likeliest first."""
 
 
+class NoPictureError(WorldError):
+    """A world of which a page can show nothing. Not a fault of the run."""
+
+
 def record_run(record: Record, found: Shortcuts | None, tiles: Tiles) -> Json:
     """Load a run's checkpoint, play an episode by its policy and one by its best actions, and look at its grounder."""
     if not (record.path / "checkpoint.pt").exists():
@@ -68,9 +72,7 @@ def _board(record: Record) -> Board:
     config = record.config
     board = config.world_kind.board
     if board is None:
-        raise WorldError(
-            f"there is no still picture of {config.world}; see one with 'nrm watch {record.path} --gif FILE'"
-        )
+        raise NoPictureError(f"there is no still picture of {config.world}")
     return board(config.settings["world"], record.task.machine(), config.end, SEED)
 
 

@@ -10,7 +10,8 @@ from nrm.agents import Trainer, new_trainer
 from nrm.aliases import Json
 from nrm.envs import BatchedWorld, End, WorldKind, find_world
 from nrm.errors import ConfigError, unknown
-from nrm.machines import Task
+from nrm.machines import Task, is_machine_file, task_of_machine_file
+from nrm.machines.alphabet import alphabet_of
 from nrm.machines.formats.task_file import task_from_toml, task_toml
 from nrm.runs.sections import Changes, Sections, changed, default_sections, preset, read_section
 
@@ -24,7 +25,7 @@ class RunConfig:
     task: str
     """The task, as the text of a task file."""
     world: str
-    """The world, as users name it: map, image, minigrid:ID, module:name."""
+    """The world, as users name it: map, image, minigrid:ID, gym:ID, module:name."""
     method: str
     algorithm: str
     episodes: int
@@ -112,14 +113,22 @@ def choose_run(
     settings: Changes | None = None,
     sections: Sections | None = None,
 ) -> RunConfig:
-    """The run that the words name: a task is a paper task, a formula over the world's symbols, or a task file.
+    """The run that the words name.
 
-    Without a task, it is the world's own, where there is a ready one. `settings`: changes of the preset's, by section;
+    A task is a paper task, a formula over the world's symbols, a task file or a machine file. Without a
+    task, it is the world's own, where there is a ready one. `settings`: changes of the preset's, by section;
     `sections`: the settings themselves, where somebody has made them already.
     """
     if sections is None:
         sections = changed(default_sections(world, method, algorithm, preset_name), settings or {})
     kind, _ = find_world(world)
-    chosen = task if isinstance(task, Task) else kind.task(task, sections["world"])
+    chosen = task if isinstance(task, Task) else _task(task, kind, sections["world"])
     count = preset(preset_name).environments if environments is None else environments
     return RunConfig(task_toml(chosen), world, method, algorithm, episodes, count, seed, end, sections)
+
+
+def _task(text: str | None, kind: WorldKind, world: Any) -> Task:
+    if text is not None and is_machine_file(text):
+        alphabet = alphabet_of(getattr(world, "symbols", None), getattr(world, "propositions", None))
+        return task_of_machine_file(text, alphabet)
+    return kind.task(text, world)

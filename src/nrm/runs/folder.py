@@ -8,6 +8,7 @@ import platform
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from nrm.agents import Trainer
-from nrm.errors import ConfigError, FileError, TrainingError
+from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError
 from nrm.files import csv_text, read_json, read_text, write_json, write_text
 from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
 from nrm.runs.config import RunConfig
@@ -69,6 +70,8 @@ class RunFolder:
             )
         try:
             return RunConfig.from_json(read_json(path))
+        except MissingModuleError as error:
+            raise MissingModuleError(f"{path}: {error}") from None
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}; {self.way_out}") from None
         except FileError as error:
@@ -143,6 +146,13 @@ def train(
     Between updates everything is consistent, so a run that is stopped or killed and resumed ends with exactly the
     metrics of an uninterrupted one. An error leaves the last checkpoint as it was.
     """
+    if parted := getattr(trainer.world, "unrepeatable", ""):
+        warnings.warn(
+            f"the environment cannot be seeded: two episodes from one seed part at {parted}. Equal seeds will not give "
+            "equal runs, and a run that is interrupted cannot go on",
+            NrmWarning,
+            stacklevel=2,
+        )
     saved = len(trainer.history.returns)
     earlier, began = folder.cpu_seconds(), time.process_time()
     events = EventLog(folder.path, trainer)
