@@ -24,7 +24,7 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         if self.hidden < 1:
-            raise ConfigError(f"hidden must be positive, not {self.hidden}")
+            raise ConfigError(f"network.hidden must be positive, not {self.hidden}")
 
 
 class ImageFeatures(nn.Module):

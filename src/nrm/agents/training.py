@@ -12,6 +12,7 @@ import torch
 from nrm.agents.algorithms import ALGORITHMS, Learner
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, features_width
+from nrm.envs.vector import VectorWorld
 from nrm.envs.world import BatchedWorld
 from nrm.errors import TrainingError
 from nrm.machines.levels import LevelCodec
@@ -109,11 +110,18 @@ class Trainer:
             history.steps.append(self.steps)
 
     def accuracy(self) -> Accuracy | None:
-        """The grounder's accuracy over all frames; None where there is no grounder or no list of frames."""
-        labels = self.world.true_labels()
-        if self.model is None or labels is None or self.world.frames is None:
+        """The grounder's accuracy over all frames, or over some that were lately seen where they are not listed.
+
+        None where there is no grounder, or nobody tells the truth.
+        """
+        world = self.world
+        if self.model is None:
             return None
-        return self.meter.measure(self.model, self.world.frames, labels)
+        if world.frames is not None:
+            labels = world.true_labels()
+            return None if labels is None else self.meter.measure(self.model, world.frames, labels)
+        seen = world.labelled() if isinstance(world, VectorWorld) else None
+        return None if seen is None else self.meter.measure(self.model, *seen)
 
     def _record_accuracy(self) -> None:
         found = self.accuracy()

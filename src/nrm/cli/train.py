@@ -181,7 +181,7 @@ def joined_arguments(arguments: Sequence[str]) -> list[str]:
 
 def train_command(arguments: Sequence[str]) -> type[Train]:
     """`Train` with the settings of the world, method, algorithm and preset that the arguments name, by section."""
-    from nrm.runs.sections import default_sections
+    from nrm.runs.sections import default_sections, unknown_section
 
     named: dict[str, str] = {name: getattr(Train, name) for name in _CHOOSERS}
     for place, argument in enumerate(arguments):
@@ -189,6 +189,10 @@ def train_command(arguments: Sequence[str]) -> type[Train]:
         if name in named and argument.startswith("--"):
             named[name] = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
     sections = default_sections(named["world"], named["method"], named["algorithm"], named["preset"])
+    for argument in arguments:
+        section, dot, _ = argument.removeprefix("--").partition(".")
+        if argument.startswith("--") and dot and section not in sections and section.isidentifier():
+            raise UsageError(f"{argument}: {unknown_section(section, sections)}")
     columns = [
         (f"{name}_section", Annotated[type(section), tyro.conf.arg(name=name)], field(default=section))
         for name, section in sections.items()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
+from nrm.envs.labelled import LabelledRing
 from nrm.envs.rules import wrapper_for
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.world import StepBatch, Truth, check_count, task_digest
@@ -21,7 +22,7 @@ from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 
 AnyEnv = gymnasium.Env[Any, Any]
-VECTOR_STATE_VERSION = 1
+VECTOR_STATE_VERSION = 2
 
 
 class VectorWorld:
@@ -60,6 +61,7 @@ class VectorWorld:
         self._first_action = int(action.start)
         self._own_resets = mode == AutoresetMode.DISABLED
         self._seeds: list[int] = []
+        self._labelled = LabelledRing(self.shape, self.dtype)
         self._lost = False  # whether the episodes under way could not be brought back
 
     @classmethod
@@ -73,6 +75,7 @@ class VectorWorld:
         """Begin the first episodes; environment i gets `environment_seeds(seed, count)[i]`."""
         self._seeds = environment_seeds(seed, self.count)
         self._lost = False
+        self._labelled = LabelledRing(self.shape, self.dtype)
         self._episode = np.zeros(self.count, dtype=np.int64)
         observation, _ = self.vector.reset(seed=list(self._seeds))
         self._letter = np.full(self.count, -1, dtype=np.int64)
@@ -98,6 +101,7 @@ class VectorWorld:
         ended = info if self._own_resets else info.get("final_info", info)
         self._letter = np.where(done, ended["letter"], info["letter"]).astype(np.int64)
         self._final_state = np.where(done, ended["machine_state"], info["machine_state"]).astype(np.int64)
+        self._labelled.add(final, self._letter)
         for history, action in zip(self._taken, taken.tolist(), strict=True):
             history.append(action)
         if done.any():
@@ -117,6 +121,10 @@ class VectorWorld:
         if not self._seeds:
             raise WorldError("call reset(seed) first")
         return Truth(*(torch.from_numpy(array.copy()) for array in (self._letter, self._state, self._final_state)))
+
+    def labelled(self) -> tuple[Tensor, Tensor] | None:
+        """Some of the last observations (n, *shape) with their true letters (n,), for evaluation; None before any."""
+        return self._labelled.rows()
 
     def true_labels(self) -> Tensor | None:
         """None: there is no list of all observations."""
@@ -140,6 +148,7 @@ class VectorWorld:
             "seeds": list(self._seeds),
             "episode": torch.from_numpy(self._episode.copy()),
             "actions": [torch.tensor(history, dtype=torch.int64) for history in self._taken],
+            "labelled": self._labelled.state_dict(),
             "letter": torch.from_numpy(self._letter.copy()),
             "state": torch.from_numpy(self._state.copy()),
             "final_state": torch.from_numpy(self._final_state.copy()),
@@ -157,6 +166,7 @@ class VectorWorld:
         self._seeds = [int(seed) for seed in seeds]
         self._episode = state["episode"].numpy().copy()
         self._taken = [history.tolist() for history in state["actions"]]
+        self._labelled.load_state_dict(state["labelled"])
         self._lost = bool(self.unrepeatable)
         if not self._lost:
             self._replay()

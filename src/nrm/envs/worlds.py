@@ -111,9 +111,7 @@ def _near(name: str, known: list[str]) -> str:
         return suggestion(prefix, [family for family, more in families.items() if more])
     if near := suggestion(name, known):
         return near
-    if name in gymnasium.registry and "gym" in families:
-        return f"; did you mean 'gym:{name}'?"
     for family, more in families.items():
         if more and name.lower().startswith(family):
             return f"; did you mean '{family}:{name}'?"
-    return ""
+    return f"; did you mean 'gym:{name}'?" if name in gymnasium.registry else ""

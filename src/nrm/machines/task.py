@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 
 from nrm.aliases import Symbol
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
-from nrm.errors import AlphabetError, MachineError, listing, shorten
+from nrm.errors import AlphabetError, MachineError, NrmWarning, listing, shorten
 from nrm.logic import LANGUAGES, PAPER_SYMBOLS, Formula, FormulaValue, check_symbols, paper_task
 from nrm.machines.alphabet import Alphabet, alphabet_of
 from nrm.machines.moore import MooreMachine
@@ -79,7 +80,11 @@ class Task:
     def _compiled(self, limits: Limits) -> MooreMachine:
         if isinstance(self.formula, GivenMachine):
             return with_rewards(self.formula.machine, self.reward)
-        dfa = LANGUAGES[self.logic].dfa(self.formula, self.alphabet.is_exclusive, limits)
+        language = LANGUAGES[self.logic]
+        hint = None if self.alphabet.is_exclusive or self.reward != "distance" else getattr(language, "hint", None)
+        if hint is not None and (said := hint(self.formula)):
+            warnings.warn(said, NrmWarning, stacklevel=6)
+        dfa = language.dfa(self.formula, self.alphabet.is_exclusive, limits)
         symbols, exclusive = self.alphabet.symbols, self.alphabet.is_exclusive
         lifted = Dfa(symbols, exclusive, self.alphabet.lift(dfa), dfa.columns, dfa.accepting)
         # The alphabet may lack the letter "none of the formula's symbols", and orders letters its own way.

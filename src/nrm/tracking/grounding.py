@@ -54,7 +54,7 @@ class GroundingConfig:
     def __post_init__(self) -> None:
         for name in ("every", "keep", "epochs", "restarts", "learning_rate"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
-                raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
+                raise ConfigError(f"grounding.{name} must be positive, not {getattr(self, name)}")
 
     def fit_config(self, seed: int, listed: bool) -> FitConfig:
         """How one burst learns; `listed`: whether all observations of the world are known and few.
