@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from nrm.aliases import Symbol
+from nrm.aliases import Argument, Symbol
 from nrm.errors import WorldError
 from nrm.machines import Alphabet
 from nrm.machines.alphabet import alphabet_of
 
 PREFIX = "gym:"
 """What the names of registered environments begin with: `gym:CartPole-v1`."""
-
-Argument = bool | int | float | str
 
 
 @dataclass(frozen=True)
