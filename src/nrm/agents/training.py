@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from nrm.agents.algorithms import ALGORITHMS, Learner
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, features_width
 from nrm.envs.vector import VectorWorld
 from nrm.envs.world import BatchedWorld
-from nrm.errors import TrainingError
+from nrm.errors import ConfigError, TrainingError
 from nrm.machines.levels import LevelCodec
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Accuracy, AccuracyMeter, RecordedEpisode, Recorder
@@ -168,12 +169,22 @@ def new_trainer(
     episodes: int = 10_000,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
+    grounder: nn.Module | None = None,
 ) -> Trainer:
-    """A run at its beginning. `settings`: the dataclasses of `algorithm`, `network` and the method's section."""
+    """A run at its beginning. `settings`: the dataclasses of `algorithm`, `network` and the method's section.
+
+    `grounder`: one that has learned elsewhere, for methods that have one.
+    """
     given = settings or {}
     what, how = METHODS[method], ALGORITHMS[algorithm]
     memory_settings = given.get(what.section) or (what.config and what.config())
     prepared = what.prepare(world, memory_settings, features_width(world.shape), seed)
+    if grounder is not None:
+        if prepared.grounding is None:
+            raise ConfigError(f"the method '{method}' learns no symbols, so it can take no grounder")
+        prepared.grounding.take_over(grounder)
+    elif prepared.grounding is not None and not prepared.grounding.learns:
+        raise ConfigError("grounding.learn is false, but no grounder that knows anything is given: add --grounder RUN")
     learner = how.build(
         world, prepared.memory, given.get("algorithm") or how.config(), given.get("network") or NetworkConfig(), seed
     )

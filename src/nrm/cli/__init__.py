@@ -21,7 +21,7 @@ from nrm.cli.reproduce import Reproduce
 from nrm.cli.shortcuts import Shortcuts
 from nrm.cli.sweep import Sweep
 from nrm.cli.tasks import Tasks
-from nrm.cli.train import Train, joined_arguments, train_command
+from nrm.cli.train import Train, plain_arguments, train_command
 from nrm.cli.watch import Watch
 from nrm.errors import NrmError, NrmWarning
 
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Which settings a run has depends on what is to be trained.
         train = Train
         if given[:1] == ["train"]:
-            given = joined_arguments(given)
+            given = plain_arguments(given)
             train = train_command(given)
         command = tyro.cli(
             _Command | train,  # type: ignore[arg-type]

@@ -50,6 +50,8 @@ class Train:
     """Of a world of yours: comma-separated symbols, exactly one of which holds at each step."""
     propositions: str | None = None
     """Of a world of yours: comma-separated propositions, any of which may hold. The default: those of the formula."""
+    grounder: Path | None = None
+    """A run whose grounder to begin with, on the same symbols and observations; --grounding.learn false keeps it."""
     method: str = "nrm"
     """rm (is told the true symbols), nrm (learns them), rnn (knows no task), or module:name."""
     algorithm: str = "a2c"
@@ -77,7 +79,7 @@ class Train:
         import torch
 
         from nrm.files import remove_leftovers
-        from nrm.runs import RunFolder, train
+        from nrm.runs import RunFolder, known_model, train
         from nrm.runs.lock import locked
 
         # The networks are small: more threads only get into each other's way.
@@ -93,7 +95,8 @@ class Train:
             folder = RunFolder(self.out)
             config = self._config()
             try:
-                config.build_trainer()  # what cannot be built leaves no folder behind
+                # What cannot be built leaves no folder behind.
+                config.build_trainer(None if config.initial is None else known_model(config).grounder)
             except NrmError:
                 raise
             except Exception as error:
@@ -143,6 +146,11 @@ class Train:
         sections = {name.removesuffix(ending): value for name, value in found.items()}
         if "world" in sections:
             sections["world"] = replace(sections["world"], **self._of_world(sections["world"]))
+        if self.grounder is not None:
+            holders = [name for name, section in sections.items() if hasattr(section, "initial")]
+            if not holders:
+                raise UsageError(f"--grounder is for methods that learn symbols, which '{self.method}' does not")
+            sections[holders[0]] = replace(sections[holders[0]], initial=str(self.grounder.resolve()))
         return sections or None
 
     def _of_world(self, config: Any) -> dict[str, Any]:
@@ -161,22 +169,37 @@ class Train:
         return given
 
 
-def joined_arguments(arguments: Sequence[str]) -> list[str]:
-    """`--world.kwargs.size 8` and its like as the one option that the parser knows: `--world.kwargs size 8 …`."""
-    ending = "--world.kwargs."
-    others: list[str] = []
+KWARGS = "--world.kwargs."
+
+
+def plain_arguments(arguments: Sequence[str]) -> list[str]:
+    """Arguments as the parser knows them, from two friendlier ways to write some.
+
+    `--world.kwargs.size 8` becomes a part of `--world.kwargs size 8 …`, and `--grounding.learn false` a flag.
+    """
+    plain: list[str] = []
     pairs: list[str] = []
-    rest = iter(arguments)
-    for argument in rest:
-        if not argument.startswith(ending):
-            others.append(argument)
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        name, equals, value = argument.partition("=")
+        following = value if equals else rest[0] if rest else ""
+        if argument.startswith(KWARGS):
+            if not following or following.startswith("--") or name == KWARGS:
+                raise UsageError(f"{argument} needs a value, such as {KWARGS}size 8")
+            pairs += [
+                name.removeprefix(KWARGS),
+                following.capitalize() if following in ("true", "false") else following,
+            ]
+        elif name.startswith("--") and "." in name and following.lower() in ("true", "false"):
+            section, _, setting = name.rpartition(".")
+            plain.append(name if following.lower() == "true" else f"{section}.no-{setting}")
+        else:
+            plain.append(argument)
             continue
-        name, equals, value = argument.removeprefix(ending).partition("=")
-        given = value if equals else next(rest, None)
-        if given is None or given.startswith("--") or not name:
-            raise UsageError(f"{argument} needs a value, such as --world.kwargs.size 8")
-        pairs += [name, given.capitalize() if given in ("true", "false") else given]
-    return [*others, *(["--world.kwargs", *pairs] if pairs else [])]
+        if not equals:
+            rest.pop(0)
+    return [*plain, *(["--world.kwargs", *pairs] if pairs else [])]
 
 
 def train_command(arguments: Sequence[str]) -> type[Train]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+from torch import nn
+
 from nrm.agents import Trainer, new_trainer
 from nrm.aliases import Json
 from nrm.envs import BatchedWorld, End, WorldKind, find_world
@@ -62,8 +64,14 @@ class RunConfig:
         machine = self.build_task().machine()
         return self.world_kind.build(self.settings["world"], machine, count or self.environments, self.end)
 
-    def build_trainer(self) -> Trainer:
-        """The run at its beginning."""
+    @property
+    def initial(self) -> str | None:
+        """The folder of the run whose grounder this one begins with, if it begins with one."""
+        holders = (section for section in self.settings.values() if hasattr(section, "initial"))
+        return next((str(section.initial) for section in holders if section.initial is not None), None)
+
+    def build_trainer(self, grounder: nn.Module | None = None) -> Trainer:
+        """The run at its beginning. `grounder`: one that has learned elsewhere."""
         return new_trainer(
             self.build_world(),
             self.method,
@@ -71,6 +79,7 @@ class RunConfig:
             episodes=self.episodes,
             seed=self.seed,
             settings=self.settings,
+            grounder=grounder,
         )
 
     def to_json(self) -> Json:
