@@ -51,10 +51,8 @@ class Watch:
     def run(self) -> int:
         """Play one episode."""
         import torch
-        from gymnasium.wrappers import RenderCollection
 
-        from nrm.agents.evaluation import play
-        from nrm.envs import VectorWorld
+        from nrm.agents.filming import action_names, film
         from nrm.runs import RunFolder
 
         if self.gif is not None and self.gif.suffix.lower() != ".gif":
@@ -70,22 +68,17 @@ class Watch:
                 f"{config.world} does not render as '{mode}' (its render_mode is {env.render_mode!r}), so there is "
                 "nothing to film; let what makes it take render_mode, or drop --gif"
             )
-        camera = None if env.render_mode is None else RenderCollection(env, reset_clean=False)
         console = Console(highlight=False)
+        names = action_names(env)
         frames: list[Any] = []
-        world = VectorWorld.of(lambda: env if camera is None else camera, 1)
-        for number, shown in enumerate(play(trainer, world, self.seed, self.greedy), 1):
-            done = bool(shown.done[0])
-            # The last picture after an episode's end is of the next episode.
-            picture = _observation(shown) if camera is None else camera.render()[-2 if done else -1]
-            lines = _caption(trainer, machine, shown, number)
+        for number, (pictures, shown) in enumerate(film(trainer, env, self.seed, self.greedy), 1):
+            picture = pictures[-1] if pictures else _observation(shown)
+            lines = _caption(trainer, machine, shown, number, names)
             if self.gif is None:
                 _show(console, picture, lines)
                 time.sleep(self.delay if console.is_terminal else 0.0)
             else:
                 frames.append(_captioned(picture, lines))
-            if done:
-                break
         if self.gif is not None:
             write_bytes(self.gif, _gif(frames))
             print(f"{len(frames)} steps: wrote {self.gif}")
@@ -122,11 +115,12 @@ def blocks(image: NDArray[np.uint8], columns: int = COLUMNS) -> Text:
     return text
 
 
-def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int) -> list[str]:
+def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int, names: tuple[str, ...]) -> list[str]:
     """What happened at a step, and what the agent believes."""
     alphabet = machine.alphabet
     true = alphabet.letter_name(int(shown.label[0]))
-    lines = [f"step {number}  reward {float(shown.batch.reward[0]):+g}  true symbol {true}"]
+    action = f"  {names[int(shown.action[0])]}" if names else ""
+    lines = [f"step {number}{action}  reward {float(shown.batch.reward[0]):+g}  true symbol {true}"]
     if trainer.model is not None:
         import torch
 

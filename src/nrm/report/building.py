@@ -15,9 +15,10 @@ from nrm.groundability.formatting import confusions, findings, remedies
 from nrm.machines import Task
 from nrm.report.curves import curves, summary
 from nrm.report.drawing import machine_data
+from nrm.report.filming import NoPictureError
 from nrm.report.page import Page
 from nrm.report.pictures import Tiles
-from nrm.report.recording import NoPictureError, record_run
+from nrm.report.recording import record_run
 from nrm.results import Group, group_runs, method_named, method_order, read_records
 
 Analysis = Shortcuts | LimitError

@@ -29,7 +29,9 @@ class TileImages(gymnasium.Wrapper[Image, Any, Any, Any], RecordConstructorArgs)
         """`text`: whether `render` gives the grid as text, instead of what the environment renders."""
         RecordConstructorArgs.__init__(self, tile=tile, text=text)
         gymnasium.Wrapper.__init__(self, env)
-        self._inner: Any = env.unwrapped
+        inner: Any = env.unwrapped
+        self._inner = inner
+        self.action_names = tuple(action.name for action in inner.actions)
         self._tile = tile
         self._text = text
         self._numbers: dict[object, int] = {}
@@ -145,6 +147,8 @@ class ChosenActions(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArg
         RecordConstructorArgs.__init__(self, actions=actions)
         gymnasium.ActionWrapper.__init__(self, env)
         self._actions = actions
+        names = env.get_wrapper_attr("action_names")
+        self.action_names = tuple(names[action] for action in actions)
         self.action_space = spaces.Discrete(len(actions))
 
     def action(self, action: Any) -> int:
