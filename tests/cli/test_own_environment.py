@@ -7,8 +7,10 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from nrm.cli.watch import blocks
 from tests.cli.conftest import Nrm
 
 MINE = Path(__file__).parent.parent / "envs" / "own.py"
@@ -130,3 +132,27 @@ def test_what_cannot_be_trained_says_why(
     assert refused.status == 2
     assert message in refused.err
     assert not (mine / "run").exists()
+
+
+def test_blocks_of_a_picture() -> None:
+    picture = np.zeros((4, 2, 3), dtype=np.uint8)
+    picture[0, 0] = (255, 0, 0)
+    picture[3, 1] = (0, 0, 255)
+    text = blocks(picture, 2)
+    assert text.plain == "▀▀\n▀▀\n"
+    styles = [str(span.style) for span in text.spans]
+    assert styles[0] == "#ff0000 on #000000"
+    assert styles[3] == "#000000 on #0000ff"
+    assert blocks(np.zeros((200, 100, 3), dtype=np.uint8), 50).plain.count("\n") == 50
+
+
+def test_a_grounder_from_another_run(nrm_command: Nrm, mine: Path) -> None:
+    world = ("--world", "mine:Speaking", "--quiet", "--episodes", "20")
+    assert nrm_command("train", *world, "--task", "F mail", "--out", "one").status == 0
+    again = ("train", *world, *TASK, "--grounder", "one", "--out")
+    assert nrm_command(*again, "two", "--grounding.learn", "false").status == 0
+    config = json.loads((mine / "two" / "config.json").read_text())["settings"]["grounding"]
+    assert (config["learn"], config["initial"]) == (False, str(mine / "one"))
+    refused = nrm_command(*again, "three", "--method", "rm")
+    assert "--grounder is for methods that learn symbols, which 'rm' does not" in refused.err
+    assert "holds no run" in nrm_command("train", *world, *TASK, "--grounder", "none", "--out", "four").err
