@@ -10,6 +10,7 @@ from typing import Any
 
 from nrm.errors import GridError, NrmError
 from nrm.files import line_of, parse_toml, read_text
+from nrm.machines import is_machine_file
 from nrm.runs.sections import read_section
 from nrm.sweeps.grid import Grid
 
@@ -55,4 +56,5 @@ def _line_about(text: str, data: Mapping[str, Any], message: str) -> str:
 
 
 def _task(text: str, folder: Path | None) -> str:
-    return str(folder / text) if folder is not None and text.endswith(".toml") else text
+    """A task as the grid means it: files lie beside the grid file."""
+    return str(folder / text) if folder is not None and (text.endswith(".toml") or is_machine_file(text)) else text
