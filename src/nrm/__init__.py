@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     )
     from nrm.report import write_report
     from nrm.results import read_records, write_results
-    from nrm.runs import RunConfig, RunFolder, choose_run, train
+    from nrm.runs import RunConfig, RunFolder, choose_run, load_run, train
     from nrm.sweeps import Grid, load_grid, run_grid
     from nrm.tracking import GroundingConfig
     from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper, model_for
@@ -70,7 +70,7 @@ _LATER = {
     ),
     "report": ("write_report",),
     "results": ("read_records", "write_results"),
-    "runs": ("RunConfig", "RunFolder", "choose_run", "train"),
+    "runs": ("RunConfig", "RunFolder", "choose_run", "load_run", "train"),
     "sb3": (),
     "sweeps": ("Grid", "load_grid", "run_grid"),
     "tracking": ("GroundingConfig",),
@@ -127,6 +127,7 @@ __all__ = [
     "load_grid",
     "load_machine",
     "load_model",
+    "load_run",
     "load_task",
     "minimise",
     "model_for",

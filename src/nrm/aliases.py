@@ -26,6 +26,9 @@ Trace: TypeAlias = Sequence[Step]
 SymbolMap: TypeAlias = Mapping[Symbol, Symbol]
 """A renaming alpha: P -> P of symbols (the paper's "reasoning shortcut" candidates)."""
 
+Argument: TypeAlias = bool | int | float | str
+"""The value of an argument that a command line or a file can give."""
+
 IntArray: TypeAlias = NDArray[np.int32]
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]

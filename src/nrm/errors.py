@@ -17,6 +17,10 @@ class NrmError(Exception):
     """Base class of every error that this library raises on purpose."""
 
 
+class NrmWarning(UserWarning):
+    """Something that works, but probably not as it was meant. The command line prints it and goes on."""
+
+
 class FormulaError(NrmError):
     """A formula that cannot be read, or that means nothing here."""
 
@@ -97,6 +101,10 @@ class WorldError(NrmError):
 
 class ConfigError(NrmError):
     """A setting that is unknown or out of range."""
+
+
+class MissingModuleError(ConfigError):
+    """A module of the user's that cannot be found here."""
 
 
 class TrainingError(NrmError):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, TypeVar
 
-from nrm.errors import ConfigError, listing, suggestion, unknown
+from nrm.errors import ConfigError, MissingModuleError, listing, suggestion, unknown
 
 Value = TypeVar("Value")
 
@@ -75,14 +75,26 @@ def import_value(path: str, what: str = "value") -> Any:
     module, _, name = path.partition(":")
     if not module or not name:
         raise ConfigError(f"'{path}' names no {what}; write module:name, such as my_module:{what.upper()}")
+    if module.endswith(".py"):
+        raise ConfigError(f"'{path}' names a file; write the module without its ending: {module[:-3]}:{name}")
+    found: Any = import_here(module, path, what)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise ConfigError(f"the module '{module}' has no '{name}'{suggestion(part, dir(found))}")
+        found = getattr(found, part)
+    return found
+
+
+def import_here(module: str, path: str, what: str) -> Any:
+    """A module, also one of the current folder; `path` and `what` are what an error speaks of."""
     here = os.getcwd()
     sys.path.insert(0, here)
     try:
-        found: Any = import_module(module)
+        return import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise ConfigError(_failed(path, error)) from error
-        raise ConfigError(
+        raise MissingModuleError(
             f"the {what} '{path}' cannot be found: there is no module '{error.name}' here ({here}) or on Python's "
             "path; run the command in the folder that holds it, or add that folder to PYTHONPATH"
         ) from None
@@ -90,11 +102,6 @@ def import_value(path: str, what: str = "value") -> Any:
         raise ConfigError(_failed(path, error)) from error
     finally:
         sys.path.remove(here)
-    for part in name.split("."):
-        if not hasattr(found, part):
-            raise ConfigError(f"the module '{module}' has no '{name}'{suggestion(part, dir(found))}")
-        found = getattr(found, part)
-    return found
 
 
 def _failed(path: str, error: Exception) -> str:

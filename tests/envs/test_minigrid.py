@@ -15,16 +15,18 @@ from gymnasium.utils.env_checker import check_env
 
 pytest.importorskip("minigrid")
 
-from minigrid.wrappers import ImgObsWrapper, RGBImgObsWrapper
+from minigrid.wrappers import ImgObsWrapper, RGBImgObsWrapper, RGBImgPartialObsWrapper
 
 import nrm
-from nrm.envs.minigrid import MiniGridConfig, minigrid_env, minigrid_task
+from nrm.envs import find_world
+from nrm.envs.minigrid import READY_TASKS, MiniGridConfig, minigrid_env, minigrid_task
 from nrm.envs.minigrid.build import minigrid_images, minigrid_world
-from nrm.envs.minigrid.labels import GridLabels
+from nrm.envs.minigrid.labels import EMPTY, GridLabels
 from nrm.errors import MissingExtraError, NrmError, UnknownSymbolError, WorldError
 
 LAVA, KEY, DOORS = "MiniGrid-LavaGapS5-v0", "MiniGrid-DoorKey-5x5-v0", "MiniGrid-RedBlueDoors-6x6-v0"
 READY = (LAVA, KEY, DOORS)
+MEMORY, CORRIDOR = "MiniGrid-MemoryS7-v0", "MiniGrid-KeyCorridorS3R1-v0"
 
 
 def random_steps(env: gymnasium.Env[Any, Any], steps: int, seed: int = 0) -> list[tuple[Any, dict[str, Any]]]:
@@ -68,12 +70,68 @@ def test_images_are_those_of_minigrids_own_wrapper(name: str, shape: tuple[int, 
             slow.reset(seed=7)
 
 
+@pytest.mark.parametrize("name", [KEY, MEMORY, "MiniGrid-KeyCorridorS3R2-v0", "MiniGrid-Playground-v0"])
+@pytest.mark.parametrize("size", [5, 7])
+def test_views_are_those_of_minigrids_own_wrapper(name: str, size: int) -> None:
+    ours = minigrid_images(MiniGridConfig(name, actions="all", view="agent", view_size=size))
+    made = gymnasium.make(name, agent_view_size=size)
+    slow: Any = ImgObsWrapper(RGBImgPartialObsWrapper(made, tile_size=8))  # type: ignore[no-untyped-call]
+    assert ours.observation_space.shape == (8 * size, 8 * size, 3) == slow.observation_space.shape
+    np.testing.assert_array_equal(ours.reset(seed=3)[0], slow.reset(seed=3)[0])
+    generator = np.random.default_rng(0)
+    for _ in range(300):
+        action = int(generator.integers(ours.action_space.n))  # type: ignore[attr-defined]
+        mine, _, my_end, my_cut, _ = ours.step(action)
+        np.testing.assert_array_equal(mine, slow.step(action)[0])
+        if my_end or my_cut:
+            ours.reset(seed=7)
+            slow.reset(seed=7)
+
+
+def carries_nothing(observation: Any, info: dict[str, Any], env: Any) -> list[str]:
+    return [] if env.unwrapped.carrying else ["free"]
+
+
+def test_a_label_of_ones_own() -> None:
+    config = MiniGridConfig(KEY, label="tests.envs.test_minigrid:carries_nothing", propositions=("free",))
+    kind, _ = find_world(f"minigrid:{KEY}")
+    task = kind.task("F !free", config)
+    assert task.alphabet.symbols == ("free",)
+    for env in (minigrid_env(config, task), minigrid_env(KEY, task, label=carries_nothing)):
+        assert {info["label"] for _, info in random_steps(env, 2000)} == {"free", "-"}
+    with pytest.raises(WorldError, match="for a label of your own"):
+        MiniGridConfig(KEY, propositions=("free",))
+    with pytest.raises(WorldError, match="unknown view 'agnt'; did you mean 'agent'"):
+        MiniGridConfig(KEY, view="agnt")  # type: ignore[arg-type]
+    with pytest.raises(WorldError, match="an odd number of tiles from 3, not 4"):
+        MiniGridConfig(KEY, view="agent", view_size=4)
+
+
+def test_every_ready_task_compiles_and_steps() -> None:
+    for ready in READY_TASKS:
+        name = next(one for one in gymnasium.registry if one.startswith(ready.family))
+        env = minigrid_env(name)
+        env.reset(seed=0)
+        assert env.step(0)[4]["label"] in (EMPTY, "-")
+        assert env.action_space.n == len(ready.actions)  # type: ignore[attr-defined]
+
+
+def test_arguments_of_minigrids_own() -> None:
+    env = minigrid_env(MiniGridConfig(KEY, kwargs={"max_steps": 3}))
+    env.reset(seed=0)
+    assert [env.step(0)[3] for _ in range(3)] == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("name", "letters"),
     [
         (LAVA, {"goal", "lava", "empty"}),
         (KEY, {"-", "key", "key&door", "key&door&goal"}),
         (DOORS, {"-", "red_door", "blue_door", "red_door&blue_door"}),
+        (MEMORY, {"empty", "match", "mismatch"}),
+        (CORRIDOR, {"empty", "key"}),
+        ("MiniGrid-Unlock-v0", {"-", "key"}),
+        ("MiniGrid-ObstructedMaze-1Dl-v0", {"empty", "key"}),
     ],
 )
 def test_what_holds_can_be_seen(name: str, letters: set[str]) -> None:
@@ -103,7 +161,7 @@ def shortest_success(env: Any) -> list[tuple[str, float]]:
     raise AssertionError("no way to the end")
 
 
-@pytest.mark.parametrize("name", READY)
+@pytest.mark.parametrize("name", [*READY, MEMORY, CORRIDOR])
 def test_ready_tasks_can_be_done_and_pay(name: str) -> None:
     steps = shortest_success(minigrid_env(name))
     assert sum(reward for _, reward in steps) == pytest.approx(100)
@@ -114,6 +172,8 @@ def test_ready_tasks_can_be_done_and_pay(name: str) -> None:
             LAVA: ["goal"],
             KEY: ["key", "key&door", "key&door&goal"],
             DOORS: ["red_door", "red_door&blue_door"],
+            MEMORY: ["match"],
+            CORRIDOR: ["key", "ball"],
         }[name]
     )
 
@@ -146,8 +206,8 @@ def test_any_other_environment_takes_a_formula_over_things() -> None:
         minigrid_task(name, "F red_dor")
     with pytest.raises(UnknownSymbolError, match="did you mean 'purple_box'"):
         GridLabels(["purple_bx"])
-    with pytest.raises(WorldError, match="no ready task for MiniGrid-Unlock-v0"):
-        minigrid_task(name)
+    with pytest.raises(WorldError, match="no ready task for MiniGrid-Playground-v0"):
+        minigrid_task("MiniGrid-Playground-v0")
 
 
 def test_a_task_of_ones_own_on_a_ready_environment() -> None:

@@ -171,8 +171,8 @@ def test_bad_labels_are_named_with_their_step() -> None:
 
 def test_misuse_is_named() -> None:
     machine = nrm.compile("F a", ABC)
-    with pytest.raises(WorldError, match="unknown way to label 'label'; did you mean 'labels'"):
-        TaskEnv(Script(["a"]), machine, "label")
+    with pytest.raises(WorldError, match="unknown way to label 'labls'; did you mean 'labels'"):
+        TaskEnv(Script(["a"]), machine, "labls")
     with pytest.raises(WorldError, match=r"no method get_events\(\)"):
         TaskEnv(Script(["a"]), machine, "get_events")
     with pytest.raises(WorldError, match="info has no 'propositions' \\(it has labels\\)"):

@@ -158,8 +158,7 @@ def test_a_method_and_a_world_from_outside(tmp_path: Path, monkeypatch: pytest.M
     played, unseen = page.data["groups"]
     assert played["recordings"][0]["actions"] == ("up", "right", "down", "left")
     assert unseen["recordings"] == []
-    (note,) = page.problems.values()
-    assert "no still picture of outside_things:ISLAND; see one with 'nrm watch" in note
+    assert not page.problems  # a world without a board is no fault of the run
     (series,) = collect(read_records(tmp_path / "runs")[0]).series
     assert (series.label, series.look.colour, series.look.marker) == ("Told all", "#123456", "v")
     monkeypatch.delitem(sys.modules, "outside_things")

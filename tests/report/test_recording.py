@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import struct
+import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nrm
 from nrm.report import Page, build_report
+from nrm.report.filming import small
+from nrm.runs import RunFolder, choose_run, train
 from tests.results.folders import run
 
 DRAWN = {"layout": "episode", "items": ["pickaxe", "lava", "door", "gem"]}
@@ -55,3 +61,56 @@ def test_a_large_world_has_curves_and_no_picture(tmp_path: Path) -> None:
     page = build_report(tmp_path)
     assert page.data["groups"][0]["recordings"] == []
     assert "up to 1,024 cells" in next(iter(page.problems.values()))
+
+
+def test_a_world_that_renders_pixels_is_filmed(tmp_path: Path) -> None:
+    world = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
+    task = nrm.Task(nrm.parse("F(mail & F desk)"), nrm.Alphabet.exclusive(("mail", "desk", "floor")))
+    config = choose_run(task, "tests.envs.own:Corridor", "nrm", episodes=20, settings={"world": world})
+    folder = RunFolder(tmp_path / "a")
+    folder.begin(config)
+    train(folder, folder.load())
+    page = build_report(tmp_path)
+    assert not page.problems
+    (recording,) = page.data["groups"][0]["recordings"]
+    machine = task.machine()
+    for episode in recording["episodes"]:
+        place, state = 2, machine.initial
+        assert _red(page, episode["start"]) == place
+        for step in episode["steps"]:
+            place = min(max(place + (1 if step["action"] else -1), 0), 4)
+            assert _red(page, step["frame"]) == place  # the picture of this very step
+            assert recording["names"][step["letter"]] == {0: "mail", 4: "desk"}.get(place, "floor")
+            assert 0 <= step["sure"] <= 1
+            state = machine.next_state(state, step["letter"])
+            assert step["state"] == state
+    assert len(page.data["tiles"]) <= 5  # each picture is in the page once
+
+
+def _red(page: Page, number: int) -> int:
+    """Where the red square is in a picture of the corridor: pixels of a PNG, without filters as we write them."""
+    raw = base64.b64decode(page.data["tiles"][number].split(",")[1])
+    width, height = struct.unpack(">II", raw[16:24])
+    size = struct.unpack(">I", raw[33:37])[0]
+    rows = np.frombuffer(zlib.decompress(raw[41 : 41 + size]), np.uint8).reshape(height, 1 + 3 * width)
+    pixels = rows[:, 1:].reshape(height, width, 3)
+    return int(np.flatnonzero((pixels[4] == (200, 30, 30)).all(-1))[0]) // 8
+
+
+def test_a_world_that_renders_nothing_is_left_out_quietly(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "a")
+    folder.begin(choose_run(None, "tests.envs.own:with_task", "rm", episodes=10))
+    train(folder, folder.load())
+    page = build_report(tmp_path)
+    assert page.data["groups"][0]["recordings"] == []
+    assert not page.problems
+
+
+def test_pictures_are_made_small() -> None:
+    picture = np.zeros((400, 600, 3), dtype=np.uint8)
+    picture[:, :300] = 255
+    shrunk = small(picture)
+    assert shrunk.shape == (100, 150, 3)
+    assert shrunk[0, 0].tolist() == [251, 251, 251]
+    assert shrunk[0, 149].tolist() == [3, 3, 3]
+    assert small(picture[:160, :160]).shape == (160, 160, 3)

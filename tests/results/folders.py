@@ -77,14 +77,12 @@ BREAKAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "no object": (written("config.json", "[]"), "JSON object"),
     "no JSON": (written("config.json", "{"), "is not JSON"),
-    "world gone": (configured(world="nowhere:WORLD"), "no module 'nowhere'"),
     "algorithm gone": (configured(algorithm="nowhere:ALGORITHM"), "no module 'nowhere'"),
     "broken task": (configured(task='formula = "F ("'), "the run's task"),
     "broken levels": (configured(task=LEVELS), "3 custom levels for 2 states"),
     "wrong column": (written("metrics.csv", "episode,gain\n1,2\n"), "columns episode,gain"),
     "no number": (lambda path: replace_last_return(path, "many"), "is damaged"),
     "not a number": (lambda path: replace_last_return(path, "nan"), "has nan as return"),
-    "cost": (written("cost.json", '{"cpu_seconds": "much"}'), "cost.json is damaged"),
     "cell": (written("cell.json", "{"), "cell.json is not JSON"),
 }
 """What can be wrong with a run's folder: how to do it, and what is said of it."""

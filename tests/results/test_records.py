@@ -9,7 +9,7 @@ from nrm.errors import FileError
 from nrm.results import group_runs, read_record, read_records, results_table
 from nrm.results.table import results_csv
 from nrm.runs import RunFolder, choose_run, train
-from tests.results.folders import BREAKAGES, lose_method, run
+from tests.results.folders import BREAKAGES, configured, lose_method, run
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,27 @@ def test_a_run_whose_method_is_gone_keeps_its_numbers(two: Path, tmp_path: Path)
     groups = group_runs(records).groups
     assert [(group.method, group.variant) for group in groups] == [("rm", ""), ("nowhere:METHOD", "")]
     assert "nowhere:METHOD,1,0" in results_csv(results_table(records))
+
+
+def test_a_run_whose_world_is_gone_keeps_its_numbers(two: Path, tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    shutil.copytree(two, root)
+    configured(world="nowhere:make")(root / "a")
+    records, problems = read_records(root)
+    assert [record.world for record in records] == ["nowhere:make", "map"]
+    assert records[0].settings["world.size"] == "[4, 4]"
+    assert "only its numbers are shown: the world 'nowhere:make' cannot be found" in problems[root / "a"]
+    assert "nowhere:make,,visits,rm,1,0" in results_csv(results_table(records))
+
+
+def test_a_damaged_cost_costs_nothing_else(two: Path, tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    shutil.copytree(two, root)
+    (root / "a" / "cost.json").write_text('{"cpu_seconds": "much"}')
+    records, problems = read_records(root)
+    assert [record.seed for record in records] == [0, 1]
+    assert records[0].cpu_seconds is None
+    assert "its cost is left out" in problems[root / "a"]
 
 
 def test_no_folder(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_settings_are_changed_by_section() -> None:
         ({"grounding": {"belief": "closed"}}, "grounding.belief: invalid enum value 'closed'"),
         ({"network": {"normalise": "maybe"}}, "network.normalise: expected `bool`"),
         ({"grouding": {}}, "unknown section 'grouding'; did you mean 'grounding'"),
-        ({"recurrent": {"size": 3}}, "unknown section 'recurrent'"),
+        ({"recurrent": {"size": 3}}, "the section 'recurrent' is for the method rnn, which is not the one of this run"),
         ({"algorithm": 3}, "'algorithm' is a section of settings, not 3"),
         ({"world": {"size": 0}}, "a grid of 0x0 cells"),
     ],

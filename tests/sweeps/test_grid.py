@@ -103,7 +103,10 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ("tasks = [1]\n[variants.a]\nworld.layout = 'fix'", "world.layout: invalid enum value 'fix'"),
         ("tasks = [1]\nend = 'limits'", "line 2: end: invalid enum value 'limits'"),
         ("tasks = [1]\n[variants.a]\nend = 'limits'", "line 3: end: invalid enum value 'limits'"),
-        ("tasks = [1]\nmethods = ['rm']\n[settings.grounding]\nevery = 3", "unknown section 'grounding'"),
+        (
+            "tasks = [1]\nmethods = ['rm']\n[settings.grounding]\nevery = 3",
+            "line 3: the section 'grounding' is for the method nrm",
+        ),
         ("tasks = ['G !lava']\nend = 'limit'\n[variants.a]\n[variants.b]\nend = 'outcome'", "use end='limit'"),
         ("tasks = [1]\nsettings = {preset = 'paper'}", "unknown setting 'preset'"),
         ("seeds = [1]", "the key 'tasks' is missing"),

@@ -45,10 +45,10 @@ class A2CConfig:
     def __post_init__(self) -> None:
         for name in ("steps", "learning_rate", "reward_scale"):
             if not getattr(self, name) > 0:
-                raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
+                raise ConfigError(f"algorithm.{name} must be positive, not {getattr(self, name)}")
         for name in ("discount", "gae"):
             if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} lies from 0 to 1, not {getattr(self, name)}")
+                raise ConfigError(f"algorithm.{name} lies from 0 to 1, not {getattr(self, name)}")
 
     def entropy_weight_at(self, progress: float) -> float:
         """The weight of the entropy when this share of training is over."""

@@ -29,6 +29,7 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
         frames=world.frames,
         blank=torch.empty(0, *world.shape, dtype=world.dtype),
     )
+    grounding.learns = settings.learn
     return Prepared(memory, grounding)
 
 

@@ -29,7 +29,7 @@ class RecurrentConfig:
     def __post_init__(self) -> None:
         for name in ("size", "layers"):
             if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
+                raise ConfigError(f"recurrent.{name} must be positive, not {getattr(self, name)}")
 
 
 class RecurrentMemory(nn.Module):

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import nn
 
 from nrm.agents.algorithms import ALGORITHMS, Learner
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind
+from nrm.envs.vector import VectorWorld
 from nrm.envs.world import BatchedWorld, Probe, ProbedWorld, tasks_of
-from nrm.errors import TrainingError
+from nrm.errors import ConfigError, TrainingError
 from nrm.machines.levels import LevelCodec
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Accuracy, AccuracyMeter, BorderAccuracy, Burst, RecordedEpisode, Recorder
@@ -143,18 +145,24 @@ class Trainer:
             history.steps.append(self.steps + (step + 1) * self.world.count)
 
     def accuracy(self) -> Accuracy | None:
-        """The grounder's accuracy over all frames, or over drawn observations; None where there are neither.
+        """The grounder's accuracy over all frames, or over drawn observations, or over some that were lately seen.
 
-        Of a recurrent grounder, over the steps of the episodes that it has learned from; None before there are any.
+        None where there is no grounder, or nobody tells the truth. Of a recurrent grounder, over the steps of the
+        episodes that it has learned from; None before there are any.
         """
+        world = self.world
+        if self.model is None:
+            return None
         if self._labelled and self.grounding is not None:
             episodes = self.grounding.labelled()
             return None if episodes is None else self.meter.measure_episodes(self.grounding.model, episodes)
-        labels = self.world.true_labels()
-        if self.model is not None and labels is not None and self.world.frames is not None:
-            return self.meter.measure(self.model, self.world.frames, labels)
-        borders = self.borders()
-        return None if borders is None else borders.overall
+        if world.frames is not None:
+            labels = world.true_labels()
+            return None if labels is None else self.meter.measure(self.model, world.frames, labels)
+        if (borders := self.borders()) is not None:
+            return borders.overall
+        seen = world.labelled() if isinstance(world, VectorWorld) else None
+        return None if seen is None else self.meter.measure(self.model, *seen)
 
     def borders(self) -> BorderAccuracy | None:
         """The same near borders between symbols and far from them, in worlds that can draw observations."""
@@ -211,12 +219,22 @@ def new_trainer(
     episodes: int = 10_000,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
+    grounder: nn.Module | None = None,
 ) -> Trainer:
-    """A run at its beginning. `settings`: the dataclasses of `algorithm`, `network` and the method's section."""
+    """A run at its beginning. `settings`: the dataclasses of `algorithm`, `network` and the method's section.
+
+    `grounder`: one that has learned elsewhere, for methods that have one.
+    """
     given = settings or {}
     what, how = METHODS[method], ALGORITHMS[algorithm]
     memory_settings = given.get(what.section) or (what.config and what.config())
     network = given.get("network") or NetworkConfig()
     prepared = what.prepare(world, memory_settings, network_kind(world, network).reads(world.shape), seed)
+    if grounder is not None:
+        if prepared.grounding is None:
+            raise ConfigError(f"the method '{method}' learns no symbols, so it can take no grounder")
+        prepared.grounding.take_over(grounder)
+    elif prepared.grounding is not None and not prepared.grounding.learns:
+        raise ConfigError("grounding.learn is false, but no grounder that knows anything is given: add --grounder RUN")
     learner = how.build(world, prepared.memory, given.get("algorithm") or how.config(), network, seed)
     return Trainer(world, what, prepared, learner, episodes)

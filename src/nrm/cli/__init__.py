@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Any, cast
 
 import tyro
 
@@ -19,11 +21,17 @@ from nrm.cli.reproduce import Reproduce
 from nrm.cli.shortcuts import Shortcuts
 from nrm.cli.sweep import Sweep
 from nrm.cli.tasks import Tasks
-from nrm.cli.train import Train, train_command
+from nrm.cli.train import Train, plain_arguments, train_command
 from nrm.cli.watch import Watch
-from nrm.errors import NrmError
+from nrm.errors import NrmError, NrmWarning
 
 _Command = Compile | Check | Fit | Shortcuts | Tasks | Evaluate | Watch | Reproduce | Sweep | Report
+
+
+def _show_warning(message: Warning | str, category: type[Warning], filename: str, line: int, *_: object) -> None:
+    """Ours in one line, as errors are; others with their place."""
+    place = "" if issubclass(category, NrmWarning) else f" ({category.__name__}, {filename}, line {line})"
+    print(f"nrm: warning: {message}{place}", file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -32,12 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets its number
             stream.reconfigure(errors="backslashreplace")
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if (here := os.getcwd()) not in sys.path:  # modules of the user's that others of them import
+        sys.path.append(here)
     if given == ["--version"]:
         print(f"nrm {version('neural-reward-machines')}")
         sys.exit(0)
     try:
         # Which settings a run has depends on what is to be trained.
-        train = train_command(given) if given[:1] == ["train"] else Train
+        train = Train
+        if given[:1] == ["train"]:
+            given = plain_arguments(given)
+            train = train_command(given)
         command = tyro.cli(
             _Command | train,  # type: ignore[arg-type]
             prog="nrm",
@@ -45,7 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             args=given,
             config=(tyro.conf.DisallowNone,),  # help says STR, not {None}|STR
         )
-        status = command.run()
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", NrmWarning)
+            warnings.showwarning = cast(Any, _show_warning)
+            status = command.run()
         sys.stdout.flush()
     except NrmError as error:
         print(f"nrm: error: {error}", file=sys.stderr)

@@ -75,6 +75,8 @@ def _write_report(out: Path) -> None:
 
 def _print_table(rows: list[ResultRow]) -> None:
     """The most telling columns; results.md and results.csv have more."""
+    from nrm.results import method_named
+
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("world", no_wrap=True)
     table.add_column("task", min_width=14, overflow="fold")
@@ -84,7 +86,7 @@ def _print_table(rows: list[ResultRow]) -> None:
     for row in rows:
         group, texts = row.group, row.texts
         chosen = [texts[heading] for heading in ("last 100", "area", "modulo shortcuts", "CPU s")]
-        name = f"{group.method} {group.variant}"
+        name = f"{method_named(group.method).label} {group.variant}"
         table.add_row(group.world, group.task.removeprefix("paper task "), name, str(row.runs), *chosen)
     wide = None if sys.stdout.isatty() else 120
     Console(highlight=False, markup=False, emoji=False, width=wide).print(table)

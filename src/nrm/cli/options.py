@@ -17,6 +17,7 @@ from nrm.machines import (
     Overlap,
     RewardScheme,
     Task,
+    is_machine_file,
     load_machine,
     load_task,
     with_rewards,
@@ -66,6 +67,14 @@ class TaskOptions:
         if len(given) != 1:
             problem = "no task is given" if not given else f"{' and '.join(given)} are given together"
             raise UsageError(f'{problem}; give one of: a formula such as "F a & G !b", --task N, --file TASK.toml')
+        for option, text in (("--task", self.task), ("a formula", self.formula)):
+            if text is not None and text.endswith(".toml"):
+                raise UsageError(f"'{text}' is a task file, not {option.removeprefix('--')}; write --file {text}")
+            if text is not None and is_machine_file(text):
+                raise UsageError(
+                    f"'{text}' is a machine file, not {option.removeprefix('--')}; compile, check, shortcuts and train "
+                    f"take it as --machine {text}"
+                )
         alphabet = alphabet_of(self.symbols, self.propositions)
         if self.file is not None:
             if alphabet is not None:

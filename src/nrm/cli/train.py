@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass, field, fields, make_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,6 +16,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from nrm.cli.options import UsageError
 from nrm.cli.terminal import interrupt_flag
 from nrm.errors import NrmError, describe
+from nrm.machines import is_machine_file
+from nrm.machines.alphabet import split_names
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
@@ -35,9 +37,21 @@ class Train:
     task: str | None = None
     """A paper task (1 to 8, or its name), a formula over the world's symbols, or a task file (.toml). Some worlds have
     a ready one, which is then the default."""
+    machine: str | None = None
+    """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
     world: str = "map"
-    """What the agent sees: map (its position), image (64x64 pixels), minigrid:ID (the image of one of MiniGrid's
-    environments, such as minigrid:MiniGrid-LavaGapS5-v0), or module:name."""
+    """Where the agent acts: map (it sees its position), image (64x64 pixels), minigrid:ID (one of MiniGrid's
+    environments, such as minigrid:MiniGrid-LavaGapS5-v0), gym:ID (any that Gymnasium knows, such as gym:CartPole-v1;
+    gym:package:ID imports the package first), or module:name (a function or class of yours that makes one)."""
+    label: str | None = None
+    """Of a world of yours: what holds after a step, as module:name of a function of (observation, info, environment),
+    or info:KEY. The same as --world.label."""
+    symbols: str | None = None
+    """Of a world of yours: comma-separated symbols, exactly one of which holds at each step."""
+    propositions: str | None = None
+    """Of a world of yours: comma-separated propositions, any of which may hold. The default: those of the formula."""
+    grounder: Path | None = None
+    """A run whose grounder to begin with, on the same symbols and observations; --grounding.learn false keeps it."""
     method: str = "nrm"
     """rm (is told the true symbols), nrm (learns them), rnn (knows no task), or module:name."""
     algorithm: str = "auto"
@@ -65,7 +79,7 @@ class Train:
         import torch
 
         from nrm.files import remove_leftovers
-        from nrm.runs import RunFolder, train
+        from nrm.runs import RunFolder, known_model, train
         from nrm.runs.lock import locked
 
         # The networks are small: more threads only get into each other's way.
@@ -81,7 +95,8 @@ class Train:
             folder = RunFolder(self.out)
             config = self._config()
             try:
-                config.build_trainer()  # what cannot be built leaves no folder behind
+                # What cannot be built leaves no folder behind.
+                config.build_trainer(None if config.initial is None else known_model(config).grounder)
             except NrmError:
                 raise
             except Exception as error:
@@ -104,8 +119,15 @@ class Train:
     def _config(self) -> RunConfig:
         from nrm.runs import choose_run
 
+        if self.task is not None and self.machine is not None:
+            raise UsageError("--task and --machine are given together; give one of them")
+        if self.machine is not None and not is_machine_file(self.machine):
+            raise UsageError(
+                f"--machine takes a machine file (.json, .dot, .hoa, .txt), not '{self.machine}'; formulas and task "
+                "files go to --task"
+            )
         return choose_run(
-            self.task,
+            self.task if self.machine is None else self.machine,
             self.world,
             self.method,
             self.seed,
@@ -114,13 +136,75 @@ class Train:
             episodes=self.episodes,
             environments=self.environments,
             end=self.end,
-            sections=_sections(self),
+            sections=self._sections(),
         )
+
+    def _sections(self) -> dict[str, Any] | None:
+        """The settings that the command line has made, by section."""
+        ending = "_section"
+        found = {item.name: getattr(self, item.name) for item in fields(self) if item.name.endswith(ending)}
+        sections = {name.removesuffix(ending): value for name, value in found.items()}
+        if "world" in sections:
+            sections["world"] = replace(sections["world"], **self._of_world(sections["world"]))
+        if self.grounder is not None:
+            holders = [name for name, section in sections.items() if hasattr(section, "initial")]
+            if not holders:
+                raise UsageError(f"--grounder is for methods that learn symbols, which '{self.method}' does not")
+            sections[holders[0]] = replace(sections[holders[0]], initial=str(self.grounder.resolve()))
+        return sections or None
+
+    def _of_world(self, config: Any) -> dict[str, Any]:
+        """What the short options say of the world."""
+        short = {
+            "label": self.label,
+            "symbols": None if self.symbols is None else split_names(self.symbols),
+            "propositions": None if self.propositions is None else split_names(self.propositions),
+        }
+        given = {name: value for name, value in short.items() if value is not None}
+        for name in given:
+            if not hasattr(config, name):
+                raise UsageError(
+                    f"--{name} is for worlds of your own and says what holds there; '{self.world}' says it itself"
+                )
+        return given
+
+
+KWARGS = "--world.kwargs."
+
+
+def plain_arguments(arguments: Sequence[str]) -> list[str]:
+    """Arguments as the parser knows them, from two friendlier ways to write some.
+
+    `--world.kwargs.size 8` becomes a part of `--world.kwargs size 8 …`, and `--grounding.learn false` a flag.
+    """
+    plain: list[str] = []
+    pairs: list[str] = []
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        name, equals, value = argument.partition("=")
+        following = value if equals else rest[0] if rest else ""
+        if argument.startswith(KWARGS):
+            if not following or following.startswith("--") or name == KWARGS:
+                raise UsageError(f"{argument} needs a value, such as {KWARGS}size 8")
+            pairs += [
+                name.removeprefix(KWARGS),
+                following.capitalize() if following in ("true", "false") else following,
+            ]
+        elif name.startswith("--") and "." in name and following.lower() in ("true", "false"):
+            section, _, setting = name.rpartition(".")
+            plain.append(name if following.lower() == "true" else f"{section}.no-{setting}")
+        else:
+            plain.append(argument)
+            continue
+        if not equals:
+            rest.pop(0)
+    return [*plain, *(["--world.kwargs", *pairs] if pairs else [])]
 
 
 def train_command(arguments: Sequence[str]) -> type[Train]:
     """`Train` with the settings of the world, method, algorithm and preset that the arguments name, by section."""
-    from nrm.runs.sections import default_sections
+    from nrm.runs.sections import default_sections, unknown_section
 
     named: dict[str, str] = {name: getattr(Train, name) for name in _CHOOSERS}
     for place, argument in enumerate(arguments):
@@ -128,6 +212,10 @@ def train_command(arguments: Sequence[str]) -> type[Train]:
         if name in named and argument.startswith("--"):
             named[name] = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
     sections = default_sections(named["world"], named["method"], named["algorithm"], named["preset"])
+    for argument in arguments:
+        section, dot, _ = argument.removeprefix("--").partition(".")
+        if argument.startswith("--") and dot and section not in sections and section.isidentifier():
+            raise UsageError(f"{argument}: {unknown_section(section, sections)}")
     columns = [
         (f"{name}_section", Annotated[type(section), tyro.conf.arg(name=name)], field(default=section))
         for name, section in sections.items()
@@ -135,13 +223,6 @@ def train_command(arguments: Sequence[str]) -> type[Train]:
     made = make_dataclass("Train", columns, bases=(Train,), frozen=True)
     made.__doc__ = Train.__doc__
     return made
-
-
-def _sections(command: Train) -> dict[str, Any] | None:
-    """The settings that the command line has made, by section."""
-    ending = "_section"
-    found = {item.name: getattr(command, item.name) for item in fields(command) if item.name.endswith(ending)}
-    return {name.removesuffix(ending): value for name, value in found.items()} or None
 
 
 @contextmanager

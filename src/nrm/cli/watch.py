@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tyro
+from numpy.typing import NDArray
+from rich.color import Color
 from rich.console import Console
+from rich.style import Style
+from rich.text import Text
 
 from nrm.cli.options import UsageError
 from nrm.errors import require
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 
 BAR = 24
 """Letters of a full bar."""
+COLUMNS = 64
+"""Characters across of a picture in the terminal."""
 WORLD = 320
 """Pixels that the world takes of a moving picture."""
 
@@ -45,10 +51,8 @@ class Watch:
     def run(self) -> int:
         """Play one episode."""
         import torch
-        from gymnasium.wrappers import RenderCollection
 
-        from nrm.agents.evaluation import play
-        from nrm.envs import VectorWorld
+        from nrm.agents.filming import action_names, film
         from nrm.runs import RunFolder
 
         if self.gif is not None and self.gif.suffix.lower() != ".gif":
@@ -59,32 +63,64 @@ class Watch:
         machine = trainer.world.machine
         mode = "ansi" if self.gif is None else "rgb_array"
         env = config.world_kind.render(config.settings["world"], machine, mode, config.end)
-        camera = RenderCollection(env, reset_clean=False)
+        if self.gif is not None and env.render_mode != mode:
+            raise UsageError(
+                f"{config.world} does not render as '{mode}' (its render_mode is {env.render_mode!r}), so there is "
+                "nothing to film; let what makes it take render_mode, or drop --gif"
+            )
         console = Console(highlight=False)
+        names = action_names(env)
         frames: list[Any] = []
-        for number, shown in enumerate(play(trainer, VectorWorld.of(lambda: camera, 1), self.seed, self.greedy), 1):
-            done = bool(shown.done[0])
-            picture = camera.render()[-2 if done else -1]  # the last one after an episode's end is of the next episode
-            lines = _caption(trainer, machine, shown, number)
+        for number, (pictures, shown) in enumerate(film(trainer, env, self.seed, self.greedy), 1):
+            picture = pictures[-1] if pictures else _observation(shown)
+            lines = _caption(trainer, machine, shown, number, names)
             if self.gif is None:
-                console.print(picture, markup=False)
-                console.print("\n".join(lines) + "\n", markup=False)
+                _show(console, picture, lines)
                 time.sleep(self.delay if console.is_terminal else 0.0)
             else:
                 frames.append(_captioned(picture, lines))
-            if done:
-                break
         if self.gif is not None:
             write_bytes(self.gif, _gif(frames))
             print(f"{len(frames)} steps: wrote {self.gif}")
         return 0
 
 
-def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int) -> list[str]:
+def _observation(shown: Played) -> str:
+    """What the agent sees, for worlds that draw nothing."""
+    seen = shown.batch.final_observation[0].numpy()
+    return f"observation {seen}" if seen.ndim < 2 else f"observation of shape {seen.shape}"
+
+
+def _show(console: Console, picture: Any, lines: list[str]) -> None:
+    """One step in the terminal: a text as it is, pixels as coloured blocks where there are colours."""
+    if isinstance(picture, str):
+        console.print(picture, markup=False)
+    elif console.is_terminal:
+        console.print(blocks(np.asarray(picture)))
+    console.print("\n".join(lines) + "\n", markup=False)
+
+
+def blocks(image: NDArray[np.uint8], columns: int = COLUMNS) -> Text:
+    """A picture (height, width, 3) as text: each character is two pixels, one above the other."""
+    height, width, _ = image.shape
+    across = min(columns, width)
+    down = 2 * max(1, round(height * across / width / 2))
+    rows, places = np.arange(down) * height // down, np.arange(across) * width // across
+    small = image[rows][:, places].tolist()
+    text = Text(no_wrap=True)
+    for upper, lower in zip(small[::2], small[1::2], strict=True):
+        for above, below in zip(upper, lower, strict=True):
+            text.append("▀", Style(color=Color.from_rgb(*above), bgcolor=Color.from_rgb(*below)))
+        text.append("\n")
+    return text
+
+
+def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int, names: tuple[str, ...]) -> list[str]:
     """What happened at a step, and what the agent believes."""
     alphabet = machine.alphabet
     true = alphabet.letter_name(int(shown.label[0]))
-    lines = [f"step {number}  reward {float(shown.batch.reward[0]):+g}  true symbol {true}"]
+    action = f"  {names[int(shown.action[0])]}" if names else ""
+    lines = [f"step {number}{action}  reward {float(shown.batch.reward[0]):+g}  true symbol {true}"]
     if shown.said is not None:
         symbols = shown.said[0]
         lines[0] += f"  predicted {alphabet.letter_name(int(symbols.argmax()))} ({float(symbols.max()):.0%})"

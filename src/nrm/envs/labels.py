@@ -4,39 +4,61 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import gymnasium
 import numpy as np
 
 from nrm.aliases import Letter, Symbol
-from nrm.errors import UnknownSymbolError, WorldError, suggestion
+from nrm.errors import UnknownSymbolError, WorldError, suggestion, unknown
 from nrm.machines import Alphabet
+from nrm.registry import import_value
 
 LabelFunction: TypeAlias = Callable[[Any, dict[str, Any], Any], Any]
 """From (observation, info, environment) after a step to what holds: see `letter_of`."""
 
-CONVENTIONS = ("labels", "propositions", "get_events")
-"""Where environments are known to say what holds: `info["labels"]`, `info["propositions"]`, `env.get_events()`."""
+KEYS = ("labels", "propositions")
+METHODS = ("get_events", "label")
+CONVENTIONS = (*KEYS, *METHODS)
+"""Where environments are known to say what holds: `info["labels"]`, `info["propositions"]`, and the methods
+`env.get_events()` and `env.label()`."""
+INFO = "info:"
+"""What the name of any other key of info begins with: `info:event`."""
 
 
 def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -> LabelFunction:
-    """The function that `label` means: itself, a convention by name, or (None) whichever convention `env` follows."""
+    """The function that `label` means: itself, what its name says, or (None) whichever convention `env` follows.
+
+    Names are those of `CONVENTIONS`, `info:KEY` for another key of info, and `module:name` for a function.
+    """
     if callable(label):
         _check_arguments(label)
         return label
     if label is None:
         return _whichever
-    if label not in CONVENTIONS:
+    key = label.removeprefix(INFO)
+    if key != label or key in KEYS:
+        return lambda observation, info, env: _from_info(info, key)  # noqa: ARG005
+    if label in METHODS:
+        if not env.has_wrapper_attr(label):
+            raise WorldError(f"the environment {env} has no method {label}(); pass label=function instead")
+        return lambda observation, info, env: env.get_wrapper_attr(label)()  # noqa: ARG005
+    if ":" in label:
+        return labelling(_imported(label), env)
+    raise WorldError(
+        f"unknown way to label '{label}'{suggestion(label, CONVENTIONS)}; give a function of (observation, info, "
+        f"environment), module:name of one, {INFO}KEY, or one of {', '.join(CONVENTIONS)}"
+    )
+
+
+def _imported(path: str) -> LabelFunction:
+    found = import_value(path, "label")
+    if not callable(found):
         raise WorldError(
-            f"unknown way to label '{label}'{suggestion(label, CONVENTIONS)}; give a function of "
-            f"(observation, info, environment), or one of {', '.join(CONVENTIONS)}"
+            f"the label '{path}' is {found!r}, which cannot be called; give a function of (observation, info, "
+            "environment)"
         )
-    if label == "get_events":
-        if not env.has_wrapper_attr("get_events"):
-            raise WorldError(f"the environment {env} has no method get_events(); pass label=function instead")
-        return lambda observation, info, env: _events(env)  # noqa: ARG005
-    return lambda observation, info, env: _from_info(info, label)  # noqa: ARG005
+    return cast(LabelFunction, found)
 
 
 def _check_arguments(label: LabelFunction) -> None:
@@ -68,6 +90,12 @@ def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str) -
             return int(said)
         raise UnknownSymbolError(f"the label gave letter {said} at {place}; letters are 0 to {alphabet.size - 1}")
     names = _names(said, alphabet, place)
+    for name in names:
+        if name not in alphabet.places:
+            raise UnknownSymbolError(
+                f"{unknown('symbol', name, alphabet.symbols, f' at {place}')}; name all that the label can say: "
+                "symbols=… (--symbols) where one holds at a time, else propositions=… (--propositions)"
+            )
     if names or not alphabet.is_exclusive:
         return alphabet.letter(names, place)
     if empty is None:
@@ -111,23 +139,22 @@ def _truth_values(said: Any) -> bool:
 
 
 def _whichever(observation: Any, info: dict[str, Any], env: gymnasium.Env[Any, Any]) -> Any:  # noqa: ARG001
-    for key in ("labels", "propositions"):
+    for key in KEYS:
         if key in info:
             return info[key]
-    return _events(env)
+    for method in METHODS:
+        if env.has_wrapper_attr(method):
+            return env.get_wrapper_attr(method)()
+    raise WorldError(
+        "the environment does not say what holds: its info has neither 'labels' nor 'propositions', and it has no "
+        "method get_events() or label(). Pass label=function of (observation, info, environment), or on the command "
+        "line --label module:name"
+    )
 
 
 def _from_info(info: dict[str, Any], key: str) -> Any:
     if key not in info:
-        raise WorldError(f"info has no '{key}' (it has {', '.join(map(str, info)) or 'nothing'})")
-    return info[key]
-
-
-def _events(env: gymnasium.Env[Any, Any]) -> Any:
-    """What the method `get_events` says, of the environment or of one that it wraps."""
-    if not env.has_wrapper_attr("get_events"):
         raise WorldError(
-            "the environment does not say what holds: its info has neither 'labels' nor 'propositions', and it has no "
-            "method get_events(). Pass label=function of (observation, info, environment)"
+            f"info has no '{key}' (it has {', '.join(map(str, info)) or 'nothing'}){suggestion(key, map(str, info))}"
         )
-    return env.get_wrapper_attr("get_events")()
+    return info[key]

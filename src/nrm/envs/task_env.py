@@ -9,9 +9,10 @@ from gymnasium.utils import RecordConstructorArgs
 
 from nrm.aliases import Symbol
 from nrm.envs.labels import LabelFunction, labelling, letter_of
+from nrm.envs.rules import reset_result, step_result
 from nrm.envs.termination import End, ending_states
 from nrm.errors import UnknownSymbolError, WorldError, listing, suggestion
-from nrm.machines import MachineLike, as_machine
+from nrm.machines import MachineLike, MooreMachine, as_machine
 
 Observation = TypeVar("Observation")
 Action = TypeVar("Action")
@@ -45,10 +46,16 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         """Wrap `env`. `machine`: a task or its machine.
 
         `label`: a function of (observation, info, environment) that tells what holds after a step, or one of the
-        conventions "labels", "propositions" (keys of info) and "get_events" (a method); None takes whichever is there.
+        conventions "labels", "propositions" (keys of info), "get_events" and "label" (methods); None takes whichever is
+        there. "info:KEY" is another key of info, "module:name" a function.
         `empty`: the symbol of an exclusive alphabet that holds when the label says that nothing does. `pay="outputs"`
         is for machines whose outputs are rewards and not levels: `load_machine(…, outputs="rewards")`.
         """
+        if (inner := own_task(env)) is not None:
+            raise WorldError(
+                f"the environment {env} has a task already (a machine of {inner.machine.states} states), and would be "
+                "paid for twice; put the task on the environment inside, or drop one of the two TaskEnv"
+            )
         machine = as_machine(machine)
         if empty is not None and empty not in machine.alphabet.symbols:
             symbols = machine.alphabet.symbols
@@ -59,6 +66,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
             raise WorldError(
                 f"a step pays 'differences' of levels or 'outputs', not {pay!r}{suggestion(str(pay), get_args(Pay))}"
             )
+        self.machine: MooreMachine
         RecordConstructorArgs.__init__(self, machine=machine, label=label, end=end, empty=empty, pay=pay)
         gymnasium.Wrapper.__init__(self, env)
         self.machine = machine
@@ -75,7 +83,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode, with the machine in its initial state."""
-        observation, info = self.env.reset(seed=seed, options=options)
+        observation, info = reset_result(self.env.reset(seed=seed, options=options), self.env)
         self._state = self.machine.initial
         self._episode += 1
         self._time = 0
@@ -85,17 +93,18 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         """Step the environment, then the machine."""
         if self._state is None:
             raise WorldError("call reset() before the first step")
-        observation, base_reward, terminated, truncated, info = self.env.step(action)
         self._time += 1
         place = f"step {self._time} of episode {self._episode}"
+        given = self.env.step(action)
+        observation, base_reward, terminated, truncated, info = step_result(given, self.env, place)
         letter = letter_of(self._label(observation, info, self.env), self.machine.alphabet, self._empty, place)
         before, self._state = self._state, self.machine.next_state(self._state, letter)
         paid_before = self.machine.outputs[before] if self.pay == "differences" else 0.0
         reward = float(self.machine.outputs[self._state] - paid_before)
-        ended = bool(terminated) or bool(self._ends[self._state])
-        base = {"base_reward": float(base_reward), "base_terminated": bool(terminated)}
+        ended = terminated or bool(self._ends[self._state])
+        base = {"base_reward": base_reward, "base_terminated": terminated}
         info = {**info, **base, **self._truth(letter)}
-        return observation, reward, ended, bool(truncated) and not ended, info
+        return observation, reward, ended, truncated and not ended, info
 
     def _truth(self, letter: int) -> dict[str, Any]:
         assert self._state is not None
@@ -105,3 +114,13 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
             "machine_state": self._state,
             "level": float(self.machine.outputs[self._state]),
         }
+
+
+def own_task(env: gymnasium.Env[Any, Any]) -> TaskEnv[Any, Any] | None:
+    """The `TaskEnv` among the wrappers of an environment; None where there is none."""
+    layer: Any = env
+    while not isinstance(layer, TaskEnv):
+        if not isinstance(layer, gymnasium.Wrapper):
+            return None
+        layer = layer.env
+    return layer

@@ -15,13 +15,15 @@ from torch import Tensor
 
 from nrm.envs.action_spaces import action_size, action_space
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
+from nrm.envs.labelled import LabelledRing
+from nrm.envs.rules import wrapper_for
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.world import StepBatch, Truth, check_count, task_digest
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine
 
 AnyEnv = gymnasium.Env[Any, Any]
-VECTOR_STATE_VERSION = 1
+VECTOR_STATE_VERSION = 2
 
 
 class VectorWorld:
@@ -35,6 +37,8 @@ class VectorWorld:
     """
 
     frames: Tensor | None = None
+    unrepeatable: str = ""
+    """Where two episodes from one seed part, in words; such a world cannot go on exactly from a saved state."""
 
     def __init__(self, vector: VectorEnv[Any, Any, Any]) -> None:
         mode = vector.metadata.get("autoreset_mode")
@@ -46,7 +50,7 @@ class VectorWorld:
         observation, action = vector.single_observation_space, vector.single_action_space
         self.actions = action_space(action)
         if not isinstance(observation, (spaces.Box, spaces.Discrete)):
-            raise WorldError(f"observations must be a Box or Discrete, not {observation}; flatten them with a wrapper")
+            raise WorldError(f"observations must be a Box or Discrete, not {observation}; {wrapper_for(observation)}")
         # Its type says that a seed is one number; all vector environments take a list as well.
         self.vector: Any = vector
         self.machine = _machine(vector)
@@ -56,6 +60,8 @@ class VectorWorld:
         self._action_space: Any = action
         self._own_resets = mode == AutoresetMode.DISABLED
         self._seeds: list[int] = []
+        self._labelled = LabelledRing(self.shape, self.dtype)
+        self._lost = False  # whether the episodes under way could not be brought back
 
     @classmethod
     def of(cls, make: Callable[[], AnyEnv], count: int, processes: bool = False) -> VectorWorld:
@@ -67,6 +73,8 @@ class VectorWorld:
     def reset(self, seed: int) -> Tensor:
         """Begin the first episodes; environment i gets `environment_seeds(seed, count)[i]`."""
         self._seeds = environment_seeds(seed, self.count)
+        self._lost = False
+        self._labelled = LabelledRing(self.shape, self.dtype)
         self._episode = np.zeros(self.count, dtype=np.int64)
         observation, _ = self.vector.reset(seed=list(self._seeds))
         self._letter = np.full(self.count, -1, dtype=np.int64)
@@ -79,6 +87,11 @@ class VectorWorld:
         """Step every environment, and begin the next episode where one ended. actions: (N,), or (N, size)."""
         if not self._seeds:
             raise WorldError("call reset(seed) before the first step")
+        if self._lost:
+            raise WorldError(
+                "this environment cannot be brought back to where it was saved: two episodes from one seed part at "
+                f"{self.unrepeatable}. Let reset(seed=…) seed all of its randomness, or begin a new run"
+            )
         taken: NDArray[Any] = actions.cpu().numpy()
         observation, reward, terminated, truncated, info = self.vector.step(self._given(taken))
         truncated = truncated & ~terminated
@@ -87,6 +100,7 @@ class VectorWorld:
         ended = info if self._own_resets else info.get("final_info", info)
         self._letter = np.where(done, ended["letter"], info["letter"]).astype(np.int64)
         self._final_state = np.where(done, ended["machine_state"], info["machine_state"]).astype(np.int64)
+        self._labelled.add(final, self._letter)
         for history, action in zip(self._taken, taken, strict=True):
             history.append(action)
         if done.any():
@@ -106,6 +120,10 @@ class VectorWorld:
         if not self._seeds:
             raise WorldError("call reset(seed) first")
         return Truth(*(torch.from_numpy(array.copy()) for array in (self._letter, self._state, self._final_state)))
+
+    def labelled(self) -> tuple[Tensor, Tensor] | None:
+        """Some of the last observations (n, *shape) with their true letters (n,), for evaluation; None before any."""
+        return self._labelled.rows()
 
     def true_labels(self) -> Tensor | None:
         """None: there is no list of all observations."""
@@ -129,6 +147,7 @@ class VectorWorld:
             "seeds": list(self._seeds),
             "episode": torch.from_numpy(self._episode.copy()),
             "actions": [self._history(actions) for actions in self._taken],
+            "labelled": self._labelled.state_dict(),
             "letter": torch.from_numpy(self._letter.copy()),
             "state": torch.from_numpy(self._state.copy()),
             "final_state": torch.from_numpy(self._final_state.copy()),
@@ -146,7 +165,10 @@ class VectorWorld:
         self._seeds = [int(seed) for seed in seeds]
         self._episode = state["episode"].numpy().copy()
         self._taken = [list(history.numpy()) for history in state["actions"]]
-        self._replay()
+        self._labelled.load_state_dict(state["labelled"])
+        self._lost = bool(self.unrepeatable)
+        if not self._lost:
+            self._replay()
         self._letter, self._state, self._final_state = (
             state[key].numpy().copy() for key in ("letter", "state", "final_state")
         )

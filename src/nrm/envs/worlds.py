@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from nrm.envs.termination import End
 from nrm.envs.world import BatchedWorld
-from nrm.errors import ConfigError, listing, suggestion
+from nrm.errors import ConfigError, MissingModuleError, listing, suggestion
 from nrm.machines import MooreMachine, Task
-from nrm.registry import Registry
+from nrm.registry import Registry, import_value
 
 
 class Board(NamedTuple):
@@ -71,22 +71,33 @@ class WorldKind:
 WORLDS: Registry[WorldKind] = Registry(
     "world",
     tuple(field.name for field in fields(WorldKind) if field.name != "name"),
-    {name: f"nrm.envs.{name}.kind" for name in ("minecraft", "minigrid", "plane")},
+    {name: f"nrm.envs.{name}.kind" for name in ("minecraft", "minigrid", "plane", "gym")},
 )
 
 
 def find_world(name: str) -> tuple[WorldKind, Any]:
-    """The kind of the world of that name, and its configuration. `module:name` is a kind from outside."""
+    """The kind of the world of that name, and its configuration.
+
+    `module:name` is a kind from outside, or what makes a Gymnasium environment.
+    """
     kinds = list(WORLDS.values())
     for kind in kinds:
         if (config := kind.parse(name)) is not None:
             return kind, config
     known = [one for kind in kinds for one in kind.names]
     near = _near(name, known)
-    if near or ":" not in name:
-        raise ConfigError(
-            f"unknown world '{name}'{near} (worlds: {listing(known)}, or module:name for one of your own)"
-        )
+    unknown = f"unknown world '{name}'{near} (worlds: {listing(known)}, or module:name of what makes an environment)"
+    if ":" not in name:
+        raise ConfigError(unknown)
+    try:
+        found = import_value(name, "world")
+    except MissingModuleError:
+        if near:
+            raise ConfigError(unknown) from None
+        raise
+    if not hasattr(found, "parse"):  # no kind of worlds, so it makes an environment
+        kind = WORLDS["gym"]
+        return kind, kind.config(name)
     kind = WORLDS[name]
     config = kind.parse(name)
     if config is None:
@@ -105,4 +116,4 @@ def _near(name: str, known: list[str]) -> str:
     for family, more in families.items():
         if more and name.lower().startswith(family):
             return f"; did you mean '{family}:{name}'?"
-    return ""
+    return f"; did you mean 'gym:{name}'?" if name in gymnasium.registry else ""

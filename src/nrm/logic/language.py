@@ -38,6 +38,8 @@ class Language(Generic[Value]):
     step, or any subset; and how much work it may take."""
     holds: Callable[[Value, Trace], bool]
     """Whether a non-empty trace satisfies a formula, decided by its meaning: the twin that `dfa` is tested against."""
+    hint: Callable[[Value], str] | None = None
+    """What the writer of a formula over propositions may not have meant, in words; empty for nothing."""
 
 
 LANGUAGES: Registry[Language[Any]] = Registry("logic", ("label", "parse", "dfa", "holds"), {"ltlf": "nrm.logic.ltlf"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -62,5 +63,7 @@ def paper_task(number_or_name: int | str) -> PaperTask:
 
 
 def is_paper_task(text: str) -> bool:
-    """Whether a text names one of the paper's tasks, or tries to by a number."""
-    return text.strip().isdigit() or text.strip().lower().replace("_", "-") in {task.name for task in PAPER_TASKS}
+    """Whether a text names one of the paper's tasks, or tries to: by a number, or as `visit-4`, which is no formula."""
+    bare = text.strip().lower()
+    known = bare.replace("_", "-") in {task.name for task in PAPER_TASKS}
+    return known or bare.isdigit() or re.fullmatch(r"[a-z]+(-[a-z0-9]+)*-[0-9]+", bare) is not None

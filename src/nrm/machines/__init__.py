@@ -2,7 +2,14 @@
 
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.drawing import Picture, draw, render, text_picture
-from nrm.machines.formats.files import load_machine, load_reward_machine, machine_text, save_machine
+from nrm.machines.formats.files import (
+    is_machine_file,
+    load_machine,
+    load_reward_machine,
+    machine_text,
+    save_machine,
+    task_of_machine_file,
+)
 from nrm.machines.formats.json import machine_from_dict
 from nrm.machines.formats.task_file import load_task, save_task, task_from_text
 from nrm.machines.levels import LevelCodec
@@ -35,6 +42,7 @@ __all__ = [
     "difference",
     "draw",
     "equivalent",
+    "is_machine_file",
     "levels",
     "load_machine",
     "load_reward_machine",
@@ -47,6 +55,7 @@ __all__ = [
     "save_machine",
     "save_task",
     "task_from_text",
+    "task_of_machine_file",
     "task_view",
     "text_picture",
     "view_width",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,8 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from nrm.aliases import Symbol
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
-from nrm.errors import AlphabetError, MachineError, shorten
+from nrm.errors import AlphabetError, MachineError, NrmWarning, listing, shorten
 from nrm.logic import LANGUAGES, PAPER_SYMBOLS, Formula, FormulaValue, check_symbols, paper_task
 from nrm.machines.alphabet import Alphabet, alphabet_of
 from nrm.machines.moore import MooreMachine
@@ -20,11 +22,29 @@ DEFAULT_LOGIC = "ltlf"
 
 
 @dataclass(frozen=True)
+class GivenMachine:
+    """A machine in the place of a formula, for tasks that nobody wrote as one."""
+
+    machine: MooreMachine
+
+    def atoms(self) -> tuple[Symbol, ...]:
+        """The symbols of its alphabet."""
+        return self.machine.alphabet.symbols
+
+    def brief(self) -> str:
+        """A few words about it."""
+        return f"a machine of {self.machine.states} states over {listing(self.atoms(), 6)}"
+
+    def __str__(self) -> str:
+        return self.brief()
+
+
+@dataclass(frozen=True)
 class Task:
     """A formula over an alphabet, with a reward scheme."""
 
     formula: FormulaValue
-    """Given as text or as a formula of its language."""
+    """Given as text or as a formula of its language; a `GivenMachine` where the task is a machine itself."""
     alphabet: Alphabet
     reward: RewardScheme = "distance"
     name: str = "task"
@@ -32,6 +52,8 @@ class Task:
     """The language of the formula: a name, or `module:name` for one of your own."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.formula, GivenMachine):
+            return
         object.__setattr__(self, "formula", LANGUAGES[self.logic].parse(self.formula))
         check_symbols(self.formula.atoms(), self.alphabet.symbols)
 
@@ -42,8 +64,13 @@ class Task:
         alphabet = alphabet or Alphabet.exclusive(PAPER_SYMBOLS)
         return cls(task.formula(alphabet.symbols), alphabet, name=f"paper task {task.number}: {task.pattern}")
 
+    @classmethod
+    def from_machine(cls, machine: MooreMachine, name: str = "task") -> Task:
+        """The task of a machine as it is, with its own levels."""
+        return cls(GivenMachine(machine), machine.alphabet, tuple(machine.outputs.tolist()), name)
+
     def machine(self, limits: Limits = DEFAULT_LIMITS) -> MooreMachine:
-        """The minimal Moore machine of the task, compiled once."""
+        """The minimal Moore machine of the task, compiled once; a given machine stays as it is."""
         return self._machine if limits == DEFAULT_LIMITS else self._compiled(limits)
 
     @cached_property
@@ -51,7 +78,13 @@ class Task:
         return self._compiled(DEFAULT_LIMITS)
 
     def _compiled(self, limits: Limits) -> MooreMachine:
-        dfa = LANGUAGES[self.logic].dfa(self.formula, self.alphabet.is_exclusive, limits)
+        if isinstance(self.formula, GivenMachine):
+            return with_rewards(self.formula.machine, self.reward)
+        language = LANGUAGES[self.logic]
+        hint = None if self.alphabet.is_exclusive or self.reward != "distance" else getattr(language, "hint", None)
+        if hint is not None and (said := hint(self.formula)):
+            warnings.warn(said, NrmWarning, stacklevel=6)
+        dfa = language.dfa(self.formula, self.alphabet.is_exclusive, limits)
         symbols, exclusive = self.alphabet.symbols, self.alphabet.is_exclusive
         lifted = Dfa(symbols, exclusive, self.alphabet.lift(dfa), dfa.columns, dfa.accepting)
         # The alphabet may lack the letter "none of the formula's symbols", and orders letters its own way.

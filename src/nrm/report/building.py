@@ -15,6 +15,7 @@ from nrm.groundability.formatting import confusions, findings, remedies
 from nrm.machines import Task
 from nrm.report.curves import curves, summary
 from nrm.report.drawing import machine_data
+from nrm.report.filming import NoPictureError
 from nrm.report.page import Page
 from nrm.report.pictures import Tiles
 from nrm.report.recording import record_run
@@ -137,6 +138,8 @@ def _group_data(group: Group, recorded: int, found: Analysis, tiles: Tiles, prob
             break
         try:
             recordings.append(record_run(record, None if isinstance(found, LimitError) else found, tiles))
+        except NoPictureError:
+            break
         except Exception as error:  # a damaged checkpoint must not cost the rest of the page
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             problems.setdefault(record.path, f"no episode was played: {reason}")

@@ -8,28 +8,32 @@ import numpy as np
 import torch
 
 from nrm.agents import Trainer
-from nrm.agents.evaluation import Played, play
+from nrm.agents.evaluation import play
 from nrm.aliases import Json
-from nrm.envs import BatchedWorld, Board
-from nrm.errors import FileError, LimitError, WorldError
+from nrm.envs import BatchedWorld
+from nrm.errors import FileError, LimitError
 from nrm.groundability import Shortcuts, diagnose
+from nrm.report.filming import film_run
 from nrm.report.pictures import Tiles
+from nrm.report.steps import SEED, end_of, step_row
 from nrm.results import Record
 from nrm.runs import RunFolder
 
-SEED = 12345
-"""Of the episodes, and of the layout where one is drawn; as in `nrm watch`."""
 MOST_STEPS = 400
 """Steps of an episode that are kept."""
-MOST_STATES = 12
-"""States whose share of the belief is kept at a step, the likeliest first."""
 
 
 def record_run(record: Record, found: Shortcuts | None, tiles: Tiles) -> Json:
-    """Load a run's checkpoint, play an episode by its policy and one by its best actions, and look at its grounder."""
+    """Load a run's checkpoint, play an episode by its policy and one by its best actions, and look at its grounder.
+
+    On the world's board where it has one, else as it renders itself.
+    """
     if not (record.path / "checkpoint.pt").exists():
         raise FileError(f"{record.path} has no checkpoint.pt, so no episode can be played")
-    board = _board(record)
+    config = record.config
+    if config.world_kind.board is None:
+        return film_run(record, RunFolder(record.path).load(), tiles)
+    board = config.world_kind.board(config.settings["world"], record.task.machine(), config.end, SEED)
     trainer = RunFolder(record.path).load()
     grounding = ground_cells(trainer, board.world, found)
     letters = {*board.letters, *(grounding["learned"] if grounding else ())}
@@ -54,41 +58,12 @@ def play_once(trainer: Trainer, world: BatchedWorld, greedy: bool) -> Json:
     steps: list[Json] = []
     end = "cut"
     for shown in play(trainer, world, SEED, greedy):
-        steps.append(_step(shown, trainer.method.tracks_states))
-        if bool(shown.batch.terminated[0]):
-            end = "success" if bool(world.machine.accepting[int(shown.state[0])]) else "failure"
-        elif bool(shown.batch.truncated[0]):
-            end = "limit"
+        cell = int(shown.batch.final_observation[0])
+        steps.append({"cell": cell, **step_row(shown, trainer.method.tracks_states)})
+        end = end_of(shown, world.machine)
         if end != "cut" or len(steps) == MOST_STEPS:
             break
     return {"greedy": greedy, "start": start, "end": end, "steps": steps}
-
-
-def _board(record: Record) -> Board:
-    config = record.config
-    board = config.world_kind.board
-    if board is None:
-        raise WorldError(
-            f"there is no still picture of {config.world}; see one with 'nrm watch {record.path} --gif FILE'"
-        )
-    return board(config.settings["world"], record.task.machine(), config.end, SEED)
-
-
-def _step(shown: Played, tracks_states: bool) -> Json:
-    row: Json = {
-        "cell": int(shown.batch.final_observation[0]),
-        "action": int(shown.action[0]),
-        "letter": int(shown.label[0]),
-        "reward": round(float(shown.batch.reward[0]), 3),
-        "state": int(shown.state[0]),
-    }
-    if tracks_states:
-        belief = shown.memory[0].numpy()
-        likely = np.argsort(-belief, kind="stable")[:MOST_STATES]
-        row["belief"] = [
-            [int(state), round(float(belief[state]), 3)] for state in likely.tolist() if belief[state] >= 5e-4
-        ]
-    return row
 
 
 def ground_cells(trainer: Trainer, world: BatchedWorld, found: Shortcuts | None) -> Json | None:

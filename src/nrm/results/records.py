@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nrm.agents import METHODS
+from nrm.envs import WORLDS, find_world
 from nrm.errors import ConfigError, FileError
 from nrm.files import read_json
 from nrm.machines import Task
@@ -40,7 +41,9 @@ class Record:
     grounding: dict[str, Column] | None
     """Columns of grounding.csv: episode, and the `ACCURACIES`; None where nothing was grounded."""
     cpu_seconds: float | None
-    """What the run has cost so far, over all its resumptions."""
+    """What the run has cost so far, over all its resumptions; None where that is unknown."""
+    note: str = ""
+    """What is wrong with it although it can be used; empty for nothing."""
 
     @property
     def method(self) -> str:
@@ -69,8 +72,9 @@ class Record:
         names = ("world", "algorithm", "environments", "end", "episodes")
         settings = {name: str(getattr(config, name)) for name in names}
         for section, values in config.settings.items():
-            told = config.world_kind.titled if section == "world" else ()
             plain = values if isinstance(values, Mapping) else asdict(values)
+            # Plain values are those of a method or world that cannot be found any more.
+            told = config.world_kind.titled if section == "world" and plain is not values else ()
             settings |= {f"{section}.{name}": str(value) for name, value in plain.items() if name not in told}
         return settings
 
@@ -97,22 +101,26 @@ def read_record(path: Path) -> Record:
     """The run in a folder. It must have a checkpoint's metrics."""
     folder = RunFolder(path)
     config = _config(folder)
+    named = {"method": config.method, "world": config.world}
+    missing = _missing(named, "method") or _missing(named, "world")
+    cost, note = _cost(folder)
     return Record(
         path=path,
         config=config,
         task=_task(config.task),
-        world=config.world_title,
+        world=config.world if isinstance(config.settings["world"], Mapping) else config.world_title,
         variant=str(_object(path / "cell.json").get("variant", "")) if (path / "cell.json").exists() else "",
         metrics=_finite(folder.metrics(), path / "metrics.csv"),
         grounding=folder.grounding(),
-        cpu_seconds=folder.cpu_seconds() if (path / "cost.json").exists() else None,
+        cpu_seconds=cost,
+        note=f"only its numbers are shown: {missing}" if missing else note,
     )
 
 
 def read_records(folder: Path | str) -> tuple[list[Record], dict[Path, str]]:
     """All runs below a folder that have metrics, in the order of their paths, and what is wrong with some folders.
 
-    A run whose method cannot be found is among both: its numbers can be shown.
+    A run whose method, world or cost cannot be found is among both: its numbers can be shown.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -130,31 +138,52 @@ def read_records(folder: Path | str) -> tuple[list[Record], dict[Path, str]]:
             problems[path] = str(error) or type(error).__name__
             continue
         records.append(record)
-        if missing := _missing(record.method):
-            problems[path] = f"only its numbers are shown: {missing}"
+        if record.note:
+            problems[path] = record.note
     return records, problems
 
 
 def _config(folder: RunFolder) -> RunConfig:
-    """The configuration; of a run whose method cannot be found, with the method's own settings as plain values."""
+    """The configuration; of a method or world that cannot be found, with its settings as plain values."""
     try:
         return folder.config()
     except ConfigError:
         data = _object(folder.path / "config.json")
         settings = data.get("settings")
-        if not isinstance(settings, dict) or not _missing(str(data.get("method"))):
+        methods, worlds = _missing(data, "method"), _missing(data, "world")
+        if not isinstance(settings, dict) or not (methods or worlds):
             raise
-    own = {name: values for name, values in settings.items() if name not in ("world", "algorithm", "network")}
-    others = {name: values for name, values in settings.items() if name not in own}
-    without = next(method.name for method in METHODS.values() if method.config is None)
-    config = RunConfig.from_json({**data, "method": without, "settings": others})
-    return replace(config, method=data["method"], settings={**config.settings, **own})
+    known, own = dict(data), dict[str, Any]()
+    if methods:
+        known["method"] = next(method.name for method in METHODS.values() if method.config is None)
+        own |= {name: values for name, values in settings.items() if name not in ("world", "algorithm", "network")}
+    if worlds:
+        known["world"] = next(name for kind in WORLDS.values() for name in kind.names)
+        own["world"] = settings.get("world", {})
+    kept = {name: values for name, values in settings.items() if name not in own}
+    if worlds:
+        kept["world"] = asdict(find_world(known["world"])[1])
+    config = RunConfig.from_json({**known, "settings": kept})
+    return replace(config, method=data["method"], world=data["world"], settings={**config.settings, **own})
 
 
-def _missing(method: str) -> str:
-    """Why there is no such method; empty where there is."""
+def _cost(folder: RunFolder) -> tuple[float | None, str]:
+    """What a run has cost, and what is wrong with what tells it."""
+    if not (folder.path / "cost.json").exists():
+        return None, ""
     try:
-        METHODS[method]
+        return folder.cpu_seconds(), ""
+    except FileError as error:
+        return None, f"its cost is left out: {error}"
+
+
+_FINDERS: dict[str, Callable[[str], object]] = {"method": METHODS.__getitem__, "world": find_world}
+
+
+def _missing(config: Mapping[str, Any], what: str) -> str:
+    """Why the method or world of a configuration cannot be found; empty where it can."""
+    try:
+        _FINDERS[what](str(config.get(what)))
     except ConfigError as error:
         return str(error)
     return ""

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+from torch import nn
+
 from nrm.agents import ALGORITHMS, Trainer, new_trainer
 from nrm.aliases import Json
 from nrm.envs import BatchedWorld, End, WorldKind, find_world
 from nrm.errors import ConfigError, unknown
-from nrm.machines import Task
+from nrm.machines import Task, is_machine_file, task_of_machine_file
+from nrm.machines.alphabet import alphabet_of
 from nrm.machines.formats.task_file import task_from_toml, task_toml
 from nrm.runs.sections import Changes, Sections, algorithm_for, changed, default_sections, preset, read_section
 
@@ -24,7 +27,7 @@ class RunConfig:
     task: str
     """The task, as the text of a task file."""
     world: str
-    """The world, as users name it: map, image, minigrid:ID, module:name."""
+    """The world, as users name it: map, image, minigrid:ID, gym:ID, module:name."""
     method: str
     algorithm: str
     episodes: int
@@ -61,8 +64,14 @@ class RunConfig:
         machine = self.build_task().machine()
         return self.world_kind.build(self.settings["world"], machine, count or self.environments, self.end)
 
-    def build_trainer(self) -> Trainer:
-        """The run at its beginning."""
+    @property
+    def initial(self) -> str | None:
+        """The folder of the run whose grounder this one begins with, if it begins with one."""
+        holders = (section for section in self.settings.values() if hasattr(section, "initial"))
+        return next((str(section.initial) for section in holders if section.initial is not None), None)
+
+    def build_trainer(self, grounder: nn.Module | None = None) -> Trainer:
+        """The run at its beginning. `grounder`: one that has learned elsewhere."""
         return new_trainer(
             self.build_world(),
             self.method,
@@ -70,6 +79,7 @@ class RunConfig:
             episodes=self.episodes,
             seed=self.seed,
             settings=self.settings,
+            grounder=grounder,
         )
 
     def to_json(self) -> Json:
@@ -112,17 +122,25 @@ def choose_run(
     settings: Changes | None = None,
     sections: Sections | None = None,
 ) -> RunConfig:
-    """The run that the words name: a task is a paper task, a formula over the world's symbols, or a task file.
+    """The run that the words name.
 
-    Without a task, it is the world's own, where there is a ready one. `settings`: changes of the preset's, by section;
+    A task is a paper task, a formula over the world's symbols, a task file or a machine file. Without a
+    task, it is the world's own, where there is a ready one. `settings`: changes of the preset's, by section;
     `sections`: the settings themselves, where somebody has made them already. `algorithm`: auto is the kind of world's.
     """
     if sections is None:
         sections = changed(default_sections(world, method, algorithm, preset_name), settings or {})
     kind, _ = find_world(world)
     algorithm = algorithm_for(world, algorithm)
-    chosen = task if isinstance(task, Task) else kind.task(task, sections["world"])
+    chosen = task if isinstance(task, Task) else _task(task, kind, sections["world"])
     count = environments if environments is not None else preset(preset_name).environments
     if count is None:
         count = ALGORITHMS[algorithm].environments
     return RunConfig(task_toml(chosen), world, method, algorithm, episodes, count, seed, end, sections)
+
+
+def _task(text: str | None, kind: WorldKind, world: Any) -> Task:
+    if text is not None and is_machine_file(text):
+        alphabet = alphabet_of(getattr(world, "symbols", None), getattr(world, "propositions", None))
+        return task_of_machine_file(text, alphabet)
+    return kind.task(text, world)

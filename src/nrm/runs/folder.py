@@ -8,18 +8,22 @@ import platform
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from torch import nn
 
 from nrm.agents import Trainer
 from nrm.agents.training import Decided
-from nrm.errors import ConfigError, FileError, TrainingError
+from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError, listing
 from nrm.files import csv_text, read_json, read_text, write_json, write_text
+from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
 from nrm.runs.config import RunConfig
 from nrm.runs.tensorboard import EventLog
@@ -28,11 +32,16 @@ Column = np.ndarray[Any, np.dtype[np.float64]]
 
 METRICS = ("episode", "steps", "return", "length", "success")
 GROUNDING = ("episode", "accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
+GROUNDER_FILE = "grounder.pt"
+"""The grounder that a run began with, where it was one of another run."""
 _BEGINNING = ".begin-"
 
 
 class RunFolder:
-    """One run: configuration, checkpoint, metrics, cost; of a grounder its accuracy and what the bursts decided."""
+    """One run: configuration, versions, checkpoint, metrics, cost, events; of a grounder its accuracy and decisions.
+
+    And grounder.pt, where it began with the grounder of another run.
+    """
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
@@ -54,7 +63,10 @@ class RunFolder:
             raise FileError(f"{self.path} is not empty and holds no run; choose another --out")
         versions = {name: version(name) for name in ("neural-reward-machines", "torch", "numpy")}
         versions["python"] = platform.python_version()
+        source = None if config.initial is None else known_model(config)
         with whole_folder(self.path) as new:
+            if source is not None:
+                save_model(new / GROUNDER_FILE, source)
             write_json(new / "versions.json", versions)
             write_json(new / "config.json", config.to_json())
             for name, text in (files or {}).items():
@@ -70,6 +82,8 @@ class RunFolder:
             )
         try:
             return RunConfig.from_json(read_json(path))
+        except MissingModuleError as error:
+            raise MissingModuleError(f"{path}: {error}") from None
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}; {self.way_out}") from None
         except FileError as error:
@@ -104,7 +118,9 @@ class RunFolder:
 
     def load(self) -> Trainer:
         """The trainer as it was at the last checkpoint, or at the beginning when there is none."""
-        trainer = self.config().build_trainer()
+        config = self.config()
+        taken = None if config.initial is None else load_model(self.path / GROUNDER_FILE).grounder
+        trainer = config.build_trainer(taken)
         path = self.path / "checkpoint.pt"
         if path.exists():
             try:
@@ -134,6 +150,52 @@ class RunFolder:
         return _columns(path, GROUNDING) if path.exists() else None
 
 
+@dataclass(frozen=True)
+class LoadedRun:
+    """A trained run, with what it learned at hand."""
+
+    config: RunConfig
+    trainer: Trainer
+
+    @property
+    def model(self) -> NeuralRewardMachine:
+        """The neural reward machine; an error for methods that learn no symbols."""
+        if self.trainer.model is None:
+            raise ConfigError(f"a run of the method '{self.config.method}' has no grounder: it learns no symbols")
+        return self.trainer.model
+
+    @property
+    def grounder(self) -> nn.Module:
+        """What names the symbols in observations (n, …): probabilities (n, symbols)."""
+        return self.model.grounder
+
+
+def load_run(path: Path | str) -> LoadedRun:
+    """A trained run from its folder."""
+    folder = RunFolder(path)
+    return LoadedRun(folder.config(), folder.load_trained())
+
+
+def known_model(config: RunConfig) -> NeuralRewardMachine:
+    """The model whose grounder a run begins with, once it has been seen to fit: the same symbols and observations."""
+    assert config.initial is not None
+    source = load_run(config.initial)
+    model = source.model
+    wanted, world, theirs = config.build_task().alphabet, config.build_world(1), source.trainer.world
+    known = model.machine.alphabet
+    if known != wanted:
+        raise ConfigError(
+            f"the grounder of {config.initial} knows the {known.kind} symbols {listing(known.symbols)}, and this task "
+            f"is over the {wanted.kind} symbols {listing(wanted.symbols)}: they must be the same, in the same order"
+        )
+    if (theirs.shape, theirs.dtype) != (world.shape, world.dtype):
+        raise ConfigError(
+            f"the grounder of {config.initial} reads observations of shape {theirs.shape}, {theirs.dtype}, and "
+            f"{config.world} shows {world.shape}, {world.dtype}: they must be the same"
+        )
+    return model
+
+
 def train(
     folder: RunFolder,
     trainer: Trainer,
@@ -146,6 +208,13 @@ def train(
     Between updates everything is consistent, so a run that is stopped or killed and resumed ends with exactly the
     metrics of an uninterrupted one. An error leaves the last checkpoint as it was.
     """
+    if parted := getattr(trainer.world, "unrepeatable", ""):
+        warnings.warn(
+            f"the environment cannot be seeded: two episodes from one seed part at {parted}. Equal seeds will not give "
+            "equal runs, and a run that is interrupted cannot go on",
+            NrmWarning,
+            stacklevel=2,
+        )
     saved = len(trainer.history.returns)
     earlier, began = folder.cpu_seconds(), time.process_time()
     events = EventLog(folder.path, trainer)

@@ -100,13 +100,24 @@ def changed(sections: Sections, changes: Changes, also: Iterable[str] = ()) -> d
     result = dict(sections)
     for name, values in changes.items():
         if name not in known:
-            raise ConfigError(unknown("section", name, known))
+            raise ConfigError(unknown_section(name, known))
         if not isinstance(values, Mapping):
             raise ConfigError(f"'{name}' is a section of settings, not {values!r}; write {name}.setting = value")
         if name in sections:
             kind = type(sections[name])
             result[name] = read_section(kind, {**asdict(sections[name]), **_with_nothing(kind, values)}, name)
     return result
+
+
+def unknown_section(name: str, known: Iterable[str]) -> str:
+    """What to say of a section that a run does not have: which method has it, or what is near."""
+    owners = [method.name for method in METHODS.values() if method.section == name]
+    if not owners:
+        return unknown("section", name, known)
+    return (
+        f"the section '{name}' is for the method {listing(owners)}, which is not the one of this run (its sections: "
+        f"{listing(known)})"
+    )
 
 
 def _with_nothing(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:

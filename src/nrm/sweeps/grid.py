@@ -16,6 +16,7 @@ from nrm.aliases import Json
 from nrm.envs import End
 from nrm.errors import GridError, unknown
 from nrm.logic import is_paper_task, paper_task
+from nrm.machines import is_machine_file
 from nrm.machines.formats.task_file import task_toml
 from nrm.runs.config import RunConfig, choose_run
 from nrm.runs.sections import changed, converted, default_sections
@@ -48,9 +49,9 @@ class Grid:
     """Every combination of the lists below is a run. Wrong grids are refused whole, before anything is trained."""
 
     tasks: tuple[str, ...]
-    """Paper tasks (1 to 8, or names), formulas over the world's symbols, or task files (.toml)."""
+    """Paper tasks (1 to 8, or names), formulas over the world's symbols, task files (.toml) or machine files."""
     worlds: tuple[str, ...] = ("map",)
-    """What the agent sees: map, image, minigrid:ID, or module:name."""
+    """What the agent sees: map, image, minigrid:ID, gym:ID, or module:name."""
     methods: tuple[str, ...] = ("rm", "nrm", "rnn")
     """What the agent knows and remembers."""
     seeds: tuple[int, ...] = (0,)
@@ -171,7 +172,7 @@ def _task_name(text: str, config: RunConfig) -> str:
     """A short name for files. Texts that look alike differ in the digits, which depend on the whole task."""
     if is_paper_task(text):
         return f"task{paper_task(text).number}"
-    stem = Path(text).stem if text.endswith(".toml") else text
+    stem = Path(text).stem if text.endswith(".toml") or is_machine_file(text) else text
     slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:32].strip("-")
     return f"{slug or 'task'}-{hashlib.sha256(config.task.encode()).hexdigest()[:6]}"
 

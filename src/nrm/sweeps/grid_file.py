@@ -10,6 +10,7 @@ from typing import Any
 
 from nrm.errors import GridError, NrmError
 from nrm.files import line_of, parse_toml, read_text
+from nrm.machines import is_machine_file
 from nrm.runs.sections import read_section
 from nrm.sweeps.grid import Grid
 
@@ -39,10 +40,14 @@ def grid_from_toml(text: str, source: str = "grid file", folder: Path | None = N
 
 
 def _line_about(text: str, data: Mapping[str, Any], message: str) -> str:
-    """The line of what an error is about: the value or name it quotes, the key it begins with, or nothing."""
-    for value in re.findall(r"'([^']+)'", message)[:1]:
-        for number, line in enumerate(text.splitlines(), 1):
-            if re.search(rf"(?<![\w-]){re.escape(value.split('.')[-1])}(?![\w-])", line.split("#")[0]):
+    """The line of what an error is about: the value or name it quotes, the setting or key that it names, or nothing."""
+    lines = [line.split("#")[0] for line in text.splitlines()]
+    quoted, named = re.findall(r"'([^']+)'", message)[:1], re.findall(r"\b[a-z_]+\.([a-z_]+)\b", message)[:1]
+    patterns = [rf"(?<![\w-]){re.escape(value.split('.')[-1])}(?![\w-])" for value in quoted]
+    patterns += [rf"(?<![\w-]){setting}\s*=" for setting in named]
+    for pattern in patterns:
+        for number, line in enumerate(lines, 1):
+            if re.search(pattern, line):
                 return f", line {number}"
     for word in re.findall(r"\w+", message):
         if word in data and (line := line_of(text, word)):
@@ -51,4 +56,5 @@ def _line_about(text: str, data: Mapping[str, Any], message: str) -> str:
 
 
 def _task(text: str, folder: Path | None) -> str:
-    return str(folder / text) if folder is not None and text.endswith(".toml") else text
+    """A task as the grid means it: files lie beside the grid file."""
+    return str(folder / text) if folder is not None and (text.endswith(".toml") or is_machine_file(text)) else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from nrm.errors import ConfigError, ContradictionError, WorldError
 from nrm.neural import EpisodeBuffer, FitConfig, FitRecord, NeuralRewardMachine, fit
@@ -65,13 +66,17 @@ class GroundingConfig:
     """What the grounder maximises, and how: see `FitConfig`; `marginal` is the paper's."""
     grounder: str = "auto"
     """The network that grounds: a registered name, module:name, or auto, which goes by the observations."""
+    initial: str | None = None
+    """The folder of a run whose grounder to begin with, on the same symbols and observations."""
+    learn: bool = True
+    """Whether the grounder learns; without, that of `initial` stays as it is."""
     belief: Belief = "conditioned"
     """Whether the policy's belief takes in the rewards received, or follows the observations alone (the paper)."""
 
     def __post_init__(self) -> None:
         for name in ("every", "keep", "epochs", "restarts", "learning_rate"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
-                raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
+                raise ConfigError(f"grounding.{name} must be positive, not {getattr(self, name)}")
 
     def fit_config(self, seed: int, listed: bool, recurrent: bool = False) -> FitConfig:
         """How one burst learns; `listed`: whether all observations of the world are known and few.
@@ -161,6 +166,8 @@ class Grounding:
         self._kept: list[Recorded] = []
         self._fresh: list[Recorded] = []
         self._policy = BurstPolicy(settings.target)
+        self.learns = True
+        """Whether bursts learn anything; a frozen grounder stays as it is."""
         self.bursts = 0
         """How many bursts have learned something."""
         self.episodes = 0
@@ -196,6 +203,8 @@ class Grounding:
 
         Episodes that no grounder can explain raise `ContradictionError` with the first impossible step.
         """
+        if not self.learns:
+            return None
         self._fresh += map(self._numbered, episodes)
         if len(self._fresh) < self._every:
             return None
@@ -217,6 +226,12 @@ class Grounding:
         self._memory.refresh()
         self._forget()
         return Burst(loss, explained, record, decision)
+
+    def take_over(self, grounder: nn.Module) -> None:
+        """Begin with a grounder that has learned elsewhere."""
+        self.model.grounder = copy.deepcopy(grounder)
+        self.model.eval()
+        self._memory.refresh()
 
     def _numbered(self, episode: RecordedEpisode) -> Recorded:
         """An episode whose observations are numbers of frames."""

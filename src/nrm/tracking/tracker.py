@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -10,11 +11,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.errors import WorldError, listing, suggestion
+from nrm.errors import NrmWarning, WorldError, listing, suggestion
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Seen, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
+
+UNTAKEN = 2_000
+"""Recorded episodes that nobody took, after which somebody probably forgot to learn from them."""
+UNPAID = 5_000
+"""Steps without any pay after which an environment probably lacks its task."""
 
 
 class Tracker:
@@ -49,6 +55,10 @@ class Tracker:
                 "a belief comes from a NeuralRewardMachine, or from a MooreMachine whose true state the environment "
                 f"tells, not from {type(model).__name__}"
             )
+        self.expects_pay = False
+        """Whether the environments have no task that anybody knows of, so that they must pay for one themselves."""
+        self._unpaid = 0
+        self._warned = False
         self.record = record and not self.sees_truth
         self.recorder = Recorder(count)
         self._finished: list[RecordedEpisode] = []
@@ -89,12 +99,22 @@ class Tracker:
         self._carry = self._read(self._carry, observations, rewards, truth)
         if isinstance(self.memory, BeliefMemory):
             self._check_levels(self.memory, rewards)
+            self._check_pay(rewards)
         if self.record:
             self.recorder.add(rewards, observations, letters)
 
     def finish(self, done: NDArray[np.bool_]) -> None:
         """Give out the episodes of the environments that are done (N,); their beliefs stay until `restart`."""
         self._finished += self.recorder.finish(done)
+        if len(self._finished) >= UNTAKEN and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{len(self._finished):,} episodes were recorded and nobody took them, so the grounder learns nothing: "
+                "add callback=GroundingCallback(model) to agent.learn, or call tracker.take() and nrm.fit in a loop of "
+                "your own; for evaluation, wrap with record=False",
+                NrmWarning,
+                stacklevel=3,
+            )
 
     def restart(self, which: NDArray[np.bool_], first: NDArray[Any] | None = None) -> None:
         """Begin new episodes where `which` (N,) says so. An episode that was left early teaches as much as any.
@@ -131,6 +151,23 @@ class Tracker:
             mask = torch.from_numpy(present).to(self._device)
             carry = torch.where(mask[:, None], self._read(carry, observations, rewards, None), carry)
         self._carry = carry
+
+    def _check_pay(self, rewards: NDArray[Any]) -> None:
+        """Warn once where environments without a task pay nothing for long: rewards of 0 teach no symbol."""
+        if not self.expects_pay:
+            return
+        if np.any(rewards):
+            self.expects_pay = False
+            return
+        self._unpaid += self.count
+        if self._unpaid >= UNPAID:
+            self.expects_pay = False
+            warnings.warn(
+                f"{self._unpaid:,} steps have paid nothing but 0, and the environment has no task (nrm.TaskEnv), so "
+                "there is nothing to learn symbols from: put the task on it with nrm.TaskEnv(env, machine, label)",
+                NrmWarning,
+                stacklevel=4,
+            )
 
     def _check_levels(self, memory: BeliefMemory, rewards: NDArray[Any]) -> None:
         """Raise `WorldError` where the rewards so far lead to no level: beliefs and learning would rest on nothing."""

@@ -35,6 +35,8 @@ def model_for(
     together, all if absent; `grounder`: a registered name or module:name, such as `recurrent`; `seed`: of its
     parameters.
     """
+    if not isinstance(space, spaces.Space):
+        raise WorldError(_no_space(space))
     known = as_machine(machine)
     augmentation = Augmentation.of(space, known.states, "dict", reads)
     independent = emission == "independent"
@@ -60,6 +62,10 @@ def _for_parts(parts: Parts, grounder: str) -> Any:
     return kind
 
 
+SURE = 0.9
+"""Mean probability of the states' levels from which a learned machine counts as learned."""
+
+
 class Fitting(NamedTuple):
     """A machine on the observations of N environments."""
 
@@ -81,9 +87,13 @@ def fitted(
 ) -> Fitting:
     """Check that a model fits environments with single observations of a space, whose machines are `others`."""
     known: Model = model if isinstance(model, NeuralRewardMachine) else as_machine(model)
+    if isinstance(known, NeuralRewardMachine):
+        _check_known(known)
+    machines = list(others)
     tracker = Tracker(known, count, belief, record)
+    tracker.expects_pay = not machines
     augmentation = Augmentation.of(space, tracker.memory.size, layout, reads)
-    check_same_task(known, others)
+    check_same_task(known, machines)
     if isinstance(known, NeuralRewardMachine):
         _check_reads(known, augmentation)
     return Fitting(known, tracker, augmentation)
@@ -98,6 +108,24 @@ def check_same_task(machine: Model, others: Iterable[object]) -> None:
                     f"the machine that is given ({_sizes(machine)}) is not the environment's ({_sizes(other)}), whose "
                     "states it would be told; give both the same"
                 )
+
+
+def _no_space(value: object) -> str:
+    """What to say of something that should be a space."""
+    for name in ("single_observation_space", "observation_space"):
+        if hasattr(value, name):
+            return f"model_for takes the space of single observations, not {type(value).__name__}; pass env.{name}"
+    return f"model_for takes a space of Gymnasium, such as env.observation_space, not {value!r}"
+
+
+def _check_known(model: NeuralRewardMachine) -> None:
+    """Raise `WorldError` where a machine has yet to be learned: nobody knows which levels its states have."""
+    if float(model.machine.reward_probs().detach().max(-1).values.mean()) < SURE:
+        raise WorldError(
+            "the model's machine has yet to be learned (ProbabilisticMoore.unknown), so what rewards lead to is "
+            "unknown and there is no belief to track; record episodes with nrm.record_episodes, learn from them with "
+            "nrm.discover or nrm.fit(…, learn='all'), and wrap what was learned"
+        )
 
 
 def _sizes(machine: MooreMachine) -> str:

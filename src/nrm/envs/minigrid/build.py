@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
+from nrm.envs.labels import LabelFunction
 from nrm.envs.minigrid.config import MiniGridConfig, check_minigrid_id
 from nrm.envs.minigrid.labels import EMPTY, GridLabels
 from nrm.envs.minigrid.tasks import ACTIONS, minigrid_task, ready_task
@@ -17,23 +18,26 @@ from nrm.errors import WorldError
 from nrm.machines import MachineLike, MooreMachine, as_machine
 
 if TYPE_CHECKING:
-    from nrm.envs.minigrid.images import GridImages
+    from nrm.envs.minigrid.images import TileImages
 
 
 def minigrid_images(
     world: MiniGridConfig | str, render_mode: str | None = None
-) -> GridImages | gymnasium.Env[Any, Any]:
-    """An environment of MiniGrid that shows its whole grid as an RGB image; its reward and its ends are its own."""
+) -> TileImages | gymnasium.Env[Any, Any]:
+    """An environment of MiniGrid that shows its grid as an RGB image; its reward and its ends are its own."""
     config = MiniGridConfig.of(world)
     check_minigrid_id(config.id)
-    from nrm.envs.minigrid.images import ChosenActions, GridImages
+    from nrm.envs.minigrid.images import AgentImages, ChosenActions, GridImages
 
     mode = None if render_mode == "ansi" else render_mode
+    make: Any = gymnasium.make
+    view = {"agent_view_size": config.view_size} if config.view == "agent" else {}
     try:
-        env = gymnasium.make(config.id, render_mode=mode, disable_env_checker=True)
+        env = make(config.id, render_mode=mode, disable_env_checker=True, **view, **config.kwargs)
     except Exception as error:
         raise WorldError(f"MiniGrid could not make {config.id}: {error}") from None
-    seen = GridImages(env, config.tile, text=render_mode == "ansi")
+    images = GridImages if config.view == "grid" else AgentImages
+    seen = images(env, config.tile, text=render_mode == "ansi")
     ready = ready_task(config.id)
     if ready is None or config.actions == "all":
         return seen
@@ -45,18 +49,20 @@ def minigrid_env(
     machine: MachineLike | None = None,
     render_mode: str | None = None,
     end: End = "outcome",
+    label: LabelFunction | str | None = None,
 ) -> TaskEnv[Any, Any]:
     """An environment of MiniGrid with a task: the ready one, or that of a machine over what can hold in a grid.
 
     The task pays; what MiniGrid itself would pay is in `info["base_reward"]`. An episode ends as the task or MiniGrid
-    says, as in lava, or at MiniGrid's limit of steps.
+    says, as in lava, or at MiniGrid's limit of steps. `label`: a function of (observation, info, environment) in place
+    of our propositions; see `TaskEnv`.
     """
     config = MiniGridConfig.of(world)
     images = minigrid_images(config, render_mode)
     task = as_machine(minigrid_task(config.id) if machine is None else machine)
     symbols = task.alphabet.symbols
-    empty = EMPTY if EMPTY in symbols else None
-    return TaskEnv(images, task, GridLabels(symbols), empty=empty, end=end)
+    empty = EMPTY if EMPTY in symbols and task.alphabet.is_exclusive else None
+    return TaskEnv(images, task, label or config.label or GridLabels(symbols), empty=empty, end=end)
 
 
 def minigrid_world(world: MiniGridConfig | str, machine: MooreMachine, count: int, end: End = "outcome") -> VectorWorld:

@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from nrm.errors import WorldError, require, suggestion
+from nrm.aliases import Argument, Symbol
+from nrm.errors import WorldError, listing, require, suggestion, unknown
+from nrm.machines import Alphabet
+from nrm.machines.alphabet import alphabet_of
 
 FAMILIES = ("MiniGrid-", "BabyAI-")
 """How the ids begin that MiniGrid registers."""
 
 Actions = Literal["used", "all"]
+View = Literal["grid", "agent"]
 
 
 @dataclass(frozen=True)
 class MiniGridConfig:
-    """An environment of MiniGrid, seen whole from above as an RGB image."""
+    """An environment of MiniGrid, seen as an RGB image."""
 
     id: str
     """The Gymnasium id, such as `MiniGrid-LavaGapS5-v0`."""
     actions: Actions = "used"
-    """"used": the actions that MiniGrid's page of the environment does not call unused, where we have a ready task for
-    it; "all": the seven actions."""
+    """"used": the actions that matter, where we have a ready task for the environment; "all": the seven actions."""
     tile: int = 8
     """Pixels along the side of a tile: an 8x8 grid is seen as 64x64x3."""
+    view: View = "grid"
+    """"grid": the whole grid from above. "agent": what lies before the agent and walls do not hide."""
+    view_size: int = 7
+    """Tiles along the side of the agent's view: an odd number from 3."""
+    label: str | None = None
+    """What holds after a step, in place of our propositions: module:name of a function of (observation, info,
+    environment), or info:KEY."""
+    symbols: tuple[Symbol, ...] | None = None
+    """With a label of your own: exactly one of these holds at each step."""
+    propositions: tuple[Symbol, ...] | None = None
+    """With a label of your own: any of these may hold. Those of the formula, when both are absent."""
+    kwargs: dict[str, Argument] = field(default_factory=dict)
+    """What MiniGrid makes the environment with: --world.kwargs.max_steps 200."""
 
     def __post_init__(self) -> None:
         if self.actions not in get_args(Actions):
@@ -32,6 +48,20 @@ class MiniGridConfig:
             )
         if isinstance(self.tile, bool) or not isinstance(self.tile, int) or not 4 <= self.tile <= 64:
             raise WorldError(f"a tile has 4 to 64 pixels along its side, not {self.tile!r}")
+        if self.view not in get_args(View):
+            raise WorldError(unknown("view", self.view, get_args(View)))
+        if self.view_size < 3 or self.view_size % 2 == 0:
+            raise WorldError(f"the agent's view has an odd number of tiles from 3, not {self.view_size}")
+        if self.alphabet is not None and self.label is None:
+            raise WorldError(
+                f"symbols and propositions are for a label of your own; without one, what holds is named by us: "
+                f"{listing(self.alphabet.symbols)}. Add --label module:name, or drop them"
+            )
+
+    @property
+    def alphabet(self) -> Alphabet | None:
+        """What can hold, if the configuration says so."""
+        return alphabet_of(self.symbols, self.propositions)
 
     @classmethod
     def of(cls, world: MiniGridConfig | str) -> MiniGridConfig:

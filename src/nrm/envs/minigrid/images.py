@@ -1,44 +1,43 @@
-"""MiniGrid's picture of the whole grid as the observation, without redrawing what has not changed.
+"""MiniGrid's pictures as observations, of the whole grid or of what the agent sees, without redrawing all of it.
 
 This module imports MiniGrid; the others of this folder do so only when an environment is made.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
+from minigrid.core.constants import OBJECT_TO_IDX
 from minigrid.core.grid import Grid
+from minigrid.core.world_object import WorldObj
 from numpy.typing import NDArray
 
 Image = NDArray[np.uint8]
+UP = 3
+"""MiniGrid's number of the direction in which the agent looks in its own view."""
 
 
-class GridImages(gymnasium.Wrapper[Image, Any, Any, Any], RecordConstructorArgs):
-    """The grid from above, (height, width, 3) uint8: what MiniGrid's `RGBImgObsWrapper` shows without highlighting.
+class TileImages(gymnasium.Wrapper[Image, Any, Any, Any], RecordConstructorArgs):
+    """Pictures put together from tiles, each of which MiniGrid draws once."""
 
-    MiniGrid draws a grid tile by tile, and before that works out what the agent sees from where it stands. Here the
-    distinct tiles are drawn once, by MiniGrid, and a picture is put together from their numbers in one go.
-    """
-
-    def __init__(self, env: gymnasium.Env[Any, Any], tile: int = 8, text: bool = False) -> None:
+    def __init__(self, env: gymnasium.Env[Any, Any], tile: int, text: bool, width: int, height: int) -> None:
         """`text`: whether `render` gives the grid as text, instead of what the environment renders."""
         RecordConstructorArgs.__init__(self, tile=tile, text=text)
         gymnasium.Wrapper.__init__(self, env)
         inner: Any = env.unwrapped
         self._inner = inner
+        self.action_names = tuple(action.name for action in inner.actions)
         self._tile = tile
         self._text = text
-        # The agent's own view goes nowhere, so it may be small and cheap; it has no part in what happens.
-        inner.highlight = False
-        inner.see_through_walls = True
-        inner.agent_view_size = 3
         self._numbers: dict[object, int] = {}
         self._tiles: Image = np.zeros((0, tile, tile, 3), dtype=np.uint8)
-        self.shape = (inner.height * tile, inner.width * tile, 3)
+        self._size = (height, width)
+        self.shape = (height * tile, width * tile, 3)
         self.observation_space = spaces.Box(0, 255, self.shape, np.uint8)
 
     @property
@@ -48,40 +47,97 @@ class GridImages(gymnasium.Wrapper[Image, Any, Any, Any], RecordConstructorArgs)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Image, dict[str, Any]]:
         """Begin an episode."""
-        _, info = self.env.reset(seed=seed, options=options)
-        return self.image(), info
+        observation, info = self.env.reset(seed=seed, options=options)
+        return self.image(observation), info
 
     def step(self, action: Any) -> tuple[Image, float, bool, bool, dict[str, Any]]:
         """Step the environment."""
-        _, reward, terminated, truncated, info = self.env.step(action)
-        return self.image(), float(reward), bool(terminated), bool(truncated), info
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return self.image(observation), float(reward), bool(terminated), bool(truncated), info
 
     def render(self) -> Any:
         """The grid as text, or what the environment renders."""
         return self._inner.pprint_grid() if self._text else self.env.render()
 
-    def image(self) -> Image:
-        """What the agent sees now."""
-        inner, tile = self._inner, self._tile
-        cells = inner.grid.grid
-        here = int(inner.agent_pos[1]) * inner.width + int(inner.agent_pos[0])
-        keys: list[object] = [None if cell is None else cell.encode() for cell in cells]
-        keys[here] = (keys[here], int(inner.agent_dir))
+    def image(self, observation: Any) -> Image:
+        """What the agent sees, given what MiniGrid shows it."""
+        raise NotImplementedError
+
+    def joined(self, keys: list[object], drawn: Callable[[int], Image]) -> Image:
+        """The picture of tiles by their keys, row by row; `drawn` draws the one at a place."""
         numbers = [self._numbers.get(key, -1) for key in keys]
         if -1 in numbers:
             for place, key in enumerate(keys):
                 if key not in self._numbers:
-                    self._draw(key, cells[place], int(inner.agent_dir) if place == here else None)
+                    self._numbers[key] = len(self._tiles)
+                    # MiniGrid cuts off fractions when it puts a tile into its picture.
+                    self._tiles = np.concatenate([self._tiles, drawn(place)[None].astype(np.uint8)])
             numbers = [self._numbers[key] for key in keys]
-        picture = self._tiles[numbers].reshape(inner.height, inner.width, tile, tile, 3)
+        tile, (height, width) = self._tile, self._size
+        picture = self._tiles[numbers].reshape(height, width, tile, tile, 3)
         return picture.swapaxes(1, 2).reshape(self.shape)
 
-    def _draw(self, key: object, cell: Any, agent: int | None) -> None:
-        """Add a tile to those that are known."""
-        drawn = Grid.render_tile(cell, agent_dir=agent, highlight=False, tile_size=self._tile)
-        self._numbers[key] = len(self._tiles)
-        # MiniGrid cuts off fractions when it puts a tile into its picture.
-        self._tiles = np.concatenate([self._tiles, drawn[None].astype(np.uint8)])
+
+class GridImages(TileImages):
+    """The grid from above, (height, width, 3) uint8: what MiniGrid's `RGBImgObsWrapper` shows without highlighting.
+
+    MiniGrid draws a grid tile by tile, and before that works out what the agent sees from where it stands. Here the
+    distinct tiles are drawn once, by MiniGrid, and a picture is put together from their numbers in one go.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any], tile: int = 8, text: bool = False) -> None:
+        """`text`: whether `render` gives the grid as text, instead of what the environment renders."""
+        inner: Any = env.unwrapped
+        super().__init__(env, tile, text, inner.width, inner.height)
+        # The agent's own view goes nowhere, so it may be small and cheap; it has no part in what happens.
+        inner.highlight = False
+        inner.see_through_walls = True
+        inner.agent_view_size = 3
+
+    def image(self, observation: Any) -> Image:  # noqa: ARG002 - the whole grid is more than the agent is shown
+        """The grid now."""
+        inner = self._inner
+        cells, direction = inner.grid.grid, int(inner.agent_dir)
+        here = int(inner.agent_pos[1]) * inner.width + int(inner.agent_pos[0])
+        keys: list[object] = [None if cell is None else cell.encode() for cell in cells]
+        keys[here] = (keys[here], direction)
+
+        def drawn(place: int) -> Image:
+            agent = direction if place == here else None
+            tile: Image = Grid.render_tile(cells[place], agent_dir=agent, highlight=False, tile_size=self._tile)
+            return tile
+
+        return self.joined(keys, drawn)
+
+
+class AgentImages(TileImages):
+    """What lies before the agent, (height, width, 3) uint8: what MiniGrid's `RGBImgPartialObsWrapper` shows.
+
+    The agent is at the middle of the lower edge and looks up; what walls and closed doors hide is black, and what it
+    carries is drawn where it stands.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any], tile: int = 8, text: bool = False) -> None:
+        """`text`: whether `render` gives the grid as text, instead of what the environment renders."""
+        size = int(env.unwrapped.agent_view_size)  # type: ignore[attr-defined]
+        super().__init__(env, tile, text, size, size)
+        self._here = size * size - 1 - size // 2
+
+    def image(self, observation: Any) -> Image:
+        """What MiniGrid's symbols say, (width, height, 3), as a picture."""
+        codes = observation["image"].swapaxes(0, 1).reshape(-1, 3).tolist()
+        keys: list[object] = [tuple(code) for code in codes]
+        keys[self._here] = (keys[self._here], UP)
+
+        def drawn(place: int) -> Image:
+            kind, *looks = codes[place]
+            cell = WorldObj.decode(kind, *looks)
+            agent = UP if place == self._here else None
+            seen = kind != OBJECT_TO_IDX["unseen"]
+            tile: Image = Grid.render_tile(cell, agent_dir=agent, highlight=seen, tile_size=self._tile)
+            return tile
+
+        return self.joined(keys, drawn)
 
 
 class ChosenActions(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
@@ -91,6 +147,8 @@ class ChosenActions(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArg
         RecordConstructorArgs.__init__(self, actions=actions)
         gymnasium.ActionWrapper.__init__(self, env)
         self._actions = actions
+        names = env.get_wrapper_attr("action_names")
+        self.action_names = tuple(names[action] for action in actions)
         self.action_space = spaces.Discrete(len(actions))
 
     def action(self, action: Any) -> int:

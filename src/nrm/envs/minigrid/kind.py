@@ -11,7 +11,9 @@ from nrm.envs.minigrid.config import MiniGridConfig, check_minigrid_id
 from nrm.envs.minigrid.tasks import minigrid_task
 from nrm.envs.termination import End
 from nrm.envs.worlds import WORLDS, WorldKind
-from nrm.machines import MooreMachine, Task, load_task
+from nrm.logic import parse
+from nrm.machines import MooreMachine, Task, load_task, task_from_text
+from nrm.machines.task import own_alphabet
 
 PREFIX = "minigrid:"
 """What the names of these worlds begin with: `minigrid:MiniGrid-LavaGapS5-v0`."""
@@ -26,7 +28,12 @@ def _parse(name: str) -> MiniGridConfig | None:
 
 
 def _task(text: str | None, config: MiniGridConfig) -> Task:
-    return load_task(text) if text is not None and text.endswith(".toml") else minigrid_task(config.id, text)
+    """A task file, or a formula: over what our labels name, or what the user's own label does."""
+    if text is not None and text.endswith(".toml"):
+        return load_task(text)
+    if config.label is None or text is None:
+        return minigrid_task(config.id, text)
+    return task_from_text(text, config.alphabet or own_alphabet(parse(text)))
 
 
 def _render(config: MiniGridConfig, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
@@ -42,7 +49,7 @@ MINIGRID = WORLDS.register(
         task=_task,
         build=minigrid_world,
         render=_render,
-        title=lambda config: f"{PREFIX}{config.id}",
-        titled=("id",),
+        title=lambda config: f"{PREFIX}{config.id}" + ("" if config.view == "grid" else f"-{config.view}"),
+        titled=("id", "view"),
     )
 )

@@ -10,6 +10,8 @@ from nrm.errors import UnknownSymbolError, suggestion
 
 COLOURS = ("red", "green", "blue", "purple", "yellow", "grey")
 STOOD_ON = ("goal", "lava")
+ENDS = {"match": "success_pos", "mismatch": "failure_pos"}
+"""Of Memory: where its hallway ends beside the object that was seen at the start, and beside the other one."""
 CARRIED = ("key", "ball", "box")
 EMPTY = "empty"
 """The symbol of an exclusive alphabet that holds when nothing else does."""
@@ -17,14 +19,17 @@ EMPTY = "empty"
 _COLOURED = ("door", *CARRIED)
 PROPOSITIONS: tuple[Symbol, ...] = (
     *STOOD_ON,
+    *ENDS,
     *_COLOURED,
     *(f"{colour}_{thing}" for thing in _COLOURED for colour in COLOURS),
 )
-"""All that can be said of any grid. `goal`, `lava`: the agent stands on one. `door`, `red_door`, …: such a door is
-open. `key`, `ball`, `box`, `red_key`, …: the agent carries such a thing.
+"""All that can be said of any grid. `goal`, `lava`: the agent stands on one. `match`, `mismatch`: it stands at the
+right or at the wrong end of Memory's hallway. `door`, `red_door`, …: such a door is open. `key`, `ball`, `box`,
+`red_key`, …: the agent *carries* such a thing.
 
-All but the last kind are drawn in the image. A carried thing is not: it is missing where it lay, which tells it where
-every episode begins with as many of these things, as in DoorKey."""
+In an image of the whole grid all but the last kind are drawn. A carried thing is not: it is missing where it lay, which
+tells it where every episode begins with as many of these things, as in DoorKey. In the agent's view a carried thing is
+drawn, but a door only while it is in sight, and of `match` nothing but the end of a hallway."""
 
 
 def what_holds(env: Any) -> set[Symbol]:
@@ -39,6 +44,8 @@ def what_holds(env: Any) -> set[Symbol]:
     here = grid_env.grid.get(*grid_env.agent_pos)
     if here is not None and here.type in STOOD_ON:
         holds.add(here.type)
+    place = tuple(int(part) for part in grid_env.agent_pos)
+    holds |= {name for name, end in ENDS.items() if getattr(grid_env, end, None) == place}
     carried = grid_env.carrying
     if carried is not None:
         holds |= {carried.type, f"{carried.color}_{carried.type}"}
@@ -54,7 +61,8 @@ class GridLabels:
             if name not in PROPOSITIONS:
                 raise UnknownSymbolError(
                     f"nothing in a grid is called '{name}'{suggestion(name, PROPOSITIONS)}; there are goal and lava "
-                    "(to stand on), door (open), key, ball and box (carried), the last four also by colour: red_door, …"
+                    "(stood on), match and mismatch (the ends of Memory), door (open), key, ball and box (carried), "
+                    "the last four also by colour: red_door, …; --label module:name brings what you name yourself"
                 )
 
     def __call__(self, observation: Any, info: dict[str, Any], env: Any) -> set[Symbol]:  # noqa: ARG002

@@ -12,6 +12,8 @@ from nrm.machines import Alphabet, Task
 
 ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
 """MiniGrid's actions, by number."""
+MOVES = ACTIONS[:3]
+HANDS = ACTIONS[:6]
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class ReadyTask:
     formula: str
     alphabet: Alphabet
     actions: tuple[str, ...]
-    """The actions that MiniGrid's page of the environment does not call unused."""
+    """The actions that matter."""
 
 
 READY_TASKS = (
@@ -32,7 +34,7 @@ READY_TASKS = (
         "MiniGrid-LavaGap",
         "F goal & G !lava",
         Alphabet.exclusive(("goal", "lava", EMPTY)),
-        ("left", "right", "forward"),
+        MOVES,
     ),
     # The key is still in hand when the door is open. One after the other (X F, not F): were key, door and goal at once
     # enough, every state would be one letter from the end, and the distance would say nothing on the way.
@@ -49,7 +51,33 @@ READY_TASKS = (
         Alphabet.propositional(("red_door", "blue_door")),
         ("left", "right", "forward", "toggle"),
     ),
+    # What was seen at the start tells which end of the hallway is right; MiniGrid ends the episode at either.
+    ReadyTask("MiniGrid-Memory", "F match & G !mismatch", Alphabet.exclusive(("match", "mismatch", EMPTY)), MOVES),
+    # One thing is carried at a time: the key has to be dropped for the ball.
+    ReadyTask("MiniGrid-KeyCorridor", "F(key & F ball)", Alphabet.exclusive(("key", "ball", EMPTY)), HANDS),
+    ReadyTask(
+        "MiniGrid-ObstructedMaze", "F(key & F blue_ball)", Alphabet.exclusive(("key", "blue_ball", EMPTY)), HANDS
+    ),
+    *(
+        ReadyTask(
+            f"MiniGrid-{name}", "F(key & X F(door & X F box))", Alphabet.propositional(("key", "door", "box")), HANDS
+        )
+        for name in ("UnlockPickup", "BlockedUnlockPickup")
+    ),
+    ReadyTask(
+        "MiniGrid-Unlock-",
+        "F(key & X F door)",
+        Alphabet.propositional(("key", "door")),
+        ("left", "right", "forward", "pickup", "toggle"),
+    ),
+    *(
+        ReadyTask(f"MiniGrid-{name}", "F goal", Alphabet.exclusive(("goal", EMPTY)), MOVES)
+        for name in ("FourRooms", "Empty", "SimpleCrossing")
+    ),
+    ReadyTask("MiniGrid-LavaCrossing", "F goal & G !lava", Alphabet.exclusive(("goal", "lava", EMPTY)), MOVES),
 )
+
+PROPOSITIONS_IN_SHORT = "goal, lava (stood on), door (open), key, ball, box (carried), red_door, …"
 
 
 def ready_task(name: str) -> ReadyTask | None:
@@ -58,9 +86,9 @@ def ready_task(name: str) -> ReadyTask | None:
 
 
 def minigrid_alphabet(name: str, atoms: tuple[Symbol, ...] = ()) -> Alphabet:
-    """What a task on the environment speaks of: the ready task's alphabet, or else the propositions of a formula."""
+    """What a task on the environment speaks of: the ready task's alphabet if it will do, else a formula's own."""
     ready = ready_task(name)
-    if ready is not None:
+    if ready is not None and set(atoms) <= set(ready.alphabet.symbols):
         return ready.alphabet
     GridLabels(atoms)
     return Alphabet.propositional(atoms)
@@ -73,13 +101,11 @@ def minigrid_task(name: str, formula: str | None = None) -> Task:
         if ready is None:
             raise WorldError(
                 f"there is no ready task for {name}, only for {listing(r.family + '…' for r in READY_TASKS)}: give a "
-                "formula, such as 'F goal' (propositions: goal, lava, door, key, ball, box, red_door, …)"
+                f"formula, such as 'F goal' (propositions: {PROPOSITIONS_IN_SHORT})"
             )
         formula = ready.formula
     if is_paper_task(formula):
-        symbols = (
-            listing(ready.alphabet.symbols) if ready is not None else "goal, lava, door, key, ball, box, red_door, …"
-        )
+        symbols = listing(ready.alphabet.symbols) if ready is not None else PROPOSITIONS_IN_SHORT
         raise WorldError(
             f"'{formula}' is a task of the paper's own worlds, map and image; on {name} give a formula over {symbols}"
             + ("" if ready is None else f", such as the ready one, '{ready.formula}'")

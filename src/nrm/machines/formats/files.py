@@ -17,7 +17,7 @@ from nrm.machines.formats.reward_machine_file import parse_reward_machine, to_re
 from nrm.machines.formats.task_file import task_from_toml
 from nrm.machines.moore import MooreMachine
 from nrm.machines.reward_machine import FallOff, Outputs, Overlap, RewardMachine, StateName
-from nrm.machines.task import MachineLike, as_machine
+from nrm.machines.task import MachineLike, Task, as_machine
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -67,6 +67,18 @@ def load_machine(
     if chosen == "toml":
         return task_from_toml(text, str(path)).machine()
     return _placed(path, lambda: from_dot(text) if chosen == "dot" else from_hoa(text))
+
+
+def is_machine_file(text: str) -> bool:
+    """Whether a text names a machine file by its ending; a task file is none."""
+    ending = Path(text.strip()).suffix.lstrip(".").lower()
+    return ending in FORMATS and FORMATS[ending] != "toml"
+
+
+def task_of_machine_file(path: Path | str, alphabet: Alphabet | None = None) -> Task:
+    """The task of a machine file; `alphabet`: what a reward machine text file, which names no symbols, is over."""
+    options: ReadingOptions = {} if alphabet is None or _format(path, None) != "rm" else {"symbols": alphabet}
+    return Task.from_machine(load_machine(path, **options), Path(path).name)
 
 
 def load_reward_machine(path: Path | str, **options: Unpack[ReadingOptions]) -> RewardMachine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,19 @@ from nrm.errors import NrmError, TaskFileError, unknown
 from nrm.files import line_of, parse_toml, read_text, write_text
 from nrm.logic import LANGUAGES, Language, is_paper_task, parse
 from nrm.machines.alphabet import Alphabet
+from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.rewards import RewardScheme, scheme_named
-from nrm.machines.task import DEFAULT_LOGIC, Task
+from nrm.machines.task import DEFAULT_LOGIC, GivenMachine, Task
 
-TASK_KEYS = ("name", "formula", "task", "logic", "symbols", "propositions", "reward", "levels")
+TASK_KEYS = ("name", "formula", "task", "machine", "logic", "symbols", "propositions", "reward", "levels")
 
 
 def load_task(path: Path | str) -> Task:
     """Read a task file.
 
-    TOML keys: `formula` (patterns may be called in it) or `task` (a paper task); `symbols` or `propositions`;
-    optionally `name`, `logic` (the language of the formula), `reward` (a scheme) or `levels` (a number per state).
+    TOML keys: `formula` (patterns may be called in it), `task` (a paper task) or `machine` (the JSON of a machine,
+    which says its symbols and levels itself); `symbols` or `propositions`; optionally `name`, `logic` (the language of
+    the formula), `reward` (a scheme) or `levels` (a number per state).
     """
     return task_from_toml(read_text(path), str(path))
 
@@ -48,6 +51,9 @@ def save_task(task: Task, path: Path | str) -> None:
 
 def task_toml(task: Task) -> str:
     """The task file's text."""
+    if isinstance(task.formula, GivenMachine):
+        text = json.dumps(machine_to_dict(task.machine()), separators=(",", ":"))
+        return f"name = {_toml(task.name)}\nmachine = {_toml(text)}\n"
     kind = "symbols" if task.alphabet.is_exclusive else "propositions"
     lines = [
         f"name = {_toml(task.name)}",
@@ -79,6 +85,8 @@ def _task(data: dict[str, Any]) -> Task:
         if one in data and other in data:
             raise _KeyError(other, f"give either '{one}' or '{other}', not both")
     name = _typed(data, "name", str, "text") or ""
+    if "machine" in data:
+        return _given(data, name)
     alphabet = None
     for key in ("symbols", "propositions"):
         names = _typed(data, key, list, "a list of names")
@@ -100,6 +108,19 @@ def _task(data: dict[str, Any]) -> Task:
         raise _KeyError("symbols", "the key 'symbols' is missing (or 'propositions', if several can hold at a step)")
     task: Task = _guarded("formula", Task, formula, alphabet, reward, name or text, logic)
     return task
+
+
+def _given(data: dict[str, Any], name: str) -> Task:
+    """The task of a machine, which says everything else itself."""
+    for key in data:
+        if key not in ("name", "machine"):
+            raise _KeyError(key, f"a machine says everything itself; drop '{key}', or drop 'machine'")
+    text = _typed(data, "machine", str, "the JSON of a machine")
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _KeyError("machine", "'machine' must be the JSON of a machine, as nrm.save_machine writes it") from None
+    return Task.from_machine(_guarded("machine", machine_from_dict, read), name or "machine")
 
 
 def _reward(data: dict[str, Any]) -> RewardScheme:

@@ -9,7 +9,7 @@ const VERDICTS = {
 };
 
 /** What lies where a letter is read: a place in the recording's tiles, or -1 where the letter has no picture. */
-const contentOf = (recording, letter) => recording.letters.indexOf(letter);
+const contentOf = (recording, letter) => (recording.filmed ? -1 : recording.letters.indexOf(letter));
 const nameOf = (recording, letter) => recording.names[letter] ?? `letter ${letter}`;
 
 /** Draw cells: `contents` has the tile of each, `texts` what to write where there is no tile, `marks` verdicts. */
@@ -37,6 +37,17 @@ function drawBoard(canvas, recording, { contents, agent = null, trail = [], text
     }
     if (marks[cell] && marks[cell] !== "right") drawMark(pen, VERDICTS[marks[cell]], x, y, side);
   });
+}
+
+/** Draw what a world without a board rendered itself. */
+function drawPicture(canvas, image) {
+  const scale = Math.max(1, Math.floor(640 / Math.max(image.naturalWidth, image.naturalHeight)));
+  canvas.width = image.naturalWidth * scale;
+  canvas.height = image.naturalHeight * scale;
+  canvas.style.aspectRatio = `${image.naturalWidth} / ${image.naturalHeight}`;
+  const pen = canvas.getContext("2d");
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(image, 0, 0, canvas.width, canvas.height);
 }
 
 function drawTrail(pen, points, side) {
@@ -69,7 +80,10 @@ function drawGrounding(groups) {
   if (!grounded.length) {
     const methods = unique(groups.map((group) => methodOf(group.method)));
     const learners = methods.filter((method) => method.grounds).map((method) => method.label);
-    box.replaceChildren(el("p", { class: "quiet" }, learners.length
+    const filmed = groups.some((group) => methodOf(group.method).grounds && group.recordings.some((recording) => recording.filmed));
+    box.replaceChildren(el("p", { class: "quiet" }, filmed
+      ? "This world cannot be shown cell by cell. What the grounder takes each step for is in the episode player."
+      : learners.length
       ? `No run of ${learners.join(", ")} could be played when the report was written, so there is no grounding to show.`
       : `No method that was run here learns what symbols look like. ${methods.map((method) => `${method.label} ${method.knows}.`).join(" ")}`));
     return;

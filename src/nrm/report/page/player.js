@@ -6,6 +6,9 @@ const ENDS = {
 };
 let player = null;
 
+/** What an action is called: by the world, by its number, or by its numbers where there are several. */
+const actionOf = (recording, { action }) => (typeof action === "string" ? action : recording.actions[action] ?? `action ${action}`);
+
 /** Offer the recorded episodes of some groups. */
 function startPlayer(task, groups) {
   if (player) player.stop();
@@ -102,7 +105,8 @@ class Player {
     const done = episode.steps.slice(0, this.place);
     const now = done.at(-1) || null;
     const cells = [episode.start, ...done.map((step) => step.cell)];
-    drawBoard(this.canvas, recording, { contents: recording.contents, agent: cells.at(-1), trail: cells });
+    if (recording.filmed) drawPicture(this.canvas, images[now ? now.frame : episode.start]);
+    else drawBoard(this.canvas, recording, { contents: recording.contents, agent: cells.at(-1), trail: cells });
     const state = now ? now.state : task.machine.initial;
     const before = done.length > 1 ? done.at(-2).state : task.machine.initial;
     lightState(now ? before : null, state);
@@ -119,7 +123,7 @@ class Player {
     if (!now) return `The beginning; state ${state}`;
     const { recording } = this;
     const end = this.place === this.last ? `; ${ENDS[this.episode.end]}` : "";
-    return `Step ${this.place}: ${recording.actions[now.action]}, symbol ${nameOf(recording, now.letter)}, reward ${plainNumber(now.reward)}, return ${plainNumber(total)}, state ${state}${end}`;
+    return `Step ${this.place}: ${actionOf(recording, now)}, symbol ${nameOf(recording, now.letter)}, reward ${plainNumber(now.reward)}, return ${plainNumber(total)}, state ${state}${end}`;
   }
 
   drawFacts(now, total) {
@@ -132,10 +136,11 @@ class Player {
     };
     const end = this.place === this.last ? el("small", {}, ` ${ENDS[this.episode.end]}`) : null;
     const { grounding } = recording;
-    const predicted = !now ? "–" : grounding
-      ? [symbol(grounding.learned[now.cell]), el("small", {}, ` ${percent(grounding.sure[now.cell], 0)}`)]
+    const guess = !now ? null : grounding ? [grounding.learned[now.cell], grounding.sure[now.cell]] : [now.predicted, now.sure];
+    const predicted = !now ? "–" : guess[0] !== undefined
+      ? [symbol(guess[0]), el("small", {}, ` ${percent(guess[1], 0)}`)]
       : el("small", {}, `none: ${method.label} ${method.knows}`);
-    const action = now && recording.actions[now.action];
+    const action = now && actionOf(recording, now);
     this.facts.replaceChildren(
       fact("Step", `${this.place} of ${this.last}`, end),
       fact("Action", now ? `${ARROWS[action] ?? ""}${action}` : "–"),

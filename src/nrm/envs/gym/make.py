@@ -1,0 +1,91 @@
+"""Making one environment, with errors that say whose they are."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+import gymnasium
+from gymnasium.wrappers import TimeLimit
+
+from nrm.envs.gym.config import PREFIX, GymConfig
+from nrm.errors import ConfigError, NrmError, WorldError, describe, suggestion
+from nrm.registry import import_here, import_value
+
+AnyEnv = gymnasium.Env[Any, Any]
+
+
+def check_id(name: str) -> None:
+    """Raise `ConfigError` unless Gymnasium has an environment of that id, or its package registers one."""
+    package, colon, bare = name.rpartition(":")
+    if colon:
+        import_here(package, f"{PREFIX}{name}", "world")
+    if bare not in gymnasium.registry:
+        near = suggestion(bare, gymnasium.registry)
+        more = "" if colon else "; if a package brings it, name that too: gym:PACKAGE:ID"
+        raise ConfigError(f"Gymnasium has no environment '{bare}'{near}{more}")
+
+
+def make_env(config: GymConfig, render_mode: str | None = None) -> AnyEnv:
+    """The environment that a configuration names, with its wrappers and its limit of steps."""
+    try:
+        env = _registered(config, render_mode) if config.id is not None else _own(config, render_mode)
+    except NrmError:
+        raise
+    except gymnasium.error.DependencyNotInstalled as error:
+        raise WorldError(f"{config.source} needs a package that is not installed: {error}") from None
+    except Exception as error:
+        raise WorldError(f"{config.source} failed{_given(config)}: {describe(error)}") from error
+    if not isinstance(env, gymnasium.Env):
+        raise WorldError(
+            f"{config.source} gave {type(env).__name__}, not a gymnasium.Env; let it make an environment and return it"
+        )
+    for path in config.wrappers:
+        wrap = import_value(path, "wrapper")
+        try:
+            env = wrap(env)
+        except Exception as error:
+            raise WorldError(f"the wrapper {path} failed on {config.source}: {describe(error)}") from error
+    return env if config.steps is None else TimeLimit(env, config.steps)
+
+
+def _registered(config: GymConfig, render_mode: str | None) -> AnyEnv:
+    assert config.id is not None
+    check_id(config.id)
+    name = config.id.rpartition(":")[2]
+    make: Any = gymnasium.make  # its type gives the environment's own arguments the types of its own
+    with warnings.catch_warnings():  # an older version than the newest is what was asked for
+        warnings.simplefilter("ignore")
+        made: AnyEnv = make(name, render_mode=render_mode, disable_env_checker=True, **config.kwargs)
+    return made
+
+
+def _own(config: GymConfig, render_mode: str | None) -> AnyEnv:
+    make = import_value(config.source, "world")
+    if isinstance(make, gymnasium.Env):
+        raise WorldError(f"{config.source} is one environment, but several are needed; name a function that makes one")
+    if not callable(make):
+        raise WorldError(
+            f"{config.source} is {make!r}; name a function or class that makes a gymnasium.Env, or an "
+            "nrm.envs.WorldKind"
+        )
+    kwargs: dict[str, Any] = dict(config.kwargs)
+    if render_mode is not None and _takes(make, "render_mode"):
+        kwargs.setdefault("render_mode", render_mode)
+    made: AnyEnv = make(**kwargs)
+    return made
+
+
+def _takes(make: Any, name: str) -> bool:
+    """Whether a function has an argument of that name, or takes any."""
+    try:
+        parameters = inspect.signature(make).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(one.name == name or one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+
+
+def _given(config: GymConfig) -> str:
+    texts = ", ".join(f"{name}={value!r}" for name, value in config.kwargs.items())
+    return f" with {texts}" if texts else ""

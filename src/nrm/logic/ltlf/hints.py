@@ -1,0 +1,52 @@
+"""What the writer of a formula may not have meant."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from nrm.logic.ltlf.formula import Formula, Op
+from nrm.logic.ltlf.semantics import holds
+
+MOST_ATOMS = 8
+"""Atoms up to which all single steps are tried."""
+
+
+def hint(formula: Formula) -> str:
+    """What to say of sequences that one step can satisfy whole, where several propositions may hold at a step."""
+    changed: dict[Formula, Formula] = {}
+    found: Formula | None = None
+    for part in formula.postorder():
+        renewed = Formula(part.op, tuple(changed[arg] for arg in part.args), part.name)
+        if _is_sequence(part) and _one_step_is_enough(part):
+            found = part
+            renewed = _one_after_the_other(renewed)
+        changed[part] = renewed
+    if found is None:
+        return ""
+    return (
+        f"one step can satisfy {found.brief()} whole, since all of it may hold at once; so nothing is paid on the way. "
+        f"If one is to come after the other, write {changed[formula].brief()}"
+    )
+
+
+def _is_sequence(part: Formula) -> bool:
+    """Whether it has the form F(a & F b)."""
+    if part.op is not Op.EVENTUALLY or part.args[0].op is not Op.AND:
+        return False
+    later = [arg.op is Op.EVENTUALLY for arg in part.args[0].args]
+    return any(later) and not all(later)
+
+
+def _one_step_is_enough(part: Formula) -> bool:
+    atoms = part.atoms()
+    if len(atoms) > MOST_ATOMS:
+        return True  # in all likelihood
+    steps = product((False, True), repeat=len(atoms))
+    return any(holds(part, [[atom for atom, true in zip(atoms, step, strict=True) if true]]) for step in steps)
+
+
+def _one_after_the_other(part: Formula) -> Formula:
+    """F(a & X F b) of F(a & F b)."""
+    conjunction = part.args[0]
+    args = (Formula(Op.NEXT, (arg,)) if arg.op is Op.EVENTUALLY else arg for arg in conjunction.args)
+    return Formula(Op.EVENTUALLY, (Formula(Op.AND, tuple(args)),))

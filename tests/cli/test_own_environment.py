@@ -1,0 +1,158 @@
+"""An environment in a folder of the user's, from the command line alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nrm.cli.watch import blocks
+from tests.cli.conftest import Nrm
+
+MINE = Path(__file__).parent.parent / "envs" / "own.py"
+TASK = ("--task", "F(mail & F desk)")
+SYMBOLS = ("--symbols", "mail,desk,floor")
+QUICK = ("--episodes", "120", "--quiet")
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a module of the user's, which is the current one."""
+    shutil.copy(MINE, tmp_path / "mine.py")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("/nowhere")  # restores the path at the end
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    return tmp_path
+
+
+def test_train_evaluate_watch_report_and_sweep(nrm_command: Nrm, mine: Path) -> None:
+    run = ("train", "--world", "mine:Corridor", "--label", "mine:holds", *SYMBOLS, *TASK, "--out", "runs/one")
+    trained = nrm_command(*run, *QUICK, "--world.kwargs.size", "2", "--grounding.every", "40")
+    assert (trained.status, trained.err) == (0, "")
+    config = json.loads((mine / "runs/one/config.json").read_text())
+    assert config["world"] == "mine:Corridor"
+    assert config["settings"]["world"]["label"] == "mine:holds"
+    assert config["settings"]["world"]["kwargs"] == {"size": 2}
+
+    found = json.loads(nrm_command("evaluate", "runs/one", "--episodes", "10", "--json").out)
+    assert found["success_rate"] >= 0.9
+    assert found["grounding_accuracy"] is not None
+
+    seen = nrm_command("watch", "runs/one")
+    assert seen.status == 0
+    assert "true symbol mail" in seen.out
+    filmed = nrm_command("watch", "runs/one", "--gif", "one.gif")
+    assert "wrote one.gif" in filmed.out
+    assert (mine / "one.gif").read_bytes().startswith(b"GIF8")
+
+    resumed = nrm_command("train", "--resume", "runs/one", "--quiet")
+    assert "is done already" in resumed.out
+
+    reported = nrm_command("report", "runs")
+    assert (reported.status, reported.err) == (0, "")
+
+    (mine / "grid.toml").write_text(
+        'tasks = ["F(mail & F desk)"]\nworlds = ["mine:Corridor"]\nmethods = ["rm"]\nepisodes = 30\n'
+        '[settings.world]\nlabel = "mine:holds"\nsymbols = ["mail", "desk", "floor"]\nkwargs = {size = 2}\n'
+    )
+    swept = nrm_command("sweep", "grid.toml", "--out", "grid", "--quiet", "--processes", "1")
+    assert swept.status == 0
+    assert "mine:Corridor" in swept.out
+
+
+def test_a_machine_file_in_place_of_a_task(nrm_command: Nrm, mine: Path) -> None:
+    nrm_command("compile", TASK[1], *SYMBOLS, "--out", "order.json")
+    world = ("--world", "mine:Corridor", "--label", "mine:holds", "--method", "rm")
+    trained = nrm_command("train", *world, "--machine", "order.json", "--out", "run", *QUICK)
+    assert trained.status == 0
+    (mine / "order.json").unlink()  # the run remembers the machine
+    assert nrm_command("evaluate", "run", "--episodes", "5").status == 0
+    assert nrm_command("train", "--resume", "run", "--quiet").status == 0
+
+
+def test_an_environment_with_a_task_and_one_that_says_what_holds(nrm_command: Nrm, mine: Path) -> None:
+    for out, arguments in (("a", ("mine:with_task",)), ("b", ("mine:Speaking", *TASK))):
+        done = nrm_command(
+            "train", "--world", *arguments, "--method", "rm", "--episodes", "20", "--out", out, "--quiet"
+        )
+        assert (done.status, done.err) == (0, "")
+
+
+def test_a_run_whose_module_is_gone(nrm_command: Nrm, mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = ("--world", "mine:Speaking", *TASK, "--method", "rm", "--out", "runs/one", "--episodes", "20", "--quiet")
+    assert nrm_command("train", *run).status == 0
+    (mine / "mine.py").unlink()
+    monkeypatch.delitem(sys.modules, "mine")
+    lost = nrm_command("evaluate", "runs/one")
+    assert lost.status == 2
+    assert "the world 'mine:Speaking' cannot be found: there is no module 'mine' here" in lost.err
+    assert "remove" not in lost.err
+    reported = nrm_command("report", "runs")
+    assert reported.status == 0
+    assert "only its numbers are shown: the world 'mine:Speaking' cannot be found" in reported.err
+
+
+def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> None:
+    run = ("--world", "mine:Unseeded", "--label", "mine:holds", *SYMBOLS, *TASK, "--method", "rm", "--quiet")
+    done = nrm_command("train", *run, "--out", "run", "--episodes", "20")
+    assert done.status == 0
+    assert "nrm: warning: the environment cannot be seeded: two episodes from one seed part" in done.err
+    assert nrm_command("evaluate", "run", "--episodes", "5").status == 0
+    config = mine / "run" / "config.json"
+    config.write_text(config.read_text().replace('"episodes": 20', '"episodes": 40'))
+    resumed = nrm_command("train", "--resume", "run", "--quiet")
+    assert resumed.status == 2
+    assert "cannot be brought back to where it was saved" in resumed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--world", "map", "--task", "1", "--label", "a:b"), "--label is for worlds of your own"),
+        (("--world", "mine:Corridor", "--machine", "F mail"), "--machine takes a machine file"),
+        (("--world", "mine:Corridor", "--machine", "m.json", *TASK), "--task and --machine are given together"),
+        (("--world", "mine:Corridor", "--machine", "m.json"), "cannot read m.json"),
+        (("--world", "mine:Corridor"), "no task is given, and mine:Corridor has none of its own"),
+        (("--world", "mine:Corridor", *TASK, "--label", "mine:holds"), "name all that the label can say"),
+        (("--world", "mine:Corridor", "--task", "1"), "say with --symbols what these are"),
+        (("--world", "mine:failing", *TASK), "mine:failing failed: RuntimeError: the simulator is not running"),
+        (("--world", "mine:Corridor", "--world.kwargs.size"), "needs a value, such as --world.kwargs.size 8"),
+        (("--world", "mine:Corridor", *TASK, "--world.kwargs.colour", "red"), "failed with colour='red'"),
+        (("--world", "mine:Pieces", *TASK, "--label", "mine:holds", *SYMBOLS), "gymnasium.wrappers:FlattenObservation"),
+    ],
+)
+def test_what_cannot_be_trained_says_why(
+    nrm_command: Nrm, mine: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    refused = nrm_command("train", *arguments, "--out", "run")
+    assert refused.status == 2
+    assert message in refused.err
+    assert not (mine / "run").exists()
+
+
+def test_blocks_of_a_picture() -> None:
+    picture = np.zeros((4, 2, 3), dtype=np.uint8)
+    picture[0, 0] = (255, 0, 0)
+    picture[3, 1] = (0, 0, 255)
+    text = blocks(picture, 2)
+    assert text.plain == "▀▀\n▀▀\n"
+    styles = [str(span.style) for span in text.spans]
+    assert styles[0] == "#ff0000 on #000000"
+    assert styles[3] == "#000000 on #0000ff"
+    assert blocks(np.zeros((200, 100, 3), dtype=np.uint8), 50).plain.count("\n") == 50
+
+
+def test_a_grounder_from_another_run(nrm_command: Nrm, mine: Path) -> None:
+    world = ("--world", "mine:Speaking", "--quiet", "--episodes", "20")
+    assert nrm_command("train", *world, "--task", "F mail", "--out", "one").status == 0
+    again = ("train", *world, *TASK, "--grounder", "one", "--out")
+    assert nrm_command(*again, "two", "--grounding.learn", "false").status == 0
+    config = json.loads((mine / "two" / "config.json").read_text())["settings"]["grounding"]
+    assert (config["learn"], config["initial"]) == (False, str(mine / "one"))
+    refused = nrm_command(*again, "three", "--method", "rm")
+    assert "--grounder is for methods that learn symbols, which 'rm' does not" in refused.err
+    assert "holds no run" in nrm_command("train", *world, *TASK, "--grounder", "none", "--out", "four").err

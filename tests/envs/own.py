@@ -1,0 +1,151 @@
+"""Environments such as users write, good and bad ones, for tests that name them as `tests.envs.own:NAME`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+import nrm
+
+SYMBOLS = ("mail", "desk", "floor")
+Seen = NDArray[np.float32]
+
+
+class Corridor(gymnasium.Env[Seen, Any]):
+    """A row of places, the mail at the left end, a desk at the right one. Observations are noisy."""
+
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
+
+    def __init__(self, size: int = 4, noise: float = 0.3, render_mode: str | None = None) -> None:
+        self.size, self.noise, self.render_mode = size, noise, render_mode
+        self.observation_space = spaces.Box(-1.0, size + 1.0, (1,), np.float32)
+        self.action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Seen, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.place, self.time = self.size // 2, 0
+        return self.look(), {}
+
+    def step(self, action: int) -> Any:
+        self.place = min(max(self.place + (1 if action else -1), 0), self.size)
+        self.time += 1
+        return self.look(), 0.0, False, self.time >= 30, {"event": holds(None, {}, self)}
+
+    def look(self) -> Seen:
+        return np.array([self.place + self.np_random.uniform(-self.noise, self.noise)], dtype=np.float32)
+
+    def render(self) -> Any:
+        picture = np.full((8, 8 * (self.size + 1), 3), 255, dtype=np.uint8)
+        picture[2:6, 8 * self.place + 2 : 8 * self.place + 6] = (200, 30, 30)
+        return picture
+
+
+def holds(observation: Any, info: dict[str, Any], env: Any) -> str:
+    corridor = env.unwrapped
+    return {0: "mail", corridor.size: "desk"}.get(corridor.place, "floor")
+
+
+class Speaking(Corridor):
+    """Says itself what can hold, and what does."""
+
+    symbols = SYMBOLS
+
+    def label(self) -> str:
+        return holds(None, {}, self)
+
+
+def with_task() -> gymnasium.Env[Any, Any]:
+    return nrm.TaskEnv(Corridor(), nrm.compile("F(mail & F desk)", SYMBOLS), holds)
+
+
+def failing() -> gymnasium.Env[Any, Any]:
+    raise RuntimeError("the simulator is not running")
+
+
+def no_environment() -> int:
+    return 3
+
+
+class Old(Corridor):
+    """Steps as the old gym did."""
+
+    def step(self, action: int) -> Any:
+        observation, reward, _, done, info = super().step(action)
+        return observation, reward, done, info
+
+
+class Breaks(Corridor):
+    """Fails at its third step."""
+
+    def step(self, action: int) -> Any:
+        if self.time == 2:
+            raise ZeroDivisionError("no more steps")
+        return super().step(action)
+
+
+class WrongShape(Corridor):
+    def look(self) -> Seen:
+        return np.zeros(2 if getattr(self, "time", 0) == 1 else 1, dtype=np.float32)
+
+
+class NotANumber(Corridor):
+    def step(self, action: int) -> Any:
+        return (*super().step(action)[:1], float("nan"), False, False, {})
+
+
+class Unseeded(Corridor):
+    """Draws its noise from a generator that no seed reaches."""
+
+    def look(self) -> Seen:
+        return np.array([self.place + np.random.default_rng().uniform(-0.3, 0.3)], dtype=np.float32)
+
+
+class Leaking(Corridor):
+    """What one episode leaves behind changes the next."""
+
+    episodes = 0
+
+    def look(self) -> Seen:
+        return super().look() + np.float32(0.01 * self.episodes)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Seen, dict[str, Any]]:
+        self.episodes += 1
+        return super().reset(seed=seed)
+
+
+class Pieces(Corridor):
+    """Observations in two parts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation_space: Any = spaces.Dict({"one": spaces.Box(-1, 5, (1,)), "two": spaces.Discrete(2)})
+
+    def look(self) -> Any:
+        return {"one": super().look(), "two": 0}
+
+
+class Outside(Corridor):
+    """Shows numbers that its space does not have."""
+
+    def look(self) -> Seen:
+        return super().look() + np.float32(100)
+
+
+def wrong_label(observation: Any, info: dict[str, Any], env: Any) -> str:
+    return "zebra"
+
+
+def failing_label(observation: Any, info: dict[str, Any], env: Any) -> str:
+    return str(info["nothing"])
+
+
+def one_argument(observation: Any) -> str:
+    return "mail"
+
+
+WORLD = Corridor()
+NUMBER = 3

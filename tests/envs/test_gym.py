@@ -1,0 +1,193 @@
+"""Any environment by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+
+import nrm
+from nrm.envs import TaskEnv, find_world
+from nrm.envs.gym import GymConfig, gym_env, gym_world
+from nrm.errors import ConfigError, NrmError, NrmWarning, UnknownSymbolError, WorldError
+from tests.envs.own import SYMBOLS, Corridor, holds
+
+OWN = "tests.envs.own:"
+MACHINE = nrm.compile("F(mail & F desk)", SYMBOLS)
+
+
+def own(name: str, **settings: Any) -> GymConfig:
+    return GymConfig(OWN + name, **{"label": OWN + "holds", **settings})
+
+
+def test_it_equals_the_environment_made_by_hand() -> None:
+    config = own("Corridor", kwargs={"size": 6, "noise": 0.1}, steps=9)
+    env = gym_env(config, MACHINE)
+    twin = TaskEnv(gymnasium.wrappers.TimeLimit(Corridor(6, 0.1), 9), MACHINE, holds)
+    for seed in range(3):
+        assert np.array_equal(env.reset(seed=seed)[0], twin.reset(seed=seed)[0])
+        for action in (0, 0, 0, 1, 0, 1, 1, 1, 1):
+            one, other = env.step(action), twin.step(action)
+            assert np.array_equal(one[0], other[0])
+            assert one[1:] == other[1:]
+        assert one[3]
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("Corridor", OWN + "holds"), ("Corridor", "info:event"), ("Speaking", None), ("Speaking", "label")],
+)
+def test_where_labels_come_from(name: str, label: str | None) -> None:
+    env = gym_env(GymConfig(OWN + name, label=label), MACHINE)
+    env.reset(seed=0)
+    assert [env.step(0)[4]["label"] for _ in range(3)] == ["floor", "mail", "mail"]
+
+
+def test_names_find_their_kind_and_configuration() -> None:
+    kind, config = find_world("gym:CartPole-v1")
+    assert (kind.name, config, kind.title(config)) == ("gym", GymConfig("gym:CartPole-v1"), "gym:CartPole-v1")
+    kind, config = find_world(OWN + "Corridor")
+    assert (kind.name, config.id) == ("gym", None)
+    assert find_world("gym:minigrid:MiniGrid-Empty-5x5-v0")[1].id == "minigrid:MiniGrid-Empty-5x5-v0"
+
+
+def test_registered_environments_step() -> None:
+    config = GymConfig("gym:CartPole-v1", label="tests.envs.test_gym:side", symbols=("left", "right"))
+    world = gym_world(config, nrm.compile("F right", ("left", "right")), 2)
+    assert (world.shape, world.actions, world.unrepeatable) == ((4,), 2, "")
+    world.reset(0)
+    paid = sum(world.step(torch.ones(2, dtype=torch.int64)).reward for _ in range(60))
+    assert bool((torch.as_tensor(paid) >= 100).all())
+
+
+def side(observation: Any, info: dict[str, Any], env: Any) -> str:
+    return "right" if observation[0] > 0.05 else "left"
+
+
+@pytest.mark.parametrize(
+    ("config", "text", "symbols", "exclusive"),
+    [
+        (own("Corridor", symbols=SYMBOLS), "F desk", SYMBOLS, True),
+        (own("Corridor", propositions=("desk", "mail")), "F desk", ("desk", "mail"), False),
+        (own("Speaking"), "F desk", SYMBOLS, True),
+        (own("Corridor"), "F desk & F mail", ("desk", "mail"), False),
+        (own("Corridor", symbols=SYMBOLS), "visit-2", SYMBOLS, True),
+    ],
+)
+def test_what_can_hold(config: GymConfig, text: str, symbols: tuple[str, ...], exclusive: bool) -> None:
+    kind, _ = find_world(config.source)
+    task = kind.task(text, config)
+    assert (task.alphabet.symbols, task.alphabet.is_exclusive) == (symbols, exclusive)
+
+
+def test_an_environment_with_a_task_of_its_own() -> None:
+    kind, config = find_world(OWN + "with_task")
+    task = kind.task(None, config)
+    assert task.machine() == MACHINE
+    world = kind.build(config, task.machine(), 2, "outcome")
+    assert world.machine == MACHINE
+    with pytest.raises(WorldError, match=r"puts a task on its environment itself.*drop --task"):
+        kind.build(config, nrm.compile("F desk", SYMBOLS), 2, "outcome")
+    with pytest.raises(WorldError, match="add --end outcome"):
+        kind.build(config, MACHINE, 2, "limit")
+    with pytest.raises(WorldError, match=r"a label of its own.*drop --label x:y"):
+        kind.build(GymConfig(config.source, label="x:y"), MACHINE, 2, "outcome")
+
+
+def test_wrappers_from_their_names() -> None:
+    config = own("Pieces", wrappers=("gymnasium.wrappers:FlattenObservation",))
+    assert gym_world(config, MACHINE, 2).shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("gym:CartPol-v1", r"no environment 'CartPol-v1'; did you mean 'CartPole-v1'\?; if a package brings it"),
+        ("gym:no_such_package:It-v0", "'gym:no_such_package:It-v0' cannot be found: there is no module"),
+        ("CartPole-v1", r"unknown world 'CartPole-v1'; did you mean 'gym:CartPole-v1'\?"),
+        ("gim:CartPole-v1", r"did you mean 'gym'\?"),
+        ("no_such_module:make", "there is no module 'no_such_module' here"),
+        ("tests/envs/own.py:Corridor", "names a file; write the module without its ending"),
+        (OWN + "Coridor", r"has no 'Coridor'; did you mean 'Corridor'\?"),
+    ],
+)
+def test_names_that_lead_nowhere(name: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        find_world(name)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (own("failing"), r"own:failing failed: RuntimeError: the simulator is not running \(.*own.py, line \d+\)"),
+        (own("Corridor", kwargs={"colour": "red"}), r"Corridor failed with colour='red': TypeError"),
+        (own("no_environment"), r"gave int, not a gymnasium\.Env"),
+        (own("WORLD"), "is one environment, but several are needed"),
+        (own("NUMBER"), "is 3; name a function or class"),
+        (own("Old"), r"Old, step 1 of episode 1: step\(\) must return .* not 4 values .*the old gym package"),
+        (own("Breaks"), r"own:Breaks, step 3 of episode 1, action \d: ZeroDivisionError: no more steps"),
+        (own("WrongShape"), r"WrongShape, step 1 of episode 1: the observation has shape \(2,\), but"),
+        (own("NotANumber"), "NotANumber, step 1 of episode 1: the reward is nan"),
+        (own("Pieces"), r"not Dict.*--world\.wrappers gymnasium\.wrappers:FlattenObservation"),
+        (own("Corridor", label=OWN + "wrong_label"), "unknown symbol 'zebra' at step 1 of episode 1"),
+        (own("Corridor", label=OWN + "failing_label"), r"failing_label failed at step 1 of episode 1: KeyError"),
+        (own("Corridor", label=OWN + "one_argument"), r"called with three arguments"),
+        (own("Corridor", label=OWN + "NUMBER"), "is 3, which cannot be called"),
+        (own("Corridor", label="info:evnt"), r"info has no 'evnt' \(it has event\); did you mean 'event'"),
+        (own("Corridor", label=None), r"does not say what holds.*--label module:name"),
+        (
+            own("Corridor", wrappers=("gymnasium.wrappers:TimeLimit",)),
+            "the wrapper gymnasium.wrappers:TimeLimit failed",
+        ),
+    ],
+)
+def test_environments_that_break_the_rules(config: GymConfig, message: str) -> None:
+    with pytest.raises(NrmError, match=message):
+        gym_world(config, MACHINE, 2)
+
+
+def test_nothing_holds_where_no_symbol_says_so() -> None:
+    two = nrm.compile("F(mail & F desk)", ("mail", "desk"))
+    with pytest.raises(UnknownSymbolError, match="unknown symbol 'floor'"):
+        gym_world(own("Corridor"), two, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [("Unseeded", "the first observation"), ("Leaking", "the first observation")]
+)
+def test_environments_that_no_seed_repeats(name: str, place: str) -> None:
+    world = gym_world(own(name), MACHINE, 2)
+    assert world.unrepeatable == place
+    world.reset(0)
+    world.step(torch.zeros(2, dtype=torch.int64))
+    saved = world.state_dict()
+    again = gym_world(own(name), MACHINE, 2)
+    again.load_state_dict(saved)
+    with pytest.raises(
+        WorldError, match="cannot be brought back to where it was saved: two episodes from one seed part"
+    ):
+        again.step(torch.zeros(2, dtype=torch.int64))
+    again.reset(0)
+    again.step(torch.zeros(2, dtype=torch.int64))
+
+
+def test_observations_outside_of_their_space_are_told() -> None:
+    with pytest.warns(NrmWarning, match=r"outside of observation_space Box.*: 10\d"):
+        gym_world(own("Outside"), MACHINE, 1)
+
+
+def test_episodes_without_an_end_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nrm.envs.gym.guard.LONG", 5)
+    env = gym_env(own("Corridor"), MACHINE)
+    env.reset(seed=0)
+    with pytest.warns(NrmWarning, match=r"an episode has lasted 5 steps; set a limit with --world\.steps"):
+        _ = [env.step(0) for _ in range(5)]
+
+
+def test_a_task_on_a_task_is_refused() -> None:
+    inner = TaskEnv(Corridor(), MACHINE, holds)
+    with pytest.raises(WorldError, match=r"has a task already \(a machine of 3 states\), and would be paid for twice"):
+        TaskEnv(gymnasium.wrappers.TimeLimit(inner, 5), MACHINE, holds)

@@ -1,0 +1,89 @@
+"""A run's grounder in another run."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nrm.errors import ConfigError
+from nrm.runs import RunConfig, RunFolder, choose_run, known_model, load_run, train
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trained(tmp_path_factory.mktemp("source") / "run", choose_run("4", episodes=130))
+
+
+def trained(path: Path, config: RunConfig) -> Path:
+    folder = RunFolder(path)
+    folder.begin(config)
+    train(folder, folder.load())
+    return path
+
+
+def target(source: Path, task: str = "7", episodes: int = 40, **grounding: Any) -> RunConfig:
+    settings = {"grounding": {"initial": str(source), **grounding}}
+    return choose_run(task, method="nrm", episodes=episodes, settings=settings)
+
+
+def weights(path: Path) -> list[torch.Tensor]:
+    return [value.detach() for value in load_run(path).grounder.parameters()]
+
+
+def same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
+    return all(map(torch.equal, one, other))
+
+
+def test_a_frozen_grounder_stays_what_it_was(source: Path, tmp_path: Path) -> None:
+    frozen = trained(tmp_path / "frozen", target(source, learn=False, every=10))
+    assert same(weights(frozen), weights(source))
+    accuracy = RunFolder(frozen).grounding()
+    assert accuracy is not None
+    assert accuracy["episode"].tolist() == [0]
+    labels = load_run(source).trainer.world.true_labels()
+    frames = load_run(source).trainer.world.frames
+    assert labels is not None
+    named = load_run(source).grounder(frames).argmax(-1)
+    assert accuracy["accuracy"][0] == pytest.approx(float((named == labels).double().mean()))
+
+
+def test_it_learns_on_from_there(source: Path, tmp_path: Path) -> None:
+    config = target(source, task="F door & F gem & G !pickaxe", every=10)
+    begun = config.build_trainer(known_model(config).grounder)
+    assert begun.model is not None
+    assert same([value.detach() for value in begun.model.grounder.parameters()], weights(source))
+    learned = trained(tmp_path / "on", config)
+    assert not same(weights(learned), weights(source))
+
+
+def test_the_source_is_not_needed_any_more(source: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "source"
+    shutil.copytree(source, moved)
+    folder = RunFolder(tmp_path / "run")
+    folder.begin(target(moved, learn=False))
+    shutil.rmtree(moved)
+    train(folder, folder.load())
+    assert same(weights(folder.path), weights(source))
+
+
+def test_what_does_not_fit(source: Path, tmp_path: Path) -> None:
+    initial = {"initial": str(source)}
+    with pytest.raises(
+        ConfigError, match=r"observations of shape \(2,\), torch.float32, and image shows \(64, 64, 3\)"
+    ):
+        known_model(choose_run("7", "image", settings={"grounding": initial}))
+    items: dict[str, Any] = {"items": ["lava@1,1", "a@2,2"]}
+    other = choose_run("F a", settings={"world": items, "grounding": initial})
+    with pytest.raises(ConfigError, match=r"exclusive symbols pickaxe, .* over the exclusive symbols lava, a, empty"):
+        known_model(other)
+    with pytest.raises(ConfigError, match="add --grounder RUN"):
+        choose_run("7", settings={"grounding": {"learn": False}}).build_trainer()
+    told = trained(tmp_path / "told", choose_run("7", method="rm", episodes=5))
+    with pytest.raises(ConfigError, match="'rm' has no grounder: it learns no symbols"):
+        known_model(target(told))
+    with pytest.raises(ConfigError, match="'rm' learns no symbols, so it can take no grounder"):
+        choose_run("7", method="rm").build_trainer(load_run(source).grounder)

@@ -1,0 +1,65 @@
+"""Mistakes that are easily made, and what is said of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import pytest
+from gymnasium.vector import SyncVectorEnv
+
+import nrm
+from nrm.errors import NrmWarning, WorldError
+from nrm.neural import NeuralRewardMachine, ProbabilisticMoore, grounder_for
+from nrm.wrappers import NeuralRewardMachineWrapper, model_for
+from tests.envs.own import SYMBOLS, Corridor, holds
+
+MACHINE = nrm.compile("F(mail & F desk)", SYMBOLS)
+
+
+def walk(env: gymnasium.Env[Any, Any], steps: int) -> None:
+    env.reset(seed=0)
+    for _ in range(steps):
+        _, _, terminated, truncated, _ = env.step(0)
+        if terminated or truncated:
+            env.reset()
+
+
+def test_an_environment_in_place_of_its_space() -> None:
+    with pytest.raises(WorldError, match=r"not Corridor; pass env\.observation_space"):
+        model_for(Corridor(), MACHINE)  # type: ignore[arg-type]
+    with pytest.raises(WorldError, match=r"not SyncVectorEnv; pass env\.single_observation_space"):
+        model_for(SyncVectorEnv([Corridor]), MACHINE)  # type: ignore[arg-type]
+    with pytest.raises(WorldError, match=r"takes a space of Gymnasium, such as .* not 3"):
+        model_for(3, MACHINE)  # type: ignore[arg-type]
+
+
+def test_an_environment_that_pays_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nrm.tracking.tracker.UNPAID", 20)
+    plain = Corridor()
+    with pytest.warns(NrmWarning, match=r"20 steps have paid nothing but 0.*nrm\.TaskEnv\(env, machine, label\)"):
+        walk(NeuralRewardMachineWrapper(plain, model_for(plain.observation_space, MACHINE)), 25)
+    # With a task, nothing may be paid for as long as it takes.
+    walk(NeuralRewardMachineWrapper(nrm.TaskEnv(plain, MACHINE, lambda *_: "floor"), MACHINE), 25)
+    tasked = nrm.TaskEnv(plain, MACHINE, lambda *_: "floor")
+    walk(NeuralRewardMachineWrapper(tasked, model_for(plain.observation_space, MACHINE)), 25)
+
+
+def test_episodes_that_nobody_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nrm.tracking.tracker.UNTAKEN", 3)
+    env = nrm.TaskEnv(Corridor(), MACHINE, holds)
+    model = model_for(env.observation_space, MACHINE)
+    with pytest.warns(NrmWarning, match=r"3 episodes were recorded and nobody took them.*GroundingCallback"):
+        walk(NeuralRewardMachineWrapper(env, model), 120)
+    walk(NeuralRewardMachineWrapper(env, model, record=False), 120)
+
+
+def test_a_machine_that_has_yet_to_be_learned() -> None:
+    env = nrm.TaskEnv(Corridor(), MACHINE, holds)
+    for seed in range(5):
+        unknown = ProbabilisticMoore.unknown(SYMBOLS, 5, [0, 50, 100], seed=seed)
+        model = NeuralRewardMachine(grounder_for((1,), 3), unknown)
+        with pytest.raises(WorldError, match=r"has yet to be learned .*nrm\.discover"):
+            NeuralRewardMachineWrapper(env, model)
+    near = ProbabilisticMoore.from_machine(MACHINE, trainable=("rewards", "transitions"))
+    NeuralRewardMachineWrapper(env, NeuralRewardMachine(grounder_for((1,), 3), near))
