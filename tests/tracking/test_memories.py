@@ -12,7 +12,7 @@ from nrm.neural.grounders import MlpGrounder, TrueLabels
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
 from nrm.tracking import Belief, BeliefMemory, MachineMemory, Seen, reset
-from nrm.tracking.belief_step import BeliefStep
+from nrm.tracking.belief_step import BeliefStep, TensorBeliefStep, belief_step
 
 MACHINE = nrm.compile("F a & F b", "a b c")
 
@@ -99,8 +99,8 @@ def test_a_step_in_numpy_is_the_step_in_torch(formula: str, belief: Belief) -> N
     machine = nrm.compile(formula, propositions=["a", "b", "c"])
     model = NeuralRewardMachine(MlpGrounder(2, 8), machine).eval()
     fast, slow = BeliefMemory(model, None, belief), BeliefMemory(model, None, belief)
-    assert fast._step is not None
-    slow._step = None
+    assert isinstance(fast._step, BeliefStep)
+    slow._step = TensorBeliefStep(model, belief)
     one, other = fast.start(6), slow.start(6)
     draw = torch.Generator().manual_seed(0)
     levels = torch.tensor(machine.levels, dtype=torch.float32)
@@ -118,10 +118,11 @@ def test_a_step_in_numpy_is_the_step_in_torch(formula: str, belief: Belief) -> N
 
 def test_large_and_learned_machines_take_the_general_step() -> None:
     learned = ProbabilisticMoore.unknown(nrm.Alphabet.exclusive(["a", "b"]), 4, [0.0, 100.0], seed=0)
-    assert not BeliefStep.suits(NeuralRewardMachine(TrueLabels(2), learned))
+    assert isinstance(belief_step(NeuralRewardMachine(TrueLabels(2), learned), "open"), TensorBeliefStep)
     many = nrm.compile("F a", [f"s{number}" for number in range(400)] + ["a"])
-    assert BeliefStep.suits(NeuralRewardMachine(TrueLabels(401), many))
-    assert not BeliefStep.suits(NeuralRewardMachine(TrueLabels(401), _line(many, 60)))
+    assert isinstance(belief_step(NeuralRewardMachine(TrueLabels(401), many), "open"), BeliefStep)
+    large = NeuralRewardMachine(TrueLabels(401), _line(many, 60))
+    assert isinstance(belief_step(large, "open"), TensorBeliefStep)
 
 
 def _line(machine: nrm.MooreMachine, states: int) -> nrm.MooreMachine:
