@@ -36,7 +36,8 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
 def _grounder(world: BatchedWorld, name: str) -> nn.Module:
     symbols = world.machine.alphabet.size
     if name == "auto":  # images without end are images of ever new layouts
-        return grounder_for(world.shape, symbols, endless=world.frames is None)
+        centred = getattr(world, "centred", False)
+        return grounder_for(world.shape, symbols, endless=world.frames is None, centred=centred)
     made: nn.Module = GROUNDERS[name].from_shape(world.shape, symbols)
     return made
 

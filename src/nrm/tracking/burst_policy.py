@@ -16,6 +16,8 @@ USUAL = 1.5
 """New episodes whose loss is within this factor of what the last burst reached on held-out ones are no surprise."""
 SURPRISE = 2.0
 """A loss larger than that of the last check by this factor ends a back-off: something new is met."""
+GAP = 2.0
+"""Held-out episodes whose loss is larger than that of those learned from by this factor: more episodes would help."""
 GAIN = 0.9
 """A burst that leaves more than this share of the loss has brought nothing."""
 MOST_WAITING = 32
@@ -46,7 +48,8 @@ class BurstPolicy:
     target: float
     """Nats a step at which episodes count as explained whatever else."""
     reached: float = 0.0
-    """What the last burst reached on held-out episodes: where learning has settled, more of it brings nothing."""
+    """What the last burst reached on held-out episodes, if it settled there: more learning then brings nothing. 0 where
+    it did not settle."""
     wait: int = 0
     """Checks for which a burst that brought nothing makes later ones wait; doubles with each of these."""
     waited: int = 0
@@ -65,9 +68,14 @@ class BurstPolicy:
             return Decision("backing off", f"the last burst brought nothing; check {self.waited} of {self.wait}")
         return Decision("learn", f"loss {loss:.4f} is more than learning has settled at, {self.reached:.4f}")
 
-    def learned(self, before: float, after: float) -> None:
-        """Take in what a burst brought: the loss of what it learned from before, and of held-out episodes after."""
-        self.reached = after
+    def learned(self, before: float, after: float, train: float | None = None) -> None:
+        """Take in what a burst brought: the loss of what it learned from before, and of held-out episodes after.
+
+        `train`: the loss of what it learned from after. Where that is far below, the grounder knows its episodes by
+        heart, and learning has not settled: further episodes would teach it more.
+        """
+        by_heart = train is not None and after > GAP * max(train, self.target)
+        self.reached = 0.0 if by_heart else after
         self.waited = 0
         self.wait = min(MOST_WAITING, 2 * self.wait or 1) if after > GAIN * before else 0
 

@@ -31,6 +31,8 @@ class BatchedLetters:
     frames: Tensor | None = None
     wraps = True
     """Opposite edges of what agents see meet."""
+    centred = True
+    """Agents see what is around them, themselves in the middle."""
 
     def __init__(self, config: LetterConfig, tasks: MooreMachine | TaskPool, count: int, end: End = "outcome") -> None:
         check_count(count)

@@ -3,6 +3,7 @@
 A grounder is one file that registers one entry in `GROUNDERS`.
 """
 
+from nrm.neural.grounders.attending import AttendingGrounder
 from nrm.neural.grounders.cnn import CnnGrounder
 from nrm.neural.grounders.mlp import MlpGrounder
 from nrm.neural.grounders.parts import PartsGrounder
@@ -14,6 +15,7 @@ from nrm.neural.grounders.true_labels import TrueLabels
 
 __all__ = [
     "GROUNDERS",
+    "AttendingGrounder",
     "CnnGrounder",
     "Grounder",
     "GruGrounder",

@@ -77,6 +77,7 @@ _HOMES = {
     "mlp": "mlp",
     "cnn": "cnn",
     "pooled": "pooled",
+    "attending": "attending",
     "recurrent": "recurrent",
     "parts": "parts",
     "paper": "selection",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from nrm.neural.encoders import is_image
+from nrm.neural.grounders.attending import AttendingGrounder
 from nrm.neural.grounders.cnn import CnnGrounder
 from nrm.neural.grounders.mlp import MlpGrounder
 from nrm.neural.grounders.pooled import PooledGrounder
@@ -21,11 +22,16 @@ class ShapeRule(NamedTuple):
     from_shape: Callable[..., Grounder]
 
 
-def grounder_for(shape: Sequence[int], symbols: int, independent: bool = False, endless: bool = False) -> Grounder:
+def grounder_for(
+    shape: Sequence[int], symbols: int, independent: bool = False, endless: bool = False, centred: bool = False
+) -> Grounder:
     """A fitting grounder for observations of a shape: images get a convolutional one, all else the MLP.
 
-    `endless`: whether images are of ever new layouts, where only looks tell.
+    `endless`: whether images are of ever new layouts, where only looks tell; `centred`: whether agents see what is
+    around them, themselves in the middle.
     """
+    if centred and len(shape) == 3:
+        return AttendingGrounder.from_shape(shape, symbols, independent)
     images = PooledGrounder if endless else CnnGrounder
     return (images if is_image(shape) else MlpGrounder).from_shape(shape, symbols, independent)
 
