@@ -40,9 +40,11 @@ class TaskRunner:
         self.count = count
         self.end: End = end
         machine = tasks.union
-        self._letters = machine.alphabet.size
-        self._moves = machine.transitions.astype(np.int64).ravel()
-        self._paid = (machine.outputs[machine.transitions] - machine.outputs[:, None]).astype(np.float32).ravel()
+        # By classes of letters: a table of all letters would be large where propositions are many.
+        self._class = machine.letter_class.astype(np.int64)
+        self._classes = machine.classes
+        self._moves = machine.columns.astype(np.int64).ravel()
+        self._paid = (machine.outputs[machine.columns] - machine.outputs[:, None]).astype(np.float32).ravel()
         self._ends = _ending(tasks, end)
         self._initial = tasks.initial.astype(np.int64)
         self._shares = np.arange(1, len(tasks) + 1) / len(tasks)
@@ -76,7 +78,7 @@ class TaskRunner:
 
     def step(self, letters: NDArray[np.int64]) -> Judged:
         """Let the machines read letters (N,)."""
-        move = self.state * self._letters + letters
+        move = self.state * self._classes + self._class.take(letters)
         self.state = self.final_state = self._moves.take(move)
         return Judged(self._paid.take(move), self._ends.take(self.state))
 

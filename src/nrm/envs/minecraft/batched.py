@@ -7,31 +7,34 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from nrm.envs.counter_rng import check_seed, environment_seeds, episode_keys, words
 from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.grid import ACTIONS, begin, coordinates, letters_of_contents, next_cells, settled, slipped
 from nrm.envs.minecraft.painter import Painter
-from nrm.envs.termination import End, ending_states
-from nrm.envs.world import StepBatch, Truth, check_count, task_digest
+from nrm.envs.task_runner import TaskRunner
+from nrm.envs.termination import End
+from nrm.envs.world import StepBatch, Truth, check_count
 from nrm.errors import WorldError
-from nrm.machines import MooreMachine
+from nrm.machines import MooreMachine, TaskPool
 
-MINECRAFT_STATE_VERSION = 1
-_SAVED = ("episode", "cell", "state", "final_state", "time", "content")
+MINECRAFT_STATE_VERSION = 2
+_SAVED = ("episode", "cell", "time", "content")
 
 
 class BatchedMinecraft:
-    """The grid world of `MinecraftEnv` with a task, N times side by side (see `BatchedWorld`).
+    """The grid world of `MinecraftEnv` with a task, or one of many for each episode, N times side by side.
 
     Environment i behaves as `TaskEnv(MinecraftEnv(config), machine, end=end)` that is first reset with
     `environment_seeds(seed, count)[i]`: step for step, draws included. Where the layout does not change between
     episodes, an observation is the number of the agent's cell, and `frames` has the observation of each cell.
     """
 
-    def __init__(self, config: MinecraftConfig, machine: MooreMachine, count: int, end: End = "outcome") -> None:
+    def __init__(
+        self, config: MinecraftConfig, tasks: MooreMachine | TaskPool, count: int, end: End = "outcome"
+    ) -> None:
         check_count(count)
         if config.layout == "seed":
             if config.layout_seed is None:
@@ -41,11 +44,11 @@ class BatchedMinecraft:
                 )
             config = settled(config, config.layout_seed)
         self.config = config
-        self.machine = machine
+        self.runner = TaskRunner(tasks, count, end)
+        self.tasks = self.runner.given
+        self.machine = self.runner.tasks.union
         self.count = count
-        self.end: End = end
         self.actions = len(ACTIONS)
-        self._ends = ending_states(machine, end)
         self._tables()
         self._seeds: list[int] = []
 
@@ -58,10 +61,6 @@ class BatchedMinecraft:
         self._moves = next_cells(config).ravel()
         letters = letters_of_contents(config, machine.alphabet)
         self._content_letter = letters.astype(np.int64)
-        self._content_class = machine.letter_class[letters].astype(np.int64)
-        self._next_state = machine.columns.astype(np.int64).ravel()
-        paid = machine.outputs[machine.columns] - machine.outputs[:, None]
-        self._paid = paid.astype(np.float32).ravel()
         self._coordinates = coordinates(config)
         self._painter = Painter(config, config.pixels) if config.observation == "image" else None
         self.shape: tuple[int, ...] = (2,) if self._painter is None else (config.pixels, config.pixels, 3)
@@ -85,8 +84,7 @@ class BatchedMinecraft:
         self._cell = drawn.start
         if not self._shared:
             self._contents = drawn.contents
-        self._state = np.full(self.count, self.machine.initial, dtype=np.int64)
-        self._final_state = self._state
+        self.runner.reset(self._keys)
         self._time = np.zeros(self.count, dtype=np.int64)
         self._content = np.full(self.count, -1, dtype=np.int64)
         return torch.from_numpy(self._observed())
@@ -100,18 +98,25 @@ class BatchedMinecraft:
             moves = slipped(self.config, self._keys, self._time, moves)
         self._cell = self._moves.take(self._cell * len(ACTIONS) + moves)
         self._content = self._contents.take(self._cell if self._shared else self._cell + self._offset)
-        move = self._state * self.machine.classes + self._content_class.take(self._content)
-        self._state = self._final_state = self._next_state.take(move)
+        reward, terminated = self.runner.step(self._content_letter.take(self._content))
         self._time = self._time + 1
-        terminated = self._ends.take(self._state)
         late = self._time >= self.config.steps
         done = terminated | late
         final = observed = self._observed()
         if done.any():
             self._begin_next(done)
             observed = self._observed_anew(final, done)
-        result = (observed, self._paid.take(move), terminated, late & ~terminated, final)
+        result = (observed, reward, terminated, late & ~terminated, final)
         return StepBatch(*map(torch.from_numpy, result))
+
+    @property
+    def task(self) -> Tensor:
+        """(N,) the number of the task that each environment has now."""
+        return torch.from_numpy(self.runner.task.copy())
+
+    def weigh(self, weights: ArrayLike) -> None:
+        """Draw the tasks of later episodes as often as these weights (tasks,) say."""
+        self.runner.weigh(weights)
 
     @property
     def truth(self) -> Truth:
@@ -119,7 +124,7 @@ class BatchedMinecraft:
         if not self._seeds:
             raise WorldError("call reset(seed) first")
         label = np.where(self._content < 0, -1, self._content_letter.take(self._content, mode="clip"))
-        return Truth(*map(torch.from_numpy, (label, self._state.copy(), self._final_state.copy())))
+        return Truth(*map(torch.from_numpy, (label, self.runner.state.copy(), self.runner.final_state.copy())))
 
     def true_labels(self) -> Tensor | None:
         """(K,) the letter of each of `frames`."""
@@ -130,7 +135,13 @@ class BatchedMinecraft:
         if not self._seeds:
             raise WorldError("call reset(seed) first: there is no state to save yet")
         numbers = {name: torch.from_numpy(getattr(self, f"_{name}").copy()) for name in _SAVED}
-        return {"version": MINECRAFT_STATE_VERSION, "world": self._fingerprint(), "seeds": list(self._seeds), **numbers}
+        return {
+            "version": MINECRAFT_STATE_VERSION,
+            "world": self._fingerprint(),
+            "seeds": list(self._seeds),
+            "runner": self.runner.state_dict(),
+            **numbers,
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from where `state_dict` was called, in a world of the same configuration, task and count."""
@@ -142,20 +153,22 @@ class BatchedMinecraft:
         self._seeds = [int(seed) for seed in state["seeds"]]
         for name in _SAVED:
             setattr(self, f"_{name}", state[name].numpy().copy())
+        self.runner.load_state_dict(state["runner"])
         self._keys = episode_keys(words(self._seeds), self._episode)
         if not self._shared:
             self._contents = begin(self.config, self._keys).contents
 
     def _begin_next(self, done: NDArray[np.bool_]) -> None:
         """Begin the next episode where one is done. What was handed out is left as it is."""
-        self._state = np.where(done, self.machine.initial, self._state)
         self._time = np.where(done, 0, self._time)
         self._episode = self._episode + done
-        if self._shared and self.config.start_cell is not None and not self.config.slip:
+        if self._shared and self.config.start_cell is not None and not self.config.slip and self.tasks is None:
             # Nothing is drawn in such a world.
+            self.runner.begin(done, self._keys[done])
             self._cell = np.where(done, self.config.number(self.config.start_cell), self._cell)
             return
         self._keys[done] = episode_keys(words(self._seeds)[done], self._episode[done])
+        self.runner.begin(done, self._keys[done])
         drawn = begin(self.config, self._keys[done])
         self._cell = self._cell.copy()
         self._cell[done] = drawn.start
@@ -192,9 +205,4 @@ class BatchedMinecraft:
         return self._coordinates[cells] if self._painter is None else self._painter.paint(contents, cells)
 
     def _fingerprint(self) -> dict[str, Any]:
-        return {
-            "config": asdict(self.config),
-            "count": self.count,
-            "end": self.end,
-            "task": task_digest(self.machine),
-        }
+        return {"config": asdict(self.config), **self.runner.fingerprint()}

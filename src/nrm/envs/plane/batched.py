@@ -7,23 +7,24 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from nrm.envs.counter_rng import check_seed, environment_seeds, episode_keys, words
 from nrm.envs.plane.config import PlaneConfig
 from nrm.envs.plane.geometry import Geometry, Reading
-from nrm.envs.termination import End, ending_states
-from nrm.envs.world import Probe, StepBatch, Truth, check_count, task_digest
+from nrm.envs.task_runner import TaskRunner
+from nrm.envs.termination import End
+from nrm.envs.world import Probe, StepBatch, Truth, check_count
 from nrm.errors import WorldError
-from nrm.machines import MooreMachine
+from nrm.machines import MooreMachine, TaskPool
 
-PLANE_STATE_VERSION = 1
-_SAVED = ("episode", "place", "state", "final_state", "time", "letter")
+PLANE_STATE_VERSION = 2
+_SAVED = ("episode", "place", "time", "letter")
 
 
 class BatchedPlane:
-    """The world of `PlaneEnv` with a task, N times side by side (see `BatchedWorld`).
+    """The world of `PlaneEnv` with a task, or one of many for each episode, N times side by side.
 
     Environment i behaves as `TaskEnv(PlaneEnv(config), machine, end=end)` that is first reset with
     `environment_seeds(seed, count)[i]`: step for step, draws included.
@@ -32,22 +33,19 @@ class BatchedPlane:
     frames: Tensor | None = None
     dtype = torch.float32
 
-    def __init__(self, config: PlaneConfig, machine: MooreMachine, count: int, end: End = "outcome") -> None:
+    def __init__(self, config: PlaneConfig, tasks: MooreMachine | TaskPool, count: int, end: End = "outcome") -> None:
         check_count(count)
         if config.actions != "discrete":
             raise WorldError(f"a batch of planes has discrete actions; the configuration says '{config.actions}'")
         self.config = config
-        self.machine = machine
+        self.runner = TaskRunner(tasks, count, end)
+        self.tasks = self.runner.given
+        self.machine = self.runner.tasks.union
         self.count = count
-        self.end: End = end
         self.actions = config.size
         self._geometry = Geometry(config)
-        self._reading = Reading(config, machine.alphabet)
+        self._reading = Reading(config, self.machine.alphabet)
         self.shape = self._geometry.shape
-        self._ends = ending_states(machine, end)
-        self._class = machine.letter_class.astype(np.int64)
-        self._next_state = machine.columns.astype(np.int64).ravel()
-        self._paid = (machine.outputs[machine.columns] - machine.outputs[:, None]).astype(np.float32).ravel()
         self._seeds: list[int] = []
 
     def reset(self, seed: int) -> Tensor:
@@ -57,8 +55,7 @@ class BatchedPlane:
         self._episode = np.zeros(self.count, dtype=np.int64)
         self._keys = episode_keys(words(self._seeds), self._episode)
         self._place = self._geometry.begin(self._keys)
-        self._state = np.full(self.count, self.machine.initial, dtype=np.int64)
-        self._final_state = self._state
+        self.runner.reset(self._keys)
         self._time = np.zeros(self.count, dtype=np.int64)
         self._letter = np.full(self.count, -1, dtype=np.int64)
         return torch.from_numpy(self._geometry.seen(self._place))
@@ -70,10 +67,9 @@ class BatchedPlane:
         geometry = self._geometry
         self._place, left = geometry.moved(self._place, self._checked(actions), self._keys, self._time)
         self._letter = self._reading.letters(geometry.holds(self._place), left)
-        move = self._state * self.machine.classes + self._class.take(self._letter)
-        self._state = self._final_state = self._next_state.take(move)
+        reward, ended = self.runner.step(self._letter)
         self._time = self._time + 1
-        terminated = self._ends.take(self._state) | left
+        terminated = ended | left
         late = self._time >= self.config.steps
         done = terminated | late
         final = observed = geometry.seen(self._place)
@@ -81,15 +77,25 @@ class BatchedPlane:
             self._begin_next(done)
             observed = final.copy()
             observed[done] = geometry.seen(self._place[done])
-        result = (observed, self._paid.take(move), terminated, late & ~terminated, final)
+        result = (observed, reward, terminated, late & ~terminated, final)
         return StepBatch(*map(torch.from_numpy, result))
+
+    @property
+    def task(self) -> Tensor:
+        """(N,) the number of the task that each environment has now."""
+        return torch.from_numpy(self.runner.task.copy())
+
+    def weigh(self, weights: ArrayLike) -> None:
+        """Draw the tasks of later episodes as often as these weights (tasks,) say."""
+        self.runner.weigh(weights)
 
     @property
     def truth(self) -> Truth:
         """The letters and states behind what is seen."""
         if not self._seeds:
             raise WorldError("call reset(seed) first")
-        return Truth(*(torch.from_numpy(part.copy()) for part in (self._letter, self._state, self._final_state)))
+        parts = (self._letter, self.runner.state, self.runner.final_state)
+        return Truth(*(torch.from_numpy(part.copy()) for part in parts))
 
     def true_labels(self) -> Tensor | None:
         """None: there is no list of all observations; `probe` samples them."""
@@ -108,7 +114,13 @@ class BatchedPlane:
         if not self._seeds:
             raise WorldError("call reset(seed) first: there is no state to save yet")
         numbers = {name: torch.from_numpy(getattr(self, f"_{name}").copy()) for name in _SAVED}
-        return {"version": PLANE_STATE_VERSION, "world": self._fingerprint(), "seeds": list(self._seeds), **numbers}
+        return {
+            "version": PLANE_STATE_VERSION,
+            "world": self._fingerprint(),
+            "seeds": list(self._seeds),
+            "runner": self.runner.state_dict(),
+            **numbers,
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from where `state_dict` was called, in a world of the same configuration, task and count."""
@@ -120,14 +132,15 @@ class BatchedPlane:
         self._seeds = [int(seed) for seed in state["seeds"]]
         for name in _SAVED:
             setattr(self, f"_{name}", state[name].numpy().copy())
+        self.runner.load_state_dict(state["runner"])
         self._keys = episode_keys(words(self._seeds), self._episode)
 
     def _begin_next(self, done: NDArray[np.bool_]) -> None:
         """Begin the next episode where one is done. What was handed out is left as it is."""
-        self._state = np.where(done, self.machine.initial, self._state)
         self._time = np.where(done, 0, self._time)
         self._episode = self._episode + done
         self._keys[done] = episode_keys(words(self._seeds)[done], self._episode[done])
+        self.runner.begin(done, self._keys[done])
         self._place = self._place.copy()
         self._place[done] = self._geometry.begin(self._keys[done])
 
@@ -144,9 +157,4 @@ class BatchedPlane:
         return moves
 
     def _fingerprint(self) -> dict[str, Any]:
-        return {
-            "config": asdict(self.config),
-            "count": self.count,
-            "end": self.end,
-            "task": task_digest(self.machine),
-        }
+        return {"config": asdict(self.config), **self.runner.fingerprint()}
