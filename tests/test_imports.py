@@ -25,12 +25,12 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "wrappers": ("tracking",),
     "sb3": ("wrappers", "envs"),
     "agents": ("tracking", "envs"),
-    "runs": ("agents",),
+    "runs": ("agents", "families"),
     "sweeps": ("runs",),
     "results": ("runs",),
     "figures": ("results",),
     "report": ("results",),
-    "cli": ("sweeps", "figures", "report", "sb3", "families"),
+    "cli": ("sweeps", "figures", "report", "sb3"),
 }
 """What each folder stands on directly. It may import that, and all that stands below."""
 

@@ -89,14 +89,14 @@ class Evaluation:
 def memory_for(trainer: Trainer, world: BatchedWorld, belief: Belief | None = None) -> Memory:
     """The trainer's memory on another world, with its tasks; `belief`: what beliefs read, as in training if absent."""
     memory, tasks = trainer.learner.memory, tasks_of(world)
-    if tasks is None:
-        return memory.on(world.frames)
-    if not isinstance(memory, TaskMemory):
+    if isinstance(memory, TaskMemory):
+        return memory.with_tasks(world.frames, tasks or TaskPool.of([world.machine]), belief)
+    if tasks is not None:
         raise WorldError(
             "the agent was trained on one task and follows the states of its machine; for tasks that it has not seen, "
             "train it on many: nrm train --tasks mixture"
         )
-    return memory.with_tasks(world.frames, tasks, belief)
+    return memory.on(world.frames)
 
 
 def play(
@@ -148,7 +148,7 @@ def evaluate(
     successes: list[bool] = []
     tasks: list[int] = []
     many = tasks_of(world)
-    tracks = trainer.method.tracks_states and many is None
+    tracks = trainer.method.tracks_states and trainer.tasks is None
     tracked = np.zeros((machine.states, machine.states) if tracks else (1, 1), dtype=np.int64)
     said: list[Tensor] = []
     letters: list[Tensor] = []

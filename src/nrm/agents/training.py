@@ -62,8 +62,16 @@ class Trainer:
     """One run: a method's memory and an algorithm on a world. Equal inputs give equal results."""
 
     def __init__(
-        self, world: BatchedWorld, method: Method, prepared: Prepared, learner: Learner, episodes: int
+        self,
+        world: BatchedWorld,
+        method: Method,
+        prepared: Prepared,
+        learner: Learner,
+        episodes: int,
+        most_steps: int | None = None,
     ) -> None:
+        """`most_steps`: of all environments together, to train for in place of episodes."""
+        self.most_steps = most_steps
         self.world = world
         self.method = method
         self.grounding = prepared.grounding
@@ -93,8 +101,15 @@ class Trainer:
 
     @property
     def done(self) -> bool:
-        """Whether all episodes are done."""
-        return len(self.history.returns) >= self.episodes
+        """Whether all episodes are done, or all steps."""
+        return self.progress >= 1.0
+
+    @property
+    def progress(self) -> float:
+        """The share of training that is over."""
+        if self.most_steps is not None:
+            return self.steps / self.most_steps
+        return len(self.history.returns) / self.episodes
 
     def run(self) -> History:
         """Train to the end."""
@@ -107,7 +122,7 @@ class Trainer:
         rollout = self.learner.collect()
         episodes = len(self.history.returns)
         try:
-            losses = self.learner.learn(rollout, episodes / self.episodes)
+            losses = self.learner.learn(rollout, self.progress)
         except TrainingError as error:
             raise TrainingError(f"after {episodes} episodes, in update {self.updates + 1}: {error}") from None
         ended = self._recorder.record(
@@ -138,7 +153,8 @@ class Trainer:
     def _log(self, ended: list[tuple[int, RecordedEpisode]], states: np.ndarray[Any, Any]) -> None:
         """Note episodes, each with the step of the rollout at which it ended; states: (time, envs) of the rollout."""
         history, accepting = self.history, self.world.machine.accepting
-        for step, episode in ended[: self.episodes - len(history.returns)]:
+        most = len(ended) if self.most_steps is not None else self.episodes - len(history.returns)
+        for step, episode in ended[:most]:
             history.returns.append(self._codec.snap(episode.total))
             history.lengths.append(episode.length)
             history.successes.append(bool(accepting[states[step, episode.environment]]))
@@ -220,10 +236,12 @@ def new_trainer(
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     grounder: nn.Module | None = None,
+    steps: int | None = None,
 ) -> Trainer:
     """A run at its beginning. `settings`: the dataclasses of `algorithm`, `network` and the method's section.
 
-    `grounder`: one that has learned elsewhere, for methods that have one.
+    `grounder`: one that has learned elsewhere, for methods that have one; `steps`: of all environments together, to
+    train for in place of episodes.
     """
     given = settings or {}
     what, how = METHODS[method], ALGORITHMS[algorithm]
@@ -237,4 +255,4 @@ def new_trainer(
     elif prepared.grounding is not None and not prepared.grounding.learns:
         raise ConfigError("grounding.learn is false, but no grounder that knows anything is given: add --grounder RUN")
     learner = how.build(world, prepared.memory, given.get("algorithm") or how.config(), network, seed)
-    return Trainer(world, what, prepared, learner, episodes)
+    return Trainer(world, what, prepared, learner, episodes, steps)

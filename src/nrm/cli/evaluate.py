@@ -14,7 +14,11 @@ from nrm.cli.options import UsageError
 from nrm.cli.terminal import plain_console, table
 
 if TYPE_CHECKING:
+    from nrm.agents import Trainer
     from nrm.agents.evaluation import Evaluation
+    from nrm.machines import TaskPool
+    from nrm.runs import RunConfig
+    from nrm.tracking import Belief
 
 Figures = dict[str, float | None]
 """What is printed of an evaluation, by name."""
@@ -30,6 +34,15 @@ class Evaluate:
     """How many episodes to play, of each kind."""
     seed: int = 12345
     """Of the episodes; not a seed of training."""
+    task: str | None = None
+    """Of an agent of many tasks: the formula to obey, also one that it has never seen."""
+    family: str | None = None
+    """Of an agent of many tasks: the family that tasks are drawn from; file:PATH for the formulas of a file."""
+    count: int = 100
+    """How many tasks to draw from the family; those that the agent was trained on are left out."""
+    rewards: bool = False
+    """Let beliefs over such tasks read the rewards. Without it they follow the observations alone, so that nothing
+    about a new task leaks to the agent."""
     json: bool = False
     """Print JSON: the fields of the greedy policy, and those of the sampled one under "sampled"."""
 
@@ -45,6 +58,13 @@ class Evaluate:
         torch.set_num_threads(1)
         folder = RunFolder(self.run_folder)
         trainer, config = folder.load_trained(), folder.config()
+        if trainer.tasks is not None:
+            return self._obey(trainer, config)
+        if self.task is not None or self.family is not None:
+            raise UsageError(
+                f"the agent in {self.run_folder} was trained on one task; for --task and --family, train one on many: "
+                "nrm train --tasks mixture --world letter"
+            )
         greedy, sampled = (
             evaluate(trainer, config.build_world(min(16, self.episodes)), self.episodes, self.seed, greedy=best)
             for best in (True, False)
@@ -58,6 +78,86 @@ class Evaluate:
         if note:
             print(f"nrm: {note}", file=sys.stderr)
         return 0
+
+    def _obey(self, trainer: Trainer, config: RunConfig) -> int:
+        """Tasks that the agent may never have seen: how often it carries each out."""
+        import torch
+
+        from nrm.agents.evaluation import evaluate
+
+        assert trainer.tasks is not None
+        if self.task is not None and self.family is not None:
+            raise UsageError("--task and --family are given together; give one of them")
+        pool, seen = self._tasks(config, trainer.tasks)
+        # As many episodes for every task, side by side.
+        torch.set_num_threads(1)
+        belief: Belief = "conditioned" if self.rewards else "open"
+        rows: list[dict[str, object]] = []
+        for number, (name, known) in enumerate(zip(pool.names, seen, strict=True)):
+            world = config.build_world(min(self.episodes, 250), pool.subset([number]))
+            found = evaluate(trainer, world, self.episodes, self.seed + number, greedy=False, belief=belief)
+            (one,) = found.by_task
+            rows.append({**one._asdict(), "name": name, "trained_on": known})
+        mean = sum(float(str(row["success_rate"])) for row in rows) / len(rows)
+        if self.json:
+            print(json.dumps({"tasks": rows, "success_rate": mean, "belief": belief, "sampled": True}))
+            return 0
+        cells = [
+            (
+                str(row["name"]),
+                str(row["states"]),
+                f"{row['success_rate']:.1%}",
+                "-" if row["mean_steps"] is None else f"{row['mean_steps']:.1f}",
+                "trained on" if row["trained_on"] else "never seen",
+            )
+            for row in rows
+        ]
+        headings = ("task", "states", "success", "steps", "")
+        plain_console().print(table(headings, cells, numbers=headings[1:4]))
+        told = "beliefs read the rewards" if self.rewards else "no rewards are read"
+        print(f"mean success {mean:.1%} of {self.episodes} episodes each; sampled actions, {told}")
+        return 0
+
+    def _tasks(self, config: RunConfig, trained: TaskPool) -> tuple[TaskPool, list[bool]]:
+        """The tasks to test, and whether each is one of those trained on."""
+        from nrm.families import draw_pool
+        from nrm.machines import TaskPool
+
+        if self.task is not None:
+            pool = TaskPool.of([config.task_named(self.task)])
+            check_possible(pool, trained)
+        elif self.family is not None:
+            space = config.world_kind.tasks
+            assert space is not None
+            alphabet, events = space(config.settings["world"])
+            kept = () if self.family.startswith("file:") else trained.machines
+            pool = draw_pool(self.family, alphabet, self.count, self.seed, events=events, without=kept)
+        else:
+            pool = trained.subset(range(min(10, len(trained))))
+        known = set(trained.machines)
+        return pool, [machine in known for machine in pool.machines]
+
+
+def check_possible(pool: TaskPool, trained: TaskPool) -> None:
+    """Raise where a task asks for nothing, or for the impossible; warn where it speaks of what was never told apart."""
+    import warnings
+
+    from nrm.errors import NrmWarning, listing
+    from nrm.groundability import pool_shortcuts
+
+    (machine,), (name,) = pool.machines, pool.names
+    steps = int(machine.distance_to_acceptance[machine.initial])
+    if steps <= 0:
+        what = "holds before anything has happened" if steps == 0 else "cannot be satisfied"
+        raise UsageError(f"the task {name} {what}; there is nothing to obey")
+    for names in pool_shortcuts(trained).confusable:
+        letters = [pool.alphabet.letter(pool.alphabet.read_step(one)) for one in names]
+        if len({machine.letter_class[letter] for letter in letters}) > 1:
+            warnings.warn(
+                f"the task tells {listing(names)} apart, which no task in training did: the agent may confuse them",
+                NrmWarning,
+                stacklevel=2,
+            )
 
 
 def _figures(found: Evaluation, modulo: bool) -> Figures:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nrm.agents import Trainer
     from nrm.runs import RunConfig, RunFolder
 
-_CHOOSERS = ("world", "method", "algorithm", "preset")
+_CHOOSERS = ("world", "method", "algorithm", "preset", "tasks")
 """Options that decide which settings there are."""
 
 
@@ -39,6 +39,9 @@ class Train:
     a ready one, which is then the default."""
     machine: str | None = None
     """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
+    tasks: str | None = None
+    """Many tasks instead of one, another with every episode: a family that they are drawn from (nrm tasks lists them),
+    file:PATH for the formulas of a file, or module:name. The agent then obeys formulas that it has never seen."""
     world: str = "map"
     """Where the agent acts: map (it sees its position), image (64x64 pixels), minigrid:ID (one of MiniGrid's
     environments, such as minigrid:MiniGrid-LavaGapS5-v0), gym:ID (any that Gymnasium knows, such as gym:CartPole-v1;
@@ -58,6 +61,8 @@ class Train:
     """How the agent learns: a2c, ppo, module:name, or auto, which goes by the kind of world."""
     episodes: int = 10_000
     """How many episodes to train for."""
+    steps: int | None = None
+    """How many steps of all environments together to train for, in place of episodes."""
     environments: int | None = None
     """Environments that step side by side; the preset or the algorithm says otherwise."""
     seed: int = 0
@@ -137,6 +142,8 @@ class Train:
             environments=self.environments,
             end=self.end,
             sections=self._sections(),
+            tasks=self.tasks,
+            steps=self.steps,
         )
 
     def _sections(self) -> dict[str, Any] | None:
@@ -206,12 +213,12 @@ def train_command(arguments: Sequence[str]) -> type[Train]:
     """`Train` with the settings of the world, method, algorithm and preset that the arguments name, by section."""
     from nrm.runs.sections import default_sections, unknown_section
 
-    named: dict[str, str] = {name: getattr(Train, name) for name in _CHOOSERS}
+    named: dict[str, Any] = {name: getattr(Train, name) for name in _CHOOSERS}
     for place, argument in enumerate(arguments):
         name, equals, value = argument.removeprefix("--").partition("=")
         if name in named and argument.startswith("--"):
             named[name] = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
-    sections = default_sections(named["world"], named["method"], named["algorithm"], named["preset"])
+    sections = default_sections(*(named[name] for name in _CHOOSERS))
     for argument in arguments:
         section, dot, _ = argument.removeprefix("--").partition(".")
         if argument.startswith("--") and dot and section not in sections and section.isidentifier():
@@ -233,7 +240,7 @@ def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], Non
         yield None
         return
     columns = (
-        TextColumn("{task.completed}/{task.total} episodes"),
+        TextColumn("{task.completed}/{task.total} {task.fields[what]}"),
         BarColumn(bar_width=24),
         TextColumn("{task.fields[rate]:>7,.0f} steps/s  return {task.fields[mean]:6.1f}  {task.fields[ground]}"),
         TimeElapsedColumn(),
@@ -242,14 +249,17 @@ def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], Non
     )
     began, first = time.monotonic(), trainer.steps
     with Progress(*columns, console=console, refresh_per_second=4) as bar:
-        job = bar.add_task("train", total=trainer.episodes, rate=0.0, mean=0.0, ground="")
+        by_steps = trainer.most_steps is not None
+        total = trainer.most_steps if by_steps else trainer.episodes
+        what = "steps" if by_steps else "episodes"
+        job = bar.add_task("train", total=total, what=what, rate=0.0, mean=0.0, ground="")
 
         def show(now: Trainer) -> None:
             seconds = max(time.monotonic() - began, 1e-9)
             accuracy = now.history.accuracy
             bar.update(
                 job,
-                completed=len(now.history.returns),
+                completed=now.steps if by_steps else len(now.history.returns),
                 rate=(now.steps - first) / seconds,
                 mean=now.history.mean_return(),
                 ground=f"grounding {accuracy[-1][3]:.0%}" if accuracy else "",
@@ -261,9 +271,10 @@ def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], Non
 def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     history = trainer.history
     done = len(history.returns)
-    print(
-        f"{done} of {trainer.episodes} episodes; mean return of the last {min(done, 100)}: {history.mean_return():.1f}"
-    )
+    how_many = f"{done} of {trainer.episodes} episodes"
+    if trainer.most_steps is not None:
+        how_many = f"{trainer.steps:,} of {trainer.most_steps:,} steps, {done:,} episodes"
+    print(f"{how_many}; mean return of the last {min(done, 100)}: {history.mean_return():.1f}")
     if history.accuracy:
         _, plain, _, modulo = history.accuracy[-1]
         print(f"grounding accuracy {plain:.1%} plain, {modulo:.1%} modulo shortcuts")
@@ -274,7 +285,9 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
         print(f"what is left to learn: {last.verdict} ({last.reason})")
     if trainer.meter.note:
         print(trainer.meter.note)
-    if trainer.done:
+    if trainer.done and trainer.tasks is not None:
+        print(f"try a formula: nrm evaluate {folder.path} --task '{trainer.tasks.names[0]}'")
+    elif trainer.done:
         print(f"see it with: nrm evaluate {folder.path}, nrm watch {folder.path}")
     else:
         print(f"saved; go on with: nrm train --resume {folder.path}")

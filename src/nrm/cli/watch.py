@@ -39,6 +39,8 @@ class Watch:
 
     run_folder: tyro.conf.Positional[Path]
     """The folder of the run."""
+    task: str | None = None
+    """Of an agent of many tasks: the formula to obey, also one that it has never seen."""
     seed: int = 12345
     """Of the episode."""
     greedy: bool = False
@@ -61,6 +63,12 @@ class Watch:
         folder = RunFolder(self.run_folder)
         trainer, config = folder.load_trained(), folder.config()
         machine = trainer.world.machine
+        if trainer.tasks is not None:
+            if self.task is None:
+                raise UsageError("the agent can obey many tasks; say which one: --task 'F(a & F b)'")
+            machine = config.task_named(self.task).machine()
+        elif self.task is not None:
+            raise UsageError(f"the agent in {self.run_folder} was trained on one task; drop --task")
         mode = "ansi" if self.gif is None else "rgb_array"
         env = config.world_kind.render(config.settings["world"], machine, mode, config.end)
         if self.gif is not None and env.render_mode != mode:
@@ -124,7 +132,7 @@ def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int
     if shown.said is not None:
         symbols = shown.said[0]
         lines[0] += f"  predicted {alphabet.letter_name(int(symbols.argmax()))} ({float(symbols.max()):.0%})"
-    if not trainer.method.tracks_states:
+    if not trainer.method.tracks_states or trainer.tasks is not None:
         return lines
     for state, share in enumerate(shown.memory[0].tolist()):
         mark = " <- true" if state == int(shown.state[0]) else ""

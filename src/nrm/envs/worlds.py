@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from nrm.envs.termination import End
 from nrm.envs.world import BatchedWorld
 from nrm.errors import ConfigError, MissingModuleError, listing, suggestion
-from nrm.machines import MooreMachine, Task
+from nrm.logic import Formula
+from nrm.machines import Alphabet, MooreMachine, Task
 from nrm.registry import Registry, import_value
 
 
@@ -36,6 +37,14 @@ class Board(NamedTuple):
     """Whether this is one of many layouts that the agent meets."""
 
 
+class TaskSpace(NamedTuple):
+    """What tasks in a world speak of."""
+
+    alphabet: Alphabet
+    events: tuple[Formula, ...]
+    """What can happen at a step: symbols, or several propositions at once."""
+
+
 @dataclass(frozen=True)
 class WorldKind:
     """A family of worlds: how one is named, configured, built and shown."""
@@ -50,7 +59,7 @@ class WorldKind:
     """From a world's name to its configuration; None when the name is not of this family."""
     task: Callable[[str | None, Any], Task]
     """From what a user wrote, and a configuration, to a task there; without text the world's own, if it has one."""
-    build: Callable[[Any, MooreMachine, int, End], BatchedWorld]
+    build: Callable[[Any, Any, int, End], BatchedWorld]
     """N environments with a task: from a configuration, a machine, N, and when the task ends an episode."""
     render: Callable[[Any, MooreMachine, str, End], gymnasium.Env[Any, Any]]
     """One environment with a task, to be looked at in a render mode."""
@@ -60,6 +69,9 @@ class WorldKind:
     """The fields that the title tells already."""
     algorithm: str = "a2c"
     """The name of the algorithm that agents learn with there, unless told otherwise."""
+    tasks: Callable[[Any], TaskSpace] | None = None
+    """From a configuration to what many tasks there speak of; `build` then takes a `TaskPool` in place of a machine.
+    None for kinds whose worlds have one task."""
     board: Callable[[Any, MooreMachine, End, int], Board] | None = None
     """A still picture of the world, drawn from a seed where it varies; None for worlds without one."""
 
@@ -71,7 +83,7 @@ class WorldKind:
 WORLDS: Registry[WorldKind] = Registry(
     "world",
     tuple(field.name for field in fields(WorldKind) if field.name != "name"),
-    {name: f"nrm.envs.{name}.kind" for name in ("minecraft", "minigrid", "plane", "gym")},
+    {name: f"nrm.envs.{name}.kind" for name in ("minecraft", "minigrid", "plane", "letter", "gym")},
 )
 
 

@@ -3,7 +3,7 @@
 A family is one file that registers one class in `FAMILIES`.
 """
 
-from nrm.families.drawing import draw_pool, events_of
+from nrm.families.drawing import PoolConfig, draw_pool, events_of
 from nrm.families.registry import FAMILIES, Family, family_of
 
-__all__ = ["FAMILIES", "Family", "draw_pool", "events_of", "family_of"]
+__all__ = ["FAMILIES", "Family", "PoolConfig", "draw_pool", "events_of", "family_of"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +22,25 @@ MOST_STATES = 64
 """States of a machine past which a drawn task is left out: it is longer than an episode."""
 TRIES = 50
 """Draws in a row without a new task after which a family counts as exhausted."""
+
+
+@dataclass(frozen=True)
+class PoolConfig:
+    """The tasks that an agent learns from."""
+
+    count: int = 3000
+    """How many different tasks are drawn from the family; a small family gives all it has."""
+    most_states: int = 30
+    """Tasks with larger machines are left out."""
+    seed: int | None = None
+    """The seed that they are drawn from; that of the run when absent."""
+
+    def __post_init__(self) -> None:
+        if self.count < 1 or self.most_states < 2:
+            raise ConfigError(
+                f"tasks.count is at least 1 and tasks.most-states at least 2; they are {self.count} and "
+                f"{self.most_states}"
+            )
 
 
 def events_of(alphabet: Alphabet) -> tuple[Formula, ...]:

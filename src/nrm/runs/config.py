@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 from torch import nn
 
 from nrm.agents import ALGORITHMS, Trainer, new_trainer
 from nrm.aliases import Json
-from nrm.envs import BatchedWorld, End, WorldKind, find_world
-from nrm.errors import ConfigError, unknown
-from nrm.machines import Task, is_machine_file, task_of_machine_file
+from nrm.envs import WORLDS, BatchedWorld, End, WorldKind, find_world
+from nrm.envs.worlds import TaskSpace
+from nrm.errors import ConfigError, listing, unknown
+from nrm.families import PoolConfig, draw_pool
+from nrm.machines import Alphabet, MooreMachine, Task, TaskPool, is_machine_file, task_of_machine_file
 from nrm.machines.alphabet import alphabet_of
 from nrm.machines.formats.task_file import task_from_toml, task_toml
-from nrm.runs.sections import Changes, Sections, algorithm_for, changed, default_sections, preset, read_section
+from nrm.runs.sections import (
+    MANY_ENVIRONMENTS,
+    Changes,
+    Sections,
+    algorithm_for,
+    changed,
+    default_sections,
+    preset,
+    read_section,
+)
 
 CONFIG_VERSION = 2
 
@@ -25,7 +37,7 @@ class RunConfig:
     """One run, whole: everything that its results depend on."""
 
     task: str
-    """The task, as the text of a task file."""
+    """The task, as the text of a task file; empty where every episode has one of many."""
     world: str
     """The world, as users name it: map, image, minigrid:ID, gym:ID, module:name."""
     method: str
@@ -39,10 +51,14 @@ class RunConfig:
     end: End
     """When the task ends an episode."""
     settings: Sections
+    tasks: str | None = None
+    """The family that many tasks are drawn from: a name, file:PATH, module:name; None for one task."""
+    steps: int | None = None
+    """How many steps of all environments to train for, in place of episodes."""
 
     def __post_init__(self) -> None:
-        for name, least in (("episodes", 1), ("environments", 1), ("seed", 0)):
-            if getattr(self, name) < least:
+        for name, least in (("episodes", 1), ("environments", 1), ("seed", 0), ("steps", 1)):
+            if getattr(self, name) is not None and getattr(self, name) < least:
                 raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
 
     @property
@@ -55,14 +71,43 @@ class RunConfig:
         """A short name of the world as it is configured."""
         return self.world_kind.title(self.settings["world"])
 
+    @property
+    def alphabet(self) -> Alphabet:
+        """What the task, or all of them, read."""
+        return self.build_task().alphabet if self.tasks is None else self._task_space().alphabet
+
     def build_task(self) -> Task:
         """The task."""
+        if self.tasks is not None:
+            raise ConfigError(f"the run has many tasks, of the family {self.tasks}, and not one")
         return task_from_toml(self.task, "the run's task")
 
-    def build_world(self, count: int | None = None) -> BatchedWorld:
-        """The world, with as many environments as the agent trains on unless told otherwise."""
-        machine = self.build_task().machine()
-        return self.world_kind.build(self.settings["world"], machine, count or self.environments, self.end)
+    @cached_property
+    def pool(self) -> TaskPool | None:
+        """The tasks that episodes are drawn from; None where there is one task."""
+        if self.tasks is None:
+            return None
+        drawn: PoolConfig = self.settings["tasks"]
+        alphabet, events = self._task_space()
+        seed = self.seed if drawn.seed is None else drawn.seed
+        family = self.settings["family"]
+        return draw_pool(family, alphabet, drawn.count, seed, events=events, most_states=drawn.most_states)
+
+    def task_named(self, text: str) -> Task:
+        """A task that was perhaps never trained on, in the words that the world understands."""
+        return self.world_kind.task(text, self.settings["world"])
+
+    def _task_space(self) -> TaskSpace:
+        kind = self.world_kind
+        if kind.tasks is None:
+            able = [name for one in WORLDS.values() if one.tasks is not None for name in one.names]
+            raise ConfigError(f"the world '{self.world}' has one task; worlds for many tasks: {listing(able)}")
+        return kind.tasks(self.settings["world"])
+
+    def build_world(self, count: int | None = None, tasks: MooreMachine | TaskPool | None = None) -> BatchedWorld:
+        """The world, with as many environments as the agent trains on and its tasks, unless told otherwise."""
+        given = tasks or self.pool or self.build_task().machine()
+        return self.world_kind.build(self.settings["world"], given, count or self.environments, self.end)
 
     @property
     def initial(self) -> str | None:
@@ -80,6 +125,7 @@ class RunConfig:
             seed=self.seed,
             settings=self.settings,
             grounder=grounder,
+            steps=self.steps,
         )
 
     def to_json(self) -> Json:
@@ -98,7 +144,7 @@ class RunConfig:
                 f"the run is of version {data.get('version')!r}; this release reads version {CONFIG_VERSION}"
             )
         read: RunConfig = read_section(cls, {key: value for key, value in data.items() if key != "version"}, "")
-        defaults, given = default_sections(read.world, read.method, read.algorithm), read.settings
+        defaults, given = default_sections(read.world, read.method, read.algorithm, tasks=read.tasks), read.settings
         if missing := [name for name in defaults if name not in given]:
             raise ConfigError(f"the settings lack the section '{missing[0]}'")
         for name in given:
@@ -121,22 +167,29 @@ def choose_run(
     end: End = "outcome",
     settings: Changes | None = None,
     sections: Sections | None = None,
+    tasks: str | None = None,
+    steps: int | None = None,
 ) -> RunConfig:
     """The run that the words name.
 
     A task is a paper task, a formula over the world's symbols, a task file or a machine file. Without a
     task, it is the world's own, where there is a ready one. `settings`: changes of the preset's, by section;
     `sections`: the settings themselves, where somebody has made them already. `algorithm`: auto is the kind of world's.
+    `tasks`: a family of tasks in place of one task; `steps`: how long to train, in place of episodes.
     """
     if sections is None:
-        sections = changed(default_sections(world, method, algorithm, preset_name), settings or {})
+        sections = changed(default_sections(world, method, algorithm, preset_name, tasks), settings or {})
     kind, _ = find_world(world)
-    algorithm = algorithm_for(world, algorithm)
-    chosen = task if isinstance(task, Task) else _task(task, kind, sections["world"])
+    algorithm = algorithm_for(world, algorithm, tasks)
+    if tasks is not None and task is not None:
+        raise ConfigError(f"a task ({task}) and a family of tasks ({tasks}) are given together; give one of them")
+    text = ""
+    if tasks is None:
+        text = task_toml(task if isinstance(task, Task) else _task(task, kind, sections["world"]))
     count = environments if environments is not None else preset(preset_name).environments
     if count is None:
-        count = ALGORITHMS[algorithm].environments
-    return RunConfig(task_toml(chosen), world, method, algorithm, episodes, count, seed, end, sections)
+        count = ALGORITHMS[algorithm].environments if tasks is None else MANY_ENVIRONMENTS
+    return RunConfig(text, world, method, algorithm, episodes, count, seed, end, sections, tasks, steps)
 
 
 def _task(text: str | None, kind: WorldKind, world: Any) -> Task:

@@ -181,7 +181,7 @@ def known_model(config: RunConfig) -> NeuralRewardMachine:
     assert config.initial is not None
     source = load_run(config.initial)
     model = source.model
-    wanted, world, theirs = config.build_task().alphabet, config.build_world(1), source.trainer.world
+    wanted, world, theirs = config.alphabet, config.build_world(1), source.trainer.world
     known = model.machine.alphabet
     if known != wanted:
         raise ConfigError(

@@ -15,6 +15,7 @@ import msgspec
 from nrm.agents import ALGORITHMS, METHODS, NetworkConfig
 from nrm.envs import find_world
 from nrm.errors import ConfigError, listing, suggestion, unknown
+from nrm.families import PoolConfig, family_of
 
 Sections = Mapping[str, Any]
 """A frozen dataclass for each name: `world`, `algorithm`, `network`, and the section of the method, if it has one."""
@@ -73,25 +74,40 @@ def preset(name: str) -> Preset:
     return PRESETS[name]
 
 
-def algorithm_for(world: str, algorithm: str) -> str:
-    """The name of an algorithm; `auto` is the one that suits the kind of world."""
-    return find_world(world)[0].algorithm if algorithm == "auto" else algorithm
+MANY_ENVIRONMENTS = 256
+"""Environments where every episode has one of many tasks."""
+MANY: Changes = {"algorithm": {"epochs": 2, "minibatch": 1024, "discount": 0.94}}
+"""Changes of the defaults there: episodes are short, and rollouts large. See `docs/many-tasks.md`."""
 
 
-def default_sections(world: str, method: str, algorithm: str, preset_name: str = "default") -> dict[str, Any]:
-    """The settings of a run before anybody has changed any."""
-    how = ALGORITHMS[algorithm_for(world, algorithm)]
+def algorithm_for(world: str, algorithm: str, tasks: str | None = None) -> str:
+    """The name of an algorithm; `auto` is the one that suits the kind of world, and PPO for many tasks."""
+    if algorithm != "auto":
+        return algorithm
+    return find_world(world)[0].algorithm if tasks is None else "ppo"
+
+
+def default_sections(
+    world: str, method: str, algorithm: str, preset_name: str = "default", tasks: str | None = None
+) -> dict[str, Any]:
+    """The settings of a run before anybody has changed any. `tasks`: the family, where there are many tasks."""
+    how = ALGORITHMS[algorithm_for(world, algorithm, tasks)]
     sections = {"world": find_world(world)[1], "algorithm": how.config(), "network": NetworkConfig()}
+    if tasks is not None:
+        sections |= {"tasks": PoolConfig(), "family": family_of(tasks)}
     chosen = METHODS[method]
     if chosen.config is not None:
         if chosen.section in sections:
             raise ConfigError(f"the method '{method}' calls its section '{chosen.section}', which is taken; rename it")
         sections[chosen.section] = chosen.config()
-    changes = preset(preset_name).sections
-    return {
-        name: replace(section, **{key: value for key, value in changes.get(name, {}).items() if hasattr(section, key)})
-        for name, section in sections.items()
-    }
+    for changes in (preset(preset_name).sections, {} if tasks is None else MANY):
+        sections = {name: _with_known(section, changes.get(name, {})) for name, section in sections.items()}
+    return sections
+
+
+def _with_known(section: Any, changes: Mapping[str, Any]) -> Any:
+    """A section with those of the changes that it has fields for."""
+    return replace(section, **{key: value for key, value in changes.items() if hasattr(section, key)})
 
 
 def changed(sections: Sections, changes: Changes, also: Iterable[str] = ()) -> dict[str, Any]:

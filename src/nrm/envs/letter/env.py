@@ -59,6 +59,7 @@ class LetterEnv(gymnasium.Env[NDArray[np.uint8], Any]):
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise WorldError(unknown("render_mode", render_mode, self.metadata["render_modes"]))
         self.config = replace(config or LetterConfig(), **options)
+        self.action_names = ACTIONS
         self.render_mode = render_mode
         size = self.config.size
         self.action_space = spaces.Discrete(len(ACTIONS))

@@ -14,8 +14,9 @@ from nrm.envs.minecraft.grid import ACTIONS, begin, letters_of_contents, settled
 from nrm.envs.minecraft.sprites import tiles
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
-from nrm.envs.worlds import WORLDS, Board, WorldKind
+from nrm.envs.worlds import WORLDS, Board, TaskSpace, WorldKind
 from nrm.errors import ConfigError, WorldError
+from nrm.logic.ltlf.formula import atom
 from nrm.machines import Alphabet, MooreMachine, Task, task_from_text
 
 NAMES = ("map", "image")
@@ -31,11 +32,19 @@ def _task(text: str | None, config: MinecraftConfig) -> Task:
     """A paper task over the world's symbols, a task file, or a formula."""
     if text is None:
         raise ConfigError("no task is given; add one, such as --task 1 or --task 'F pickaxe & G !lava'")
+    return task_from_text(text, _alphabet(config))
+
+
+def _alphabet(config: MinecraftConfig) -> Alphabet:
+    """The world's symbols: the paper's, in their order, where there are no others."""
     names = [name for name in config.names if name not in MINECRAFT_SYMBOLS]
     empty = [] if config.empty is None else [config.empty]
     symbols = MINECRAFT_SYMBOLS if not names and config.empty == "empty" else (*config.names, *empty)
-    alphabet = Alphabet.exclusive(symbols) if empty else Alphabet.propositional(symbols)
-    return task_from_text(text, alphabet)
+    return Alphabet.exclusive(symbols) if empty else Alphabet.propositional(symbols)
+
+
+def _tasks(config: MinecraftConfig) -> TaskSpace:
+    return TaskSpace(_alphabet(config), tuple(atom(name) for name in config.names))
 
 
 def _render(config: MinecraftConfig, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
@@ -73,6 +82,7 @@ MINECRAFT = WORLDS.register(
         render=_render,
         title=_title,
         titled=("observation", "layout"),
+        tasks=_tasks,
         board=_board,
     )
 )

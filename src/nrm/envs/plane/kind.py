@@ -5,17 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium
+import numpy as np
 
 from nrm.envs.plane.batched import BatchedPlane
 from nrm.envs.plane.config import FLAT, ROBOT, PlaneConfig
 from nrm.envs.plane.env import PlaneEnv
+from nrm.envs.plane.geometry import Geometry
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
-from nrm.envs.worlds import WORLDS, WorldKind
+from nrm.envs.worlds import WORLDS, TaskSpace, WorldKind
 from nrm.errors import ConfigError
+from nrm.logic.ltlf.formula import atom, both
 from nrm.machines import Alphabet, MooreMachine, Task, task_from_text
 
 NAMED = {"robot": ROBOT, "flat": FLAT}
+SCATTERED = 20_000
+"""Points at which is looked for colours that hold together."""
 
 
 def _task(text: str | None, config: PlaneConfig) -> Task:
@@ -24,8 +29,20 @@ def _task(text: str | None, config: PlaneConfig) -> Task:
         first, *rest = config.names
         formula = f"F({first} & F {rest[0]})" if rest else f"F {first}"
         raise ConfigError(f"no task is given; add one, such as --task '{formula}'")
-    kind = Alphabet.propositional if config.empty is None else Alphabet.exclusive
-    return task_from_text(text, kind(config.symbols))
+    return task_from_text(text, _alphabet(config))
+
+
+def _alphabet(config: PlaneConfig) -> Alphabet:
+    return (Alphabet.propositional if config.empty is None else Alphabet.exclusive)(config.symbols)
+
+
+def _tasks(config: PlaneConfig) -> TaskSpace:
+    """Each colour by itself and, where discs overlap, the colours that hold together somewhere."""
+    places = Geometry(config).scattered(np.random.default_rng(0).random((SCATTERED, 2)))
+    found = np.unique(Geometry(config).holds(places), axis=0)
+    sets = [[name for name, holds in zip(config.names, row, strict=True) if holds] for row in found.tolist()]
+    together = (both(*map(atom, names)) for names in sets if len(names) > 1)
+    return TaskSpace(_alphabet(config), (*map(atom, config.names), *together))
 
 
 def _render(config: PlaneConfig, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
@@ -49,5 +66,6 @@ PLANE = WORLDS.register(
         render=_render,
         title=_title,
         titled=("observation",),
+        tasks=_tasks,
     )
 )
