@@ -1,0 +1,153 @@
+"""One agent for every task in LetterWorld: trained on random tasks, tested on formulas that it has never seen.
+
+    python -m benchmarks.letter_world --out out/bench --methods nrm rm --seeds 500 501 502 503 504
+
+The five formulas are those that DeepLTL's authors publish figures for (15 million frames, true symbols). Ours are tested
+with sampled actions, on fresh grids, and without reading any reward. Runs that are done are not repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from nrm.agents.evaluation import evaluate
+from nrm.envs.letter import LetterConfig
+from nrm.families import draw_pool
+from nrm.families.chains import Reach, ReachAvoid
+from nrm.files import read_json, write_json
+from nrm.machines import TaskPool
+from nrm.runs import RunConfig, choose_run
+
+FORMULAS = (
+    "F (a & (!b U c)) & F d",
+    "(F d) & (!f U (d & F b))",
+    "(F ((a | c | j) & F b)) & (F (c & F d)) & F k",
+    "!a U (b & (!c U (d & (!e U f))))",
+    "((a | b | c | d) -> F (e & (F (f & F g)))) U (h & F i)",
+)
+PUBLISHED = {
+    "DeepLTL": (0.999, 0.982, 1.000, 0.969, 0.997),
+    "GCRL-LTL": (0.937, 0.935, 0.998, 0.816, 0.998),
+    "LTL2Action": (0.754, 0.794, 0.406, 0.715, 0.441),
+}
+"""As published, with true symbols, after 15 million frames."""
+
+
+def tested(config: RunConfig, trainer: object, pool: TaskPool, episodes: int, seed: int) -> list[tuple[float, float]]:
+    """Success, and mean steps of successful episodes, of each task."""
+    found = []
+    for number in range(len(pool)):
+        world = config.build_world(min(episodes, 250), pool.subset([number]))
+        result = evaluate(trainer, world, episodes, seed + number, greedy=False, belief="open")  # type: ignore[arg-type]
+        (one,) = result.by_task
+        found.append((one.success_rate, one.mean_steps or float("nan")))
+    return found
+
+
+def run(method: str, seed: int, steps: int, every: int, episodes: int, world: str) -> dict[str, object]:
+    """One run: what it reaches on the five formulas as it goes, and at its end on longer and on random ones."""
+    config = choose_run(None, world, method, seed, tasks="mixture", steps=steps)
+    alphabet = LetterConfig().alphabet
+    test = TaskPool.of(FORMULAS, alphabet)
+    trainer = config.build_trainer()
+    assert trainer.tasks is not None
+    assert not set(test.machines) & set(trainer.tasks.machines), "a test formula is among the training tasks"
+    curve: list[dict[str, object]] = []
+    named: int | None = None
+    began, tests = time.process_time(), 0.0
+    while not trainer.done:
+        trainer.update()
+        accuracy = trainer.history.accuracy
+        if named is None and accuracy and accuracy[-1][1] == 1.0:
+            named = trainer.steps
+        if trainer.steps >= every * (len(curve) + 1) or trainer.done:
+            at = time.process_time()
+            point = tested(config, trainer, test, episodes if trainer.done else 100, 90_000 + 100 * seed)
+            tests += time.process_time() - at
+            cpu = time.process_time() - began - tests
+            curve.append({"steps": trainer.steps, "cpu": cpu, "formulas": point})
+            mean = np.mean([success for success, _ in point])
+            print(f"{method} {seed}: {trainer.steps:,} steps, {cpu:.0f} s, {mean:.4f}", flush=True)
+    longer = {}
+    for name, family in {
+        "reach 12": Reach(shortest=12, longest=12, choices=1),
+        "reach and avoid 6": ReachAvoid(shortest=6, longest=6, choices=1, avoided=1),
+    }.items():
+        pool = draw_pool(family, alphabet, 20, 77_000 + seed, without=trainer.tasks.machines)
+        longer[name] = float(np.mean([success for success, _ in tested(config, trainer, pool, 50, 91_000)]))
+    return {
+        "method": method,
+        "seed": seed,
+        "world": world,
+        "steps": trainer.steps,
+        "curve": curve,
+        "symbols_right_after": named,
+        "grounding": trainer.history.accuracy[-1][1] if trainer.history.accuracy else None,
+        "longer": longer,
+    }
+
+
+def table(results: list[dict[str, object]]) -> str:
+    """Markdown: a row for each method, the mean over seeds."""
+    lines = [
+        "| | labels | frames | CPU s | " + " | ".join(f"formula {n}" for n in range(1, 6)) + " | mean |",
+        "| --- | --- | ---: | ---: |" + " ---: |" * 6,
+    ]
+    for name, figures in PUBLISHED.items():
+        cells = " | ".join(f"{value:.3f}" for value in figures)
+        lines.append(f"| {name}, published | true | 15M | | {cells} | {np.mean(figures):.3f} |")
+    for method in dict.fromkeys(str(result["method"]) for result in results):
+        mine = [result for result in results if result["method"] == method]
+        last = [result["curve"][-1] for result in mine]  # type: ignore[index]
+        success = np.array([[value for value, _ in point["formulas"]] for point in last])
+        steps = np.nanmean([[value for _, value in point["formulas"]] for point in last], 0)
+        cells = " | ".join(f"{s:.3f} ({n:.1f})" for s, n in zip(success.mean(0), steps, strict=True))
+        cpu = np.mean([point["cpu"] for point in last])
+        told = {"nrm": "none", "rm": "true", "rnn": "none"}.get(method, "")
+        frames = int(np.mean([point["steps"] for point in last]))
+        lines.append(
+            f"| {method.upper()}, {len(mine)} seeds | {told} | {frames:,} | {cpu:.0f} | {cells} | {success.mean():.4f} |"
+        )
+        longer: dict[str, list[float]] = {}
+        for result in mine:
+            for key, value in result["longer"].items():  # type: ignore[attr-defined]
+                longer.setdefault(key, []).append(value)
+        extra = "; ".join(f"{key}: {np.mean(values):.3f}" for key, values in longer.items())
+        named = [result["symbols_right_after"] for result in mine]
+        lines.append(f"<!-- {method}: {extra}; all symbols right after {named} frames -->")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run what is not done yet, then print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--out", type=Path, default=Path("out/bench"))
+    parser.add_argument("--methods", nargs="+", default=["nrm", "rm", "rnn"])
+    parser.add_argument("--seeds", nargs="+", type=int, default=[500, 501, 502, 503, 504])
+    parser.add_argument("--steps", type=int, default=600_000)
+    parser.add_argument("--every", type=int, default=100_000)
+    parser.add_argument("--episodes", type=int, default=500)
+    parser.add_argument("--world", default="letter")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    folder = options.out / f"{options.world}_world"
+    folder.mkdir(parents=True, exist_ok=True)
+    results = []
+    for method in options.methods:
+        for seed in options.seeds:
+            path = folder / f"{method}-{seed}-{options.steps}.json"
+            if not path.exists():
+                found = run(method, seed, options.steps, options.every, options.episodes, options.world)
+                write_json(path, json.loads(json.dumps(found)))
+            results.append(read_json(path))
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()
