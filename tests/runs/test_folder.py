@@ -135,7 +135,10 @@ def test_no_tensor_of_another_shape_or_type_is_loaded(tmp_path: Path, method: st
         for wrong in (value[..., None], value.to(torch.complex64)):
             state = copy.deepcopy(whole)
             _put(state, path, wrong)
-            torch.save({"format": "nrm-checkpoint", "version": CHECKPOINT_VERSION, "trainer": state}, folder.path / "checkpoint.pt")
+            torch.save(
+                {"format": "nrm-checkpoint", "version": CHECKPOINT_VERSION, "trainer": state},
+                folder.path / "checkpoint.pt",
+            )
             with pytest.raises(FileError, match="does not fit this run"):
                 folder.load()
 
