@@ -19,6 +19,7 @@ import torch
 from nrm.errors import ConfigError, FileError, LockedError
 from nrm.files import TEMPORARY, remove_leftovers
 from nrm.runs import RunConfig, RunFolder, choose_run, train
+from nrm.runs.checkpoint import CHECKPOINT_VERSION
 from nrm.runs.lock import locked
 
 torch.set_num_threads(1)
@@ -100,7 +101,7 @@ def test_damaged_and_foreign_checkpoints(tmp_path: Path) -> None:
         folder.load()
     state = config().build_trainer().state_dict()
     del state["recorder"]["totals"]
-    torch.save({"format": "nrm-checkpoint", "version": 2, "trainer": state}, path)
+    torch.save({"format": "nrm-checkpoint", "version": CHECKPOINT_VERSION, "trainer": state}, path)
     with pytest.raises(FileError, match=r"of another release \(ValueError: state.recorder has other entries: totals\)"):
         folder.load()
 
@@ -134,7 +135,10 @@ def test_no_tensor_of_another_shape_or_type_is_loaded(tmp_path: Path, method: st
         for wrong in (value[..., None], value.to(torch.complex64)):
             state = copy.deepcopy(whole)
             _put(state, path, wrong)
-            torch.save({"format": "nrm-checkpoint", "version": 2, "trainer": state}, folder.path / "checkpoint.pt")
+            torch.save(
+                {"format": "nrm-checkpoint", "version": CHECKPOINT_VERSION, "trainer": state},
+                folder.path / "checkpoint.pt",
+            )
             with pytest.raises(FileError, match="does not fit this run"):
                 folder.load()
 

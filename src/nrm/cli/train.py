@@ -278,7 +278,7 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     if history.accuracy:
         _, plain, _, modulo = history.accuracy[-1]
         print(f"grounding accuracy {plain:.1%} plain, {modulo:.1%} modulo shortcuts")
-    if (borders := trainer.borders()) is not None:
+    if (borders := trainer.borders()) is not None and borders.near == borders.near:  # nothing is near where it is NaN
         print(f"within {borders.within:g} of a border between symbols {borders.near:.1%}, elsewhere {borders.far:.1%}")
     if history.decisions:
         last = history.decisions[-1]
