@@ -25,7 +25,7 @@ COMMON: dict[str, Any] = {
     "policy_kwargs": {"features_extractor_class": BeliefExtractor, "net_arch": [64]},
 }
 ALGORITHMS: dict[str, tuple[type[BaseAlgorithm], int, dict[str, Any]]] = {
-    "PPO": (PPO, 5000, {"learning_rate": 1e-3, "n_steps": 32, "batch_size": 128, "n_epochs": 6, "ent_coef": 0.01}),
+    "PPO": (PPO, 6500, {"learning_rate": 1e-3, "n_steps": 32, "batch_size": 128, "n_epochs": 6, "ent_coef": 0.01}),
     "A2C": (A2C, 10_000, {"learning_rate": 3e-3, "n_steps": 8, "ent_coef": 0.01, "use_rms_prop": False}),
     "DQN": (
         DQN,
