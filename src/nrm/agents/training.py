@@ -11,7 +11,7 @@ import torch
 
 from nrm.agents.algorithms import ALGORITHMS, Learner
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.agents.networks import NetworkConfig, network_kind
+from nrm.agents.networks import NetworkConfig, network_kind, resolved
 from nrm.envs.world import BatchedWorld
 from nrm.errors import TrainingError
 from nrm.machines.levels import LevelCodec
@@ -165,7 +165,7 @@ def new_trainer(
     given = settings or {}
     what, how = METHODS[method], ALGORITHMS[algorithm]
     memory_settings = given.get(what.section) or (what.config and what.config())
-    network = given.get("network") or NetworkConfig()
+    network = resolved(world, given.get("network") or NetworkConfig(), how.images)
     prepared = what.prepare(world, memory_settings, network_kind(world, network).reads(world.shape), seed)
     learner = how.build(world, prepared.memory, given.get("algorithm") or how.config(), network, seed)
     return Trainer(world, what, prepared, learner, episodes)

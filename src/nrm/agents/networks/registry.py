@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, Protocol
 
 from torch import Tensor, nn
@@ -25,7 +25,7 @@ class NetworkConfig:
     spread out on them."""
     encoder: str = "auto"
     """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), blind, a
-    module:name, or auto: residual for images without end, else paper."""
+    module:name, or auto: for images without end what suits the algorithm, else paper."""
 
     def __post_init__(self) -> None:
         if self.hidden < 1:
@@ -84,8 +84,13 @@ NETWORKS: Registry[NetworkKind] = Registry(
 )
 
 
+def resolved(world: BatchedWorld, config: NetworkConfig, images: str = "paper") -> NetworkConfig:
+    """The settings with a network in place of auto; `images`: the name of the one for images without end."""
+    if config.encoder != "auto":
+        return config
+    return replace(config, encoder=images if world.frames is None and len(world.shape) == 3 else "paper")
+
+
 def network_kind(world: BatchedWorld, config: NetworkConfig) -> NetworkKind:
     """The network that the settings name for a world."""
-    if config.encoder != "auto":
-        return NETWORKS[config.encoder]
-    return NETWORKS["residual" if world.frames is None and len(world.shape) == 3 else "paper"]
+    return NETWORKS[resolved(world, config).encoder]
