@@ -56,7 +56,7 @@ def main():
     """Train, and draw what the grounder has learned."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("out/custom"))
-    parser.add_argument("--steps", type=int, default=20_000)
+    parser.add_argument("--steps", type=int, default=40_000)
     parser.add_argument("--task", default="F(mail & F desk)", help="a formula over mail, desk and floor")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--told", action="store_true", help="tell the agent the machine's true state")
@@ -73,8 +73,8 @@ def main():
     envs = NeuralRewardMachineVecWrapper(envs, task if options.told else model, reward_scale=0.01)
     # Metres up to 10 would drown beliefs up to 1.
     scaled = None if options.unscaled else {"features_extractor_class": BeliefExtractor}
-    settings = {"n_steps": 64, "batch_size": 128, "gamma": 0.97, "policy_kwargs": scaled}
-    agent = PPO("MultiInputPolicy", envs, seed=options.seed, device="cpu", **settings)
+    settings = {"n_steps": 64, "batch_size": 128, "gamma": 0.99, "ent_coef": 0.02}
+    agent = PPO("MultiInputPolicy", envs, seed=options.seed, device="cpu", policy_kwargs=scaled, **settings)
     agent.learn(options.steps, callback=callback)
 
     score, _ = evaluate_policy(agent, envs, n_eval_episodes=32, warn=False)

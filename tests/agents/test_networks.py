@@ -14,7 +14,7 @@ import nrm
 from nrm.agents import NetworkConfig, Trainer, new_trainer
 from nrm.agents.actions import BoxActions, DiscreteActions
 from nrm.agents.evaluation import evaluate
-from nrm.agents.networks import NETWORKS, Sight, network_kind
+from nrm.agents.networks import NETWORKS, Sight
 from nrm.agents.networks.paper import ActorCritic
 from nrm.agents.networks.residual import READ, Patches, ResidualNetwork
 from nrm.agents.networks.running import RunningFeatures
@@ -35,17 +35,21 @@ def images(count: int = 6, side: int = 64) -> Tensor:
 
 
 @pytest.mark.parametrize(
-    ("config", "name"),
+    ("config", "algorithm", "kind"),
     [
-        (DRAWN, "residual"),
-        (MinecraftConfig(observation="image"), "paper"),
-        (MinecraftConfig(), "paper"),
-        (MinecraftConfig(layout="episode"), "paper"),
+        (DRAWN, "ppo", ResidualNetwork),
+        (DRAWN, "a2c", ActorCritic),
+        (MinecraftConfig(observation="image"), "ppo", ActorCritic),
+        (MinecraftConfig(), "ppo", ActorCritic),
+        (MinecraftConfig(layout="episode"), "ppo", ActorCritic),
     ],
 )
-def test_images_without_end_are_looked_at_by_the_residual_network(config: MinecraftConfig, name: str) -> None:
-    assert network_kind(world(config), NetworkConfig()).name == name
-    assert network_kind(world(config), NetworkConfig(encoder="paper")).name == "paper"
+def test_images_without_end_are_looked_at_as_suits_the_algorithm(
+    config: MinecraftConfig, algorithm: str, kind: type
+) -> None:
+    assert isinstance(new_trainer(world(config), "rm", algorithm).learner.policy, kind)
+    named = {"network": NetworkConfig(encoder="paper")}
+    assert isinstance(new_trainer(world(config), "rm", algorithm, settings=named).learner.policy, ActorCritic)
 
 
 def test_scaling_weights_is_scaling_pixels() -> None:

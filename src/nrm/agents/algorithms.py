@@ -69,6 +69,8 @@ class Algorithm:
     config: type
     """The frozen dataclass of its settings: `--algorithm.learning-rate`."""
     build: Build
+    images: str = "paper"
+    """The network for images without end, unless told otherwise."""
     environments: int = 16
     """Environments that step side by side, unless told otherwise."""
 

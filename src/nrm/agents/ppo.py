@@ -174,4 +174,4 @@ class PPO:
         self._generator.set_state(state["generator"])
 
 
-ALGORITHMS.register(Algorithm("ppo", "PPO", PPOConfig, PPO, environments=64))
+ALGORITHMS.register(Algorithm("ppo", "PPO", PPOConfig, PPO, images="residual", environments=64))

@@ -12,7 +12,7 @@ from torch import nn
 
 from nrm.agents.algorithms import ALGORITHMS, Learner
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.agents.networks import NetworkConfig, network_kind
+from nrm.agents.networks import NetworkConfig, network_kind, resolved
 from nrm.envs.vector import VectorWorld
 from nrm.envs.world import BatchedWorld, Probe, ProbedWorld, tasks_of
 from nrm.errors import ConfigError, TrainingError
@@ -246,7 +246,7 @@ def new_trainer(
     given = settings or {}
     what, how = METHODS[method], ALGORITHMS[algorithm]
     memory_settings = given.get(what.section) or (what.config and what.config())
-    network = given.get("network") or NetworkConfig()
+    network = resolved(world, given.get("network") or NetworkConfig(), how.images)
     prepared = what.prepare(world, memory_settings, network_kind(world, network).reads(world.shape), seed)
     if grounder is not None:
         if prepared.grounding is None:

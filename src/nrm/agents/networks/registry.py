@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, Protocol
 
 from torch import Tensor, nn
@@ -25,7 +25,7 @@ class NetworkConfig:
     spread out on them."""
     encoder: str = "auto"
     """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), blind, a
-    module:name, or auto: residual for images without end, else paper."""
+    module:name, or auto: for images without end what suits the algorithm, else paper."""
 
     def __post_init__(self) -> None:
         if self.hidden < 1:
@@ -86,10 +86,15 @@ NETWORKS: Registry[NetworkKind] = Registry(
 )
 
 
+def resolved(world: BatchedWorld, config: NetworkConfig, images: str = "paper") -> NetworkConfig:
+    """The settings with a network in place of auto; `images`: the name of the one for images without end, one task."""
+    if config.encoder != "auto":
+        return config
+    if world.frames is not None or len(world.shape) != 3:
+        return replace(config, encoder="paper")
+    return replace(config, encoder=images if tasks_of(world) is None else "dynamic")
+
+
 def network_kind(world: BatchedWorld, config: NetworkConfig) -> NetworkKind:
     """The network that the settings name for a world."""
-    if config.encoder != "auto":
-        return NETWORKS[config.encoder]
-    if world.frames is not None or len(world.shape) != 3:
-        return NETWORKS["paper"]
-    return NETWORKS["residual" if tasks_of(world) is None else "dynamic"]
+    return NETWORKS[resolved(world, config).encoder]
