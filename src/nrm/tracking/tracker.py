@@ -56,7 +56,7 @@ class Tracker:
             )
         self.expects_pay = False
         """Whether the environments have no task that anybody knows of, so that they must pay for one themselves."""
-        self._steps = 0
+        self._unpaid = 0
         self._warned = False
         self.record = record and not self.sees_truth
         self.recorder = Recorder(count)
@@ -151,11 +151,11 @@ class Tracker:
         if np.any(rewards):
             self.expects_pay = False
             return
-        self._steps += self.count
-        if self._steps >= UNPAID:
+        self._unpaid += self.count
+        if self._unpaid >= UNPAID:
             self.expects_pay = False
             warnings.warn(
-                f"{self._steps:,} steps have paid nothing but 0, and the environment has no task (nrm.TaskEnv), so "
+                f"{self._unpaid:,} steps have paid nothing but 0, and the environment has no task (nrm.TaskEnv), so "
                 "there is nothing to learn symbols from: put the task on it with nrm.TaskEnv(env, machine, label)",
                 NrmWarning,
                 stacklevel=4,
