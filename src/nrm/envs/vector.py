@@ -15,7 +15,7 @@ from torch import Tensor
 
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.labelled import LabelledRing
-from nrm.envs.rules import wrapper_for
+from nrm.envs.rules import check_actions, wrapper_for
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.world import StepBatch, Truth, check_count, task_digest
 from nrm.errors import WorldError
@@ -94,6 +94,7 @@ class VectorWorld:
                 f"{self.unrepeatable}. Let reset(seed=…) seed all of its randomness, or begin a new run"
             )
         taken = np.asarray(actions.cpu().numpy(), dtype=np.int64)
+        check_actions(taken, self.vector.single_action_space)
         observation, reward, terminated, truncated, info = self.vector.step(taken + self._first_action)
         truncated = truncated & ~terminated
         done: NDArray[np.bool_] = terminated | truncated
