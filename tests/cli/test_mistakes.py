@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.cli.conftest import Nrm
@@ -33,3 +35,16 @@ def test_a_sequence_that_one_step_satisfies_is_told(nrm_command: Nrm) -> None:
     assert told.status == 0
     assert told.err.startswith("nrm: warning: one step can satisfy F(key & F door) whole")
     assert nrm_command("compile", "F(key & F door)", "--symbols", "key,door").err == ""
+
+
+def test_a_warning_is_told_once(nrm_command: Nrm, tmp_path: Path) -> None:
+    world = (
+        "--world",
+        "tests.envs.own:Corridor",
+        "--label",
+        "tests.envs.own:holds",
+        "--propositions",
+        "mail,desk,floor",
+    )
+    run = ("--task", "F(mail & F desk)", "--method", "rm", "--episodes", "3", "--quiet", "--out", str(tmp_path / "run"))
+    assert nrm_command("train", *world, *run).err.count("nrm: warning: one step can satisfy") == 1

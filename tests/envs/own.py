@@ -117,6 +117,20 @@ class Leaking(Corridor):
         return super().reset(seed=seed)
 
 
+class Warming(Corridor):
+    """Only its very first episode differs."""
+
+    warm = False
+
+    def look(self) -> Seen:
+        return super().look() + np.float32(0.0 if self.warm else 0.01)
+
+    def step(self, action: int) -> Any:
+        stepped = super().step(action)
+        self.warm = True
+        return stepped
+
+
 class Pieces(Corridor):
     """Observations in two parts."""
 

@@ -46,6 +46,17 @@ def test_where_labels_come_from(name: str, label: str | None) -> None:
     assert [env.step(0)[4]["label"] for _ in range(3)] == ["floor", "mail", "mail"]
 
 
+def test_environments_in_processes_of_their_own() -> None:
+    here, there = gym_world(own("Corridor"), MACHINE, 2), gym_world(own("Corridor", processes=True), MACHINE, 2)
+    try:
+        assert torch.equal(here.reset(0), there.reset(0))
+        for action in (0, 1, 0, 0):
+            actions = torch.full((2,), action)
+            assert all(map(torch.equal, here.step(actions), there.step(actions)))
+    finally:
+        there.close()
+
+
 def test_names_find_their_kind_and_configuration() -> None:
     kind, config = find_world("gym:CartPole-v1")
     assert (kind.name, config, kind.title(config)) == ("gym", GymConfig("gym:CartPole-v1"), "gym:CartPole-v1")
@@ -155,12 +166,10 @@ def test_nothing_holds_where_no_symbol_says_so() -> None:
         gym_world(own("Corridor"), two, 1)
 
 
-@pytest.mark.parametrize(
-    ("name", "place"), [("Unseeded", "the first observation"), ("Leaking", "the first observation")]
-)
-def test_environments_that_no_seed_repeats(name: str, place: str) -> None:
+@pytest.mark.parametrize("name", ["Unseeded", "Leaking", "Warming"])
+def test_environments_that_no_seed_repeats(name: str) -> None:
     world = gym_world(own(name), MACHINE, 2)
-    assert world.unrepeatable == place
+    assert world.unrepeatable == "the first observation"
     world.reset(0)
     world.step(torch.zeros(2, dtype=torch.int64))
     saved = world.state_dict()

@@ -183,5 +183,8 @@ def test_misuse_is_named() -> None:
     world = VectorWorld.of(maker("paper"), 2)
     with pytest.raises(WorldError, match=r"call reset\(seed\) before"):
         world.step(torch.zeros(2, dtype=torch.int64))
+    world.reset(0)
+    with pytest.raises(WorldError, match=r"action 4 in environment 1 is outside of Discrete\(4\), numbered from 0"):
+        world.step(torch.tensor([0, 4]))
     with pytest.raises(WorldError, match="of another world: it has 0 environments, this one 2"):
         world.load_state_dict({})

@@ -12,6 +12,9 @@ import torch
 from nrm.errors import ConfigError
 from nrm.runs import RunConfig, RunFolder, choose_run, known_model, load_run, train
 
+OTHER = "F door & F gem & G !pickaxe"
+"""A task that the source has not taught everything for."""
+
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -39,7 +42,7 @@ def same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
 
 
 def test_a_frozen_grounder_stays_what_it_was(source: Path, tmp_path: Path) -> None:
-    frozen = trained(tmp_path / "frozen", target(source, learn=False, every=10))
+    frozen = trained(tmp_path / "frozen", target(source, task=OTHER, learn=False, every=10))
     assert same(weights(frozen), weights(source))
     accuracy = RunFolder(frozen).grounding()
     assert accuracy is not None
@@ -52,7 +55,7 @@ def test_a_frozen_grounder_stays_what_it_was(source: Path, tmp_path: Path) -> No
 
 
 def test_it_learns_on_from_there(source: Path, tmp_path: Path) -> None:
-    config = target(source, task="F door & F gem & G !pickaxe", every=10)
+    config = target(source, task=OTHER, every=10)
     begun = config.build_trainer(known_model(config).grounder)
     assert begun.model is not None
     assert same([value.detach() for value in begun.model.grounder.parameters()], weights(source))

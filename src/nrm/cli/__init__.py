@@ -28,10 +28,19 @@ from nrm.errors import NrmError, NrmWarning
 _Command = Compile | Check | Fit | Shortcuts | Tasks | Evaluate | Watch | Reproduce | Sweep | Report
 
 
-def _show_warning(message: Warning | str, category: type[Warning], filename: str, line: int, *_: object) -> None:
-    """Ours in one line, as errors are; others with their place."""
-    place = "" if issubclass(category, NrmWarning) else f" ({category.__name__}, {filename}, line {line})"
-    print(f"nrm: warning: {message}{place}", file=sys.stderr)
+class _Warnings:
+    """Shows warnings as errors are shown, ours in one line and others with their place, each of them once."""
+
+    def __init__(self) -> None:
+        self._shown: set[str] = set()
+
+    def show(self, message: Warning | str, category: type[Warning], filename: str, line: int, *_: object) -> None:
+        """What Python calls in place of `warnings.showwarning`."""
+        place = "" if issubclass(category, NrmWarning) else f" ({category.__name__}, {filename}, line {line})"
+        text = f"nrm: warning: {message}{place}"
+        if text not in self._shown:
+            self._shown.add(text)
+            print(text, file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -59,8 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             config=(tyro.conf.DisallowNone,),  # help says STR, not {None}|STR
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("default", NrmWarning)
-            warnings.showwarning = cast(Any, _show_warning)
+            warnings.simplefilter("always", NrmWarning)
+            warnings.showwarning = cast(Any, _Warnings().show)
             status = command.run()
         sys.stdout.flush()
     except NrmError as error:

@@ -127,7 +127,7 @@ def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int
     """What happened at a step, and what the agent believes."""
     alphabet = machine.alphabet
     true = alphabet.letter_name(int(shown.label[0]))
-    action = f"  {names[int(shown.action[0])]}" if names else ""
+    action = f"  {names[int(shown.action[0])]}" if names and shown.action.dim() == 1 else ""
     lines = [f"step {number}{action}  reward {float(shown.batch.reward[0]):+g}  true symbol {true}"]
     if shown.said is not None:
         symbols = shown.said[0]

@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from nrm.errors import WorldError, shorten
 
@@ -50,6 +51,16 @@ def _check_observation(observation: Any, env: gymnasium.Env[Any, Any], place: st
             f"{_name(env)}, {place}: the observation has shape {np.shape(observation)}, but observation_space is "
             f"{space}"
         )
+
+
+def check_actions(actions: NDArray[Any], space: spaces.Space[Any]) -> None:
+    """Raise unless actions (N,) or (N, parts), numbered from 0, are among those of a discrete space."""
+    if isinstance(space, (spaces.Discrete, spaces.MultiDiscrete)):
+        most = space.n if isinstance(space, spaces.Discrete) else space.nvec
+        wrong = np.argwhere((actions < 0) | (actions >= most))
+        if len(wrong):
+            where = int(wrong[0][0])
+            raise WorldError(f"action {actions[where]} in environment {where} is outside of {space}, numbered from 0")
 
 
 def wrapper_for(space: spaces.Space[Any]) -> str:

@@ -16,7 +16,7 @@ from torch import Tensor
 from nrm.envs.action_spaces import action_size, action_space
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.labelled import LabelledRing
-from nrm.envs.rules import wrapper_for
+from nrm.envs.rules import check_actions, wrapper_for
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.world import StepBatch, Truth, check_count, task_digest
 from nrm.errors import WorldError
@@ -93,6 +93,7 @@ class VectorWorld:
                 f"{self.unrepeatable}. Let reset(seed=…) seed all of its randomness, or begin a new run"
             )
         taken: NDArray[Any] = actions.cpu().numpy()
+        check_actions(taken, self.vector.single_action_space)
         observation, reward, terminated, truncated, info = self.vector.step(self._given(taken))
         truncated = truncated & ~terminated
         done: NDArray[np.bool_] = terminated | truncated

@@ -30,8 +30,8 @@ def gym_env(
     config = GymConfig(world) if isinstance(world, str) else world
     known = as_machine(machine)
     env = make_env(config, render_mode)
-    if own_task(env) is not None:
-        _check_own(config, own_task(env), known, end)
+    if (inner := own_task(env)) is not None:
+        _check_own(config, inner, known, end)
         return GuardedEnv(env, config.source)
     guarded = GuardedEnv(env, config.source)
     label = labelling(config.label, guarded)
@@ -54,9 +54,8 @@ def _empty(config: GymConfig, alphabet: Alphabet) -> Symbol | None:
     return EMPTY if EMPTY in alphabet.symbols else None
 
 
-def _check_own(config: GymConfig, inner: TaskEnv[Any, Any] | None, machine: MooreMachine, end: End) -> None:
+def _check_own(config: GymConfig, inner: TaskEnv[Any, Any], machine: MooreMachine, end: End) -> None:
     """Raise unless an environment with a task of its own is asked for that task."""
-    assert inner is not None
     if inner.machine != machine:
         raise WorldError(
             f"{config.source} puts a task on its environment itself (a machine of {inner.machine.states} states); drop "
