@@ -6,9 +6,11 @@ import sys
 
 MINECRAFT_ID = "nrm/Minecraft-v0"
 PLANE_ID = "nrm/Plane-v0"
+LETTERS_ID = "nrm/Letters-v0"
 ENTRY_POINTS = {
     MINECRAFT_ID: "nrm.envs.minecraft.env:MinecraftEnv",
     PLANE_ID: "nrm.envs.plane.env:PlaneEnv",
+    LETTERS_ID: "nrm.envs.letter.env:LetterEnv",
 }
 
 

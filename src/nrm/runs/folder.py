@@ -20,6 +20,7 @@ import numpy as np
 from torch import nn
 
 from nrm.agents import Trainer
+from nrm.agents.obeying import Agent
 from nrm.agents.training import Decided
 from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError, listing
 from nrm.files import csv_text, read_json, read_text, write_json, write_text
@@ -163,6 +164,11 @@ class LoadedRun:
         if self.trainer.model is None:
             raise ConfigError(f"a run of the method '{self.config.method}' has no grounder: it learns no symbols")
         return self.trainer.model
+
+    @property
+    def agent(self) -> Agent:
+        """What obeys formulas, of a run on many tasks."""
+        return Agent(self.trainer)
 
     @property
     def grounder(self) -> nn.Module:

@@ -8,15 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
+from nrm.agents.networks.registry import MOST_CELLS, NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.residual import Patches
 from nrm.errors import ConfigError
 
 FILTERS = 16
 """Maps that the memory writes."""
 CHANNELS = 32
-MOST_CELLS = 12
-"""Sides up to which an image is a grid whose pixels are cells, and each has a place of its own."""
 READ = 64
 """Width of what memories that learn read."""
 

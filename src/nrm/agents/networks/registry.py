@@ -13,6 +13,9 @@ from nrm.envs.world import BatchedWorld, tasks_of
 from nrm.errors import ConfigError
 from nrm.registry import Registry
 
+MOST_CELLS = 12
+"""Sides up to which an image is a grid whose pixels are cells, each with a place of its own."""
+
 
 @dataclass(frozen=True)
 class NetworkConfig:
@@ -24,12 +27,13 @@ class NetworkConfig:
     """Whether observations are centred and scaled over all there are (or over those seen so far), and image features
     spread out on them."""
     encoder: str = "auto"
-    """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), blind, a
-    module:name, or auto: for images without end what suits the algorithm, else paper."""
+    """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), dynamic
+    (filters that the memory writes, for images), blind, a module:name, or auto: for images without end dynamic where
+    there are many tasks or few pixels, and what suits the algorithm where there is one; else paper."""
 
     def __post_init__(self) -> None:
         if self.hidden < 1:
-            raise ConfigError(f"hidden must be positive, not {self.hidden}")
+            raise ConfigError(f"network.hidden must be positive, not {self.hidden}")
 
 
 class Sight(NamedTuple):
@@ -92,7 +96,8 @@ def resolved(world: BatchedWorld, config: NetworkConfig, images: str = "paper") 
         return config
     if world.frames is not None or len(world.shape) != 3:
         return replace(config, encoder="paper")
-    return replace(config, encoder=images if tasks_of(world) is None else "dynamic")
+    grid = max(world.shape[:2]) <= MOST_CELLS
+    return replace(config, encoder="dynamic" if grid or tasks_of(world) is not None else images)
 
 
 def network_kind(world: BatchedWorld, config: NetworkConfig) -> NetworkKind:

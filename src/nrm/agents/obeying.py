@@ -1,0 +1,112 @@
+"""An agent that was trained on many tasks, given a formula."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+import torch
+
+from nrm.agents.actions import head_for
+from nrm.agents.training import Trainer
+from nrm.envs.labels import labelling, letter_of
+from nrm.errors import ConfigError, WorldError
+from nrm.machines import MachineLike, TaskPool, as_machine
+from nrm.tracking import Seen, TaskBeliefMemory, TaskMemory, TaskStateMemory
+
+Env = gymnasium.Env[Any, Any]
+
+
+class Obeyed(NamedTuple):
+    """What became of a formula."""
+
+    accepted: float
+    """How probable the agent calls it that the task is done: 1 or 0 where it is told the symbols."""
+    steps: int
+    letters: tuple[str, ...]
+    """What it read, step by step: the most probable letter, or the true one where it is told."""
+    actions: tuple[Any, ...]
+    env_reward: float
+    """What the environment itself paid."""
+
+
+class Agent:
+    """A policy that sees tasks through their view, so that any formula over the symbols that it knows will do."""
+
+    def __init__(self, trainer: Trainer) -> None:
+        if not isinstance(trainer.learner.memory, TaskMemory):
+            raise ConfigError(
+                "this agent was trained on one task and knows no other; train one on many: nrm train --tasks mixture"
+            )
+        self._trainer = trainer
+        self._memory = trainer.learner.memory
+        self.alphabet = trainer.world.machine.alphabet
+
+    @torch.no_grad()
+    def obey(
+        self, formula: MachineLike, env: Env, *, seed: int | None = None, greedy: bool = False, most_steps: int = 1000
+    ) -> Obeyed:
+        """Carry out a formula in a Gymnasium environment that shows what the agent was trained on.
+
+        It acts until it believes the task done or lost, the environment ends, or `most_steps` are over. No reward is
+        read. An agent that is told the symbols needs an environment that says what holds (`info["labels"]`).
+        """
+        machine = as_machine(formula, self.alphabet)
+        if machine.alphabet != self.alphabet:
+            raise WorldError(f"the task is over {machine.alphabet.symbols}, the agent knows {self.alphabet.symbols}")
+        distance = int(machine.distance_to_acceptance[machine.initial])
+        if distance <= 0:
+            raise ConfigError(
+                "the task holds before anything has happened; there is nothing to obey"
+                if distance == 0
+                else "the task cannot be satisfied"
+            )
+        shape = tuple(env.observation_space.shape or ())
+        if shape != tuple(self._trainer.world.shape):
+            raise WorldError(f"the environment shows {shape}, and the agent was trained on {self._trainer.world.shape}")
+        memory = self._memory.with_tasks(None, TaskPool.of([machine]), "open")
+        policy, head = self._trainer.learner.policy, head_for(self._trainer.world.actions)
+        generator = torch.Generator().manual_seed(0 if seed is None else seed)
+        label = labelling(None, env)
+        ends = machine.accepting | machine.dead
+        carry, state = memory.begin(torch.zeros(1, dtype=torch.int64)), machine.initial
+        observation, _ = env.reset(seed=seed)
+        letters: list[str] = []
+        actions: list[Any] = []
+        paid = 0.0
+        while len(actions) < most_steps:
+            seen = torch.from_numpy(np.array(observation))[None]
+            scores = policy.logits(policy.encoder(seen), memory.feature(carry))
+            chosen = head.best(scores) if greedy else head.sample(scores, head.noise((1,), generator))
+            action = chosen[0].numpy() if chosen.dim() > 1 else int(chosen[0])
+            observation, reward, terminated, truncated, info = env.step(action)
+            actions.append(action)
+            paid += float(reward)
+            shown = torch.from_numpy(np.array(observation))[None]
+            truth = None
+            if isinstance(memory, TaskStateMemory):
+                letter = letter_of(label(observation, info, env), self.alphabet, None, f"step {len(actions)}")
+                state = machine.next_state(state, letter)
+                truth = torch.tensor([state])
+                letters.append(self.alphabet.letter_name(letter))
+            elif isinstance(memory, TaskBeliefMemory):
+                letters.append(self.alphabet.letter_name(int(memory.letters(carry, shown).argmax())))
+            read = policy.summary(policy.encoder(shown)) if memory.learns else None
+            carry = memory.read(carry, Seen(shown, read, chosen, torch.zeros(1), truth))
+            over = terminated or truncated
+            if over or self._ended(memory, carry, state, ends):
+                break
+        accepted = self._accepted(memory, carry, state, machine.accepting)
+        return Obeyed(accepted, len(actions), tuple(letters), tuple(actions), paid)
+
+    def _ended(self, memory: TaskMemory, carry: torch.Tensor, state: int, ends: np.ndarray[Any, Any]) -> bool:
+        return self._accepted(memory, carry, state, ends) > 0.5
+
+    def _accepted(self, memory: TaskMemory, carry: torch.Tensor, state: int, which: np.ndarray[Any, Any]) -> float:
+        """The probability of being in some states (states,) of the machine; 0 where nobody follows it."""
+        if isinstance(memory, TaskStateMemory):
+            return float(which[state])
+        if isinstance(memory, TaskBeliefMemory):
+            return float(memory.states(carry)[0].double().numpy() @ which)
+        return 0.0

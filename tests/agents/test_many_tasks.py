@@ -1,0 +1,152 @@
+"""One agent for many tasks: an episode's machine is its own, runs repeat and resume, and unseen formulas are obeyed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import nrm
+from nrm.agents import Trainer
+from nrm.agents.evaluation import evaluate
+from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
+from nrm.errors import ConfigError, NrmError, WorldError
+from nrm.families import draw_pool
+from nrm.machines import TaskPool, task_view
+from nrm.neural import NeuralRewardMachine
+from nrm.neural.grounders import AttendingGrounder
+from nrm.runs import RunFolder, choose_run, train
+from nrm.tracking import Seen, TaskBeliefMemory, TaskStateMemory
+
+SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
+QUICK = {"minibatch": 128, "epochs": 4}
+ALPHABET = LetterConfig(**SMALL).alphabet
+
+
+def small_run(method: str, steps: int, seed: int = 3, family: str = "reach", **settings: Any) -> Trainer:
+    sections = {"world": SMALL, "tasks": {"count": 12}, "algorithm": QUICK, **settings}
+    config = choose_run(None, "letter", method, seed, tasks=family, steps=steps, environments=16, settings=sections)
+    return config.build_trainer()
+
+
+def test_the_view_of_a_true_state_and_of_a_belief_by_hand() -> None:
+    tasks = TaskPool.of(["F a", "F(b & F c)", "!a U c"], ALPHABET)
+    view = task_view(tasks.union)
+    told = TaskStateMemory(tasks)
+    assert told.feature(told.begin(torch.tensor([1, 2]))).tolist() == view[tasks.initial[[1, 2]]].astype("f4").tolist()
+
+    class Sure(AttendingGrounder):
+        def forward(self, observations: torch.Tensor) -> torch.Tensor:
+            """Letters are given: 0.75 for the one shown, 0.25 for `empty`."""
+            one_hot = torch.nn.functional.one_hot(observations.long(), 4).float()
+            return 0.75 * one_hot + 0.25 * torch.eye(4)[3]
+
+    model = NeuralRewardMachine(Sure(4, (3, 3, 3)), tasks).eval()
+    memory = TaskBeliefMemory(model, None, "open")
+    carry = memory.begin(torch.tensor([1, 0]))
+    nothing = torch.zeros(2)
+    after = memory.read(carry, Seen(torch.tensor([1, 1]), None, nothing.long(), nothing, None))
+    # b moves the second task on with 0.75; the first task does not care.
+    first = int(tasks.first[1])
+    machine = tasks.machines[1]
+    on = first + machine.step(machine.initial, "b")
+    expected = 0.75 * view[on] + 0.25 * view[tasks.initial[1]]
+    np.testing.assert_allclose(memory.feature(after)[0].numpy(), expected, rtol=1e-5)
+    np.testing.assert_allclose(memory.feature(after)[1].numpy(), view[tasks.initial[0]], rtol=1e-5)
+    assert memory.task(after).tolist() == [1, 0]
+
+
+def test_rewards_read_make_a_belief_certain() -> None:
+    tasks = TaskPool.of(["F(b & F c)"], ALPHABET)
+    model = NeuralRewardMachine(AttendingGrounder(4, (3, 3, 3)), tasks).eval()
+    memory = TaskBeliefMemory(model, None, "conditioned")
+    seen = Seen(torch.zeros(1, 3, 3, 3), None, torch.zeros(1).long(), torch.tensor([50.0]), None)
+    states = memory.states(memory.read(memory.begin(torch.tensor([0])), seen))
+    machine = tasks.machines[0]
+    assert float(states[0, machine.step(machine.initial, "b")]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
+def test_runs_repeat_and_go_on_as_if_never_stopped(method: str) -> None:
+    changes: dict[str, Any] = {"grounding": {"every": 20, "epochs": 40}} if method == "nrm" else {}
+    whole = small_run(method, 3000, **changes)
+    whole.run()
+    assert whole.steps >= 3000
+    again = small_run(method, 3000, **changes)
+    while again.steps < 1500:
+        again.update()
+    resumed = small_run(method, 3000, **changes)
+    resumed.load_state_dict(again.state_dict())
+    resumed.run()
+    assert resumed.history == whole.history
+
+
+def test_each_episode_is_explained_by_its_own_machine() -> None:
+    """Episodes given to the grounder with the tasks of others would be contradictions sooner or later."""
+    trainer = small_run("nrm", 4000, family="reach-avoid", grounding={"every": 30})
+    trainer.run()
+    assert trainer.history.accuracy[-1][1] == 1.0  # the plain accuracy, not just modulo shortcuts
+
+
+def test_a_tiny_family_is_learned_and_an_unseen_formula_obeyed() -> None:
+    trainer = small_run("nrm", 16_000, family="reach-avoid", grounding={"every": 30})
+    trainer.run()
+    assert trainer.tasks is not None
+    unseen = nrm.compile("F(a & F(b & F(c & F a)))", ALPHABET)
+    assert unseen not in trainer.tasks.machines
+    world = BatchedLetters(LetterConfig(**SMALL), TaskPool.of([unseen]), 50)
+    found = evaluate(trainer, world, 100, 7, greedy=False, belief="open")
+    assert found.success_rate > 0.7
+    assert found.by_task[0].states == unseen.states
+    assert found.grounding is not None
+    assert found.grounding.plain > 0.99
+
+
+def test_an_agent_obeys_in_a_gymnasium_environment(tmp_path: Path) -> None:
+    settings = {"world": SMALL, "tasks": {"count": 12}, "algorithm": QUICK}
+    config = choose_run(None, "letter", "rm", 0, tasks="reach", steps=12_000, environments=16, settings=settings)
+    folder = RunFolder(tmp_path / "run")
+    folder.begin(config)
+    train(folder, folder.load())
+    agent = nrm.load_run(tmp_path / "run").agent
+    env = LetterEnv(**SMALL)
+    obeyed = [agent.obey("F(a & F b)", env, seed=seed) for seed in range(10)]
+    assert sum(one.accepted for one in obeyed) >= 7
+    assert obeyed == [agent.obey("F(a & F b)", env, seed=seed) for seed in range(10)]
+    for one in obeyed:
+        if one.accepted:
+            assert one.letters[-1] == "b"
+            assert "a" in one.letters
+    with pytest.raises(NrmError, match="unknown symbol 'z'"):
+        agent.obey("F z", env)
+    with pytest.raises(ConfigError, match="cannot be satisfied"):
+        agent.obey("a & b", env)
+    with pytest.raises(ConfigError, match="nothing to obey"):
+        agent.obey("G !a", env)
+    with pytest.raises(WorldError, match="was trained on"):
+        agent.obey("F a", LetterEnv())
+
+
+def test_agents_of_one_task_say_so() -> None:
+    config = choose_run("F a", "letter", "rm", 0, steps=512, environments=16, settings={"world": SMALL})
+    trainer = config.build_trainer()
+    trainer.run()
+    pool = draw_pool("reach", ALPHABET, 3, 0)
+    with pytest.raises(WorldError, match="trained on one task"):
+        evaluate(trainer, BatchedLetters(LetterConfig(**SMALL), pool, 4), 4, 0, greedy=True)
+
+
+def test_bad_requests() -> None:
+    with pytest.raises(ConfigError, match="given together"):
+        choose_run("F a", "letter", "rm", 0, tasks="reach")
+    with pytest.raises(ConfigError, match="worlds for many tasks: map, image"):
+        choose_run(None, "minigrid:MiniGrid-Empty-5x5-v0", "rm", 0, tasks="reach").build_world()
+    with pytest.raises(ConfigError, match="unknown family"):
+        choose_run(None, "letter", "rm", 0, tasks="reech")
+    with pytest.raises(ConfigError, match="steps must be at least 1"):
+        choose_run(None, "letter", "rm", 0, tasks="reach", steps=0)
+    with pytest.raises(ConfigError, match="many tasks, of the family reach"):
+        choose_run(None, "letter", "rm", 0, tasks="reach").build_task()
