@@ -1,4 +1,4 @@
-"""Draw the pictures of the pages "What can rewards teach?" and "MiniGrid".
+"""Draw the pictures of the pages "What can rewards teach?", "MiniGrid" and "One agent for every task".
 
 Needs pygraphviz, MiniGrid and matplotlib. The pictures go beside this file, into `images`: python docs/make_pictures.py
 """
@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib import pyplot as plt
 from matplotlib.image import imsave
 
 import nrm
-from nrm.envs.minigrid import READY_TASKS, minigrid_env
+from nrm.envs.minigrid import minigrid_env
 from nrm.groundability import Shortcuts
-from nrm.machines import MooreMachine
+from nrm.machines import MooreMachine, task_view
 from nrm.machines.formats.dot import colour, graphviz
 
 IMAGES = Path(__file__).parent / "images"
@@ -32,12 +33,42 @@ def main() -> None:
     distinct = nrm.compile("F a & F b", nrm.PAPER_SYMBOLS, reward="distinct")
     nrm.draw(distinct, IMAGES / "shortcuts-distinct.png")
     imsave(IMAGES / "minigrid-worlds.png", minigrid_worlds())
+    task_view_picture(IMAGES / "task-view.png")
+
+
+def task_view_picture(path: Path) -> None:
+    """The view from each state of a task: a row for each state, a column for each letter in each block."""
+    letters = list("abcde")
+    machine = nrm.compile("F(a & (!b U c)) & F d & G !e", letters)
+    view = task_view(machine)
+    order = np.argsort(-machine.distance_to_acceptance, kind="stable")
+    figure, axes = plt.subplots(
+        1, 5, figsize=(10, 2.6), width_ratios=[5, 5, 5, 5, 1], sharey=True, layout="constrained"
+    )
+    titles = ("gain now", "lost now", "gain next", "lost next", "left")
+    for number, (axis, title) in enumerate(zip(axes, titles, strict=True)):
+        block = view[order][:, number * 5 : number * 5 + (5 if number < 4 else 1)]
+        colours = "RdBu" if "gain" in title else "Reds" if "lost" in title else "Greys"
+        axis.imshow(block, cmap=colours, vmin=-1.8 if "gain" in title else 0, vmax=1.8)
+        for (row, column), value in np.ndenumerate(block):
+            if value:
+                axis.text(column, row, f"{value:.2g}", ha="center", va="center", fontsize=8)
+        axis.set_xticks(range(block.shape[1]), letters if number < 4 else ("",), fontsize=9)
+        axis.set_title(title, fontsize=10)
+        axis.tick_params(length=0)
+    axes[0].set_yticks(range(machine.states), [_to_go(machine, q) for q in order], fontsize=9)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+def _to_go(machine: MooreMachine, state: int) -> str:
+    steps = int(machine.distance_to_acceptance[state])
+    return "lost" if steps < 0 else f"{steps} to go"
 
 
 def minigrid_worlds() -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """The first image of an episode in the smallest environment of each ready task, four times as large."""
+    """The first image of an episode in some environments with a ready task, four times as large."""
     names = ("MiniGrid-LavaGapS5-v0", "MiniGrid-DoorKey-5x5-v0", "MiniGrid-RedBlueDoors-6x6-v0")
-    assert len(names) == len(READY_TASKS)
     seen = [minigrid_env(name).reset(seed=2)[0].repeat(4, axis=0).repeat(4, axis=1) for name in names]
     height = max(len(image) for image in seen)
     white = [np.pad(image, ((height - len(image), 0), (0, 12), (0, 0)), constant_values=255) for image in seen]
