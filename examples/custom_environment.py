@@ -71,7 +71,7 @@ def main():
     model = model_for(envs.observation_space, task)
     callback = None if options.told else GroundingCallback(model, every=60, verbose=1)
     envs = NeuralRewardMachineVecWrapper(envs, task if options.told else model, reward_scale=0.01)
-    # Metres up to 10 would drown beliefs up to 1.
+    # Metres go up to 10 and beliefs up to 1: scaled by their bounds, both count alike.
     scaled = None if options.unscaled else {"features_extractor_class": BeliefExtractor}
     settings = {"n_steps": 64, "batch_size": 128, "gamma": 0.99, "ent_coef": 0.02}
     agent = PPO("MultiInputPolicy", envs, seed=options.seed, device="cpu", policy_kwargs=scaled, **settings)
