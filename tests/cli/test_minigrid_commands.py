@@ -60,7 +60,7 @@ def test_the_ready_task_is_the_default() -> None:
         (["--world", "minigird:MiniGrid-LavaGapS5-v0"], "unknown world 'minigird:MiniGrid-LavaGapS5-v0'"),
         (["--world", LAVA, "--task", "F gaol"], "did you mean 'goal'"),
         (["--world", LAVA, "--world.layout", "episode"], "Unrecognized options: --world.layout"),
-        (["--world", "minigrid:MiniGrid-Empty-5x5-v0"], "there is no ready task for MiniGrid-Empty-5x5-v0"),
+        (["--world", "minigrid:MiniGrid-Playground-v0"], "there is no ready task for MiniGrid-Playground-v0"),
         (["--world", "minigrid:MiniGrid-Empty-5x5-v0", "--task", "F gem"], "nothing in a grid is called 'gem'"),
     ],
 )

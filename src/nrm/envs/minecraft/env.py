@@ -55,6 +55,7 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
     """
 
     metadata = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 4}  # noqa: RUF012 - as the base class has it
+    action_names = ACTIONS
 
     def __init__(
         self, config: MinecraftConfig | None = None, *, render_mode: str | None = None, **options: Any
