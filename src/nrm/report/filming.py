@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from nrm.agents import Trainer
@@ -43,7 +40,7 @@ def film_run(record: Record, trainer: Trainer, tiles: Tiles) -> Json:
         for pictures, played in film(trainer, env, SEED, greedy):
             numbers = [tiles.number(small(np.asarray(picture))) for picture in pictures]
             start = numbers[0] if start < 0 else start
-            row = {**step_row(played, trainer.method.tracks_states), "frame": numbers[-1], **_guess(trainer, played)}
+            row = {**step_row(played, trainer.method.tracks_states), "frame": numbers[-1], **_guess(played)}
             letters |= {row["letter"], row.get("predicted", row["letter"])}
             steps.append(row)
             end = end_of(played, machine)
@@ -73,10 +70,9 @@ def small(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return means
 
 
-def _guess(trainer: Trainer, played: Played) -> Json:
+def _guess(played: Played) -> Json:
     """What the grounder takes the observation for; nothing for methods without one."""
-    if trainer.model is None:
+    if played.said is None:
         return {}
-    with torch.no_grad():
-        said: Any = trainer.model.letter_probs(trainer.model.ground(played.batch.final_observation, check=False))[0]
+    said = played.said[0]
     return {"predicted": int(said.argmax()), "sure": round(float(said.max()), 3)}
