@@ -52,6 +52,11 @@ def holds(observation, info, env):
     return {0: "mail", 10: "desk"}.get(env.unwrapped.place, "floor")
 
 
+def make(formula="F(mail & F desk)"):
+    """The environment with its task."""
+    return nrm.TaskEnv(Corridor(), nrm.compile(formula, PLACES), holds)
+
+
 def main():
     """Train, and draw what the grounder has learned."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -65,8 +70,8 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
 
-    task = nrm.compile(options.task, PLACES)
-    envs = make_vec_env(lambda: nrm.TaskEnv(Corridor(), task, holds), n_envs=8, seed=options.seed)
+    task = make(options.task).machine
+    envs = make_vec_env(lambda: make(options.task), n_envs=8, seed=options.seed)
     torch.manual_seed(options.seed)
     model = model_for(envs.observation_space, task)
     callback = None if options.told else GroundingCallback(model, every=60, verbose=1)
