@@ -48,6 +48,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.pure --out out/bench --no-joint
 	$(BIN)/python -m benchmarks.training_speed --out out/bench
 	$(BIN)/python -m benchmarks.counterfactual --out out/bench
+	$(BIN)/python -m benchmarks.transfer --out out/bench
 	$(BIN)/python -m benchmarks.sweep_speed --out out/bench
 	$(BIN)/python -m benchmarks.minigrid --out out/minigrid
 
