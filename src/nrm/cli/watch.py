@@ -82,6 +82,7 @@ class Watch:
         for number, (pictures, shown) in enumerate(film(trainer, env, self.seed, self.greedy), 1):
             picture = pictures[-1] if pictures else _observation(shown)
             lines = _caption(trainer, machine, shown, number, names)
+            lines = lines if self.task is None else [self.task, *lines]
             if self.gif is None:
                 _show(console, picture, lines)
                 time.sleep(self.delay if console.is_terminal else 0.0)
