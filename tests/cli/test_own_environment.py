@@ -16,7 +16,7 @@ from tests.cli.conftest import Nrm
 MINE = Path(__file__).parent.parent / "envs" / "own.py"
 TASK = ("--task", "F(mail & F desk)")
 SYMBOLS = ("--symbols", "mail,desk,floor")
-QUICK = ("--episodes", "120", "--quiet")
+QUICK = ("--episodes", "300", "--quiet")
 
 
 @pytest.fixture
