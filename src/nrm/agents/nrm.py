@@ -36,8 +36,8 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
 def _grounder(world: BatchedWorld, name: str) -> nn.Module:
     symbols = world.machine.alphabet.size
     if name == "auto":  # images without end are images of ever new layouts
-        centred = getattr(world, "centred", False)
-        return grounder_for(world.shape, symbols, endless=world.frames is None, centred=centred)
+        one_place = getattr(world, "one_place", False)
+        return grounder_for(world.shape, symbols, endless=world.frames is None, one_place=one_place)
     made: nn.Module = GROUNDERS[name].from_shape(world.shape, symbols)
     return made
 

@@ -31,8 +31,8 @@ class BatchedLetters:
     frames: Tensor | None = None
     wraps = True
     """Opposite edges of what agents see meet."""
-    centred = True
-    """Agents see what is around them, themselves in the middle."""
+    one_place = True
+    """What holds is shown at one place of what agents see: in the middle, where they are."""
 
     def __init__(self, config: LetterConfig, tasks: MooreMachine | TaskPool, count: int, end: End = "outcome") -> None:
         check_count(count)

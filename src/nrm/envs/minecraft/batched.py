@@ -32,6 +32,9 @@ class BatchedMinecraft:
     episodes, an observation is the number of the agent's cell, and `frames` has the observation of each cell.
     """
 
+    one_place = True
+    """What holds is shown at one place of an image: where the agent is."""
+
     def __init__(
         self, config: MinecraftConfig, tasks: MooreMachine | TaskPool, count: int, end: End = "outcome"
     ) -> None:

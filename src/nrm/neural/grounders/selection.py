@@ -23,14 +23,14 @@ class ShapeRule(NamedTuple):
 
 
 def grounder_for(
-    shape: Sequence[int], symbols: int, independent: bool = False, endless: bool = False, centred: bool = False
+    shape: Sequence[int], symbols: int, independent: bool = False, endless: bool = False, one_place: bool = False
 ) -> Grounder:
     """A fitting grounder for observations of a shape: images get a convolutional one, all else the MLP.
 
-    `endless`: whether images are of ever new layouts, where only looks tell; `centred`: whether agents see what is
-    around them, themselves in the middle.
+    `endless`: whether images are of ever new layouts, where only looks tell; `one_place`: whether one place of them
+    shows what holds, where the agent is.
     """
-    if centred and len(shape) == 3:
+    if endless and one_place and len(shape) == 3:
         return AttendingGrounder.from_shape(shape, symbols, independent)
     images = PooledGrounder if endless else CnnGrounder
     return (images if is_image(shape) else MlpGrounder).from_shape(shape, symbols, independent)
