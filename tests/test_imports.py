@@ -40,7 +40,7 @@ def below(folder: str) -> set[str]:
 
 
 ALLOWED = {folder: below(folder) for folder in ABOVE}
-SHARED = {"errors", "aliases", "files", "registration", "registry", "timing"}
+SHARED = {"errors", "aliases", "files", "registration", "registry", "timing", "parts"}
 WITHOUT_TORCH = ("automata", "logic", "machines", "groundability", "families")
 
 

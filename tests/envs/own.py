@@ -136,10 +136,10 @@ class Pieces(Corridor):
 
     def __init__(self) -> None:
         super().__init__()
-        self.observation_space: Any = spaces.Dict({"one": spaces.Box(-1, 5, (1,)), "two": spaces.Discrete(2)})
+        self.observation_space: Any = spaces.Tuple((spaces.Box(-1, 5, (1,)), spaces.Discrete(2)))
 
     def look(self) -> Any:
-        return {"one": super().look(), "two": 0}
+        return super().look(), 0
 
 
 class Outside(Corridor):

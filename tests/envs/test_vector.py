@@ -178,7 +178,7 @@ def test_misuse_is_named() -> None:
         VectorWorld(vector)
     with pytest.raises(WorldError, match="actions must be Discrete"):
         told(spaces.Text(3))
-    with pytest.raises(WorldError, match="observations must be a Box or Discrete"):
+    with pytest.raises(WorldError, match="observations must be a Box, Discrete or Dict"):
         VectorWorld.of(lambda: TaskEnv(gymnasium.make("Blackjack-v1"), MACHINE), 1)
     world = VectorWorld.of(maker("paper"), 2)
     with pytest.raises(WorldError, match=r"call reset\(seed\) before"):

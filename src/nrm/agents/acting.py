@@ -64,7 +64,7 @@ class Actor:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             endless, wraps = world.frames is None, getattr(world, "wraps", False)
-            sight = Sight(tuple(world.shape), self._sample(), endless, wraps)
+            sight = Sight(tuple(world.shape), self._sample(), endless, getattr(world, "parts", None), wraps)
             self.net: Any = network_kind(world, network).build(sight, memory.size, self.head, network)
         self.generator = torch.Generator().manual_seed(seed)
         self.parameters = list(self.net.parameters())

@@ -7,6 +7,7 @@ from torch import nn
 
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.world import BatchedWorld, tasks_of
+from nrm.errors import ConfigError
 from nrm.neural import NeuralRewardMachine
 from nrm.neural.grounders import GROUNDERS, grounder_for
 from nrm.tracking import BeliefMemory, Grounding, GroundingConfig, TaskBeliefMemory
@@ -34,7 +35,13 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
 
 
 def _grounder(world: BatchedWorld, name: str) -> nn.Module:
-    symbols = world.machine.alphabet.size
+    symbols, parts = world.machine.alphabet.size, getattr(world, "parts", None)
+    if parts is not None:
+        kind = GROUNDERS["parts" if name == "auto" else name]
+        if not hasattr(kind, "from_parts"):
+            raise ConfigError(f"the grounder '{name}' reads one array, but observations are a Dict: {parts}; use parts")
+        together: nn.Module = kind.from_parts(parts, symbols)
+        return together
     if name == "auto":  # images without end are images of ever new layouts
         one_place = getattr(world, "one_place", False)
         return grounder_for(world.shape, symbols, endless=world.frames is None, one_place=one_place)

@@ -21,6 +21,7 @@ from nrm.envs.task_env import TaskEnv
 from nrm.envs.world import StepBatch, Truth, check_count, task_digest
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine
+from nrm.parts import Parts
 
 AnyEnv = gymnasium.Env[Any, Any]
 VECTOR_STATE_VERSION = 2
@@ -33,7 +34,8 @@ class VectorWorld:
     `state_dict` can go on exactly) and `SAME_STEP` (which has no `state_dict`). `NEXT_STEP`, Gymnasium's default, is
     refused: it spends a step on every reset, whose action counts for nothing. `VectorWorld.of` makes the right kind.
 
-    Observations are boxes or numbers (`Box`, `Discrete`), actions `Discrete`, `MultiDiscrete`, `MultiBinary` or `Box`.
+    Observations are boxes or numbers (`Box`, `Discrete`), or a `Dict` of such, whose entries become one row of numbers
+    (`parts`). Actions are `Discrete`, `MultiDiscrete`, `MultiBinary` or `Box`.
     """
 
     frames: Tensor | None = None
@@ -49,14 +51,18 @@ class VectorWorld:
             )
         observation, action = vector.single_observation_space, vector.single_action_space
         self.actions = action_space(action)
-        if not isinstance(observation, (spaces.Box, spaces.Discrete)):
-            raise WorldError(f"observations must be a Box or Discrete, not {observation}; {wrapper_for(observation)}")
+        if not isinstance(observation, (spaces.Box, spaces.Discrete, spaces.Dict)):
+            raise WorldError(
+                f"observations must be a Box, Discrete or Dict, not {observation}; {wrapper_for(observation)}"
+            )
+        self.parts = Parts.of(observation) if isinstance(observation, spaces.Dict) else None
+        """What rows hold, where observations are a `Dict`."""
         # Its type says that a seed is one number; all vector environments take a list as well.
         self.vector: Any = vector
         self.machine = _machine(vector)
         self.count = int(vector.num_envs)
-        self.shape: tuple[int, ...] = tuple(observation.shape or ())
-        self.dtype = _tensor(np.zeros(0, dtype=observation.dtype)).dtype
+        self.shape: tuple[int, ...] = tuple(observation.shape or ()) if self.parts is None else (self.parts.width,)
+        self.dtype = torch.from_numpy(np.zeros(0, (self.parts or observation).dtype)).dtype
         self._action_space: Any = action
         self._own_resets = mode == AutoresetMode.DISABLED
         self._seeds: list[int] = []
@@ -81,7 +87,7 @@ class VectorWorld:
         self._state = np.full(self.count, self.machine.initial, dtype=np.int64)
         self._final_state = self._state
         self._taken: list[list[NDArray[Any]]] = [[] for _ in range(self.count)]
-        return _tensor(observation)
+        return self._tensor(observation)
 
     def step(self, actions: Tensor) -> StepBatch:
         """Step every environment, and begin the next episode where one ended. actions: (N,), or (N, size)."""
@@ -97,7 +103,7 @@ class VectorWorld:
         observation, reward, terminated, truncated, info = self.vector.step(self._given(taken))
         truncated = truncated & ~terminated
         done: NDArray[np.bool_] = terminated | truncated
-        final = observed = _tensor(observation)
+        final = observed = self._tensor(observation)
         ended = info if self._own_resets else info.get("final_info", info)
         self._letter = np.where(done, ended["letter"], info["letter"]).astype(np.int64)
         self._final_state = np.where(done, ended["machine_state"], info["machine_state"]).astype(np.int64)
@@ -110,7 +116,7 @@ class VectorWorld:
             else:
                 final = observed.clone()
                 for index in np.flatnonzero(done):
-                    final[index] = torch.as_tensor(np.asarray(info["final_obs"][index]))
+                    final[index] = self._tensor(info["final_obs"][index])
         self._state = np.where(done, self.machine.initial, self._final_state)
         paid = torch.from_numpy(np.asarray(reward).astype(np.float32))
         return StepBatch(observed, paid, torch.from_numpy(terminated.copy()), torch.from_numpy(truncated), final)
@@ -178,6 +184,10 @@ class VectorWorld:
         """Close all environments."""
         self.vector.close()
 
+    def _tensor(self, observation: Any) -> Tensor:
+        """A copy, because vector environments may write into what they gave."""
+        return torch.from_numpy(np.array(observation) if self.parts is None else self.parts.join(observation))
+
     def _given(self, actions: NDArray[Any]) -> NDArray[Any]:
         """Actions as the environments take them: (N, *shape of the space), numbered from where it begins."""
         space = self._action_space
@@ -213,7 +223,7 @@ class VectorWorld:
     def _begin(self, which: NDArray[np.bool_]) -> Tensor:
         keys = [int(key) for key in episode_keys(words(self._seeds), self._episode)]
         observation, _ = self.vector.reset(seed=keys, options={"reset_mask": which})
-        return _tensor(observation)
+        return self._tensor(observation)
 
     def _replay(self) -> None:
         """Live through the present episodes again, so that all end at the same step.
@@ -250,8 +260,3 @@ def _machine(vector: VectorEnv[Any, Any, Any]) -> MooreMachine:
         raise WorldError("the environments of a batch must share one task; theirs differ")
     found: MooreMachine = machines[0]
     return found
-
-
-def _tensor(observation: Any) -> Tensor:
-    """A copy, because vector environments may write into what they gave."""
-    return torch.from_numpy(np.array(observation))

@@ -6,6 +6,8 @@ The modules are imported when a name of theirs is first asked for: how to learn 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from nrm.parts import Part, Parts
+
 if TYPE_CHECKING:
     from nrm.neural.batches import EpisodeBatch
     from nrm.neural.buffer import Episode, EpisodeBuffer
@@ -32,11 +34,10 @@ if TYPE_CHECKING:
     from nrm.neural.model_file import load_model, save_model
     from nrm.neural.moore import ProbabilisticMoore
     from nrm.neural.objectives import OBJECTIVES
-    from nrm.neural.parts import Part, Parts
 
 _MODULES = (
     *("config", "batches", "frames", "buffer", "episode_file", "grounders", "moore", "model", "model_file"),
-    *("objectives", "extraction", "learning", "discovery", "parts"),
+    *("objectives", "extraction", "learning", "discovery"),
 )
 
 __all__ = [

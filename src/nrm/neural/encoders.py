@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from nrm.errors import EpisodeError
-from nrm.neural.parts import Part, Parts
+from nrm.parts import Part, Parts
 
 _CHANNELS = (16, 32)
 

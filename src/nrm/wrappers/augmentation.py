@@ -11,7 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nrm.errors import WorldError, listing, suggestion, unknown
-from nrm.neural.parts import Parts
+from nrm.parts import Parts
 
 BeliefLayout = Literal["dict", "flat"]
 """`dict`: a `Dict` with the entries `observation` and `belief`; the entries of an observation that is a `Dict` itself

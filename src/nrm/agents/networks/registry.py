@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from nrm.agents.actions import ActionHead
 from nrm.envs.world import BatchedWorld, tasks_of
 from nrm.errors import ConfigError
+from nrm.parts import Parts
 from nrm.registry import Registry
 
 MOST_CELLS = 12
@@ -28,8 +29,9 @@ class NetworkConfig:
     spread out on them."""
     encoder: str = "auto"
     """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), dynamic
-    (filters that the memory writes, for images), blind, a module:name, or auto: for images without end dynamic where
-    there are many tasks or few pixels, and what suits the algorithm where there is one; else paper."""
+    (filters that the memory writes, for images), parts (entries of a Dict), blind, a module:name, or auto: parts for a
+    Dict; for images without end dynamic where there are many tasks or few pixels, and what suits the algorithm
+    elsewhere; else paper."""
 
     def __post_init__(self) -> None:
         if self.hidden < 1:
@@ -45,6 +47,8 @@ class Sight(NamedTuple):
     """(n, *shape) observations to normalise over: all there are, or the first images; None for neither."""
     endless: bool
     """Whether there is no list of all of them."""
+    parts: Parts | None = None
+    """What rows hold, where observations are a `Dict`."""
     wraps: bool = False
     """Whether opposite edges of an image meet, as on a torus."""
 
@@ -86,7 +90,7 @@ class NetworkKind:
 NETWORKS: Registry[NetworkKind] = Registry(
     "network",
     tuple(field.name for field in fields(NetworkKind) if field.name != "name"),
-    {name: f"nrm.agents.networks.{name}" for name in ("paper", "residual", "dynamic", "blind")},
+    {name: f"nrm.agents.networks.{name}" for name in ("paper", "residual", "dynamic", "parts", "blind")},
 )
 
 
@@ -94,6 +98,8 @@ def resolved(world: BatchedWorld, config: NetworkConfig, images: str = "paper") 
     """The settings with a network in place of auto; `images`: the name of the one for images without end, one task."""
     if config.encoder != "auto":
         return config
+    if getattr(world, "parts", None) is not None:
+        return replace(config, encoder="parts")
     if world.frames is not None or len(world.shape) != 3:
         return replace(config, encoder="paper")
     grid = max(world.shape[:2]) <= MOST_CELLS

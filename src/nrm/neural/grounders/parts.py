@@ -10,7 +10,7 @@ from nrm.aliases import Json
 from nrm.errors import EpisodeError
 from nrm.neural.encoders import PartsEncoder
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
-from nrm.neural.parts import Parts
+from nrm.parts import Parts
 
 
 class PartsGrounder(Grounder):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from nrm.aliases import Json
 from nrm.neural.encoders import encoder_for
 from nrm.neural.grounders.registry import GROUNDERS, RecurrentGrounder
-from nrm.neural.parts import Parts
+from nrm.parts import Parts
 
 
 class GruGrounder(RecurrentGrounder):

@@ -150,7 +150,7 @@ def _part(name: str, space: spaces.Space[Any]) -> Part:
         return _bounded(name, space.shape, np.asarray(space.low, float), np.asarray(space.high, float))
     kinds = [kind.__name__ for kind in (spaces.Box, spaces.Discrete, spaces.MultiBinary, spaces.MultiDiscrete)]
     raise WorldError(
-        f"the entry '{name}' of observations cannot be read by a grounder: {space} is no array of numbers "
+        f"the entry '{name}' of observations cannot be read: {space} is no array of numbers "
         f"({listing(kinds)}). Name entries that are with reads=(…), or turn observations into one Box with "
         "gymnasium.wrappers.FlattenObservation"
     )
