@@ -23,6 +23,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "robot": {},
     "small": SMALL,
     "noise": {**SMALL, "noise": 0.05, "directions": 9},
+    "continuous": {**SMALL, "actions": "continuous"},
     "lidar": {**SMALL, "observation": "lidar", "start": "outside"},
     "ends": {**SMALL, "edge": "end", "start": (0.0, 0.0, 0.5)},
     "outside": {**SMALL, "edge": "end", "outside": "out", "noise": 0.01},
@@ -43,7 +44,10 @@ def machine_of(config: PlaneConfig) -> nrm.MooreMachine:
 
 
 def random_actions(world: BatchedPlane, steps: int, seed: int = 0) -> torch.Tensor:
-    return torch.randint(world.actions, (steps, world.count), generator=torch.Generator().manual_seed(seed))
+    generator = torch.Generator().manual_seed(seed)
+    if not isinstance(world.actions, int):
+        return 2 * torch.rand(steps, world.count, 2, generator=generator) - 1
+    return torch.randint(world.actions, (steps, world.count), generator=generator)
 
 
 @pytest.mark.parametrize("end", ["outcome", "limit"])
@@ -61,7 +65,8 @@ def test_a_batch_equals_gymnasium_environments_step_for_step(name: str, end: End
     for actions in random_actions(world, 150):
         batch, truth = world.step(actions), world.truth
         for index, env in enumerate(envs):
-            observation, paid, terminated, truncated, info = env.step(int(actions[index]))
+            action = int(actions[index]) if actions.dim() == 1 else actions[index].numpy()
+            observation, paid, terminated, truncated, info = env.step(action)
             assert observation in env.observation_space
             assert (batch.final_observation[index].numpy() == observation).all()
             assert batch.reward[index].item() == np.float32(paid)
@@ -147,8 +152,12 @@ def test_grids_cannot_be_probed_but_listed() -> None:
 
 def test_misuse_is_named() -> None:
     machine = machine_of(config("robot"))
-    with pytest.raises(WorldError, match="discrete actions; the configuration says 'continuous'"):
-        BatchedPlane(PlaneConfig(actions="continuous"), machine, 2)
+    free = BatchedPlane(PlaneConfig(actions="continuous"), machine, 2)
+    free.reset(0)
+    with pytest.raises(WorldError, match="in environment 1; actions lie from -1 to 1"):
+        free.step(torch.tensor([[0.0, 0.0], [0.0, 1.5]]))
+    with pytest.raises(WorldError, match="give 2 pairs of numbers"):
+        free.step(torch.zeros(2, dtype=torch.int64))
     world = BatchedPlane(PlaneConfig(), machine, 2)
     for call in (lambda: world.step(torch.zeros(2, dtype=torch.int64)), world.state_dict, lambda: world.truth):
         with pytest.raises(WorldError, match=r"call reset\(seed\)"):

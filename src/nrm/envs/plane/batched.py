@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from nrm.envs.action_spaces import ActionSpace
 from nrm.envs.counter_rng import check_seed, environment_seeds, episode_keys, words
 from nrm.envs.plane.config import PlaneConfig
 from nrm.envs.plane.geometry import Geometry, Reading
@@ -35,14 +37,14 @@ class BatchedPlane:
 
     def __init__(self, config: PlaneConfig, tasks: MooreMachine | TaskPool, count: int, end: End = "outcome") -> None:
         check_count(count)
-        if config.actions != "discrete":
-            raise WorldError(f"a batch of planes has discrete actions; the configuration says '{config.actions}'")
         self.config = config
         self.runner = TaskRunner(tasks, count, end)
         self.tasks = self.runner.given
         self.machine = self.runner.tasks.union
         self.count = count
-        self.actions = config.size
+        self.actions: ActionSpace = config.size
+        if config.actions == "continuous":
+            self.actions = spaces.Box(-1.0, 1.0, (2,), np.float32)
         self._geometry = Geometry(config)
         self._reading = Reading(config, self.machine.alphabet)
         self.shape = self._geometry.shape
@@ -61,7 +63,7 @@ class BatchedPlane:
         return torch.from_numpy(self._geometry.seen(self._place))
 
     def step(self, actions: Tensor) -> StepBatch:
-        """Move all points, let the machines read what holds there, and pay. actions: (N,) int64 directions."""
+        """Move all points, let the machines read what holds there, and pay. actions: (N,) directions, or (N, 2)."""
         if not self._seeds:
             raise WorldError("call reset(seed) before the first step")
         geometry = self._geometry
@@ -144,16 +146,26 @@ class BatchedPlane:
         self._place = self._place.copy()
         self._place[done] = self._geometry.begin(self._keys[done])
 
-    def _checked(self, actions: Tensor) -> NDArray[np.int64]:
-        moves: NDArray[np.int64] = actions.cpu().numpy()
+    def _checked(self, actions: Tensor) -> NDArray[Any]:
+        moves: NDArray[Any] = actions.cpu().numpy()
+        if isinstance(self.actions, spaces.Box):
+            if moves.shape != (self.count, 2) or moves.dtype.kind != "f":
+                raise WorldError(
+                    f"give {self.count} pairs of numbers, one for each environment, not {actions.dtype} of shape "
+                    f"{tuple(actions.shape)}"
+                )
+            if not (np.abs(moves) <= 1 + 1e-6).all():
+                wrong = int(np.argwhere(~(np.abs(moves) <= 1 + 1e-6))[0][0])
+                raise WorldError(f"action {moves[wrong]} in environment {wrong}; actions lie from -1 to 1")
+            return moves
         if moves.shape != (self.count,) or moves.dtype.kind not in "iu":
             raise WorldError(
                 f"give {self.count} whole numbers, one action for each environment, not {actions.dtype} of shape "
                 f"{tuple(actions.shape)}"
             )
-        if moves.min() < 0 or moves.max() >= self.actions:
-            wrong = int(np.flatnonzero((moves < 0) | (moves >= self.actions))[0])
-            raise WorldError(f"action {moves[wrong]} in environment {wrong}; actions are 0 to {self.actions - 1}")
+        if moves.min() < 0 or moves.max() >= self.config.size:
+            wrong = int(np.flatnonzero((moves < 0) | (moves >= self.config.size))[0])
+            raise WorldError(f"action {moves[wrong]} in environment {wrong}; actions are 0 to {self.config.size - 1}")
         return moves
 
     def _fingerprint(self) -> dict[str, Any]:
