@@ -9,7 +9,7 @@ from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.world import BatchedWorld, tasks_of
 from nrm.errors import ConfigError
 from nrm.neural import NeuralRewardMachine
-from nrm.neural.grounders import GROUNDERS, grounder_for
+from nrm.neural.grounders import GROUNDERS, RecurrentGrounder, grounder_for
 from nrm.tracking import BeliefMemory, Grounding, GroundingConfig, TaskBeliefMemory
 
 
@@ -18,6 +18,11 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
         torch.manual_seed(seed + 1)
         grounder = _grounder(world, settings.grounder)
     tasks = tasks_of(world)
+    if tasks is not None and isinstance(grounder, RecurrentGrounder):
+        raise ConfigError(
+            f"grounding.grounder: '{settings.grounder}' is recurrent and follows one task; with many tasks (--tasks) use "
+            "another grounder, or auto"
+        )
     model = NeuralRewardMachine(grounder, world.machine if tasks is None else tasks).eval()
     remembers = BeliefMemory if tasks is None else TaskBeliefMemory
     memory = remembers(model, world.frames, settings.belief)

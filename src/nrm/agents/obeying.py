@@ -21,8 +21,9 @@ Env = gymnasium.Env[Any, Any]
 class Obeyed(NamedTuple):
     """What became of a formula."""
 
-    accepted: float
-    """How probable the agent calls it that the task is done: 1 or 0 where it is told the symbols."""
+    accepted: float | None
+    """How probable the agent calls it that the task is done: 1 or 0 where it is told the symbols, None where it follows
+    no machine."""
     steps: int
     letters: tuple[str, ...]
     """What it read, step by step: the most probable letter, or the true one where it is told."""
@@ -57,11 +58,8 @@ class Agent:
             raise WorldError(f"the task is over {machine.alphabet.symbols}, the agent knows {self.alphabet.symbols}")
         distance = int(machine.distance_to_acceptance[machine.initial])
         if distance <= 0:
-            raise ConfigError(
-                "the task holds before anything has happened; there is nothing to obey"
-                if distance == 0
-                else "the task cannot be satisfied"
-            )
+            why = "holds before anything has happened; there is nothing to obey"
+            raise ConfigError(f"the task {formula} {why if distance == 0 else 'cannot be satisfied'}")
         shape = tuple(env.observation_space.shape or ())
         if shape != tuple(self._trainer.world.shape):
             raise WorldError(f"the environment shows {shape}, and the agent was trained on {self._trainer.world.shape}")
@@ -101,12 +99,14 @@ class Agent:
         return Obeyed(accepted, len(actions), tuple(letters), tuple(actions), paid)
 
     def _ended(self, memory: TaskMemory, carry: torch.Tensor, state: int, ends: np.ndarray[Any, Any]) -> bool:
-        return self._accepted(memory, carry, state, ends) > 0.5
+        return (self._accepted(memory, carry, state, ends) or 0.0) > 0.5
 
-    def _accepted(self, memory: TaskMemory, carry: torch.Tensor, state: int, which: np.ndarray[Any, Any]) -> float:
-        """The probability of being in some states (states,) of the machine; 0 where nobody follows it."""
+    def _accepted(
+        self, memory: TaskMemory, carry: torch.Tensor, state: int, which: np.ndarray[Any, Any]
+    ) -> float | None:
+        """The probability of being in some states (states,) of the machine; None where nobody follows it."""
         if isinstance(memory, TaskStateMemory):
             return float(which[state])
         if isinstance(memory, TaskBeliefMemory):
             return float(memory.states(carry)[0].double().numpy() @ which)
-        return 0.0
+        return None

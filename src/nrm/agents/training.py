@@ -182,7 +182,7 @@ class Trainer:
 
     def borders(self) -> BorderAccuracy | None:
         """The same near borders between symbols and far from them, in worlds that can draw observations."""
-        if self.model is None or not isinstance(self.world, ProbedWorld):
+        if self.model is None or self.model.recurrence is not None or not isinstance(self.world, ProbedWorld):
             return None
         if self._probe is None:
             self._probe = self.world.probe(PROBES, 0)

@@ -26,7 +26,11 @@ Figures = dict[str, float | None]
 
 @dataclass(frozen=True)
 class Evaluate:
-    """Play episodes with a trained agent, always taking its best action and by drawing from its policy."""
+    """Play episodes with a trained agent, always taking its best action and by drawing from its policy.
+
+    An agent of many tasks is tested on the tasks that are named, by drawing from its policy; without any, on ten of
+    those that it was trained on.
+    """
 
     run_folder: tyro.conf.Positional[Path]
     """The folder of the run."""
@@ -39,12 +43,14 @@ class Evaluate:
     family: str | None = None
     """Of an agent of many tasks: the family that tasks are drawn from; file:PATH for the formulas of a file."""
     count: int = 100
-    """How many tasks to draw from the family; those that the agent was trained on are left out."""
+    """How many tasks to draw from the family; those that the agent was trained on are left out (those of
+    a file are not)."""
     rewards: bool = False
     """Let beliefs over such tasks read the rewards. Without it they follow the observations alone, so that nothing
     about a new task leaks to the agent."""
     json: bool = False
-    """Print JSON: the fields of the greedy policy, and those of the sampled one under "sampled"."""
+    """Print JSON: the fields of the greedy policy, and those of the sampled one under "sampled"; of an agent of many
+    tasks, a row for each task."""
 
     def run(self) -> int:
         """Play and print."""
@@ -60,9 +66,9 @@ class Evaluate:
         trainer, config = folder.load_trained(), folder.config()
         if trainer.tasks is not None:
             return self._obey(trainer, config)
-        if self.task is not None or self.family is not None:
+        if self.task is not None or self.family is not None or self.rewards:
             raise UsageError(
-                f"the agent in {self.run_folder} was trained on one task; for --task and --family, train one on many: "
+                f"the agent in {self.run_folder} was trained on one task; for --task, --family and --rewards, train one on many: "
                 "nrm train --tasks mixture --world letter"
             )
         greedy, sampled = (
@@ -112,7 +118,7 @@ class Evaluate:
             )
             for row in rows
         ]
-        headings = ("task", "states", "success", "steps", "")
+        headings = ("task", "states", "success", "steps to success", "")
         plain_console().print(table(headings, cells, numbers=headings[1:4]))
         told = "beliefs read the rewards" if self.rewards else "no rewards are read"
         print(f"mean success {mean:.1%} of {self.episodes} episodes each; sampled actions, {told}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -99,6 +100,8 @@ class Train:
                 raise UsageError("say where the run goes: --out DIR")
             folder = RunFolder(self.out)
             config = self._config()
+            if config.tasks is not None:
+                print(f"drawing tasks of the family {config.tasks} …", file=sys.stderr, flush=True)
             try:
                 # What cannot be built leaves no folder behind.
                 config.build_trainer(None if config.initial is None else known_model(config).grounder)

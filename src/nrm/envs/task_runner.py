@@ -45,7 +45,7 @@ class TaskRunner:
         self._classes = machine.classes
         self._moves = machine.columns.astype(np.int64).ravel()
         self._paid = (machine.outputs[machine.columns] - machine.outputs[:, None]).astype(np.float32).ravel()
-        self._ends = _ending(tasks, end)
+        self._ends = ending_states(machine, end) if self.given is None else _ending(tasks, end)
         self._initial = tasks.initial.astype(np.int64)
         self._shares = np.arange(1, len(tasks) + 1) / len(tasks)
         self.weights = np.ones(len(tasks))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from nrm.automata import Limits
-from nrm.errors import ConfigError, LimitError
+from nrm.errors import ConfigError, LimitError, NrmWarning
 from nrm.families.listed import Listed
 from nrm.families.registry import Family, family_of
 from nrm.logic import Formula
@@ -80,12 +81,11 @@ def draw_pool(
     kept_back = set(without)
     found: dict[MooreMachine, str] = {}
     idle = 0
-    while len(found) < count and idle < TRIES * (1 + len(found) // 10):
+    while len(found) < count and idle < TRIES + len(found) // 2:
         idle += 1
         task = Task(chosen.draw(known, generator), alphabet, reward)
-        try:
-            machine = task.machine(Limits(states=8 * most_states))
-        except LimitError:
+        machine = _compiled(task, most_states)
+        if machine is None:
             continue
         usual = machine.states <= most_states and machine.distance_to_acceptance[machine.initial] > 0
         if not usual or machine in found or machine in kept_back:
@@ -100,6 +100,16 @@ def draw_pool(
             f"{most_states} states; change its settings, or allow more states"
         )
     return TaskPool(tuple(found), tuple(found.values()))
+
+
+def _compiled(task: Task, most_states: int) -> MooreMachine | None:
+    """The machine of a drawn task; None where it is far too large. What a person might not have meant, we did."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NrmWarning)
+        try:
+            return task.machine(Limits(states=8 * most_states))
+        except LimitError:
+            return None
 
 
 def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme) -> TaskPool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import is_dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -56,6 +57,8 @@ def family_of(name: str) -> Family:
     if name.startswith(FILE_PREFIX):
         listed: Family = FAMILIES["file"](name.removeprefix(FILE_PREFIX))
         return listed
+    if Path(name).is_file():
+        raise ConfigError(f"'{name}' is a file; for the formulas in it, write {FILE_PREFIX}{name}")
     kind: Any = FAMILIES[name]
     if not is_dataclass(kind):
         raise ConfigError(f"the family '{name}' is no dataclass: {kind!r}")

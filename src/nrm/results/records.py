@@ -101,6 +101,11 @@ def read_record(path: Path) -> Record:
     """The run in a folder. It must have a checkpoint's metrics."""
     folder = RunFolder(path)
     config = _config(folder)
+    if config.tasks is not None:
+        raise ConfigError(
+            f"the run has many tasks, of the family {config.tasks}; tables and reports know runs of one task. Look at it "
+            f"with 'nrm evaluate {path}'"
+        )
     named = {"method": config.method, "world": config.world}
     missing = _missing(named, "method") or _missing(named, "world")
     cost, note = _cost(folder)
