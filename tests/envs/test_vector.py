@@ -188,3 +188,20 @@ def test_misuse_is_named() -> None:
         world.step(torch.tensor([0, 4]))
     with pytest.raises(WorldError, match="of another world: it has 0 environments, this one 2"):
         world.load_state_dict({})
+
+
+def test_observations_that_are_no_numbers_are_named_with_environment_and_step() -> None:
+    class Broken(gymnasium.ObservationWrapper[Any, Any, Any]):
+        steps = 0
+
+        def observation(self, observation: Any) -> Any:
+            Broken.steps += 1
+            return observation * (np.nan if Broken.steps == 7 else 1.0)  # two resets, two steps of each, one more
+
+    world = VectorWorld.of(lambda: TaskEnv(Broken(MinecraftEnv()), paper_machine(1)), 2)
+    world.reset(0)
+    moves = torch.zeros(2, dtype=torch.int64)
+    world.step(moves)
+    world.step(moves)
+    with pytest.raises(WorldError, match="environment 0 shows NaN or infinity in its observation at step 3"):
+        world.step(moves)

@@ -11,6 +11,7 @@ from gymnasium.wrappers import RenderCollection
 from nrm.agents.evaluation import Played, play
 from nrm.agents.training import Trainer
 from nrm.envs import VectorWorld
+from nrm.errors import WorldError
 
 
 class Shot(NamedTuple):
@@ -25,13 +26,24 @@ def film(trainer: Trainer, env: gymnasium.Env[Any, Any], seed: int, greedy: bool
     """One episode of an environment with a task, to its end."""
     camera = None if env.render_mode is None else RenderCollection(env, reset_clean=False)
     world = VectorWorld.of(lambda: env if camera is None else camera, 1)
-    for played in play(trainer, world, seed, greedy):
+    for played in _shown(play(trainer, world, seed, greedy), env):
         pictures = [] if camera is None else list(camera.render())
         done = bool(played.done[0])
         # After an episode's end the next one has begun already, and was rendered.
         yield Shot(pictures[:-1] if done else pictures, played)
         if done:
             return
+
+
+def _shown(steps: Iterator[Played], env: gymnasium.Env[Any, Any]) -> Iterator[Played]:
+    """The steps; an error in words where an environment promises pictures and draws none."""
+    try:
+        yield from steps
+    except NotImplementedError:
+        raise WorldError(
+            f"{env.unwrapped} says that it renders as '{env.render_mode}', but has no method render(); write one, or "
+            "leave render_modes out of its metadata"
+        ) from None
 
 
 def action_names(env: gymnasium.Env[Any, Any]) -> tuple[str, ...]:

@@ -20,8 +20,8 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
     tasks = tasks_of(world)
     if tasks is not None and isinstance(grounder, RecurrentGrounder):
         raise ConfigError(
-            f"grounding.grounder: '{settings.grounder}' is recurrent and follows one task; with many tasks (--tasks) use "
-            "another grounder, or auto"
+            f"grounding.grounder: '{settings.grounder}' is recurrent and follows one task; with many tasks (--tasks) "
+            "use another grounder, or auto"
         )
     model = NeuralRewardMachine(grounder, world.machine if tasks is None else tasks).eval()
     remembers = BeliefMemory if tasks is None else TaskBeliefMemory

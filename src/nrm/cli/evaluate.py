@@ -68,8 +68,8 @@ class Evaluate:
             return self._obey(trainer, config)
         if self.task is not None or self.family is not None or self.rewards:
             raise UsageError(
-                f"the agent in {self.run_folder} was trained on one task; for --task, --family and --rewards, train one on many: "
-                "nrm train --tasks mixture --world letter"
+                f"the agent in {self.run_folder} was trained on one task; for --task, --family and --rewards, train "
+                "one on many: nrm train --tasks mixture --world letter"
             )
         greedy, sampled = (
             evaluate(trainer, config.build_world(min(16, self.episodes)), self.episodes, self.seed, greedy=best)

@@ -277,7 +277,9 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     how_many = f"{done} of {trainer.episodes} episodes"
     if trainer.most_steps is not None:
         how_many = f"{trainer.steps:,} of {trainer.most_steps:,} steps, {done:,} episodes"
-    print(f"{how_many}; mean return of the last {min(done, 100)}: {history.mean_return():.1f}")
+    recent = min(done, 100)
+    succeeded = sum(history.successes[-100:]) / max(recent, 1)
+    print(f"{how_many}; mean return of the last {recent}: {history.mean_return():.1f}, success {succeeded:.0%}")
     if history.accuracy:
         _, plain, _, modulo = history.accuracy[-1]
         print(f"grounding accuracy {plain:.1%} plain, {modulo:.1%} modulo shortcuts")

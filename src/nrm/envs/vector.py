@@ -104,6 +104,7 @@ class VectorWorld:
         truncated = truncated & ~terminated
         done: NDArray[np.bool_] = terminated | truncated
         final = observed = self._tensor(observation)
+        self._check_finite(final)
         ended = info if self._own_resets else info.get("final_info", info)
         self._letter = np.where(done, ended["letter"], info["letter"]).astype(np.int64)
         self._final_state = np.where(done, ended["machine_state"], info["machine_state"]).astype(np.int64)
@@ -187,6 +188,15 @@ class VectorWorld:
     def _tensor(self, observation: Any) -> Tensor:
         """A copy, because vector environments may write into what they gave."""
         return torch.from_numpy(np.array(observation) if self.parts is None else self.parts.join(observation))
+
+    def _check_finite(self, observed: Tensor) -> None:
+        """Raise where an environment shows NaN or infinity, which networks would pass on."""
+        if observed.is_floating_point() and not bool(torch.isfinite(observed).all()):
+            index = int((~torch.isfinite(observed)).flatten(1).any(1).nonzero()[0])
+            raise WorldError(
+                f"environment {index} shows NaN or infinity in its observation at step {len(self._taken[index]) + 1} "
+                "of its episode; observations must be finite numbers"
+            )
 
     def _given(self, actions: NDArray[Any]) -> NDArray[Any]:
         """Actions as the environments take them: (N, *shape of the space), numbered from where it begins."""

@@ -103,8 +103,8 @@ def read_record(path: Path) -> Record:
     config = _config(folder)
     if config.tasks is not None:
         raise ConfigError(
-            f"the run has many tasks, of the family {config.tasks}; tables and reports know runs of one task. Look at it "
-            f"with 'nrm evaluate {path}'"
+            f"the run has many tasks, of the family {config.tasks}; tables and reports know runs of one task. Look at "
+            f"it with 'nrm evaluate {path}'"
         )
     named = {"method": config.method, "world": config.world}
     missing = _missing(named, "method") or _missing(named, "world")

@@ -66,6 +66,8 @@ class BurstPolicy:
         if self.waited < self.wait and loss <= SURPRISE * before:
             self.waited += 1
             return Decision("backing off", f"the last burst brought nothing; check {self.waited} of {self.wait}")
+        if not self.reached:  # nothing has been learned yet, or learning has not settled
+            return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}")
         return Decision("learn", f"loss {loss:.4f} is more than learning has settled at, {self.reached:.4f}")
 
     def learned(self, before: float, after: float, train: float | None = None) -> None:
