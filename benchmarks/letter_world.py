@@ -123,6 +123,33 @@ def table(results: list[dict[str, object]]) -> str:
     return "\n".join(lines)
 
 
+def draw(results: list[dict[str, object]], path: Path) -> None:
+    """Success on the unseen formulas against frames: the mean over formulas, a line for each seed and their mean."""
+    from matplotlib import pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(7.5, 4), layout="constrained")
+    colours = {"nrm": "#d55e00", "rm": "#0072b2", "rnn": "#009e73"}
+    names = {"nrm": "NRM: no labels", "rm": "RM: true symbols", "rnn": "RNN: no machine"}
+    for method in dict.fromkeys(str(result["method"]) for result in results):
+        curves = [result["curve"] for result in results if result["method"] == method]
+        lines: list[tuple[list[float], list[float]]] = [([], []) for _ in curves]
+        for (frames, success), curve in zip(lines, curves, strict=True):
+            for point in curve:  # type: ignore[attr-defined]
+                frames.append(point["steps"] / 1000)
+                success.append(float(np.mean([value for value, _ in point["formulas"]])))
+            axis.plot(frames, success, color=colours[method], linewidth=0.7, alpha=0.4)
+        shortest = min(len(frames) for frames, _ in lines)
+        mean = np.mean([success[:shortest] for _, success in lines], 0)
+        axis.plot(lines[0][0][:shortest], mean, color=colours[method], linewidth=2, label=names[method])
+    for (name, figures), dash in zip(PUBLISHED.items(), ("--", "-.", ":"), strict=True):
+        label = f"{name}, published, 15 million frames"
+        axis.axhline(float(np.mean(figures)), color="grey", linestyle=dash, linewidth=1, label=label)
+    axis.set(xlabel="thousand frames", ylabel="success, five unseen formulas", ylim=(0, 1.02), xlim=(0, None))
+    axis.legend(frameon=False, fontsize=8, loc="lower right")
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
 def main() -> None:
     """Run what is not done yet, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -133,6 +160,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=100_000)
     parser.add_argument("--episodes", type=int, default=500)
     parser.add_argument("--world", default="letter")
+    parser.add_argument("--figure", type=Path, help="draw success against frames here")
     options = parser.parse_args()
     torch.set_num_threads(1)
     folder = options.out / f"{options.world}_world"
@@ -146,6 +174,8 @@ def main() -> None:
                 write_json(path, json.loads(json.dumps(found)))
             results.append(read_json(path))
     print(table(results))
+    if options.figure is not None:
+        draw(results, options.figure)
 
 
 if __name__ == "__main__":
