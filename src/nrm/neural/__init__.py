@@ -6,8 +6,6 @@ The modules are imported when a name of theirs is first asked for: how to learn 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from nrm.parts import Part, Parts
-
 if TYPE_CHECKING:
     from nrm.neural.batches import EpisodeBatch
     from nrm.neural.buffer import Episode, EpisodeBuffer
@@ -34,11 +32,13 @@ if TYPE_CHECKING:
     from nrm.neural.model_file import load_model, save_model
     from nrm.neural.moore import ProbabilisticMoore
     from nrm.neural.objectives import OBJECTIVES
+    from nrm.parts import Part, Parts
 
-_MODULES = (
+_FOLDER = (
     *("config", "batches", "frames", "buffer", "episode_file", "grounders", "moore", "model", "model_file"),
     *("objectives", "extraction", "learning", "discovery"),
 )
+_MODULES = (*(f"nrm.neural.{name}" for name in _FOLDER), "nrm.parts")
 
 __all__ = [
     "GROUNDERS",
@@ -89,7 +89,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in __all__:
         for module in _MODULES:
-            value = vars(import_module(f"nrm.neural.{module}")).get(name)
+            value = vars(import_module(module)).get(name)
             if value is not None:
                 return globals().setdefault(name, value)
     raise AttributeError(f"module 'nrm.neural' has no attribute '{name}'")
