@@ -5,8 +5,9 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 import torch
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from nrm.envs.action_spaces import ActionSpace
@@ -130,6 +131,20 @@ def check_count(count: object) -> None:
     """Raise `WorldError` unless `count` can be a number of environments."""
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise WorldError(f"a batch has at least one environment; count is {count!r}")
+
+
+def checked_moves(actions: Tensor, count: int, moves: int) -> NDArray[np.int64]:
+    """(N,) actions of a batch as whole numbers below `moves`, or an error that names the first that is not."""
+    chosen: NDArray[np.int64] = actions.cpu().numpy()
+    if chosen.shape != (count,) or chosen.dtype.kind not in "iu":
+        raise WorldError(
+            f"give {count} whole numbers, one action for each environment, not {actions.dtype} of shape "
+            f"{tuple(actions.shape)}"
+        )
+    if chosen.min() < 0 or chosen.max() >= moves:
+        wrong = int(np.flatnonzero((chosen < 0) | (chosen >= moves))[0])
+        raise WorldError(f"action {chosen[wrong]} in environment {wrong}; actions are 0 to {moves - 1}")
+    return chosen
 
 
 def task_digest(machine: MooreMachine) -> str:

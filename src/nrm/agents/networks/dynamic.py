@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from nrm.agents.actions import ActionHead
 from nrm.agents.networks.registry import MOST_CELLS, NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.residual import Patches
+from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
 
 FILTERS = 16
@@ -35,7 +36,7 @@ class Cells(nn.Module):
         return numbers.float().flatten(1)
 
 
-class DynamicNetwork(nn.Module):
+class DynamicNetwork(SharedTrunk):
     """Actor and critic on maps of features that are mixed as the memory says.
 
     A linear map of the memory's feature is the weights of a 1x1 convolution (dynamic filter networks, De Brabandere et
@@ -72,22 +73,8 @@ class DynamicNetwork(nn.Module):
         result: Tensor = self.read(features).tanh()
         return result
 
-    def forward(self, features: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """(n, scores) and (n,) values from features (n, width) and memory (n, memory)."""
-        hidden = self._hidden(features, memory)
-        return self.actor(hidden), self.critic(hidden).squeeze(-1)
-
-    def logits(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, scores) for acting."""
-        result: Tensor = self.actor(self._hidden(features, memory))
-        return result
-
-    def value(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n,) for bootstrapping."""
-        result: Tensor = self.critic(self._hidden(features, memory)).squeeze(-1)
-        return result
-
-    def _hidden(self, features: Tensor, memory: Tensor) -> Tensor:
+    def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
+        """(n, 128) from features (n, width) and memory (n, memory)."""
         channels, *places = self._map
         filters = self.filters(memory).view(-1, FILTERS, channels)
         maps = torch.bmm(filters, features.reshape(-1, channels, places[0] * places[1])).relu()

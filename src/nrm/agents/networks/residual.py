@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
 from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
+from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
 
 CHANNELS = 32
@@ -52,7 +53,7 @@ class Patches(nn.Module):
         return result
 
 
-class ResidualNetwork(nn.Module):
+class ResidualNetwork(SharedTrunk):
     """Actor and critic on maps of features.
 
     The memory's feature, embedded, scales and shifts every channel (FiLM, Perez et al., 2018), so that what is looked
@@ -90,22 +91,8 @@ class ResidualNetwork(nn.Module):
         result: Tensor = self.read(torch.cat([maps.amax((2, 3)), maps.mean((2, 3))], 1)).tanh()
         return result.view(*leading, READ)
 
-    def forward(self, features: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """(n, scores) and (n,) values from features (n, width) and memory (n, memory)."""
-        hidden = self._hidden(features, memory)
-        return self.actor(hidden), self.critic(hidden).squeeze(-1)
-
-    def logits(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, scores) for acting."""
-        result: Tensor = self.actor(self._hidden(features, memory))
-        return result
-
-    def value(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n,) for bootstrapping."""
-        result: Tensor = self.critic(self._hidden(features, memory)).squeeze(-1)
-        return result
-
-    def _hidden(self, features: Tensor, memory: Tensor) -> Tensor:
+    def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
+        """(n, 128) from features (n, width) and memory (n, memory)."""
         scale, shift = self.modulation(memory)[:, :, None, None].chunk(2, 1)
         maps = features.reshape(-1, *self._map) * (1 + scale) + shift + self.position
         maps = maps + self.near(maps.relu())

@@ -16,7 +16,7 @@ from nrm.envs.letter.grid import ACTIONS, around, begin, next_cells
 from nrm.envs.letter.painter import LetterPainter
 from nrm.envs.task_runner import TaskRunner
 from nrm.envs.termination import End
-from nrm.envs.world import Probe, StepBatch, Truth, check_count
+from nrm.envs.world import Probe, StepBatch, Truth, check_count, checked_moves
 from nrm.errors import WorldError, listing
 from nrm.machines import MooreMachine, TaskPool
 
@@ -75,7 +75,7 @@ class BatchedLetters:
         """Move all agents by one cell, let their tasks read what stands there, and pay. actions: (N,) int64."""
         if not self._seeds:
             raise WorldError("call reset(seed) before the first step")
-        self._cell = self._moves.take(self._cell * len(ACTIONS) + self._checked(actions))
+        self._cell = self._moves.take(self._cell * len(ACTIONS) + checked_moves(actions, self.count, len(ACTIONS)))
         self._label = np.take_along_axis(self._contents, self._cell[:, None], 1)[:, 0]
         judged = self.runner.step(self._label)
         self._time = self._time + 1
@@ -187,18 +187,6 @@ class BatchedLetters:
             return self._painter.paint(seen)
         planes: NDArray[np.uint8] = self._planes.take(seen, axis=0).reshape(len(seen), *self.shape)
         return planes
-
-    def _checked(self, actions: Tensor) -> NDArray[np.int64]:
-        moves: NDArray[np.int64] = actions.cpu().numpy()
-        if moves.shape != (self.count,) or moves.dtype.kind not in "iu":
-            raise WorldError(
-                f"give {self.count} whole numbers, one action for each environment, not {actions.dtype} of shape "
-                f"{tuple(actions.shape)}"
-            )
-        if moves.min() < 0 or moves.max() >= len(ACTIONS):
-            wrong = int(np.flatnonzero((moves < 0) | (moves >= len(ACTIONS)))[0])
-            raise WorldError(f"action {moves[wrong]} in environment {wrong}; actions are 0 to {len(ACTIONS) - 1}")
-        return moves
 
     def _fingerprint(self) -> dict[str, Any]:
         return {"config": asdict(self.config), **self.runner.fingerprint()}

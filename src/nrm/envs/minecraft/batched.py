@@ -16,7 +16,7 @@ from nrm.envs.minecraft.grid import ACTIONS, begin, coordinates, letters_of_cont
 from nrm.envs.minecraft.painter import Painter
 from nrm.envs.task_runner import TaskRunner
 from nrm.envs.termination import End
-from nrm.envs.world import StepBatch, Truth, check_count
+from nrm.envs.world import StepBatch, Truth, check_count, checked_moves
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine, TaskPool
 
@@ -96,7 +96,7 @@ class BatchedMinecraft:
         """Move all agents by one cell, let the machines read what lies there, and pay. actions: (N,) int64."""
         if not self._seeds:
             raise WorldError("call reset(seed) before the first step")
-        moves = self._checked(actions)
+        moves = checked_moves(actions, self.count, len(ACTIONS))
         if self.config.slip:
             moves = slipped(self.config, self._keys, self._time, moves)
         self._cell = self._moves.take(self._cell * len(ACTIONS) + moves)
@@ -177,19 +177,6 @@ class BatchedMinecraft:
         self._cell[done] = drawn.start
         if not self._shared:
             self._contents[done] = drawn.contents
-
-    def _checked(self, actions: Tensor) -> NDArray[np.int64]:
-        moves: NDArray[np.int64] = actions.cpu().numpy()
-        if moves.shape != (self.count,) or moves.dtype.kind not in "iu":
-            raise WorldError(
-                f"give {self.count} whole numbers, one action for each environment, not {actions.dtype} of shape "
-                f"{tuple(actions.shape)}"
-            )
-        # As unsigned numbers, negative ones are the largest there are: one look finds either.
-        if moves.view(f"u{moves.itemsize}").max() >= len(ACTIONS):
-            wrong = int(np.flatnonzero((moves < 0) | (moves >= len(ACTIONS)))[0])
-            raise WorldError(f"action {moves[wrong]} in environment {wrong}; actions are 0 to {len(ACTIONS) - 1}")
-        return moves
 
     def _observed(self) -> NDArray[Any]:
         """What the agents see: the number of their cell, where that says it all. Never our own array, but a copy."""

@@ -17,7 +17,7 @@ from nrm.envs.plane.config import PlaneConfig
 from nrm.envs.plane.geometry import Geometry, Reading
 from nrm.envs.task_runner import TaskRunner
 from nrm.envs.termination import End
-from nrm.envs.world import Probe, StepBatch, Truth, check_count
+from nrm.envs.world import Probe, StepBatch, Truth, check_count, checked_moves
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine, TaskPool
 
@@ -158,15 +158,7 @@ class BatchedPlane:
                 wrong = int(np.argwhere(~(np.abs(moves) <= 1 + 1e-6))[0][0])
                 raise WorldError(f"action {moves[wrong]} in environment {wrong}; actions lie from -1 to 1")
             return moves
-        if moves.shape != (self.count,) or moves.dtype.kind not in "iu":
-            raise WorldError(
-                f"give {self.count} whole numbers, one action for each environment, not {actions.dtype} of shape "
-                f"{tuple(actions.shape)}"
-            )
-        if moves.min() < 0 or moves.max() >= self.config.size:
-            wrong = int(np.flatnonzero((moves < 0) | (moves >= self.config.size))[0])
-            raise WorldError(f"action {moves[wrong]} in environment {wrong}; actions are 0 to {self.config.size - 1}")
-        return moves
+        return checked_moves(actions, self.count, self.config.size)
 
     def _fingerprint(self) -> dict[str, Any]:
         return {"config": asdict(self.config), **self.runner.fingerprint()}
