@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from nrm.files import csv_text, read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
 from nrm.runs.config import RunConfig
+from nrm.runs.kept_tasks import keep_tasks, kept_tasks
 from nrm.runs.tensorboard import EventLog
 
 Column = np.ndarray[Any, np.dtype[np.float64]]
@@ -41,7 +43,7 @@ _BEGINNING = ".begin-"
 class RunFolder:
     """One run: configuration, versions, checkpoint, metrics, cost, events; of a grounder its accuracy and decisions.
 
-    And grounder.pt, where it began with the grounder of another run.
+    And grounder.pt, where it began with the grounder of another run; tasks.npz, where it has many tasks.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -72,6 +74,7 @@ class RunFolder:
             write_json(new / "config.json", config.to_json())
             for name, text in (files or {}).items():
                 write_text(new / name, text)
+            keep_tasks(new, config)
 
     def config(self) -> RunConfig:
         """What the run is."""
@@ -82,7 +85,8 @@ class RunFolder:
                 f"{self.path}'"
             )
         try:
-            return RunConfig.from_json(read_json(path))
+            config = RunConfig.from_json(read_json(path))
+            return config.with_tasks(partial(kept_tasks, self.path, config))
         except MissingModuleError as error:
             raise MissingModuleError(f"{path}: {error}") from None
         except ConfigError as error:
