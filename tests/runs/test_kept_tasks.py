@@ -16,8 +16,9 @@ from nrm.errors import FileError, NrmWarning
 from nrm.families import draw_pool
 from nrm.machines import Alphabet, TaskPool
 from nrm.machines.formats.pool_file import load_pool, save_pool
-from nrm.runs import RunConfig, RunFolder, choose_run, config
+from nrm.runs import RunConfig, RunFolder, choose_run, config, train
 from nrm.runs.kept_tasks import TASKS_FILE
+from nrm.tracking import GroundingConfig
 
 SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
 
@@ -130,3 +131,20 @@ def test_runs_of_one_task_keep_none(tmp_path: Path) -> None:
     assert not (folder.path / TASKS_FILE).exists()
     assert folder.config().pool is None
     assert replace(folder.config()) == single
+
+
+def test_the_grounder_of_many_tasks_begins_a_run_on_one(tmp_path: Path) -> None:
+    many = small_config()
+    many = replace(many, method="nrm", settings={**many.settings, "grounding": GroundingConfig()})
+    source = RunFolder(tmp_path / "many")
+    source.begin(many)
+    train(source, source.load())
+    settings = {"world": SMALL, "grounding": {"initial": str(source.path), "learn": False}}
+    single = choose_run("F a", "letter", "nrm", 0, steps=200, environments=4, settings=settings)
+    folder = RunFolder(tmp_path / "one")
+    folder.begin(single)
+    old, new = source.load().model, folder.load().model
+    assert old is not None
+    assert new is not None
+    for name, weights in old.grounder.state_dict().items():
+        assert (new.grounder.state_dict()[name] == weights).all()

@@ -117,7 +117,7 @@ class TaskBeliefMemory:
         letters = self.letters(carry, seen.observation)
         task = self.task(carry)
         belief = self._machines.step(self.states(carry), letters, task)
-        level = carry[:, -2] + seen.reward
+        level = self.level(carry) + seen.reward
         if self.belief == "conditioned":
             belief = self._weighed(belief, level, task)
         return self._carry(belief, level, task)
@@ -143,6 +143,10 @@ class TaskBeliefMemory:
     def states(self, carry: Tensor) -> Tensor:
         """(…, states) the belief, over the states of each environment's own machine."""
         return carry[..., self.size : -2]
+
+    def level(self, carry: Tensor) -> Tensor:
+        """(…) the level that the rewards so far lead to."""
+        return carry[..., -2]
 
     def task(self, carry: Tensor) -> Tensor:
         """(…) the number of the task."""

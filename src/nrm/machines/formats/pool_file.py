@@ -29,13 +29,29 @@ POOL_VERSION = 1
 
 def save_pool(path: Path | str, pool: TaskPool, origin: Json) -> None:
     """Write a pool, whole or not at all. `origin`: what it was drawn from, as JSON values."""
+    write_bytes(path, pool_bytes(pool, origin))
+
+
+def load_pool(path: Path | str) -> tuple[TaskPool, Json]:
+    """The pool of a file, and what it was drawn from; `FileError` where the file is damaged or of another kind."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise FileError(f"there is no file {path}") from None
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    return pool_from_bytes(data, str(path))
+
+
+def pool_bytes(pool: TaskPool, origin: Json | None = None) -> bytes:
+    """What a file of a pool holds."""
     machines = pool.machines
     about = {
         "format": POOL_FORMAT,
         "version": POOL_VERSION,
         "alphabet": {"kind": pool.alphabet.kind, "symbols": list(pool.alphabet.symbols)},
         "names": list(pool.names),
-        "origin": origin,
+        "origin": origin or {},
     }
     arrays = {
         "about": np.frombuffer(json.dumps(about).encode("utf-8"), dtype=np.uint8),
@@ -49,31 +65,29 @@ def save_pool(path: Path | str, pool: TaskPool, origin: Json) -> None:
     }
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
-    write_bytes(path, buffer.getvalue())
+    return buffer.getvalue()
 
 
-def load_pool(path: Path | str) -> tuple[TaskPool, Json]:
-    """The pool of a file, and what it was drawn from; `FileError` where the file is damaged or of another kind."""
+def pool_from_bytes(data: bytes, source: str) -> tuple[TaskPool, Json]:
+    """The pool that `pool_bytes` wrote, and what it was drawn from; `source` names it in errors."""
     try:
-        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         about = json.loads(arrays["about"].tobytes())
         if about["format"] != POOL_FORMAT or about["version"] != POOL_VERSION:
             raise FileError(
-                f"{path} has version {about['version']} of the format '{about['format']}'; this library reads "
+                f"{source} has version {about['version']} of the format '{about['format']}'; this library reads "
                 f"'{POOL_FORMAT}' of version {POOL_VERSION}"
             )
         alphabet = Alphabet(tuple(about["alphabet"]["symbols"]), about["alphabet"]["kind"])
         pool = TaskPool(tuple(_machines(alphabet, arrays)), tuple(about["names"]))
         origin: Json = about["origin"]
-    except FileNotFoundError:
-        raise FileError(f"there is no file {path}") from None
     except FileError:
         raise
     except NrmError as error:
-        raise FileError(f"{path} is damaged: {error}") from None
+        raise FileError(f"{source} is damaged: {error}") from None
     except (OSError, zipfile.BadZipFile, EOFError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise FileError(f"{path} holds no tasks, or is damaged ({type(error).__name__}: {error})") from None
+        raise FileError(f"{source} holds no tasks, or is damaged ({type(error).__name__}: {error})") from None
     return pool, origin
 
 
