@@ -21,6 +21,7 @@ import numpy as np
 from torch import nn
 
 from nrm.agents import Trainer
+from nrm.agents.curriculum import Choice
 from nrm.agents.obeying import Agent
 from nrm.agents.training import Decided
 from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError, listing
@@ -110,6 +111,8 @@ class RunFolder:
             write_text(self.path / "grounding.csv", csv_text(GROUNDING, history.accuracy))
         if history.decisions:
             write_text(self.path / "decisions.csv", csv_text(Decided._fields, history.decisions))
+        if trainer.chooser is not None:
+            write_text(self.path / "curriculum.csv", csv_text(Choice._fields, trainer.chooser.choices))
         if cpu_seconds is not None:
             write_json(self.path / "cost.json", {"cpu_seconds": round(cpu_seconds, 3)}, indent=None)
 
@@ -153,6 +156,11 @@ class RunFolder:
         """The columns of grounding.csv; None for methods without a grounder."""
         path = self.path / "grounding.csv"
         return _columns(path, GROUNDING) if path.exists() else None
+
+    def curriculum(self) -> dict[str, Column] | None:
+        """The columns of curriculum.csv; None where tasks are drawn evenly."""
+        path = self.path / "curriculum.csv"
+        return _columns(path, Choice._fields) if path.exists() else None
 
 
 @dataclass(frozen=True)
