@@ -94,11 +94,13 @@ class Evaluate:
         import torch
 
         from nrm.agents.evaluation import evaluate
+        from nrm.agents.new_tasks import check_new_tasks
 
         assert trainer.tasks is not None
         if self.task is not None and self.family is not None:
             raise UsageError("--task and --family are given together; give one of them")
         pool, seen = self._tasks(config, trainer.tasks)
+        check_new_tasks(trainer, pool)
         # As many episodes for every task, side by side.
         torch.set_num_threads(1)
         belief: Belief = "conditioned" if self.rewards else "open"
@@ -136,7 +138,6 @@ class Evaluate:
 
         if self.task is not None:
             pool = TaskPool.of([config.task_named(self.task)])
-            check_possible(pool, trained)
         elif self.family is not None:
             space = config.world_kind.tasks
             assert space is not None
@@ -148,28 +149,6 @@ class Evaluate:
             pool = trained.subset(range(min(10, len(trained))))
         known = set(trained.machines)
         return pool, [machine in known for machine in pool.machines]
-
-
-def check_possible(pool: TaskPool, trained: TaskPool) -> None:
-    """Raise where a task asks for nothing, or for the impossible; warn where it speaks of what was never told apart."""
-    import warnings
-
-    from nrm.errors import NrmWarning, listing
-    from nrm.groundability import pool_shortcuts
-
-    (machine,), (name,) = pool.machines, pool.names
-    steps = int(machine.distance_to_acceptance[machine.initial])
-    if steps <= 0:
-        what = "holds before anything has happened" if steps == 0 else "cannot be satisfied"
-        raise UsageError(f"the task {name} {what}; there is nothing to obey")
-    for names in pool_shortcuts(trained).confusable:
-        letters = [pool.alphabet.letter(pool.alphabet.read_step(one)) for one in names]
-        if len({machine.letter_class[letter] for letter in letters}) > 1:
-            warnings.warn(
-                f"the task tells {listing(names)} apart, which no task in training did: the agent may confuse them",
-                NrmWarning,
-                stacklevel=2,
-            )
 
 
 def _figures(found: Evaluation, modulo: bool) -> Figures:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nrm.agents import Trainer
     from nrm.agents.evaluation import Played
     from nrm.machines import MooreMachine
+    from nrm.tracking import Belief
 
 BAR = 24
 """Letters of a full bar."""
@@ -55,6 +56,8 @@ class Watch:
         import torch
 
         from nrm.agents.filming import action_names, film
+        from nrm.agents.new_tasks import check_new_tasks
+        from nrm.machines import TaskPool
         from nrm.runs import RunFolder
 
         if self.gif is not None and self.gif.suffix.lower() != ".gif":
@@ -67,6 +70,7 @@ class Watch:
             if self.task is None:
                 raise UsageError("the agent can obey many tasks; say which one: --task 'F(a & F b)'")
             machine = config.task_named(self.task).machine()
+            check_new_tasks(trainer, TaskPool((machine,), (self.task,)))
         elif self.task is not None:
             raise UsageError(f"the agent in {self.run_folder} was trained on one task; drop --task")
         mode = "ansi" if self.gif is None else "rgb_array"
@@ -79,7 +83,9 @@ class Watch:
         console = Console(highlight=False)
         names = action_names(env)
         frames: list[Any] = []
-        for number, (pictures, shown) in enumerate(film(trainer, env, self.seed, self.greedy), 1):
+        # As in `nrm evaluate`, nothing about a new task leaks to the agent through its rewards.
+        belief: Belief | None = None if trainer.tasks is None else "open"
+        for number, (pictures, shown) in enumerate(film(trainer, env, self.seed, self.greedy, belief), 1):
             picture = pictures[-1] if pictures else _observation(shown)
             lines = _caption(trainer, machine, shown, number, names)
             lines = lines if self.task is None else [self.task, *lines]
