@@ -29,8 +29,8 @@ from nrm.sweeps.engines import LocalEngine
 
 EVALUATION = "drawn-layouts.json"
 """What an evaluation found, in the folder of its run."""
-EPISODES = {4: 24_000, 6: 40_000}
-"""Episodes of a run, by the cells along a side."""
+STEPS = {4: 300_000, 6: 600_000}
+"""Steps of a run, by the cells along a side."""
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ from nrm.machines import Alphabet, MooreMachine, Task, TaskPool, is_machine_file
 from nrm.machines.alphabet import alphabet_of
 from nrm.machines.formats.task_file import task_from_toml, task_toml
 from nrm.runs.sections import (
-    MANY_ENVIRONMENTS,
     Changes,
     Sections,
     algorithm_for,
     changed,
     default_sections,
+    many_preset,
     preset,
     read_section,
 )
@@ -39,7 +39,7 @@ class RunConfig:
     task: str
     """The task, as the text of a task file; empty where every episode has one of many."""
     world: str
-    """The world, as users name it: map, image, minigrid:ID, gym:ID, module:name."""
+    """The world, as users name it: map, image, image-episode, minigrid:ID, gym:ID, module:name."""
     method: str
     algorithm: str
     episodes: int
@@ -188,7 +188,9 @@ def choose_run(
         text = task_toml(task if isinstance(task, Task) else _task(task, kind, sections["world"]))
     count = environments if environments is not None else preset(preset_name).environments
     if count is None:
-        count = ALGORITHMS[algorithm].environments if tasks is None else MANY_ENVIRONMENTS
+        count = many_preset(world).environments if tasks is not None else None
+    if count is None:
+        count = ALGORITHMS[algorithm].environments
     return RunConfig(text, world, method, algorithm, episodes, count, seed, end, sections, tasks, steps)
 
 
