@@ -26,6 +26,7 @@ from nrm.tracking import (
     Seen,
     TaskBeliefMemory,
     TaskMemory,
+    ViewedMemory,
     begin,
     reset,
 )
@@ -38,7 +39,8 @@ class Played(NamedTuple):
     """(envs,), or (envs, size) where an action is a row of numbers."""
     batch: StepBatch
     memory: Tensor
-    """(envs, size) what the policy sees of its memory after the step, before any reset."""
+    """(envs, size) what is remembered after the step, before any reset: the belief over the states of one task where
+    the method follows them, also where the policy sees it through the view of tasks."""
     label: Tensor
     """(envs,) the true letter read."""
     state: Tensor
@@ -110,6 +112,8 @@ def play(
     def features(observation: Tensor) -> Tensor:
         return policy.encoder(observation if world.frames is None else world.frames[observation])
 
+    # What is believed of the states, also where the policy sees them through the view of tasks.
+    inner = memory.memory if isinstance(memory, ViewedMemory) else memory
     with torch.no_grad():
         observation = world.reset(seed)
         task = None if many is None else many.task
@@ -125,9 +129,9 @@ def play(
             seen = Seen(batch.final_observation, read, action, batch.reward, state)
             reached = memory.read(carry, seen)
             said = None
-            if isinstance(memory, BeliefMemory | TaskBeliefMemory):
-                said = memory.letters(carry, batch.final_observation)
-            yield Played(action, batch, memory.feature(reached), truth.label, truth.final_state, said, task)
+            if isinstance(inner, BeliefMemory | TaskBeliefMemory):
+                said = inner.letters(carry, batch.final_observation)
+            yield Played(action, batch, inner.feature(reached), truth.label, truth.final_state, said, task)
             task = None if many is None else many.task
             carry = reset(memory, reached, batch.terminated | batch.truncated, task)
             observation = batch.observation

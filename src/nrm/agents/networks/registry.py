@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, get_args
 
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
 from nrm.envs.world import BatchedWorld, tasks_of
-from nrm.errors import ConfigError
+from nrm.errors import ConfigError, unknown
 from nrm.parts import Parts
 from nrm.registry import Registry
 
 MOST_CELLS = 12
 """Sides up to which an image is a grid whose pixels are cells, each with a place of its own."""
+
+
+View = Literal["auto", "state", "task"]
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,13 @@ class NetworkConfig:
     (filters that the memory writes, for images), egocentric (finds the agent in an image, and sees things from there),
     parts (entries of a Dict), blind, a module:name, or auto: parts for a Dict; for images without end dynamic where
     there are few pixels, egocentric where there are many tasks, and what suits the algorithm elsewhere; else paper."""
+    view: View = "auto"
+    """What the policy sees of the task: state (which state of the machine it is in, or the belief over them), task
+    (which letters help and which hurt, from there), or auto: task where there are many tasks, else state."""
 
     def __post_init__(self) -> None:
+        if self.view not in get_args(View):
+            raise ConfigError(unknown("view", self.view, get_args(View)))
         if self.hidden < 1:
             raise ConfigError(f"network.hidden must be positive, not {self.hidden}")
 
