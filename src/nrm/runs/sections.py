@@ -74,6 +74,8 @@ def preset(name: str) -> Preset:
     return PRESETS[name]
 
 
+MANY_SECTIONS = ("tasks", "family")
+"""Sections of runs with many tasks."""
 MANY_ENVIRONMENTS = 256
 """Environments where every episode has one of many tasks."""
 MANY: Changes = {"algorithm": {"epochs": 2, "minibatch": 1024, "discount": 0.94}}
@@ -127,6 +129,8 @@ def changed(sections: Sections, changes: Changes, also: Iterable[str] = ()) -> d
 
 def unknown_section(name: str, known: Iterable[str]) -> str:
     """What to say of a section that a run does not have: which method has it, or what is near."""
+    if name in MANY_SECTIONS:
+        return f"the section '{name}' is for runs with many tasks, which name a family: tasks = \"mixture\""
     owners = [method.name for method in METHODS.values() if method.section == name]
     if not owners:
         return unknown("section", name, known)

@@ -21,7 +21,8 @@ function startPlayer(task, groups) {
     return;
   }
   const runs = unique(offers.map((offer) => offer.recording));
-  const wish = runs.find((recording) => recording.grounding) || runs[0];
+  const learns = (recording) => methodOf(offers.find((offer) => offer.recording === recording).group.method).grounds;
+  const wish = runs.find((recording) => recording.grounding) || runs.find(learns) || runs[0];
   const choice = { recording: wish, greedy: false };
   const open = () => {
     if (player) player.stop();
@@ -139,7 +140,7 @@ class Player {
     const end = this.place === this.last ? el("small", {}, ` ${ENDS[this.episode.end]}`) : null;
     const predicted = !now ? "–" : now.read
       ? [symbol(now.read[0][0]), el("small", {}, ` ${percent(now.read[0][1], 0)}`)]
-      : el("small", {}, `none: ${method.label} ${method.knows}`);
+      : el("small", { class: "long" }, `none: ${method.label} ${method.knows}`);
     const action = now && actionOf(recording, now);
     this.facts.replaceChildren(
       fact("Step", `${this.place} of ${this.last}`, end),
