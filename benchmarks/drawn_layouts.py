@@ -68,13 +68,12 @@ class Measured:
 
 def grids(config: Config, size: int) -> Iterator[Grid]:
     """The runs on grids of a size: those that see, and those that do not."""
-    settings = {"world": {"size": size, "layout": "episode"}}
+    settings = {"world": {"size": size}}
     shared: dict[str, Any] = {
         "tasks": config.tasks,
-        "worlds": ("image",),
+        "worlds": ("image-episode",),
         "seeds": config.seeds,
-        "algorithm": "ppo",
-        "episodes": EPISODES.get(size, 40_000),
+        "steps": STEPS.get(size, 600_000),
     }
     if seeing := tuple(method for method in config.methods if method != "blind"):
         yield Grid(methods=seeing, settings=settings, **shared)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from torch import nn
 
@@ -60,6 +60,16 @@ class RunConfig:
         for name, least in (("episodes", 1), ("environments", 1), ("seed", 0), ("steps", 1)):
             if getattr(self, name) is not None and getattr(self, name) < least:
                 raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
+
+    @property
+    def unit(self) -> Literal["episodes", "steps"]:
+        """What the length of training is counted in."""
+        return "episodes" if self.steps is None else "steps"
+
+    @property
+    def amount(self) -> int:
+        """How many episodes, or steps of all environments, training takes."""
+        return self.episodes if self.steps is None else self.steps
 
     @property
     def world_kind(self) -> WorldKind:

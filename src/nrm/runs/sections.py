@@ -74,6 +74,8 @@ def preset(name: str) -> Preset:
     return PRESETS[name]
 
 
+MANY_SECTIONS = ("tasks", "family")
+"""Sections of runs with many tasks."""
 MANY = Preset(256, {"algorithm": {"epochs": 2, "minibatch": 1024, "discount": 0.94}})
 """Where every episode has one of many tasks: episodes are short, and rollouts large. See `docs/many-tasks.md`."""
 MANY_IMAGES = Preset(64)
@@ -135,6 +137,8 @@ def changed(sections: Sections, changes: Changes, also: Iterable[str] = ()) -> d
 
 def unknown_section(name: str, known: Iterable[str]) -> str:
     """What to say of a section that a run does not have: which method has it, or what is near."""
+    if name in MANY_SECTIONS:
+        return f"the section '{name}' is for runs with many tasks, which name a family: tasks = \"mixture\""
     owners = [method.name for method in METHODS.values() if method.section == name]
     if not owners:
         return unknown("section", name, known)
