@@ -26,6 +26,7 @@ from nrm.tracking import (
     Seen,
     TaskBeliefMemory,
     TaskMemory,
+    TaskStateMemory,
     ViewedMemory,
     begin,
     reset,
@@ -49,6 +50,9 @@ class Played(NamedTuple):
     """(envs, letters) what the grounder says of the step; None where the method has none."""
     task: Tensor | None = None
     """(envs,) the number of the task, where there are many."""
+    belief: Tensor | None = None
+    """(envs, states) how probable the memory calls each state of the environment's own machine after the step; None
+    where it follows none."""
 
     @property
     def done(self) -> Tensor:
@@ -83,7 +87,8 @@ class Evaluation:
     grounding: Accuracy | None
     """How often the grounder names what is seen, over the steps of the episodes."""
     borders: BorderAccuracy | None
-    """The same all over the world, near borders between symbols and far from them, where observations can be drawn."""
+    """The same all over the world, near borders between symbols and far from them, where observations can be drawn.
+    Of one task."""
     by_task: tuple[TaskOutcome, ...] = ()
     """Task by task, where there are many."""
 
@@ -131,7 +136,11 @@ def play(
             said = None
             if isinstance(inner, BeliefMemory | TaskBeliefMemory):
                 said = inner.letters(carry, batch.final_observation)
-            yield Played(action, batch, inner.feature(reached), truth.label, truth.final_state, said, task)
+            feature = inner.feature(reached)
+            believed = feature if trainer.method.tracks_states else None
+            if isinstance(inner, TaskMemory):
+                believed = inner.states(reached) if isinstance(inner, TaskBeliefMemory | TaskStateMemory) else None
+            yield Played(action, batch, feature, truth.label, truth.final_state, said, task, believed)
             task = None if many is None else many.task
             carry = reset(memory, reached, batch.terminated | batch.truncated, task)
             observation = batch.observation
@@ -189,7 +198,7 @@ def evaluate(
         if total
         else None,
         grounding=grounding,
-        borders=trainer.borders(),
+        borders=trainer.borders() if many is None else None,
         by_task=() if many is None else _by_task(many, np.array(tasks), np.array(successes), np.array(lengths)),
     )
 

@@ -26,7 +26,7 @@ class Shot(NamedTuple):
 def film(
     trainer: Trainer, env: gymnasium.Env[Any, Any], seed: int, greedy: bool, belief: Belief | None = None
 ) -> Iterator[Shot]:
-    """One episode of an environment with a task, to its end; `belief`: what beliefs read, as in training if absent."""
+    """One episode of an environment with a task, to its end. `belief`: what beliefs read, as in training if absent."""
     camera = None if env.render_mode is None else RenderCollection(env, reset_clean=False)
     world = VectorWorld.of(lambda: env if camera is None else camera, 1)
     for played in _shown(play(trainer, world, seed, greedy, belief), env):

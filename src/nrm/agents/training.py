@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
@@ -24,7 +25,9 @@ from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Accuracy, AccuracyMeter, BorderAccuracy, Burst, Memory, RecordedEpisode, Recorder, ViewedMemory
 
 PROBES = 4000
-"""Observations at which a grounder is looked at, in worlds that can draw them."""
+"""Observations at which a grounder is looked at, in worlds that can draw them; fewer where they are large."""
+PROBED = 8_000_000
+"""Most numbers that these observations have together."""
 
 
 class Decided(NamedTuple):
@@ -211,10 +214,13 @@ class Trainer:
 
     def borders(self) -> BorderAccuracy | None:
         """The same near borders between symbols and far from them, in worlds that can draw observations."""
-        if self.model is None or self.model.recurrence is not None or not isinstance(self.world, ProbedWorld):
+        world = self.world
+        if self.model is None or self.model.recurrence is not None or not isinstance(world, ProbedWorld):
+            return None
+        if world.frames is not None:  # all observations are known: there is nothing to draw
             return None
         if self._probe is None:
-            self._probe = self.world.probe(PROBES, 0)
+            self._probe = world.probe(min(PROBES, PROBED // max(1, math.prod(world.shape))), 0)
         return self.meter.measure_borders(self.model, *self._probe)
 
     def _record_accuracy(self) -> None:

@@ -164,7 +164,7 @@ def _figures(found: Evaluation, modulo: bool) -> Figures:
         "grounding_accuracy": grounding.plain if grounding else None,
         "grounding_accuracy_modulo_shortcuts": grounding.modulo_shortcuts if grounding and modulo else None,
     }
-    if borders is not None:
+    if borders is not None and borders.near == borders.near:  # nothing is near where it is NaN
         figures["accuracy_near_borders"], figures["accuracy_far_from_borders"] = borders.near, borders.far
     return figures
 

@@ -115,7 +115,8 @@ class RunFolder:
         if trainer.chooser is not None:
             write_text(self.path / "curriculum.csv", csv_text(Choice._fields, trainer.chooser.choices))
         if cpu_seconds is not None:
-            write_json(self.path / "cost.json", {"cpu_seconds": round(cpu_seconds, 3)}, indent=None)
+            cost = {"cpu_seconds": round(cpu_seconds, 3), "steps": trainer.steps}
+            write_json(self.path / "cost.json", cost, indent=None)
 
     def cpu_seconds(self) -> float:
         """What the run has cost so far; 0 at its beginning."""
@@ -124,6 +125,14 @@ class RunFolder:
             return float(read_json(path)["cpu_seconds"]) if path.exists() else 0.0
         except (FileError, ValueError, KeyError, TypeError):
             raise FileError(f"{path} is damaged; remove it (only the count of seconds is lost)") from None
+
+    def steps(self) -> int | None:
+        """Steps of all environments so far, the last episodes' that have not ended included; None where unknown."""
+        path = self.path / "cost.json"
+        try:
+            return int(read_json(path)["steps"])
+        except (FileError, ValueError, KeyError, TypeError):
+            return None
 
     def load(self) -> Trainer:
         """The trainer as it was at the last checkpoint, or at the beginning when there is none."""

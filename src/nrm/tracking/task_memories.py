@@ -31,6 +31,8 @@ class TaskStateMemory:
         self.table: Tensor | None = view_table(tasks)
         self.size = int(self.table.shape[1])
         self._initial = torch.tensor(tasks.initial, dtype=torch.int64)
+        self._first = torch.tensor(tasks.first[tasks.task_of_state], dtype=torch.int64)
+        self._states = tasks.most_states
 
     def start(self, count: int) -> Tensor:
         """All at the beginning of the first task."""
@@ -49,6 +51,10 @@ class TaskStateMemory:
         """The view from there."""
         assert self.table is not None
         return self.table[carry]
+
+    def states(self, carry: Tensor) -> Tensor:
+        """(…, states) certainty of the state of each environment's own machine."""
+        return torch.nn.functional.one_hot(carry - self._first[carry], self._states).float()
 
     def on(self, frames: Tensor | None) -> TaskStateMemory:  # noqa: ARG002 - it looks at no observation
         """Itself."""

@@ -32,9 +32,9 @@ class NetworkConfig:
     spread out on them."""
     encoder: str = "auto"
     """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), dynamic
-    (filters that the memory writes, for images), parts (entries of a Dict), blind, a module:name, or auto: parts for a
-    Dict; for images without end dynamic where there are many tasks or few pixels, and what suits the algorithm
-    elsewhere; else paper."""
+    (filters that the memory writes, for images), egocentric (finds the agent in an image, and sees things from there),
+    parts (entries of a Dict), blind, a module:name, or auto: parts for a Dict; for images without end dynamic where
+    there are few pixels, egocentric where there are many tasks, and what suits the algorithm elsewhere; else paper."""
     view: View = "auto"
     """What the policy sees of the task: state (which state of the machine it is in, or the belief over them), task
     (which letters help and which hurt, from there), or auto: task where there are many tasks, else state."""
@@ -98,7 +98,7 @@ class NetworkKind:
 NETWORKS: Registry[NetworkKind] = Registry(
     "network",
     tuple(field.name for field in fields(NetworkKind) if field.name != "name"),
-    {name: f"nrm.agents.networks.{name}" for name in ("paper", "residual", "dynamic", "parts", "blind")},
+    {name: f"nrm.agents.networks.{name}" for name in ("paper", "residual", "dynamic", "egocentric", "parts", "blind")},
 )
 
 
@@ -110,8 +110,9 @@ def resolved(world: BatchedWorld, config: NetworkConfig, images: str = "paper") 
         return replace(config, encoder="parts")
     if world.frames is not None or len(world.shape) != 3:
         return replace(config, encoder="paper")
-    grid = max(world.shape[:2]) <= MOST_CELLS
-    return replace(config, encoder="dynamic" if grid or tasks_of(world) is not None else images)
+    if max(world.shape[:2]) <= MOST_CELLS:
+        return replace(config, encoder="dynamic")
+    return replace(config, encoder=images if tasks_of(world) is None else "egocentric")
 
 
 def network_kind(world: BatchedWorld, config: NetworkConfig) -> NetworkKind:
