@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from nrm.agents import METHODS
-from nrm.errors import ConfigError, FileError, NrmWarning, listing
+from nrm.errors import ConfigError, FileError, NrmWarning
 from nrm.groundability import pool_shortcuts
 from nrm.machines import TaskPool
 from nrm.machines.formats.pool_file import load_pool, save_pool
@@ -23,23 +23,20 @@ def keep_tasks(folder: Path, config: RunConfig) -> None:
         save_pool(folder / TASKS_FILE, config.pool, config.origin)
 
 
-def check_teaching(config: RunConfig) -> None:
-    """Say what the tasks of a run cannot teach, where it is to learn symbols; raise where they teach nothing at all."""
+def check_teaching(config: RunConfig) -> tuple[tuple[str, ...], ...]:
+    """The sets of letters that the tasks of a run cannot teach it to tell apart, where it is to learn symbols.
+
+    Raise where they teach nothing at all.
+    """
     if config.pool is None or not METHODS[config.method].grounds:
-        return
+        return ()
     found = pool_shortcuts(config.pool)
     if len(found.confusable) == 1 and len(found.confusable[0]) == config.pool.alphabet.size:
         raise ConfigError(
             f"the tasks of the family {config.tasks} teach nothing: their rewards tell no two symbols apart; add tasks "
             "that do, or use a method that is told the symbols (--method rm)"
         )
-    for names in found.confusable:
-        warnings.warn(
-            f"however long one trains, the rewards of these {len(config.pool):,} tasks cannot tell apart "
-            f"{listing(names)}; tasks that tell them apart would (nrm shortcuts --family)",
-            NrmWarning,
-            stacklevel=3,
-        )
+    return found.confusable
 
 
 def kept_tasks(folder: Path, config: RunConfig) -> TaskPool | None:
