@@ -27,6 +27,7 @@ from nrm.tracking import (
     TaskBeliefMemory,
     TaskMemory,
     TaskStateMemory,
+    ViewedMemory,
     begin,
     reset,
 )
@@ -39,7 +40,8 @@ class Played(NamedTuple):
     """(envs,), or (envs, size) where an action is a row of numbers."""
     batch: StepBatch
     memory: Tensor
-    """(envs, size) what the policy sees of its memory after the step, before any reset."""
+    """(envs, size) what is remembered after the step, before any reset: the belief over the states of one task where
+    the method follows them, also where the policy sees it through the view of tasks."""
     label: Tensor
     """(envs,) the true letter read."""
     state: Tensor
@@ -115,6 +117,8 @@ def play(
     def features(observation: Tensor) -> Tensor:
         return policy.encoder(observation if world.frames is None else world.frames[observation])
 
+    # What is believed of the states, also where the policy sees them through the view of tasks.
+    inner = memory.memory if isinstance(memory, ViewedMemory) else memory
     with torch.no_grad():
         observation = world.reset(seed)
         task = None if many is None else many.task
@@ -130,12 +134,12 @@ def play(
             seen = Seen(batch.final_observation, read, action, batch.reward, state)
             reached = memory.read(carry, seen)
             said = None
-            if isinstance(memory, BeliefMemory | TaskBeliefMemory):
-                said = memory.letters(carry, batch.final_observation)
-            feature = memory.feature(reached)
+            if isinstance(inner, BeliefMemory | TaskBeliefMemory):
+                said = inner.letters(carry, batch.final_observation)
+            feature = inner.feature(reached)
             believed = feature if trainer.method.tracks_states else None
-            if isinstance(memory, TaskMemory):
-                believed = memory.states(reached) if isinstance(memory, TaskBeliefMemory | TaskStateMemory) else None
+            if isinstance(inner, TaskMemory):
+                believed = inner.states(reached) if isinstance(inner, TaskBeliefMemory | TaskStateMemory) else None
             yield Played(action, batch, feature, truth.label, truth.final_state, said, task, believed)
             task = None if many is None else many.task
             carry = reset(memory, reached, batch.terminated | batch.truncated, task)

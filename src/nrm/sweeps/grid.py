@@ -59,7 +59,7 @@ class Grid:
     tasks: tuple[str, ...] = ()
     """Paper tasks (1 to 8, or names), formulas over the world's symbols, task files (.toml) or machine files."""
     worlds: tuple[str, ...] = ("map",)
-    """What the agent sees: map, image, minigrid:ID, gym:ID, or module:name."""
+    """What the agent sees: map, image, image-episode, minigrid:ID, gym:ID, or module:name."""
     methods: tuple[str, ...] = ("rm", "nrm", "rnn")
     """What the agent knows and remembers."""
     seeds: tuple[int, ...] = (0,)

@@ -6,6 +6,8 @@ tasks can follow others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -123,7 +125,7 @@ class TaskBeliefMemory:
         letters = self.letters(carry, seen.observation)
         task = self.task(carry)
         belief = self._machines.step(self.states(carry), letters, task)
-        level = carry[:, -2] + seen.reward
+        level = self.level(carry) + seen.reward
         if self.belief == "conditioned":
             belief = self._weighed(belief, level, task)
         return self._carry(belief, level, task)
@@ -149,6 +151,10 @@ class TaskBeliefMemory:
     def states(self, carry: Tensor) -> Tensor:
         """(…, states) the belief, over the states of each environment's own machine."""
         return carry[..., self.size : -2]
+
+    def level(self, carry: Tensor) -> Tensor:
+        """(…) the level that the rewards so far lead to."""
+        return carry[..., -2]
 
     def task(self, carry: Tensor) -> Tensor:
         """(…) the number of the task."""
@@ -204,6 +210,22 @@ class ToldTaskMemory(torch.nn.Module):
     def feature(self, carry: Tensor) -> Tensor:
         """What the other memory remembers, and the task."""
         return torch.cat([self.memory.feature(self._own(carry)), self._begins[carry[..., -1].long()]], -1)
+
+    @property
+    def unrolled(self) -> Callable[[Tensor, Seen, Tensor, Tensor], Tensor] | None:
+        """(time, envs, size) the features before each step of a rollout; None where the other memory has no such thing.
+
+        From the carry before the first step, what was seen (time, envs, …), where episodes ended (time, envs), and the
+        task of each step (time, envs).
+        """
+        inner = getattr(self.memory, "unrolled", None)
+        if inner is None:
+            return None
+
+        def whole(carry: Tensor, seen: Seen, done: Tensor, task: Tensor) -> Tensor:
+            return torch.cat([inner(self._own(carry), seen, done), self._begins[task]], -1)
+
+        return whole
 
     def on(self, frames: Tensor | None) -> ToldTaskMemory:
         """The same for other frames."""
