@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nrm.errors import FileError, NrmWarning
+from nrm.errors import ConfigError, FileError, NrmWarning
 from nrm.families import draw_pool
 from nrm.machines import Alphabet, TaskPool
 from nrm.machines.formats.pool_file import load_pool, save_pool
@@ -148,3 +148,23 @@ def test_the_grounder_of_many_tasks_begins_a_run_on_one(tmp_path: Path) -> None:
     assert new is not None
     for name, weights in old.grounder.state_dict().items():
         assert (new.grounder.state_dict()[name] == weights).all()
+
+
+def test_tasks_that_are_held_out_are_never_drawn(tmp_path: Path) -> None:
+    def made(tasks: str, *held_out: str) -> TaskPool | None:
+        settings = {"world": SMALL, "tasks": {"count": 50, "held_out": held_out}}
+        return choose_run(None, "letter", "rm", 5, tasks=tasks, steps=500, settings=settings).pool
+
+    whole, part = made("reach"), made("reach", "F(a & F b)", "F c")
+    assert whole is not None
+    assert part is not None
+    alphabet = whole.machines[0].alphabet
+    kept_back = set(TaskPool.of(["F(a & F b)", "F c"], alphabet).machines)
+    assert kept_back < set(whole.machines)
+    assert not kept_back & set(part.machines)
+    (tmp_path / "list.txt").write_text("F a\nF c\n")
+    listed = made(f"file:{tmp_path / 'list.txt'}", "true U c")  # the same task in other words
+    assert listed is not None
+    assert listed.machines == TaskPool.of(["F a"], alphabet).machines
+    with pytest.raises(ConfigError, match="all of its tasks are held out"):
+        made(f"file:{tmp_path / 'list.txt'}", "F a", "F c")

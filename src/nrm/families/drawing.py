@@ -39,6 +39,8 @@ class PoolConfig:
     """Tasks with larger machines are left out."""
     seed: int | None = None
     """The seed that they are drawn from; that of the run when absent."""
+    held_out: tuple[str, ...] = ()
+    """Formulas, or numbers of the paper's tasks, that are kept for a test: no task that is equal to one is drawn."""
     curriculum: Curriculum = "none"
     """How they come in: none (all at once), or success (from short to long, as the longest so far are carried out)."""
     teach: float = 0.0
@@ -88,7 +90,7 @@ def draw_pool(
             f"the family '{chosen.name}' speaks of {chosen.events} different events at least; there are {len(known)}"
         )
     if isinstance(chosen, Listed):
-        return _all_listed(chosen, alphabet, reward)
+        return _all_listed(chosen, alphabet, reward, without)
     generator = np.random.default_rng(seed)
     kept_back = set(without)
     found: dict[MooreMachine, str] = {}
@@ -124,8 +126,8 @@ def _compiled(task: Task, most_states: int) -> MooreMachine | None:
             return None
 
 
-def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme) -> TaskPool:
-    """All tasks of a file: nothing is drawn, and nothing is left out silently."""
+def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, without: Sequence[MooreMachine]) -> TaskPool:
+    """All tasks of a file but those that are kept for a test: nothing is drawn, and nothing is left out silently."""
     tasks = []
     for formula in family.formulas:
         task = Task(formula, alphabet, reward)
@@ -133,5 +135,8 @@ def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme) -> Tas
         if steps <= 0:
             why = "holds before anything has happened" if steps == 0 else "cannot be satisfied"
             raise ConfigError(f"{family.path}: the task {formula.brief()} {why}; take it out")
-        tasks.append(task)
+        if task.machine() not in without:
+            tasks.append(task)
+    if not tasks:
+        raise ConfigError(f"{family.path}: all of its tasks are held out, so there is none to learn from")
     return TaskPool.of(tasks)

@@ -103,7 +103,15 @@ class RunConfig:
         drawn: PoolConfig = self.settings["tasks"]
         alphabet, events = self._task_space()
         family = self.settings["family"]
-        return draw_pool(family, alphabet, drawn.count, self._tasks_seed, events=events, most_states=drawn.most_states)
+        return draw_pool(
+            family,
+            alphabet,
+            drawn.count,
+            self._tasks_seed,
+            events=events,
+            most_states=drawn.most_states,
+            without=[self.task_named(text).machine() for text in drawn.held_out],
+        )
 
     @property
     def _tasks_seed(self) -> int:
@@ -120,6 +128,7 @@ class RunConfig:
             "settings": asdict(self.settings["family"]),
             "count": drawn.count,
             "most_states": drawn.most_states,
+            "held_out": list(drawn.held_out),
             "seed": self._tasks_seed,
             "alphabet": [alphabet.kind, *alphabet.symbols],
             "events": [event.brief() for event in events],
