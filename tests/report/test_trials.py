@@ -122,6 +122,8 @@ def test_a_file_has_no_other_formulas(tmp_path: Path) -> None:
     assert group["task"] == "many tasks: tasks.txt"
     assert "cannot tell apart: {a, b}" in " ".join(trial["words"]["sentences"])
     (tmp_path / "tasks.txt").unlink()
+    assert build_report(tmp_path / "runs", recorded=0).data["trials"]  # the run keeps its tasks
+    (tmp_path / "runs" / "one" / "tasks.npz").unlink()
     gone = build_report(tmp_path / "runs")
     assert gone.data["trials"] == []
     assert "tasks.txt" in next(iter(gone.problems.values()))
