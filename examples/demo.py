@@ -37,12 +37,12 @@ class Config:
         "F(lava & F(door & F pickaxe))",
         "F(door & F gem) & F(lava & F pickaxe)",
     )
-    """Formulas that the agent has never seen, over the world's symbols: pickaxe, lava, door, gem."""
+    """Formulas over the world's symbols (pickaxe, lava, door, gem) that the agent is tried on, and never trained on."""
     family: str = "paper"
     """The family that its training tasks are drawn from; see 'nrm tasks'."""
     tasks: int = 100
     """How many of them."""
-    steps: int = 410_000
+    steps: int = 300_000
     """How long it is trained: steps of all environments together."""
     task: str = "visit(pickaxe, lava) & global_avoidance(door)"
     """The one task of the comparison, over the same symbols."""
@@ -58,10 +58,10 @@ def grids(config: Config) -> Grids:
     """What is trained, the longest run first."""
     many = Grid(
         families=(config.family,),
-        worlds=("image",),
+        worlds=("image-episode",),
         methods=("nrm",),
         steps=config.steps,
-        settings={"world": {"layout": "episode"}, "tasks": {"count": config.tasks}},
+        settings={"tasks": {"count": config.tasks, "held_out": config.formulas}},
     )
     one = Grid((config.task,), methods=METHODS, seeds=tuple(range(config.seeds)), episodes=config.episodes)
     return Grids((many, one))

@@ -68,7 +68,7 @@ def captioned(image: Any, lines: Sequence[str], wishes: Sequence[Wish] = ()) -> 
     require("PIL", "moving pictures need pillow", "render")
     from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-    wrapped = [part for line in lines for part in textwrap.wrap(line, 62, subsequent_indent="    ") or [""]]
+    wrapped = [part for line in lines for part in textwrap.wrap(line, 68, subsequent_indent="    ") or [""]]
     shown = wishes[:MOST_BOXES]
     world = ImageOps.contain(Image.fromarray(np.asarray(image)), (WORLD, WORLD), Image.Resampling.NEAREST)
     height = WORLD + LINE * len(wrapped) + 14 + (BOX + LINE + 4 if shown else 0)
