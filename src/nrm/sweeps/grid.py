@@ -182,7 +182,8 @@ class Grids:
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The runs of all of them."""
-        cells = tuple(cell for grid in self.grids for cell in grid.cells)
+        # Copies, so that a grid that is there twice is seen to be.
+        cells = tuple(replace(cell) for grid in self.grids for cell in grid.cells)
         _refuse_conflicts(cells)
         return cells
 
