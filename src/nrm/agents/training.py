@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from nrm.agents.acting import Rollout
 from nrm.agents.algorithms import ALGORITHMS, Learner
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
@@ -75,6 +76,7 @@ class Trainer:
         self.world = world
         self.method = method
         self.grounding = prepared.grounding
+        self.inference = prepared.inference
         self.learner = learner
         self.episodes = episodes
         self.history = History()
@@ -89,7 +91,10 @@ class Trainer:
         blank = torch.empty(0, world.count, *seen, dtype=kind).numpy()
         # What a recurrent grounder says depends on what came before, so its accuracy is told by recorded episodes.
         self._labelled = self.model is not None and self.model.recurrence is not None
-        self._recorder = Recorder(world.count, self.grounding is not None, blank, letters=self._labelled)
+        if self.inference is not None:
+            self._labelled = self.inference.letters.told
+        keeps = self.grounding is not None or self.inference is not None
+        self._recorder = Recorder(world.count, keeps, blank, letters=self._labelled)
         self._codec = LevelCodec.of(world.machine)
         self._probe: Probe | None = None
         self._record_accuracy()
@@ -122,7 +127,7 @@ class Trainer:
         rollout = self.learner.collect()
         episodes = len(self.history.returns)
         try:
-            losses = self.learner.learn(rollout, self.progress)
+            losses = self.learner.learn(self._with_bonus(rollout), self.progress)
         except TrainingError as error:
             raise TrainingError(f"after {episodes} episodes, in update {self.updates + 1}: {error}") from None
         ended = self._recorder.record(
@@ -141,7 +146,16 @@ class Trainer:
             burst = self.grounding.add([episode for _, episode in ended])
             if burst is not None:
                 self._record_burst(burst)
+        if self.inference is not None:
+            self.inference.add(episode for _, episode in ended)
         return losses
+
+    def _with_bonus(self, rollout: Rollout) -> Rollout:
+        """The rollout with what the policy is paid for seeing what the machine has not."""
+        if self.inference is None or not self.inference.config.explore:
+            return rollout
+        bonus = self.inference.bonus(rollout.carry, rollout.final_observation, rollout.label)
+        return rollout._replace(reward=rollout.reward + bonus)
 
     def _record_burst(self, burst: Burst) -> None:
         reached = None if burst.record is None else burst.record.best.held_out
@@ -201,6 +215,7 @@ class Trainer:
             "learner": self.learner.state_dict(),
             "recorder": self._recorder.state_dict(),
             "grounding": None if self.grounding is None else self.grounding.state_dict(),
+            **({} if self.inference is None else {"inference": self.inference.state_dict()}),
             "steps": self.steps,
             "updates": self.updates,
             "history": {
@@ -219,6 +234,8 @@ class Trainer:
         self._recorder.load_state_dict(state["recorder"])
         if self.grounding is not None:
             self.grounding.load_state_dict(state["grounding"])
+        if self.inference is not None:
+            self.inference.load_state_dict(state["inference"])
         self.steps, self.updates = state["steps"], state["updates"]
         saved = state["history"]
         accuracy = [(int(row[0]), row[1], row[2], row[3]) for row in saved["accuracy"].tolist()]

@@ -3,10 +3,13 @@
 from nrm.tracking.accuracy import Accuracy, AccuracyMeter, BorderAccuracy
 from nrm.tracking.burst_policy import Decision
 from nrm.tracking.grounding import Burst, Grounding, GroundingConfig
+from nrm.tracking.hypothesis_memory import HypothesisMemory
+from nrm.tracking.machine_learning import InferenceConfig, MachineLearning
 from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, Seen, TaskMemory, begin, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
 from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory, ToldTaskMemory
 from nrm.tracking.tracker import Tracker
+from nrm.tracking.versions import Version
 
 __all__ = [
     "Accuracy",
@@ -18,6 +21,9 @@ __all__ = [
     "Decision",
     "Grounding",
     "GroundingConfig",
+    "HypothesisMemory",
+    "InferenceConfig",
+    "MachineLearning",
     "MachineMemory",
     "Memory",
     "RecordedEpisode",
@@ -28,6 +34,7 @@ __all__ = [
     "TaskStateMemory",
     "ToldTaskMemory",
     "Tracker",
+    "Version",
     "begin",
     "reset",
 ]
