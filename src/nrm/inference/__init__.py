@@ -1,5 +1,6 @@
 """Learning a machine from what was read and what was paid: state merging on letters that count."""
 
+from nrm.inference.catalogue import Guess, guess_formula
 from nrm.inference.evidence import Evidence, LetterTrace
 from nrm.inference.hypothesis import Certainty, Hypothesis
 from nrm.inference.learning import TooManyStatesError, learn_machine
@@ -10,6 +11,7 @@ from nrm.inference.refuting import Refutation, Tally
 __all__ = [
     "Certainty",
     "Evidence",
+    "Guess",
     "Hypothesis",
     "LetterTrace",
     "LevelTable",
@@ -17,6 +19,7 @@ __all__ = [
     "Tally",
     "TooManyStatesError",
     "agreement",
+    "guess_formula",
     "learn_machine",
     "renumbered",
 ]

@@ -27,6 +27,7 @@ from nrm.files import csv_text, read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
 from nrm.runs.config import RunConfig
+from nrm.runs.learned_machines import LearnedMachines
 from nrm.runs.tensorboard import EventLog
 
 Column = np.ndarray[Any, np.dtype[np.float64]]
@@ -41,7 +42,7 @@ _BEGINNING = ".begin-"
 class RunFolder:
     """One run: configuration, versions, checkpoint, metrics, cost, events; of a grounder its accuracy and decisions.
 
-    And grounder.pt, where it began with the grounder of another run.
+    And grounder.pt, where it began with the grounder of another run; machines.json, where it learns its machine.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -106,6 +107,8 @@ class RunFolder:
             write_text(self.path / "grounding.csv", csv_text(GROUNDING, history.accuracy))
         if history.decisions:
             write_text(self.path / "decisions.csv", csv_text(Decided._fields, history.decisions))
+        if trainer.inference is not None:
+            LearnedMachines.of(trainer.inference).write(self.path)
         if cpu_seconds is not None:
             write_json(self.path / "cost.json", {"cpu_seconds": round(cpu_seconds, 3)}, indent=None)
 
@@ -144,6 +147,10 @@ class RunFolder:
     def metrics(self) -> dict[str, Column]:
         """The columns of metrics.csv."""
         return _columns(self.path / "metrics.csv", METRICS)
+
+    def machines(self) -> LearnedMachines | None:
+        """The machines that were learned one after the other; None for methods that learn none."""
+        return LearnedMachines.read(self.path)
 
     def grounding(self) -> dict[str, Column] | None:
         """The columns of grounding.csv; None for methods without a grounder."""
