@@ -1,8 +1,8 @@
 """Nothing known: agents that learn the machine while acting, beside the agent that is told everything.
 
-For every task, seed and method: the mean return of the last hundred episodes, the mean over all (area), whether the final
-machine is the task's as far as episodes can show, the episode from which on it was, and CPU seconds. Rows are kept as
-they come (`rows.jsonl`), and those that are there are not made again.
+For every task, seed and method: the mean return of the last hundred episodes, the mean over all (area), whether the
+final machine is the task's as far as episodes can show, the episode from which on it was, and CPU seconds. Rows are
+kept as they come (`rows.jsonl`), and those that are there are not made again.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def one_run(config: Config, task: str, method: str, seed: int) -> dict[str, Any]
     began = time.process_time()
     trainer = choose_run(task, config.world, method, seed, episodes=config.episodes, settings=settings).build_trainer()
     history = trainer.run()
-    row = {
+    row: dict[str, Any] = {
         "last": history.mean_return(),
         "area": float(np.mean(history.returns)),
         "seconds": time.process_time() - began,

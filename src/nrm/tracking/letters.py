@@ -79,7 +79,7 @@ class ListedLetters:
 
     def name(self, letter: int) -> str:
         """The observation itself, where it is short."""
-        return _observation_name(self._table[letter], letter)
+        return observation_name(self._table[letter], letter)
 
     def on(self, frames: Tensor | None) -> LetterBook:
         """By the row numbers of other frames."""
@@ -120,7 +120,7 @@ class SeenLetters:
 
     def name(self, letter: int) -> str:
         """The observation itself, where it is short."""
-        return _observation_name(self._table[letter], letter)
+        return observation_name(self._table[letter], letter)
 
     def on(self, frames: Tensor | None) -> LetterBook:
         """The same observations, listed or not."""
@@ -195,7 +195,8 @@ def _check_count(count: int) -> None:
         )
 
 
-def _observation_name(observation: NDArray[Any], letter: int) -> str:
+def observation_name(observation: NDArray[Any], letter: int) -> str:
+    """How people read an observation: itself where it is short, else its number."""
     if observation.size > 4:
         return f"observation {letter}"
     return "(" + ", ".join(f"{value:g}" for value in observation.ravel().tolist()) + ")"
