@@ -113,7 +113,7 @@ def test_backtracking_finds_the_fewest_states_there_are(seed: int, count: int) -
     smaller: object = found
     while smaller is not None and found.states > 1:
         smaller = fewer_states(tree, (0, 1), found.states - 1)
-        found = smaller or found  # type: ignore[assignment]
+        found = smaller or found
     assert found.states == least_states(words, 2, 3)
 
 

@@ -25,14 +25,29 @@ def check_one_task(world: BatchedWorld, method: str) -> None:
 def judge_for(world: BatchedWorld, letters: LetterBook) -> Judge | None:
     """Whether learned machines are the world's, for evaluation; None where nobody tells what observations mean."""
     if isinstance(letters, ToldLetters):
-        told = letters
-        return lambda known, values: same_task(world.machine, np.array(told.letters), known, values)
+        return _judge_told(world.machine, letters)
     labels = world.true_labels()
     if labels is None or not isinstance(letters, ListedLetters):
         return None
     meaning = np.zeros(len(letters), dtype=np.int64)
     meaning[letters.numbers] = labels.numpy()
     return lambda known, values: same_task(world.machine, meaning, known, values)
+
+
+def _judge_told(task: MooreMachine, told: ToldLetters) -> Judge:
+    """The same for letters that are told. Of an exclusive alphabet all count, those that were not met yet too."""
+
+    def judge(known: Hypothesis, values: NDArray[np.float64]) -> bool:
+        met = told.letters[: known.letters]
+        if not task.alphabet.is_exclusive:
+            return same_task(task, np.array(met), known, values)
+        table = np.repeat(np.arange(known.states)[:, None], task.alphabet.size, 1)
+        table[:, met] = known.table
+        symbols = np.zeros(task.alphabet.size, dtype=np.int64)
+        whole = Hypothesis(table, known.levels, np.zeros_like(table), symbols)
+        return same_task(task, np.arange(task.alphabet.size), whole, values)
+
+    return judge
 
 
 def same_task(task: MooreMachine, meaning: NDArray[np.int64], known: Hypothesis, values: NDArray[np.float64]) -> bool:

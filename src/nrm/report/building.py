@@ -16,6 +16,7 @@ from nrm.machines import Task
 from nrm.report.curves import curves, summary
 from nrm.report.drawing import machine_data
 from nrm.report.filming import NoPictureError
+from nrm.report.learned import learned_data
 from nrm.report.page import Page
 from nrm.report.pictures import Tiles
 from nrm.report.recording import record_run
@@ -153,6 +154,7 @@ def _group_data(group: Group, recorded: int, found: Analysis, tiles: Tiles, prob
         **summary(counted),
         "curves": curves(counted),
         "recordings": recordings,
+        "learned": learned_data(counted[0]),
     }
 
 
