@@ -4,7 +4,7 @@ from nrm.tracking.accuracy import Accuracy, AccuracyMeter, BorderAccuracy
 from nrm.tracking.burst_policy import Decision
 from nrm.tracking.grounding import Burst, Grounding, GroundingConfig
 from nrm.tracking.hypothesis_memory import HypothesisMemory
-from nrm.tracking.machine_learning import InferenceConfig, MachineLearning
+from nrm.tracking.machine_learning import InferenceConfig, MachineLearning, unknown_machine
 from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, Seen, TaskMemory, begin, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
 from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory, ToldTaskMemory
@@ -37,4 +37,5 @@ __all__ = [
     "Version",
     "begin",
     "reset",
+    "unknown_machine",
 ]

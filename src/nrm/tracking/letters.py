@@ -20,6 +20,11 @@ MOST_LETTERS = 1024
 UNKNOWN = -1
 """The number of what was never recorded."""
 
+UNTOLD = (
+    "the symbols are to be told (info['letter']), and this environment does not; put the task on it with "
+    "nrm.TaskEnv(env, machine, label), or learn symbols too: the method 'both', nrm.unknown_machine() without symbols"
+)
+
 
 class LetterBook(Protocol):
     """Numbers of letters, in the order in which they came."""
@@ -154,13 +159,13 @@ class ToldLetters:
     def find(self, seen: Seen) -> NDArray[np.int64]:
         """By looking them up."""
         if seen.letter is None:
-            raise WorldError("nobody tells the symbols, which this method is to be told; use the method 'both'")
+            raise WorldError(UNTOLD)
         return np.array([self._numbers.get(letter, UNKNOWN) for letter in seen.letter.tolist()], dtype=np.int64)
 
     def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
         """New ones are noted."""
-        if episode.letters is None:
-            raise WorldError("nobody tells the symbols, which this method is to be told; use the method 'both'")
+        if episode.letters is None or bool((episode.letters < 0).any()):
+            raise WorldError(UNTOLD)
         for letter in episode.letters.tolist():
             if letter not in self._numbers:
                 self._numbers[letter] = len(self.letters)

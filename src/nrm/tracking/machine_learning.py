@@ -25,8 +25,9 @@ from nrm.inference import (
     renumbered,
 )
 from nrm.inference.evidence import joined, split
+from nrm.machines import Alphabet, MachineLike, as_machine
 from nrm.tracking.hypothesis_memory import HypothesisMemory
-from nrm.tracking.letters import LetterBook
+from nrm.tracking.letters import LetterBook, SeenLetters, ToldLetters
 from nrm.tracking.memories import Seen
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.versions import Version
@@ -226,3 +227,19 @@ class MachineLearning:
         if state["refuted"] is not None:
             trace, found = state["refuted"]
             self._refuted = LetterTrace(*(np.array(part) for part in trace)), Refutation(*found)
+
+
+def unknown_machine(
+    states: int = 16, *, symbols: MachineLike | Alphabet | None = None, flips: float = 0.0, keep: int = 2000
+) -> MachineLearning:
+    """A machine of which nothing is known, to be learned while somebody acts: for wrappers and loops of one's own.
+
+    `states`: most states that it may have, which is the width of the belief; `symbols`: the alphabet, or a machine or
+    task over it, where the environment tells the symbols (`info["letter"]`, as `nrm.TaskEnv` does), else every distinct
+    observation is a letter; `flips`, `keep`: as in `InferenceConfig`.
+    """
+    config = InferenceConfig(states=states, flips=flips, keep=keep)
+    if symbols is None:
+        return MachineLearning(SeenLetters(), config)
+    alphabet = symbols if isinstance(symbols, Alphabet) else as_machine(symbols).alphabet
+    return MachineLearning(ToldLetters(alphabet), config)

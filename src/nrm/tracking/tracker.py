@@ -14,6 +14,9 @@ from torch import Tensor
 from nrm.errors import NrmWarning, WorldError, listing, suggestion
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import NeuralRewardMachine
+from nrm.tracking.hypothesis_memory import HypothesisMemory
+from nrm.tracking.letters import UNTOLD
+from nrm.tracking.machine_learning import MachineLearning
 from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Seen, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
 
@@ -28,10 +31,15 @@ class Tracker:
 
     With a `NeuralRewardMachine` the belief comes from observations and rewards. With a `MooreMachine` it is the true
     state, one-hot, which the environments must tell (`info["machine_state"]`): a reward machine is that special case.
+    With a `MachineLearning` it is the state of the machine that was learned so far.
     """
 
     def __init__(
-        self, model: NeuralRewardMachine | MooreMachine, count: int, belief: Belief = "conditioned", record: bool = True
+        self,
+        model: NeuralRewardMachine | MooreMachine | MachineLearning,
+        count: int,
+        belief: Belief = "conditioned",
+        record: bool = True,
     ) -> None:
         """`record`: whether a neural machine's episodes are kept, until `take` is called."""
         if belief not in get_args(Belief):
@@ -41,19 +49,21 @@ class Tracker:
             )
         self.model = model
         self.count = count
-        self.memory: BeliefMemory | MachineMemory
+        self.memory: BeliefMemory | MachineMemory | HypothesisMemory
+        self.told = isinstance(model, MachineLearning) and model.letters.told
+        """Whether `step` needs the true letters."""
         if isinstance(model, NeuralRewardMachine):
             model.eval()
             self.memory = BeliefMemory(model, None, belief)
             self._device = model.machine.levels.device
             self._codec = LevelCodec(model.machine.levels.cpu().numpy())
-        elif isinstance(model, MooreMachine):
-            self.memory = MachineMemory(model)
+        elif isinstance(model, MooreMachine | MachineLearning):
+            self.memory = MachineMemory(model) if isinstance(model, MooreMachine) else model.memory
             self._device = torch.device("cpu")
         else:
             raise WorldError(
                 "a belief comes from a NeuralRewardMachine, or from a MooreMachine whose true state the environment "
-                f"tells, not from {type(model).__name__}"
+                f"tells, or from a MachineLearning (nrm.unknown_machine), not from {type(model).__name__}"
             )
         self.expects_pay = False
         """Whether the environments have no task that anybody knows of, so that they must pay for one themselves."""
@@ -86,7 +96,8 @@ class Tracker:
         """Take in a step of all environments, before any reset.
 
         observations: (N, …); rewards: (N,); states: gives the machine's true states (N,), asked for only where the
-        truth is told; letters: (N,) the true letters, kept beside the episodes for evaluation.
+        truth is told; letters: (N,) the true letters, kept beside the episodes for evaluation, and to learn a machine
+        over them.
         """
         self._steps += 1
         self._check_finite(observations)
@@ -96,7 +107,9 @@ class Tracker:
                 f"the environment is in state {int(truth.max())} of its machine, but the one that is given has "
                 f"{self.memory.size} states; give both the same"
             )
-        self._carry = self._read(self._carry, observations, rewards, truth)
+        if self.told and letters is None:
+            raise WorldError(UNTOLD)
+        self._carry = self._read(self._carry, observations, rewards, truth, letters)
         if isinstance(self.memory, BeliefMemory):
             self._check_levels(self.memory, rewards)
             self._check_pay(rewards)
@@ -138,18 +151,19 @@ class Tracker:
         return taken
 
     def refresh(self) -> None:
-        """After the grounder has learned: believe what it says now of everything in the present episodes."""
+        """After the grounder or the machine has learned: believe what it says now of all in the present episodes."""
         if self.sees_truth:
             return
-        assert isinstance(self.memory, BeliefMemory)
-        self.memory.refresh()
+        if isinstance(self.memory, BeliefMemory):
+            self.memory.refresh()
         if not self.record:
             return
         carry = self.memory.start(self.count)
         for time in range(len(self.recorder)):
-            present, observations, rewards = self.recorder.present(time)
+            present, observations, rewards, letters = self.recorder.present(time)
             mask = torch.from_numpy(present).to(self._device)
-            carry = torch.where(mask[:, None], self._read(carry, observations, rewards, None), carry)
+            read = self._read(carry, observations, rewards, None, letters if self.told else None)
+            carry = torch.where(mask.view(-1, *[1] * (carry.dim() - 1)), read, carry)
         self._carry = carry
 
     def _check_pay(self, rewards: NDArray[Any]) -> None:
@@ -195,12 +209,20 @@ class Tracker:
         """Where an environment is, for messages."""
         return f"step {self._steps[index]} of its episode" if self._steps[index] else "the beginning of its episode"
 
-    def _read(self, carry: Tensor, observations: NDArray[Any], rewards: NDArray[Any], truth: Tensor | None) -> Tensor:
+    def _read(
+        self,
+        carry: Tensor,
+        observations: NDArray[Any],
+        rewards: NDArray[Any],
+        truth: Tensor | None,
+        letters: NDArray[np.int64] | None = None,
+    ) -> Tensor:
         # The machine that is told its state reads nothing else.
         seen = self._unused if truth is not None else torch.as_tensor(observations, device=self._device)
         paid = torch.as_tensor(np.asarray(rewards, dtype=np.float32), device=self._device)
+        told = torch.as_tensor(letters) if self.told else None
         with torch.no_grad():
-            return self.memory.read(carry, Seen(seen, None, self._unused, paid, truth))
+            return self.memory.read(carry, Seen(seen, None, self._unused, paid, truth, told))
 
 
 def told_states(found: Any, count: int) -> NDArray[np.int64]:

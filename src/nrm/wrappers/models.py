@@ -13,11 +13,11 @@ from nrm.errors import NrmError, WorldError, listing
 from nrm.machines import MachineLike, MooreMachine, as_machine
 from nrm.neural import GROUNDERS, NeuralRewardMachine, Parts
 from nrm.neural.model import Emission
-from nrm.tracking import Belief, Tracker
+from nrm.tracking import Belief, MachineLearning, Tracker
 from nrm.wrappers.augmentation import Augmentation, BeliefLayout, Reads
 
-Model = NeuralRewardMachine | MooreMachine
-"""What beliefs come from: a neural machine, or a machine whose true state is told."""
+Model = NeuralRewardMachine | MooreMachine | MachineLearning
+"""What beliefs come from: a neural machine, a machine whose true state is told, or one that is learned."""
 
 
 def model_for(
@@ -75,7 +75,7 @@ class Fitting(NamedTuple):
 
 
 def fitted(
-    model: NeuralRewardMachine | MachineLike,
+    model: NeuralRewardMachine | MachineLearning | MachineLike,
     space: spaces.Space[Any],
     count: int,
     others: Iterable[object],
@@ -86,7 +86,7 @@ def fitted(
     record: bool,
 ) -> Fitting:
     """Check that a model fits environments with single observations of a space, whose machines are `others`."""
-    known: Model = model if isinstance(model, NeuralRewardMachine) else as_machine(model)
+    known: Model = model if isinstance(model, NeuralRewardMachine | MachineLearning) else as_machine(model)
     if isinstance(known, NeuralRewardMachine):
         _check_known(known)
     machines = list(others)

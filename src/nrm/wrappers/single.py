@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nrm.errors import WorldError
 from nrm.machines import MachineLike
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Belief
+from nrm.tracking import Belief, MachineLearning
 from nrm.tracking.tracker import told_states
 from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import fitted
@@ -25,13 +25,14 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
     wrapper.tracker)`, the call `grounding.add(wrapper.tracker.take())` after every episode learns when it is due.
 
     With a `MooreMachine` or a task in place of the model, the belief is the machine's true state, which the environment
-    must tell (`nrm.TaskEnv` does): a reward machine in the same shape.
+    must tell (`nrm.TaskEnv` does): a reward machine in the same shape. With `nrm.unknown_machine()`, nothing is known:
+    `wrapper.model.add(wrapper.tracker.take())` after every episode learns the machine when it is refuted.
     """
 
     def __init__(
         self,
         env: gymnasium.Env[Any, Any],
-        model: NeuralRewardMachine | MachineLike,
+        model: NeuralRewardMachine | MachineLearning | MachineLike,
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "conditioned",
@@ -70,6 +71,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
             np.array(self.augmentation.read(observation))[None],
             np.array([float(reward)]),
             lambda: told_states([info.get("machine_state")], 1),
+            np.array([info.get("letter", -1)]) if self.tracker.told else None,
         )
         if terminated or truncated:
             self.tracker.finish(np.ones(1, dtype=np.bool_))
