@@ -188,7 +188,7 @@ def test_observations_that_nobody_lists_are_letters_as_they_come() -> None:
 def test_too_many_observations_say_which_other_way_there_is() -> None:
     learning = MachineLearning(SeenLetters(), InferenceConfig())
     many = np.arange(1100.0)[:, None]
-    with pytest.raises(LimitError, match=r"more than 1024 distinct observations.*--inference\.symbols"):
+    with pytest.raises(LimitError, match=r"more than 1024 distinct observations.*--unknown grounding"):
         learning.add([RecordedEpisode(0, 0.0, 1100, many, np.zeros(1100), None)])
 
 
