@@ -10,6 +10,7 @@ from nrm.tracking.recorder import RecordedEpisode, Recorder
 from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory, ToldTaskMemory
 from nrm.tracking.tracker import Tracker
 from nrm.tracking.versions import Version
+from nrm.tracking.viewed_memory import ViewedMemory
 
 __all__ = [
     "Accuracy",
@@ -35,6 +36,7 @@ __all__ = [
     "ToldTaskMemory",
     "Tracker",
     "Version",
+    "ViewedMemory",
     "begin",
     "reset",
     "unknown_machine",

@@ -194,9 +194,9 @@ class ToldLetters:
 def _check_count(count: int) -> None:
     if count > MOST_LETTERS:
         raise LimitError(
-            f"there are more than {MOST_LETTERS} distinct observations, and each would be a letter of the machine. Round "
-            "or downsample them; where they are without end, tell the symbols (--unknown machine), or tell the task and "
-            "learn what its symbols look like (--unknown grounding)"
+            f"there are more than {MOST_LETTERS} distinct observations, and each would be a letter of the machine. "
+            "Round or downsample them; where they are without end, tell the symbols (--unknown machine), or tell the "
+            "task and learn what its symbols look like (--unknown grounding)"
         )
 
 
