@@ -54,8 +54,8 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
     saved = as_model(model)
     if isinstance(saved, MachineLearning):
         raise ConfigError(
-            "a machine that is still learned is not saved in a pair; keep its state_dict() beside the agent, and load it "
-            "into a new nrm.unknown_machine(…)"
+            "a machine that is still learned is not saved in a pair; keep its state_dict() beside the agent, and load "
+            "it into a new nrm.unknown_machine(…)"
         )
     model = saved
     if wrapper is None or wrapper.model != model:
