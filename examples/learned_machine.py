@@ -15,7 +15,7 @@ import tyro
 
 import nrm
 from nrm.envs import MINECRAFT_SYMBOLS, MinecraftEnv, TaskEnv
-from nrm.neural import FitConfig, RecordedEpisodes, compare, record_episodes, renamed_letters, renaming
+from nrm.neural import RecordedEpisodes, compare, record_episodes, renamed_letters, renaming
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,9 @@ def main(config: Config) -> None:
     """Discover, compare, draw."""
     torch.set_num_threads(1)
     truth = nrm.compile(config.task, MINECRAFT_SYMBOLS)
-    found = nrm.discover(walks(truth, config.episodes), config.states, FitConfig(epochs=300, restarts=8))
+    found = nrm.discover(walks(truth, config.episodes), config.states)
     print(f"found a machine of {found.machine.states} states; the truth has {truth.states}")
+    print(f"  {found.inferred.certainty}; of episodes held out, {found.inferred.held_out:.0%} are predicted")
     for symbol, name in enumerate(found.machine.alphabet.symbols):
         places = [f"({x:g}, {y:g})" for x, y in found.observations[found.symbols == symbol].tolist()]
         print(f"  {name}: seen at {' '.join(places[:6])}{' …' * (len(places) > 6)}")

@@ -19,7 +19,8 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "machines": ("logic",),
     "groundability": ("machines",),
     "families": ("machines",),
-    "neural": ("machines",),
+    "inference": ("machines",),
+    "neural": ("inference",),
     "tracking": ("neural", "groundability"),
     "envs": ("machines",),
     "wrappers": ("tracking",),
@@ -41,7 +42,7 @@ def below(folder: str) -> set[str]:
 
 ALLOWED = {folder: below(folder) for folder in ABOVE}
 SHARED = {"errors", "aliases", "files", "registration", "registry", "timing", "parts"}
-WITHOUT_TORCH = ("automata", "logic", "machines", "groundability", "families")
+WITHOUT_TORCH = ("automata", "logic", "machines", "groundability", "families", "inference")
 
 
 def imported_modules(path: Path) -> set[str]:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from nrm.results import read_records, write_results
     from nrm.runs import RunConfig, RunFolder, choose_run, load_run, train
     from nrm.sweeps import Grid, load_grid, run_grid
-    from nrm.tracking import GroundingConfig
+    from nrm.tracking import GroundingConfig, InferenceConfig, MachineLearning, unknown_machine
     from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper, model_for
 
 __version__ = "0.1.0"
@@ -73,7 +73,7 @@ _LATER = {
     "runs": ("RunConfig", "RunFolder", "choose_run", "load_run", "train"),
     "sb3": (),
     "sweeps": ("Grid", "load_grid", "run_grid"),
-    "tracking": ("GroundingConfig",),
+    "tracking": ("GroundingConfig", "InferenceConfig", "MachineLearning", "unknown_machine"),
     "wrappers": ("NeuralRewardMachineVectorWrapper", "NeuralRewardMachineWrapper", "model_for"),
 }
 _HOMES = {name: f"nrm.{folder}" for folder, names in _LATER.items() for name in names}
@@ -94,6 +94,8 @@ __all__ = [
     "Formula",
     "Grid",
     "GroundingConfig",
+    "InferenceConfig",
+    "MachineLearning",
     "Method",
     "MinecraftConfig",
     "MooreMachine",
@@ -145,6 +147,7 @@ __all__ = [
     "shortcuts",
     "task_from_text",
     "train",
+    "unknown_machine",
     "write_figures",
     "write_report",
     "write_results",
@@ -160,7 +163,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_LATER, "automata", "groundability", "logic", "machines"])
+    return sorted([*__all__, *_LATER, "automata", "groundability", "inference", "logic", "machines"])
 
 
 _register_worlds_when_used()

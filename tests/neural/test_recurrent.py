@@ -252,7 +252,7 @@ def test_single_observations_are_refused_where_they_mean_nothing() -> None:
     with pytest.raises(LearningError, match="leave labelled=… out"):
         fit(model, delayed_episodes(5), labelled=(torch.zeros(1, 3), torch.zeros(1, dtype=torch.int64)))
     with pytest.raises(LearningError, match="names symbols by what an episode has shown"):
-        discover(delayed_episodes(20), 4, FitConfig(epochs=2, restarts=1), grounder=lambda count: gru(symbols=count))
+        discover(delayed_episodes(20), 20, grounder=lambda count: gru(symbols=count))
     with pytest.raises(ProbabilityError, match="holds nan"):
         model(torch.full((1, 2, 3), float("nan")))
     with pytest.raises(EpisodeError, match=r"reads observations of shape \(3,\), but got \(5,\)"):

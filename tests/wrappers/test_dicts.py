@@ -80,7 +80,7 @@ def test_entries_are_chosen() -> None:
     env = NeuralRewardMachineWrapper(make(), model_for(SPACE, TASK, reads=("place", "clock")), reads=("place", "clock"))
     env.reset(seed=0)
     env.step(0)
-    _, episode, _ = env.tracker.recorder.present(0)
+    _, episode, _, _ = env.tracker.recorder.present(0)
     assert episode.shape == (1, 3)
     assert episode[0, -1] == 1
     model = model_for(SPACE, TASK, reads="place")

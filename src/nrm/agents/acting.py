@@ -114,7 +114,8 @@ class Actor:
             label, _, state = world.truth
             features = self.net.summary(self.features(batch.final_observation)) if memory.learns else None
             told = state if memory.sees_truth else None
-            reached = memory.read(self.carry, Seen(batch.final_observation, features, action, batch.reward, told))
+            seen = Seen(batch.final_observation, features, action, batch.reward, told, label)
+            reached = memory.read(self.carry, seen)
             shown = (batch.final_observation, reached, state, label, task)
             columns.append((self.observation, self.carry, action, *batch[1:4], *shown))
             task = self.task

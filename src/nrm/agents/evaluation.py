@@ -131,7 +131,7 @@ def play(
             truth = world.truth
             state = truth.final_state if memory.sees_truth else None
             read = policy.summary(features(batch.final_observation)) if memory.learns else None
-            seen = Seen(batch.final_observation, read, action, batch.reward, state)
+            seen = Seen(batch.final_observation, read, action, batch.reward, state, truth.label)
             reached = memory.read(carry, seen)
             said = None
             if isinstance(inner, BeliefMemory | TaskBeliefMemory):

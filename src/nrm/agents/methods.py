@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from nrm.envs.world import BatchedWorld
 from nrm.errors import ConfigError
 from nrm.registry import Registry
-from nrm.tracking import Grounding, Memory
+from nrm.tracking import Grounding, MachineLearning, Memory
 
 
 class Prepared(NamedTuple):
@@ -18,6 +18,8 @@ class Prepared(NamedTuple):
     memory: Memory
     grounding: Grounding | None = None
     """What learns the symbols from finished episodes, where the method does."""
+    inference: MachineLearning | None = None
+    """What learns the machine from finished episodes, where the method does."""
 
 
 Prepare = Callable[[BatchedWorld, Any, int, int], Prepared]
@@ -51,6 +53,8 @@ class Method:
     """Whether its memory's feature is a belief over the machine's states."""
     grounds: bool = False
     """Whether it learns what symbols look like."""
+    unknown: str = ""
+    """What it is not told and learns, as `--unknown` calls it: grounding, machine or both; nothing for any other."""
 
     def __post_init__(self) -> None:
         if (self.config is None) != (self.section == ""):
@@ -62,5 +66,5 @@ class Method:
 METHODS: Registry[Method] = Registry(
     "method",
     tuple(field.name for field in fields(Method) if field.name != "name"),
-    {name: f"nrm.agents.{name}" for name in ("rm", "nrm", "rnn", "none")},
+    {name: f"nrm.agents.{name}" for name in ("rm", "nrm", "machine", "both", "rnn", "none")},
 )

@@ -68,5 +68,6 @@ NRM = METHODS.register(
         marker="s",
         tracks_states=True,
         grounds=True,
+        unknown="grounding",
     )
 )

@@ -82,6 +82,7 @@ class Trainer:
         self.world = world
         self.method = method
         self.grounding = prepared.grounding
+        self.inference = prepared.inference
         self.learner = learner
         self.episodes = episodes
         self.history = History()
@@ -98,7 +99,10 @@ class Trainer:
         blank = torch.empty(0, world.count, *seen, dtype=kind).numpy()
         # What a recurrent grounder says depends on what came before, so its accuracy is told by recorded episodes.
         self._labelled = self.model is not None and self.model.recurrence is not None
-        self._recorder = Recorder(world.count, self.grounding is not None, blank, letters=self._labelled)
+        if self.inference is not None:
+            self._labelled = self.inference.letters.told
+        keeps = self.grounding is not None or self.inference is not None
+        self._recorder = Recorder(world.count, keeps, blank, letters=self._labelled)
         self._codec = LevelCodec.of(world.machine)
         self._probe: Probe | None = None
         self._record_accuracy()
@@ -131,7 +135,7 @@ class Trainer:
         rollout = self.learner.collect()
         episodes = len(self.history.returns)
         try:
-            losses = self.learner.learn(rollout, self.progress)
+            losses = self.learner.learn(self._with_bonus(rollout), self.progress)
         except TrainingError as error:
             raise TrainingError(f"after {episodes} episodes, in update {self.updates + 1}: {error}") from None
         ended = self._recorder.record(
@@ -150,9 +154,18 @@ class Trainer:
             burst = self.grounding.add([episode for _, episode in ended])
             if burst is not None:
                 self._record_burst(burst)
+        if self.inference is not None:
+            self.inference.add(episode for _, episode in ended)
         if self.chooser is not None:
             self._choose(ended, rollout)
         return losses
+
+    def _with_bonus(self, rollout: Rollout) -> Rollout:
+        """The rollout with what the policy is paid for seeing what the machine has not."""
+        if self.inference is None or not self.inference.config.explore:
+            return rollout
+        bonus = self.inference.bonus(rollout.carry, rollout.final_observation, rollout.label)
+        return rollout._replace(reward=rollout.reward + bonus)
 
     def _chooser(self, drawn: PoolConfig | None) -> TaskChooser | None:
         if self.tasks is None or drawn is None:
@@ -238,6 +251,7 @@ class Trainer:
             "learner": self.learner.state_dict(),
             "recorder": self._recorder.state_dict(),
             "grounding": None if self.grounding is None else self.grounding.state_dict(),
+            **({} if self.inference is None else {"inference": self.inference.state_dict()}),
             "steps": self.steps,
             "updates": self.updates,
             "history": {
@@ -256,6 +270,8 @@ class Trainer:
         self._recorder.load_state_dict(state["recorder"])
         if self.grounding is not None:
             self.grounding.load_state_dict(state["grounding"])
+        if self.inference is not None:
+            self.inference.load_state_dict(state["inference"])
         if self.chooser is not None:
             self.chooser.load_state_dict(state["chooser"])
         self.steps, self.updates = state["steps"], state["updates"]

@@ -45,7 +45,9 @@ class Fit(MachineOptions):
     learn: Literal["grounding", "machine", "both"] = "grounding"
     """What is unknown."""
     states: int = 12
-    """States of a machine to be learned: at least as many as it may need."""
+    """Most states of a machine to be learned: at least as many as it may need."""
+    flips: float = 0.0
+    """How probable it is that a step pays for a wrong level, where a machine is learned."""
     grounder: str = "auto"
     """The network that grounds: auto (a convolutional one for images, an MLP otherwise), mlp, cnn, pooled, recurrent,
     paper, or module:name for one of your own."""
@@ -66,6 +68,10 @@ class Fit(MachineOptions):
         for name in ("threads", "states"):
             if getattr(self, name) < 1:
                 raise UsageError(f"--{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.flips < 0.5:
+            raise UsageError(f"--flips is a probability from 0 up to 0.5, not {self.flips}")
+        if self.flips and self.learn == "grounding":
+            raise UsageError("--flips is for machines that are learned: --learn machine or --learn both")
         self._check_out()
         # PyTorch takes seconds to load: not before it is sure to be needed.
         import torch
@@ -79,7 +85,7 @@ class Fit(MachineOptions):
         self._save(outcome)
         plain_console().print(table(("", ""), outcome.summary()))
         print(f"wrote {self.out}/model.pt")
-        return 0 if outcome.record.explained else 1
+        return 0 if outcome.explained else 1
 
     def _check_out(self) -> None:
         """Refuse before learning what could not be saved, or would be saved over the results of an earlier fit."""

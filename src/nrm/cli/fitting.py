@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.cli.options import UsageError
@@ -16,22 +18,25 @@ from nrm.groundability import Diagnosis, diagnose, shortcuts
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural import (
     GROUNDERS,
+    Episode,
     EpisodeBuffer,
     FitRecord,
+    Inferred,
     NeuralRewardMachine,
-    ProbabilisticMoore,
     RecordedEpisodes,
     TrueLabels,
     compare,
     discover,
-    extract,
     fit,
+    infer,
     renaming,
 )
 from nrm.neural.config import target_for
+from nrm.neural.discovery import over_alphabet
 from nrm.neural.extraction import grounded_traces
 from nrm.neural.learning import Progress
 from nrm.tracking.burst_policy import left_to_learn
+from nrm.tracking.letters import observation_name
 
 if TYPE_CHECKING:
     from nrm.cli.fit import Fit
@@ -42,7 +47,8 @@ class FitOutcome:
     """What was learned."""
 
     model: NeuralRewardMachine
-    record: FitRecord
+    record: FitRecord | None
+    """Of descent; None where the machine was found by state merging."""
     episodes: EpisodeBuffer
     machine: MooreMachine | None = None
     """The learned machine, when one was learned."""
@@ -52,28 +58,26 @@ class FitOutcome:
     """Of the grounding, when the file has true symbols and the task is known."""
     target: float = 0.0
     """Nats a step at which episodes count as explained."""
+    inferred: Inferred | None = None
+    """The learned machine as state merging found it."""
+    meaning: Mapping[int, list[str]] = field(default_factory=dict)
+    """The names of the letters of each symbol of the learned machine."""
+
+    @property
+    def explained(self) -> bool:
+        """Whether what was learned explains the episodes."""
+        return self.record is None or self.record.explained
 
     def summary(self) -> list[tuple[str, str]]:
         """Lines for the terminal."""
-        best = self.record.best
         buffer = self.episodes
-        lines = [
-            ("episodes", f"{len(buffer)}, {buffer.steps:,} steps, {buffer.distinct:,} distinct observations"),
-            ("learned", f"{', '.join(self.record.learned)} by {self.record.objective} likelihood"),
-            (
-                "restarts",
-                f"{len(self.record.attempts)}, best {best.number}: {best.epochs} epochs, {best.stopped}; "
-                f"{self.record.seconds:.1f} s in all",
-            ),
-            ("fit", f"nats a step {best.train:.4f} learned from, {best.held_out:.4f} held out"),
-        ]
-        verdict, reason = left_to_learn(self.record, self.target)
-        lines.append(("left to learn", f"{verdict} ({reason})"))
-        if not self.record.explained:
-            remedy = "restarts or epochs" if self.machine is None else "restarts, epochs or states"
-            lines.append(("note", f"no restart explains all rewards; if the task is right, more {remedy} may"))
+        lines = [("episodes", f"{len(buffer)}, {buffer.steps:,} steps, {buffer.distinct:,} distinct observations")]
+        if self.record is not None:
+            lines += self._descended(self.record)
         if self.machine is not None:
             lines.append(("machine", f"{self.machine.states} states, {self.machine.classes} letter classes"))
+        if self.inferred is not None:
+            lines += self._merged(self.inferred)
         if self.verdict is not None:
             lines.append(("task", self.verdict))
         if self.diagnosis is not None:
@@ -82,10 +86,41 @@ class FitOutcome:
             lines.append(("taken", taken or "each symbol for itself"))
         return lines
 
+    def _descended(self, record: FitRecord) -> list[tuple[str, str]]:
+        """What became of the restarts."""
+        best = record.best
+        verdict, reason = left_to_learn(record, self.target)
+        lines = [
+            ("learned", f"{', '.join(record.learned)} by {record.objective} likelihood"),
+            (
+                "restarts",
+                f"{len(record.attempts)}, best {best.number}: {best.epochs} epochs, {best.stopped}; "
+                f"{record.seconds:.1f} s in all",
+            ),
+            ("fit", f"nats a step {best.train:.4f} learned from, {best.held_out:.4f} held out"),
+            ("left to learn", f"{verdict} ({reason})"),
+        ]
+        if not record.explained:
+            lines.append(("note", "no restart explains all rewards; if the task is right, more restarts or epochs may"))
+        return lines
+
+    def _merged(self, inferred: Inferred) -> list[tuple[str, str]]:
+        """What state merging found."""
+        held = "" if inferred.held_out is None else f"; {inferred.held_out:.1%} of held-out episodes predicted"
+        lines = [
+            ("learned", f"by state merging in {inferred.seconds:.2f} s; all episodes explained{held}"),
+            ("certainty", str(inferred.certainty)),
+        ]
+        guess = inferred.guess()
+        if guess is not None:
+            meant = {symbol: self.meaning.get(symbol, [f"s{symbol}"]) for symbol in guess.symbols.values()}
+            lines.append(("guess", guess.describe(meant)))
+        return lines
+
     def as_dict(self) -> Json:
         """The record file."""
-        result: Json = {"summary": dict(self.summary()), "explained": self.record.explained}
-        result["attempts"] = [dataclasses.asdict(attempt) for attempt in self.record.attempts]
+        result: Json = {"summary": dict(self.summary()), "explained": self.explained}
+        result["attempts"] = [] if self.record is None else list(map(dataclasses.asdict, self.record.attempts))
         if self.diagnosis is not None:
             result["diagnosis"] = {
                 "accuracy": self.diagnosis.accuracy,
@@ -121,6 +156,8 @@ def learn(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, p
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(options.settings.seed)
         outcome = learners[options.learn](options, recorded, task, progress)
+    if outcome.record is None:
+        return outcome
     return dataclasses.replace(outcome, target=target_for(options.settings, outcome.record.learned))
 
 
@@ -137,36 +174,58 @@ def _grounding(
 
 
 def _machine(
-    options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None
+    options: Fit,
+    recorded: RecordedEpisodes,
+    task: MooreMachine | None,
+    progress: Progress | None,  # noqa: ARG001 - merging is done before there is any
 ) -> FitOutcome:
     if recorded.symbols is None:
         raise UsageError("to learn the machine alone, the file must have true 'symbols'; without them: --learn both")
     names = recorded.symbol_names or tuple(f"s{number}" for number in range(int(recorded.symbols.max()) + 1))
     alphabet = Alphabet.exclusive(names) if task is None else task.alphabet
-    episodes = dataclasses.replace(recorded, observations=recorded.symbols, index=None).buffer(task)
-    moore = ProbabilisticMoore.unknown(alphabet, options.states, episodes.levels, seed=options.settings.seed)
-    model = NeuralRewardMachine(TrueLabels(alphabet.size), moore)
-    record = fit(model, episodes, "machine", options.settings, progress=progress)
-    found = extract(model, episodes)
+    episodes = recorded.buffer(task)
+    inferred, used = infer(episodes, options.states, options.settings, flips=options.flips, letters=_true_letters)
+    found = over_alphabet(inferred, used, alphabet)
+    model = NeuralRewardMachine(TrueLabels(alphabet.size), found)
     verdict = None if task is None else f"the machine is {compare(found, task)}"
-    return FitOutcome(model, record, episodes, found, verdict)
+    meaning = _meaning(inferred, [alphabet.letter_name(int(letter)) for letter in used])
+    return FitOutcome(model, None, episodes, found, verdict, inferred=inferred, meaning=meaning)
 
 
-def _both(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None) -> FitOutcome:
+def _both(
+    options: Fit,
+    recorded: RecordedEpisodes,
+    task: MooreMachine | None,
+    progress: Progress | None,  # noqa: ARG001 - merging is done before there is any
+) -> FitOutcome:
     episodes = recorded.buffer(task)
     entry = GROUNDERS[options.grounder]
     made = discover(
         episodes,
         options.states,
         options.settings,
+        flips=options.flips,
         grounder=lambda count: entry.from_shape(recorded.shape, count),
-        progress=progress,
     )
     verdict = None
     if task is not None:
         matched = renaming(made.machine, task)
         verdict = "equivalent up to the names of symbols" if matched else "not equivalent under any names of symbols"
-    return FitOutcome(made.model, made.record, episodes, made.machine, verdict)
+    meaning = _meaning(made.inferred, [observation_name(row, place) for place, row in enumerate(made.observations)])
+    return FitOutcome(made.model, None, episodes, made.machine, verdict, inferred=made.inferred, meaning=meaning)
+
+
+def _true_letters(episode: Episode) -> NDArray[np.int64]:
+    assert episode.symbols is not None
+    return episode.symbols
+
+
+def _meaning(inferred: Inferred, names: Sequence[str]) -> dict[int, list[str]]:
+    """The names of the letters of each symbol."""
+    meant: dict[int, list[str]] = {}
+    for name, symbol in zip(names, inferred.hypothesis.symbols.tolist(), strict=True):
+        meant.setdefault(symbol, []).append(name)
+    return meant
 
 
 def _judged(

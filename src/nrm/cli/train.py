@@ -17,13 +17,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from nrm.cli.options import UsageError
 from nrm.cli.terminal import interrupt_flag
-from nrm.errors import NrmError, NrmWarning, describe, listing
+from nrm.errors import NrmError, NrmWarning, describe, listing, suggestion
 from nrm.machines import is_machine_file
 from nrm.machines.alphabet import split_names
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
     from nrm.runs import RunConfig, RunFolder
+    from nrm.runs.learned_machines import LearnedMachines
 
 _CHOOSERS = ("world", "method", "algorithm", "preset", "tasks")
 """Options that decide which settings there are."""
@@ -58,7 +59,10 @@ class Train:
     grounder: Path | None = None
     """A run whose grounder to begin with, on the same symbols and observations; --grounding.learn false keeps it."""
     method: str = "nrm"
-    """rm (is told the true symbols), nrm (learns them), rnn (knows no task), or module:name."""
+    """rm (is told the true symbols), nrm (learns them), machine (is told them, learns the task), both (learns symbols
+    and task), rnn (knows no task), none (remembers nothing), or module:name."""
+    unknown: Literal["grounding", "machine", "both"] | None = None
+    """What is learned, in place of a method: what the symbols look like, the task's machine, or both."""
     view: Literal["auto", "state", "task"] | None = None
     """What the policy sees of the task: its state, or which symbols help and which hurt from there (task; always so
     with --tasks). The same as --network.view."""
@@ -139,6 +143,14 @@ class Train:
     def _config(self) -> RunConfig:
         from nrm.runs import choose_run
 
+        method = self.method
+        if self.unknown is not None:
+            method = method_for(self.unknown)
+            if self.method not in (Train.method, method):
+                raise UsageError(
+                    f"--unknown {self.unknown} is the method '{method}', not '{self.method}'; give one of them"
+                )
+
         if self.task is not None and self.machine is not None:
             raise UsageError("--task and --machine are given together; give one of them")
         if self.machine is not None and not is_machine_file(self.machine):
@@ -149,7 +161,7 @@ class Train:
         return choose_run(
             self.task if self.machine is None else self.machine,
             self.world,
-            self.method,
+            method,
             self.seed,
             algorithm=self.algorithm,
             preset_name=self.preset,
@@ -226,6 +238,16 @@ def plain_arguments(arguments: Sequence[str]) -> list[str]:
     return [*plain, *(["--world.kwargs", *pairs] if pairs else [])]
 
 
+def method_for(unknown: str) -> str:
+    """The name of the method that learns what is unknown."""
+    from nrm.agents import METHODS
+
+    able = {method.unknown: method.name for method in METHODS.values() if method.unknown}
+    if unknown not in able:
+        raise UsageError(f"--unknown is {listing(able)}, not '{unknown}'{suggestion(unknown, able)}")
+    return able[unknown]
+
+
 def train_command(arguments: Sequence[str]) -> type[Train]:
     """`Train` with the settings of the world, method, algorithm and preset that the arguments name, by section."""
     from nrm.runs.sections import default_sections, unknown_section
@@ -235,6 +257,9 @@ def train_command(arguments: Sequence[str]) -> type[Train]:
         name, equals, value = argument.removeprefix("--").partition("=")
         if name in named and argument.startswith("--"):
             named[name] = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
+        elif name == "unknown" and argument.startswith("--"):
+            what = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
+            named["method"] = method_for(what)
     sections = default_sections(*(named[name] for name in _CHOOSERS))
     for argument in arguments:
         section, dot, _ = argument.removeprefix("--").partition(".")
@@ -285,6 +310,19 @@ def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], Non
         yield show
 
 
+def _tell_machine(learned: LearnedMachines) -> None:
+    """What was learned of the machine."""
+    if not learned.versions:
+        print("no machine yet: no episode has shown a change of level")
+        return
+    last = learned.versions[-1]
+    print(f"machine: {len(last.levels)} states since episode {last.episode}, {learned.certainty}")
+    if learned.guess:
+        print(f"it {learned.guess}")
+    if learned.note:
+        print(learned.note)
+
+
 def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     history = trainer.history
     done = len(history.returns)
@@ -299,6 +337,8 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
         print(f"grounding accuracy {plain:.1%} plain, {modulo:.1%} modulo shortcuts")
     if (borders := trainer.borders()) is not None and borders.near == borders.near:  # nothing is near where it is NaN
         print(f"within {borders.within:g} of a border between symbols {borders.near:.1%}, elsewhere {borders.far:.1%}")
+    if (learned := folder.machines()) is not None:
+        _tell_machine(learned)
     if history.decisions:
         last = history.decisions[-1]
         print(f"what is left to learn: {last.verdict} ({last.reason})")

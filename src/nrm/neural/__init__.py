@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from nrm.neural.batches import EpisodeBatch
     from nrm.neural.buffer import Episode, EpisodeBuffer
     from nrm.neural.config import Attempt, FitConfig, FitRecord
-    from nrm.neural.discovery import Discovery, discover
+    from nrm.neural.discovery import Discovery, Inferred, discover, infer
     from nrm.neural.episode_file import RecordedEpisodes, load_episodes, record_episodes, save_episodes
     from nrm.neural.extraction import Comparison, compare, extract, renamed_letters, renaming, sharpness
     from nrm.neural.frames import FrameTable
@@ -58,6 +58,7 @@ __all__ = [
     "FrameTable",
     "Grounder",
     "GruGrounder",
+    "Inferred",
     "MlpGrounder",
     "NeuralRewardMachine",
     "Part",
@@ -74,6 +75,7 @@ __all__ = [
     "extract",
     "fit",
     "grounder_for",
+    "infer",
     "load_episodes",
     "load_model",
     "paper_grounder",

@@ -1,13 +1,14 @@
-"""Pure learning: symbols, their meaning and the machine, all from observations and rewards (paper, "Pure Learning").
+"""The machine of recorded episodes, whose symbols are told or not (paper, "Automata Learning" and "Pure Learning").
 
-Descending on grounder and machine together hardly ever succeeds. Here every distinct observation is first a letter of
-its own, so that only a machine has to be learned, which works, and the smallest one that explains the episodes is
-sought; letters that it treats alike are then one symbol, and a grounder learns to recognise them.
+With nothing known, descending on grounder and machine together hardly ever succeeds. Here every distinct observation is
+first a letter of its own, so that only a machine has to be learned, which state merging does in milliseconds
+(`nrm.inference`); letters that it treats alike are then one symbol, and a grounder learns to recognise them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,21 +17,38 @@ from numpy.typing import NDArray
 from torch import nn
 
 from nrm.errors import LearningError
+from nrm.inference import Certainty, Evidence, Guess, Hypothesis, LetterTrace, guess_formula, learn_machine
 from nrm.machines import Alphabet, MooreMachine
-from nrm.neural.buffer import EpisodeBuffer
-from nrm.neural.config import FitConfig, FitRecord
+from nrm.neural.buffer import Episode, EpisodeBuffer
+from nrm.neural.config import FitConfig
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
-from nrm.neural.extraction import extract
-from nrm.neural.grounders import TrueLabels, grounder_for
-from nrm.neural.learning import Progress, fit
+from nrm.neural.grounders import grounder_for
 from nrm.neural.model import NeuralRewardMachine
-from nrm.neural.moore import ProbabilisticMoore
 
-MAX_LETTERS = 256
+MAX_LETTERS = 1024
 """Most distinct observations that can each be a letter."""
 
-SHRINKING = 6
-"""Most restarts with fewer states than were found, before those that were found are taken."""
+
+@dataclass(frozen=True, eq=False)
+class Inferred:
+    """A machine that explains episodes, over the letters that they read."""
+
+    hypothesis: Hypothesis
+    values: NDArray[np.float64]
+    """(levels,) what the indices of its levels stand for."""
+    held_out: float | None
+    """The share of held-out episodes that a machine learned from the others predicts; None where none were held out."""
+    seconds: float
+    """Of the processor."""
+
+    @property
+    def certainty(self) -> Certainty:
+        """How much of it was seen."""
+        return self.hypothesis.certainty()
+
+    def guess(self) -> Guess | None:
+        """The formula that it looks like; None where it looks like none that we know."""
+        return guess_formula(self.hypothesis, self.values - self.values[self.hypothesis.levels[0]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +56,7 @@ class Discovery:
     """What was found."""
 
     model: NeuralRewardMachine
-    """The grounder that was trained, and the machine that was extracted, as a crisp machine over symbols s0, s1, …"""
+    """The grounder that was trained, and the machine, as a crisp machine over symbols s0, s1, …"""
     machine: MooreMachine
     """The same machine: minimal, over the discovered symbols."""
     observations: NDArray[np.generic]
@@ -47,8 +65,8 @@ class Discovery:
     """(distinct,) the symbol of each."""
     grounded: float
     """Share of the distinct observations that the grounder recognises as that symbol."""
-    record: FitRecord
-    """Of learning the machine."""
+    inferred: Inferred
+    """The machine over observations, what was seen of it, and how long it took."""
 
 
 def discover(
@@ -56,68 +74,94 @@ def discover(
     states: int,
     config: FitConfig | None = None,
     *,
+    flips: float = 0.0,
     grounder: Callable[[int], nn.Module] | None = None,
     grounder_epochs: int = 500,
-    progress: Progress | None = None,
 ) -> Discovery:
     """Learn everything from episodes; give at least as many `states` as the task may need.
 
-    `grounder` makes a module for a number of symbols; by default one that fits the observations' shape.
+    `flips`: how probable it is that a step shows a wrong level; `grounder` makes a module for a number of symbols, by
+    default one that fits the observations' shape. Of the `config`, the seed, the share of held-out episodes and the
+    grounder's step size count.
     """
     settings = config or FitConfig()
-    letters, frames = _letters(as_buffer(episodes))
-    crisp, record = _smallest(letters, len(frames), states, settings, progress)
-    symbols = crisp.letter_class.astype(np.int64)
-    alphabet = Alphabet.exclusive(f"s{n}" for n in range(crisp.classes))
-    named = replace(crisp, alphabet=alphabet, letter_class=np.arange(crisp.classes, dtype=np.int32))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(settings.seed)
-        net = (grounder or (lambda count: grounder_for(frames.shape[1:], count)))(crisp.classes)
-        model = NeuralRewardMachine(net, named)
-        grounded = _teach(model, torch.from_numpy(frames), torch.from_numpy(symbols), settings, grounder_epochs)
-    return Discovery(model.eval(), named, frames, symbols, grounded, record)
-
-
-def _smallest(
-    letters: EpisodeBuffer, count: int, states: int, settings: FitConfig, progress: Progress | None
-) -> tuple[MooreMachine, FitRecord]:
-    """A machine over the letters that explains the episodes, with as few states as descent finds.
-
-    A world lets only some observations follow others, so larger machines explain its episodes too: as long as fewer
-    states than found still explain them, fewer are taken.
-    """
-    found: tuple[MooreMachine, FitRecord] | None = None
-    while True:
-        machine = ProbabilisticMoore.unknown(
-            [f"o{n}" for n in range(count)], states, letters.levels, seed=settings.seed
-        )
-        wide = NeuralRewardMachine(TrueLabels(count), machine)
-        record = fit(wide, letters, "machine", settings, progress=progress)
-        crisp = extract(wide, letters)
-        if found is not None and (not record.explained or crisp.states >= found[0].states):
-            return found
-        found = crisp, record
-        if not record.explained or crisp.states == 1:
-            return found
-        states = crisp.states - 1
-        settings = replace(settings, restarts=min(settings.restarts, SHRINKING))
-
-
-def _letters(episodes: EpisodeBuffer) -> tuple[EpisodeBuffer, NDArray[np.generic]]:
-    """The episodes with their distinct observations as letters, and those observations."""
-    if not len(episodes):
-        raise LearningError("the buffer is empty; add episodes first")
-    if episodes.distinct > MAX_LETTERS:
+    buffer = as_buffer(episodes)
+    if buffer.distinct > MAX_LETTERS:
         raise LearningError(
-            f"the episodes hold {episodes.distinct} distinct observations; discovery makes each a letter and takes at "
+            f"the episodes hold {buffer.distinct} distinct observations; discovery makes each a letter and takes at "
             f"most {MAX_LETTERS}. Round or downsample the observations, or descend on both: fit(…, learn='both')"
         )
-    used = np.unique(np.concatenate([episode.index for episode in episodes]))
-    result = EpisodeBuffer(episodes.levels, episodes.codec.initial)
-    for episode in episodes:
-        result.add(np.searchsorted(used, episode.index), levels=episode.levels, symbols=episode.symbols)
-    frames = episodes.observations(used)
-    return result, frames.astype(np.float32) if frames.dtype == np.float64 else frames
+    inferred, used = infer(buffer, states, settings, flips=flips)
+    frames = buffer.observations(used)
+    frames = frames.astype(np.float32) if frames.dtype == np.float64 else frames
+    # Where every letter does something, none is idle.
+    kept, symbols = np.unique(inferred.hypothesis.symbols, return_inverse=True)
+    alphabet = Alphabet.exclusive(f"s{number}" for number in range(len(kept)))
+    first = [int(np.flatnonzero(symbols == number)[0]) for number in range(len(kept))]
+    whole = _machine(inferred)
+    machine = replace(whole, alphabet=alphabet, letter_class=whole.letter_class[first])
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(settings.seed)
+        net = (grounder or (lambda count: grounder_for(frames.shape[1:], count)))(len(kept))
+        model = NeuralRewardMachine(net, machine)
+        grounded = _teach(model, torch.from_numpy(frames), torch.from_numpy(symbols), settings, grounder_epochs)
+    return Discovery(model.eval(), machine, frames, symbols, grounded, inferred)
+
+
+def infer(
+    episodes: EpisodeBuffer,
+    states: int,
+    config: FitConfig | None = None,
+    *,
+    flips: float = 0.0,
+    letters: Callable[[Episode], NDArray[np.int64]] = lambda episode: episode.index,
+) -> tuple[Inferred, NDArray[np.int64]]:
+    """The machine of some episodes, and what its letters (n,) stand for: numbers of observations, or of `letters`.
+
+    `letters` says what an episode read, if not its observations. Errors name episodes that contradict each other, and
+    machines that would need more states.
+    """
+    if not len(episodes):
+        raise LearningError("the buffer is empty; add episodes first")
+    if episodes.codec.initial is None:
+        raise LearningError("to learn a machine, the initial level must be known: EpisodeBuffer(levels, initial)")
+    settings = config or FitConfig()
+    read = [letters(episode) for episode in episodes]
+    used = np.unique(np.concatenate(read))
+    traces = [
+        LetterTrace(np.searchsorted(used, letter), episode.levels)
+        for letter, episode in zip(read, episodes, strict=True)
+    ]
+    initial = int(episodes.codec.nearest(np.float64(episodes.codec.initial)))
+
+    def evidence(rows: Sequence[int]) -> Evidence:
+        return Evidence.of([traces[row] for row in rows], len(used), len(episodes.levels), initial, flips)
+
+    began = time.process_time()
+    learned, held = episodes.split(settings.held_out, torch.Generator().manual_seed(settings.seed))
+    share = None
+    if held:
+        part, later = learn_machine(evidence(learned), states), evidence(held)
+        wrong = part.levels[part.follow(later)] != later.levels
+        share = float((np.add.reduceat(wrong, later.begun) == 0).mean())
+    whole = learn_machine(evidence(range(len(traces))), states)
+    return Inferred(whole, episodes.levels, share, time.process_time() - began), used
+
+
+def _machine(inferred: Inferred) -> MooreMachine:
+    """The machine over all letters."""
+    names = tuple(f"o{number}" for number in range(inferred.hypothesis.letters))
+    return inferred.hypothesis.machine(inferred.values, names)
+
+
+def over_alphabet(inferred: Inferred, used: NDArray[np.int64], alphabet: Alphabet) -> MooreMachine:
+    """The machine over an alphabet some of whose letters (n,) were read; those that were not do nothing."""
+    whole = _machine(inferred)
+    letter_class = np.full(alphabet.size, whole.classes, dtype=np.int32)
+    letter_class[used] = whole.letter_class
+    stay = np.arange(whole.states, dtype=np.int32)[:, None]
+    columns = np.concatenate([whole.columns, stay], 1)
+    return MooreMachine.from_table(alphabet, columns[:, letter_class], whole.accepting, whole.outputs, whole.initial)
 
 
 def _teach(

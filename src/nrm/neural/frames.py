@@ -35,9 +35,7 @@ class FrameTable:
         """(time,) the numbers of observations (time, …), known or new. Errors name the `place`; then none is added."""
         given = np.ascontiguousarray(rows)
         self._check_kind(given, place)
-        width = given.itemsize * math.prod(given.shape[1:])
-        flat = given.reshape(-1).view(np.uint8).reshape(len(given), width)
-        digests = [blake2b(row.data, digest_size=16).digest() for row in flat]
+        digests = _digests(given)
         first: dict[bytes, int] = {}
         for row, digest in enumerate(digests):
             if digest not in self._numbers:
@@ -47,6 +45,11 @@ class FrameTable:
         for digest in first:
             self._numbers[digest] = len(self)
         return np.array([self._numbers[digest] for digest in digests], dtype=np.int64)
+
+    def find(self, rows: ArrayLike, missing: int = -1) -> NDArray[np.int64]:
+        """(time,) the numbers of observations (time, …), `missing` where one is not in the table. None is added."""
+        given = np.ascontiguousarray(rows)
+        return np.array([self._numbers.get(digest, missing) for digest in _digests(given)], dtype=np.int64)
 
     def compact(self, used: ArrayLike) -> NDArray[np.int64]:
         """Forget all observations but those with the numbers `used`; where each number has moved, -1 if forgotten."""
@@ -79,3 +82,9 @@ class FrameTable:
                 grown[:known] = self[:]
             self._rows = grown
         self._rows[known:needed] = fresh
+
+
+def _digests(rows: NDArray[Any]) -> list[bytes]:
+    """What tells observations (time, …) apart."""
+    flat = rows.reshape(-1).view(np.uint8).reshape(len(rows), rows.itemsize * math.prod(rows.shape[1:]))
+    return [blake2b(row.data, digest_size=16).digest() for row in flat]

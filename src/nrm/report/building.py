@@ -14,6 +14,7 @@ from nrm.machines import Task
 from nrm.report.curves import curves, summary
 from nrm.report.drawing import machine_data
 from nrm.report.filming import NoPictureError
+from nrm.report.learned import learned_data
 from nrm.report.page import Page
 from nrm.report.pictures import Tiles
 from nrm.report.recording import load_agent, record_task
@@ -135,6 +136,7 @@ def _group_data(group: Group) -> Json:
         "finished": len(group.finished),
         **summary(counted),
         "curves": curves(counted),
+        "learned": learned_data(counted[0]),
     }
 
 

@@ -30,6 +30,7 @@ from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
 from nrm.runs.config import RunConfig
 from nrm.runs.kept_tasks import check_teaching, keep_tasks, kept_tasks
+from nrm.runs.learned_machines import LearnedMachines
 from nrm.runs.tensorboard import EventLog
 
 Column = np.ndarray[Any, np.dtype[np.float64]]
@@ -44,7 +45,8 @@ _BEGINNING = ".begin-"
 class RunFolder:
     """One run: configuration, versions, checkpoint, metrics, cost, events; of a grounder its accuracy and decisions.
 
-    And grounder.pt, where it began with the grounder of another run; tasks.npz, where it has many tasks.
+    And grounder.pt, where it began with the grounder of another run; machines.json, where it learns its machine;
+    tasks.npz, where it has many tasks.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -112,6 +114,8 @@ class RunFolder:
             write_text(self.path / "grounding.csv", csv_text(GROUNDING, history.accuracy))
         if history.decisions:
             write_text(self.path / "decisions.csv", csv_text(Decided._fields, history.decisions))
+        if trainer.inference is not None:
+            LearnedMachines.of(trainer.inference).write(self.path)
         if trainer.chooser is not None:
             write_text(self.path / "curriculum.csv", csv_text(Choice._fields, trainer.chooser.choices))
         if cpu_seconds is not None:
@@ -161,6 +165,10 @@ class RunFolder:
     def metrics(self) -> dict[str, Column]:
         """The columns of metrics.csv."""
         return _columns(self.path / "metrics.csv", METRICS)
+
+    def machines(self) -> LearnedMachines | None:
+        """The machines that were learned one after the other; None for methods that learn none."""
+        return LearnedMachines.read(self.path)
 
     def grounding(self) -> dict[str, Column] | None:
         """The columns of grounding.csv; None for methods without a grounder."""

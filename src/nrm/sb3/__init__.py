@@ -10,6 +10,7 @@ except ImportError:
 from nrm.sb3.callback import GroundingCallback
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer, counterfactual
 from nrm.sb3.extractor import BeliefExtractor, ImageBeliefExtractor
+from nrm.sb3.machine_callback import MachineCallback
 from nrm.sb3.pair import load_pair, save_pair
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper
 from nrm.wrappers.models import model_for
@@ -19,6 +20,7 @@ __all__ = [
     "CounterfactualReplayBuffer",
     "GroundingCallback",
     "ImageBeliefExtractor",
+    "MachineCallback",
     "NeuralRewardMachineVecWrapper",
     "counterfactual",
     "load_pair",

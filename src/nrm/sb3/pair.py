@@ -23,6 +23,7 @@ from nrm.machines.formats.pool_file import pool_bytes, pool_from_bytes
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
+from nrm.tracking import MachineLearning
 from nrm.wrappers.models import as_model
 
 PAIR_FORMAT = "nrm-sb3-pair"
@@ -50,7 +51,13 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
     if not isinstance(algorithm, BaseAlgorithm):
         raise ConfigError(f"save_pair(path, algorithm, model) takes an agent second, not {type(algorithm).__name__}")
     wrapper = find_wrapper(algorithm.get_env())
-    model = as_model(model)
+    saved = as_model(model)
+    if isinstance(saved, MachineLearning):
+        raise ConfigError(
+            "a machine that is still learned is not saved in a pair; keep its state_dict() beside the agent, and load "
+            "it into a new nrm.unknown_machine(…)"
+        )
+    model = saved
     if wrapper is None or wrapper.model != model:
         raise WorldError(
             "the agent's environment must be wrapped in NeuralRewardMachineVecWrapper(venv, model) with the model that "

@@ -11,7 +11,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from nrm.errors import ConfigError, WorldError
 from nrm.machines import MachineLike, TaskPool
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Belief
+from nrm.tracking import Belief, MachineLearning
 from nrm.tracking.tracker import told_states, told_tasks
 from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import fitted
@@ -32,7 +32,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
     def __init__(
         self,
         venv: VecEnv,
-        model: NeuralRewardMachine | MachineLike | TaskPool,
+        model: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool,
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "conditioned",
@@ -79,7 +79,8 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         seen = np.array(self.augmentation.read(observation))
         for index in ended:
             seen[index] = self.augmentation.read(infos[index]["terminal_observation"])
-        letters = np.array([info.get("letter", -1) for info in infos]) if self.keeps_letters else None
+        keeps = self.keeps_letters or self.tracker.told
+        letters = np.array([info.get("letter", -1) for info in infos]) if keeps else None
         self.tracker.step(
             seen, rewards, lambda: told_states([info.get("machine_state") for info in infos], self.num_envs), letters
         )

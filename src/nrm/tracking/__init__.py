@@ -3,10 +3,13 @@
 from nrm.tracking.accuracy import Accuracy, AccuracyMeter, BorderAccuracy
 from nrm.tracking.burst_policy import Decision
 from nrm.tracking.grounding import Burst, Grounding, GroundingConfig
+from nrm.tracking.hypothesis_memory import HypothesisMemory
+from nrm.tracking.machine_learning import InferenceConfig, MachineLearning, unknown_machine
 from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, Seen, TaskMemory, begin, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
 from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory, ToldTaskMemory
 from nrm.tracking.tracker import Tracker
+from nrm.tracking.versions import Version
 from nrm.tracking.viewed_memory import ViewedMemory
 
 __all__ = [
@@ -19,6 +22,9 @@ __all__ = [
     "Decision",
     "Grounding",
     "GroundingConfig",
+    "HypothesisMemory",
+    "InferenceConfig",
+    "MachineLearning",
     "MachineMemory",
     "Memory",
     "RecordedEpisode",
@@ -29,7 +35,9 @@ __all__ = [
     "TaskStateMemory",
     "ToldTaskMemory",
     "Tracker",
+    "Version",
     "ViewedMemory",
     "begin",
     "reset",
+    "unknown_machine",
 ]

@@ -35,6 +35,8 @@ class Seen(NamedTuple):
     """(envs,) what was paid."""
     state: Tensor | None
     """(envs,) the machine's true state: given to memories that see the truth alone."""
+    letter: Tensor | None = None
+    """(envs,) the true letter that was read, where somebody tells it: for memories that are told the symbols."""
 
 
 class Memory(Protocol):

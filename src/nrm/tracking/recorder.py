@@ -109,9 +109,9 @@ class Recorder:
         self._begun[which] = self._size
         self._let_go()
 
-    def present(self, time: int) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.float64]]:
-        """Step `time` of what is kept: which environments' present episodes hold it, observations and rewards."""
-        return self._begun <= time, self._observations[time], self._rewards[time]
+    def present(self, time: int) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
+        """Step `time` of what is kept: which environments' present episodes hold it, observations, rewards, letters."""
+        return self._begun <= time, self._observations[time], self._rewards[time], self._letters[time]
 
     def __len__(self) -> int:
         """How many steps of all environments are kept."""

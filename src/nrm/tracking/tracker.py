@@ -14,6 +14,9 @@ from torch import Tensor
 from nrm.errors import NrmWarning, WorldError, listing, suggestion
 from nrm.machines import LevelCodec, MooreMachine, TaskPool
 from nrm.neural import NeuralRewardMachine
+from nrm.tracking.hypothesis_memory import HypothesisMemory
+from nrm.tracking.letters import UNTOLD
+from nrm.tracking.machine_learning import MachineLearning
 from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Seen, begin, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
 from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory
@@ -29,13 +32,14 @@ class Tracker:
 
     With a `NeuralRewardMachine` the belief comes from observations and rewards. With a `MooreMachine` it is the true
     state, one-hot, which the environments must tell (`info["machine_state"]`): a reward machine is that special case.
+    With a `MachineLearning` it is the state of the machine that was learned so far.
     Where the model is of many tasks, or a `TaskPool` stands in its place, what is believed is the view of the task that
     an environment has, which it must tell when an episode begins (`info["task"]`).
     """
 
     def __init__(
         self,
-        model: NeuralRewardMachine | MooreMachine | TaskPool,
+        model: NeuralRewardMachine | MooreMachine | MachineLearning | TaskPool,
         count: int,
         belief: Belief = "conditioned",
         record: bool = True,
@@ -49,6 +53,8 @@ class Tracker:
         self.model = model
         self.count = count
         self.memory = _memory(model, belief)
+        self.told = isinstance(model, MachineLearning) and model.letters.told
+        """Whether `step` needs the true letters."""
         self._device = torch.device("cpu")
         if isinstance(model, NeuralRewardMachine):
             self._device = model.machine.levels.device
@@ -87,7 +93,8 @@ class Tracker:
         """Take in a step of all environments, before any reset.
 
         observations: (N, …); rewards: (N,); states: gives the machine's true states (N,), asked for only where the
-        truth is told; letters: (N,) the true letters, kept beside the episodes for evaluation.
+        truth is told; letters: (N,) the true letters, kept beside the episodes for evaluation, and to learn a machine
+        over them.
         """
         self._steps += 1
         self._check_finite(observations)
@@ -98,7 +105,9 @@ class Tracker:
                 f"the environment is in state {int(truth.max())} of its machine, but the one that is given has "
                 f"{rows} states; give both the same"
             )
-        self._carry = self._read(self._carry, observations, rewards, truth)
+        if self.told and letters is None:
+            raise WorldError(UNTOLD)
+        self._carry = self._read(self._carry, observations, rewards, truth, letters)
         if isinstance(self.memory, (BeliefMemory, TaskBeliefMemory)):
             self._check_levels(self.memory, rewards)
             self._check_pay(rewards)
@@ -153,18 +162,19 @@ class Tracker:
         return taken
 
     def refresh(self) -> None:
-        """After the grounder has learned: believe what it says now of everything in the present episodes."""
+        """After the grounder or the machine has learned: believe what it says now of all in the present episodes."""
         if self.sees_truth:
             return
-        assert isinstance(self.memory, (BeliefMemory, TaskBeliefMemory))
-        self.memory.refresh()
+        if isinstance(self.memory, (BeliefMemory, TaskBeliefMemory)):
+            self.memory.refresh()
         if not self.record:
             return
         carry = begin(self.memory, self.count, self._task_numbers)
         for time in range(len(self.recorder)):
-            present, observations, rewards = self.recorder.present(time)
+            present, observations, rewards, letters = self.recorder.present(time)
             mask = torch.from_numpy(present).to(self._device)
-            carry = torch.where(mask[:, None], self._read(carry, observations, rewards, None), carry)
+            read = self._read(carry, observations, rewards, None, letters if self.told else None)
+            carry = torch.where(mask.view(-1, *[1] * (carry.dim() - 1)), read, carry)
         self._carry = carry
 
     def _check_pay(self, rewards: NDArray[Any]) -> None:
@@ -210,15 +220,26 @@ class Tracker:
         """Where an environment is, for messages."""
         return f"step {self._steps[index]} of its episode" if self._steps[index] else "the beginning of its episode"
 
-    def _read(self, carry: Tensor, observations: NDArray[Any], rewards: NDArray[Any], truth: Tensor | None) -> Tensor:
+    def _read(
+        self,
+        carry: Tensor,
+        observations: NDArray[Any],
+        rewards: NDArray[Any],
+        truth: Tensor | None,
+        letters: NDArray[np.int64] | None = None,
+    ) -> Tensor:
         # The machine that is told its state reads nothing else.
         seen = self._unused if truth is not None else torch.as_tensor(observations, device=self._device)
         paid = torch.as_tensor(np.asarray(rewards, dtype=np.float32), device=self._device)
+        told = torch.as_tensor(letters) if self.told else None
         with torch.no_grad():
-            return self.memory.read(carry, Seen(seen, None, self._unused, paid, truth))
+            return self.memory.read(carry, Seen(seen, None, self._unused, paid, truth, told))
 
 
-def _memory(model: object, belief: Belief) -> BeliefMemory | MachineMemory | TaskBeliefMemory | TaskStateMemory:
+_Followed = BeliefMemory | MachineMemory | TaskBeliefMemory | TaskStateMemory | HypothesisMemory
+
+
+def _memory(model: object, belief: Belief) -> _Followed:
     """What follows a model."""
     if isinstance(model, NeuralRewardMachine):
         model.eval()
@@ -227,9 +248,11 @@ def _memory(model: object, belief: Belief) -> BeliefMemory | MachineMemory | Tas
         return MachineMemory(model)
     if isinstance(model, TaskPool):
         return TaskStateMemory(model)
+    if isinstance(model, MachineLearning):
+        return model.memory
     raise WorldError(
-        "a belief comes from a NeuralRewardMachine, or from a MooreMachine or TaskPool whose true state the "
-        f"environment tells, not from {type(model).__name__}"
+        "a belief comes from a NeuralRewardMachine, from a MooreMachine or TaskPool whose true state the environment "
+        f"tells, or from a machine that is learned (nrm.unknown_machine), not from {type(model).__name__}"
     )
 
 

@@ -13,16 +13,17 @@ from nrm.errors import NrmError, WorldError, listing
 from nrm.machines import MachineLike, MooreMachine, TaskPool, as_machine
 from nrm.neural import GROUNDERS, NeuralRewardMachine, Parts
 from nrm.neural.model import Emission
-from nrm.tracking import Belief, Tracker
+from nrm.tracking import Belief, MachineLearning, Tracker
 from nrm.wrappers.augmentation import BELIEF, TASK, Augmentation, BeliefLayout, Reads
 
-Model = NeuralRewardMachine | MooreMachine | TaskPool
-"""What beliefs come from: a neural machine, or a machine whose true state is told; of one task, or of many."""
+Model = NeuralRewardMachine | MooreMachine | MachineLearning | TaskPool
+"""What beliefs come from: a neural machine, or a machine whose true state is told, of one task or of many; or a machine
+that is learned."""
 
 
-def as_model(value: NeuralRewardMachine | MachineLike | TaskPool) -> Model:
+def as_model(value: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool) -> Model:
     """A model as it is, or the machine of a task."""
-    return value if isinstance(value, (NeuralRewardMachine, TaskPool)) else as_machine(value)
+    return value if isinstance(value, (NeuralRewardMachine, TaskPool, MachineLearning)) else as_machine(value)
 
 
 def model_for(
@@ -80,7 +81,7 @@ class Fitting(NamedTuple):
 
 
 def fitted(
-    model: NeuralRewardMachine | MachineLike | TaskPool,
+    model: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool,
     space: spaces.Space[Any],
     count: int,
     others: Iterable[object],
@@ -129,6 +130,8 @@ def _told(model: Model) -> MooreMachine | None:
         return model
     if isinstance(model, TaskPool):
         return model.union
+    if isinstance(model, MachineLearning):
+        return None
     return None if model.many is None else model.many.tasks.union
 
 

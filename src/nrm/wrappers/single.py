@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nrm.errors import WorldError
 from nrm.machines import MachineLike, TaskPool
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Belief
+from nrm.tracking import Belief, MachineLearning
 from nrm.tracking.tracker import told_states, told_tasks
 from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import fitted
@@ -25,7 +25,8 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
     wrapper.tracker)`, the call `grounding.add(wrapper.tracker.take())` after every episode learns when it is due.
 
     With a `MooreMachine` or a task in place of the model, the belief is the machine's true state, which the environment
-    must tell (`nrm.TaskEnv` does): a reward machine in the same shape.
+    must tell (`nrm.TaskEnv` does): a reward machine in the same shape. With `nrm.unknown_machine()`, nothing is known:
+    `wrapper.model.add(wrapper.tracker.take())` after every episode learns the machine when it is refuted.
 
     With a `TaskPool`, or a model of one, every episode has another task, and the entry `task` in place of the belief is
     the view of it (`nrm.machines.task_view`): from the true state, or under the belief.
@@ -34,7 +35,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
     def __init__(
         self,
         env: gymnasium.Env[Any, Any],
-        model: NeuralRewardMachine | MachineLike | TaskPool,
+        model: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool,
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "conditioned",
@@ -75,6 +76,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
             np.array(self.augmentation.read(observation))[None],
             np.array([float(reward)]),
             lambda: told_states([info.get("machine_state")], 1),
+            np.array([info.get("letter", -1)]) if self.tracker.told else None,
         )
         if terminated or truncated:
             self.tracker.finish(np.ones(1, dtype=np.bool_))

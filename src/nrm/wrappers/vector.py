@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nrm.errors import WorldError
 from nrm.machines import MachineLike, TaskPool
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Belief
+from nrm.tracking import Belief, MachineLearning
 from nrm.tracking.tracker import told_states, told_tasks
 from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import fitted
@@ -29,7 +29,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
     def __init__(
         self,
         env: VectorEnv[Any, Any, Any],
-        model: NeuralRewardMachine | MachineLike | TaskPool,
+        model: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool,
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "conditioned",
@@ -74,7 +74,8 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         if self.mode == AutoresetMode.SAME_STEP and done.any():
             for index in np.flatnonzero(done):
                 seen[index] = self.augmentation.read(info["final_obs"][index])
-        self.tracker.step(seen, reward, lambda: self._states(info, done))
+        letters = self._told(info, done, "letter") if self.tracker.told else None
+        self.tracker.step(seen, reward, lambda: self._states(info, done), letters)
         if self._over.any():
             self.tracker.skip(self._over, self._tasks(info, self._over))
         if done.any():
@@ -99,11 +100,15 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
 
     def _states(self, info: dict[str, Any], done: NDArray[np.bool_]) -> NDArray[np.int64]:
         """(N,) the true states that the step reached."""
-        found = info.get("machine_state")
+        return told_states(self._told(info, done, "machine_state"), self.num_envs)
+
+    def _told(self, info: dict[str, Any], done: NDArray[np.bool_], key: str) -> Any:
+        """(N,) what environments tell about the step itself; None where they do not."""
+        found = info.get(key)
         if self.mode == AutoresetMode.SAME_STEP and done.any():
-            ended = info.get("final_info", {}).get("machine_state")
+            ended = info.get("final_info", {}).get(key)
             found = ended if found is None else np.where(done, ended, found)
-        return told_states(found, self.num_envs)
+        return found
 
 
 def _machines(env: VectorEnv[Any, Any, Any]) -> tuple[object, ...]:

@@ -56,6 +56,7 @@ function openCloser(world, name) {
   drawMachine(task);
   drawWords(task);
   drawGrounding(groups);
+  drawLearned(groups);
   startPlayer(task, groups);
 }
 

@@ -1,0 +1,107 @@
+"""Machines that are hard to learn: levels that are sometimes wrong, and moves that change no level at once.
+
+Random episodes of the map world; every cell is a letter. Shown is how often the machine is the task's over cells until
+the task is done or lost, with the states found, and CPU seconds.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import tyro
+
+import nrm
+from benchmarks import worlds
+from benchmarks.common import report
+from benchmarks.pure import over_cells, until_the_end
+from nrm import MooreMachine
+from nrm.errors import NrmError
+from nrm.inference import Evidence, LetterTrace, learn_machine
+from nrm.machines import Alphabet, LevelCodec, equivalent
+
+
+@dataclass(frozen=True)
+class Config:
+    """Learn hard machines."""
+
+    out: Path = Path("out/bench")
+    """Where the table goes."""
+    seeds: int = 5
+    """How many seeds."""
+    first_seed: int = 100
+    """The first of them."""
+    episodes: tuple[int, ...] = (240, 1000)
+    """How many episodes are learned from."""
+    flips: float = 0.05
+    """The share of steps that show a wrong level, of the paper's tasks."""
+
+
+def counter() -> MooreMachine:
+    """Visits of the pickaxe modulo 3; the level tells only when they are 2 of 3."""
+    table = np.repeat(np.arange(3)[:, None], len(worlds.SYMBOLS), 1)
+    table[:, 0] = (1, 2, 0)
+    levels = np.array([0.0, 0.0, 100.0])
+    return MooreMachine.from_table(Alphabet.exclusive(worlds.SYMBOLS), table, np.zeros(3, dtype=bool), levels)
+
+
+def traces(machine: MooreMachine, count: int, seed: int, flips: float) -> list[LetterTrace]:
+    """Cells and levels, some of them wrong."""
+    codec, generator, size = LevelCodec.of(machine), np.random.default_rng(seed), len(machine.levels)
+    result = []
+    for episode in worlds.record_many(machine, count, seed):
+        levels = codec.encode(episode.rewards)
+        other = (levels + generator.integers(1, max(2, size), len(levels))) % size
+        shown = np.where(generator.random(len(levels)) < flips, other, levels)
+        result.append(LetterTrace(episode.cells[:, 0] + worlds.SIDE * episode.cells[:, 1], shown))
+    return result
+
+
+def row(name: str, machine: MooreMachine, count: int, config: Config, flips: float, model: float) -> list[object]:
+    """What was found over all seeds."""
+    truth = over_cells(until_the_end(machine))
+    codec = LevelCodec.of(machine)
+    right, states, seconds = 0, list[str](), 0.0
+    for seed in range(config.first_seed, config.first_seed + config.seeds):
+        read = traces(machine, count, seed, flips)
+        initial = int(codec.nearest(np.float64(codec.initial or 0.0)))
+        began = time.process_time()
+        try:
+            found = learn_machine(Evidence.of(read, truth.alphabet.size, len(machine.levels), initial, model), 16)
+            states.append(str(found.states))
+            right += equivalent(found.machine(machine.levels, truth.alphabet.symbols), truth, acceptance=False)
+        except NrmError as error:
+            states.append(type(error).__name__.removesuffix("Error"))
+        seconds += (time.process_time() - began) / config.seeds
+    return [name, truth.states, count, flips, model, f"{right}/{config.seeds}", ", ".join(states), seconds]
+
+
+def main(config: Config) -> None:
+    rows = []
+    for count in config.episodes:
+        for number in range(1, 9):
+            machine = nrm.compile(nrm.paper_task(number).formula(worlds.SYMBOLS), worlds.SYMBOLS)
+            rows += [row(str(number), machine, count, config, config.flips, model) for model in (config.flips, 0.0)]
+        twice = "F(pickaxe & X F pickaxe)"
+        hidden = {
+            "F(a & X F a)": nrm.compile(twice, worlds.SYMBOLS),
+            "F(a & X F a), paid at the end": nrm.compile(
+                "F(pickaxe & X F pickaxe)", worlds.SYMBOLS, reward="acceptance"
+            ),
+            "F(a & F b), paid at the end": nrm.compile("F(pickaxe & F gem)", worlds.SYMBOLS, reward="acceptance"),
+            "alternate_response(a, b), three values": nrm.compile(
+                "alternate_response(pickaxe, gem) & F lava", worlds.SYMBOLS, reward="three_value"
+            ),
+            "a counter modulo 3": counter(),
+        }
+        rows += [row(name, machine, count, config, 0.0, 0.0) for name, machine in hidden.items()]
+        for line in rows:
+            print(*line, flush=True)
+    headings = ["task", "states", "episodes", "wrong", "flips", "right", "states found", "s"]
+    report("Machines that are hard to learn, map world", headings, rows, config.out, "hard_machines")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config, description=__doc__))

@@ -1,0 +1,68 @@
+"""What methods share that learn the machine: which worlds they suit, and how their machines are judged."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nrm.envs.world import BatchedWorld, tasks_of
+from nrm.errors import ConfigError
+from nrm.inference import Hypothesis
+from nrm.machines import Alphabet, LevelCodec, MooreMachine, equivalent
+from nrm.tracking.letters import LetterBook, ListedLetters, ToldLetters
+from nrm.tracking.machine_learning import Judge
+
+
+def check_one_task(world: BatchedWorld, method: str) -> None:
+    """Raise `ConfigError` where every episode has another task: there is no one machine to learn."""
+    if tasks_of(world) is not None:
+        raise ConfigError(
+            f"the method '{method}' learns the machine of one task, but every episode has another one here (--tasks); "
+            "name one with --task, or use the method nrm"
+        )
+
+
+def judge_for(world: BatchedWorld, letters: LetterBook) -> Judge | None:
+    """Whether learned machines are the world's, for evaluation; None where nobody tells what observations mean."""
+    if isinstance(letters, ToldLetters):
+        return _judge_told(world.machine, letters)
+    labels = world.true_labels()
+    if labels is None or not isinstance(letters, ListedLetters):
+        return None
+    meaning = np.zeros(len(letters), dtype=np.int64)
+    meaning[letters.numbers] = labels.numpy()
+    return lambda known, values: same_task(world.machine, meaning, known, values)
+
+
+def _judge_told(task: MooreMachine, told: ToldLetters) -> Judge:
+    """The same for letters that are told. Of an exclusive alphabet all count, those that were not met yet too."""
+
+    def judge(known: Hypothesis, values: NDArray[np.float64]) -> bool:
+        met = told.letters[: known.letters]
+        if not task.alphabet.is_exclusive:
+            return same_task(task, np.array(met), known, values)
+        table = np.repeat(np.arange(known.states)[:, None], task.alphabet.size, 1)
+        table[:, met] = known.table
+        symbols = np.zeros(task.alphabet.size, dtype=np.int64)
+        whole = Hypothesis(table, known.levels, np.zeros_like(table), symbols)
+        return same_task(task, np.arange(task.alphabet.size), whole, values)
+
+    return judge
+
+
+def same_task(task: MooreMachine, meaning: NDArray[np.int64], known: Hypothesis, values: NDArray[np.float64]) -> bool:
+    """Whether a learned machine shows the task's levels on all letters that it knows, until the task is done or lost.
+
+    `meaning`: (letters,) the true letter of each letter; `values`: (levels,) of the learned machine, from 0.
+    """
+    meaning = meaning[: known.letters]
+    codec = LevelCodec.of(task)
+    reached = values + float(task.outputs[task.initial])
+    if not codec.fits(reached).all():
+        return False
+    names = Alphabet.exclusive(f"o{number}" for number in range(known.letters))
+    table = task.transitions[:, meaning].copy()
+    over = np.flatnonzero(task.accepting | task.dead)
+    table[over] = over[:, None]
+    truth = MooreMachine.from_table(names, table, task.accepting, task.outputs, task.initial)
+    return equivalent(known.machine(codec.levels[codec.nearest(reached)], names.symbols), truth, acceptance=False)

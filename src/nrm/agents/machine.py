@@ -1,0 +1,33 @@
+"""Machine: the symbols are told, the task is not. Its machine is learned from rewards while the agent acts."""
+
+from __future__ import annotations
+
+from nrm.agents.inferring import check_one_task, judge_for
+from nrm.agents.methods import METHODS, Method, Prepared
+from nrm.envs.world import BatchedWorld
+from nrm.tracking import InferenceConfig, MachineLearning
+from nrm.tracking.letters import ToldLetters
+
+
+def _prepare(world: BatchedWorld, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    check_one_task(world, "machine")
+    letters = ToldLetters(world.machine.alphabet)
+    inference = MachineLearning(letters, settings, judge_for(world, letters))
+    return Prepared(inference.memory, inference=inference)
+
+
+MACHINE = METHODS.register(
+    Method(
+        name="machine",
+        label="learned machine",
+        knows="is given the true symbols; learns the task's machine",
+        prepare=_prepare,
+        config=InferenceConfig,
+        section="inference",
+        colour="#cc79a7",
+        dark="#f0a3cd",
+        dash=(8, 2),
+        marker="P",
+        unknown="machine",
+    )
+)

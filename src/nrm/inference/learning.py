@@ -1,0 +1,181 @@
+"""From episodes to a machine: idle letters are dropped, states are merged, letters become symbols.
+
+Letters at which the level never changes are left out at first, and let in one by one where episodes contradict each
+other without them: a letter may move the machine at once and show it later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nrm.errors import ContradictionError, LearningError
+from nrm.inference.chance import improbable
+from nrm.inference.evidence import Evidence
+from nrm.inference.hypothesis import Hypothesis, states_before
+from nrm.inference.merging import SLIP, UNSEEN, Merged, fewer_states, merge
+from nrm.inference.prefix_tree import PrefixTree, prefix_tree
+from nrm.inference.symbols import alike
+
+CANDIDATES = 8
+"""Idle letters that are looked at closely when one has to be let in."""
+
+
+class TooManyStatesError(LearningError):
+    """No machine with so few states was found that explains the episodes."""
+
+
+def learn_machine(evidence: Evidence, most_states: int = 32) -> Hypothesis:
+    """The smallest machine that is found to explain the episodes.
+
+    `TooManyStatesError` where it would have more states than that; `ContradictionError` where episodes that read the
+    same letters show different levels, so that there is none at all.
+    """
+    if evidence.flips:
+        return _despite_slips(evidence, most_states)
+    letters, tree = explaining_letters(evidence)
+    merged = merge(tree, letters, 0.0, most_states)
+    smaller: Merged | None = merged
+    while smaller is not None and smaller.states > 1:
+        merged = smaller
+        smaller = fewer_states(tree, letters, min(merged.states - 1, most_states))
+    return _completed(smaller or merged, tree, evidence, most_states)
+
+
+def _despite_slips(evidence: Evidence, most_states: int) -> Hypothesis:
+    """The same where levels are sometimes wrong, so that a change of level says little.
+
+    Letters without which a machine goes wrong no oftener than chance explains are dropped, and then those let in at
+    which it does go wrong, most plainly first.
+    """
+
+    def learned(letters: tuple[int, ...]) -> Hypothesis:
+        tree = prefix_tree(evidence, letters)
+        return _completed(merge(tree, letters, evidence.flips, most_states), tree, evidence, most_states)
+
+    letters = evidence.active
+    found = learned(letters)
+    while needless := [one for one in letters if not _guilt(found, evidence, one)[one]]:
+        letters = tuple(one for one in letters if one not in needless)
+        found = learned(letters)
+    while True:
+        guilt = _guilt(found, evidence)
+        guilt[list(letters)] = 0.0
+        if not guilt.any():
+            return found
+        letters = tuple(sorted((*letters, int(guilt.argmax()))))
+        found = learned(letters)
+
+
+def _guilt(found: Hypothesis, evidence: Evidence, without: int | None = None) -> NDArray[np.float64]:
+    """(letters,) how often a machine that was right goes wrong at each, at worst; 0 where chance explains it.
+
+    `without`: let this letter do nothing.
+    """
+    if without is not None:
+        table = found.table.copy()
+        table[:, without] = np.arange(found.states)
+        found = replace(found, table=table)
+    after = found.follow(evidence)
+    wrong = found.levels[after] != evidence.levels
+    was_right = np.ones_like(wrong)
+    was_right[1:] = ~wrong[:-1]
+    was_right[evidence.begun] = True
+    before = states_before(after, evidence)
+    tries, slips = np.zeros_like(found.table), np.zeros_like(found.table)
+    np.add.at(tries, (before[was_right], evidence.letters[was_right]), 1)
+    begins = wrong & was_right
+    np.add.at(slips, (before[begins], evidence.letters[begins]), 1)
+    share = np.where(improbable(slips, tries, evidence.flips), slips / np.maximum(tries, 1), 0.0)
+    worst: NDArray[np.float64] = share.max(0)
+    return worst
+
+
+def explaining_letters(evidence: Evidence) -> tuple[tuple[int, ...], PrefixTree]:
+    """The letters without which histories that look the same show different levels, and their prefix tree."""
+    letters = evidence.active
+    tree = prefix_tree(evidence, letters)
+    while (clashing := _slips(tree) > 0).any():
+        candidates = _candidates(evidence, tree, clashing, letters)
+        if not candidates:
+            raise _contradiction(evidence, tree, clashing)
+        trees = [prefix_tree(evidence, tuple(sorted((*letters, one)))) for one in candidates]
+        best = int(np.argmin([SLIP * int(_slips(one).sum()) + len(one.children) for one in trees]))
+        letters, tree = tuple(sorted((*letters, candidates[best]))), trees[best]
+    return letters, tree
+
+
+def _completed(merged: Merged, tree: PrefixTree, evidence: Evidence, most_states: int) -> Hypothesis:
+    """With counts, symbols and all transitions."""
+    if merged.states > most_states:
+        raise TooManyStatesError(
+            f"no machine of at most {most_states} states was found that explains the {len(evidence.lengths)} episodes; "
+            "give it more states, or, if rewards are sometimes wrong, say how often (flips)"
+        )
+    merged = _in_order(merged)
+    after = merged.of_node[tree.of_step]
+    seen = np.zeros((merged.states, evidence.letter_count), dtype=np.int64)
+    np.add.at(seen, (states_before(after, evidence), evidence.letters), 1)
+    symbols, table = alike(merged.table, seen[:, list(merged.letters)], merged.letters, evidence.letter_count)
+    return Hypothesis(table, merged.levels, seen, symbols)
+
+
+def _in_order(merged: Merged) -> Merged:
+    """The same machine with its states in the order in which a search by letters comes upon them."""
+    order = [0]
+    for state in order:
+        following = dict.fromkeys(merged.table[state].tolist())
+        order += [after for after in following if after != UNSEEN and after not in order]
+    place = np.empty(merged.states + 1, dtype=np.int64)
+    place[order], place[UNSEEN] = np.arange(merged.states), UNSEEN
+    return Merged(place[merged.table[order]], merged.levels[order], merged.letters, place[merged.of_node])
+
+
+def _slips(tree: PrefixTree) -> NDArray[np.int64]:
+    """(nodes,) how many levels at each node are not its most common one."""
+    result: NDArray[np.int64] = tree.counts.sum(1) - tree.counts.max(1)
+    return result
+
+
+def _candidates(
+    evidence: Evidence, tree: PrefixTree, clashing: NDArray[np.bool_], letters: tuple[int, ...]
+) -> list[int]:
+    """Idle letters whose presence in the history tells most about the level where histories clash, best first."""
+    steps = np.flatnonzero(clashing[tree.of_step])
+    odd = evidence.levels[steps] != tree.counts.argmax(1)[tree.of_step[steps]]
+    episode = np.searchsorted(evidence.begun, np.arange(len(evidence.letters)), side="right") - 1
+    # (episodes, letters) the step at which each was read first.
+    first = np.full((len(evidence.lengths), evidence.letter_count), len(evidence.letters))
+    np.minimum.at(first, (episode, evidence.letters), np.arange(len(evidence.letters)))
+    read = first[episode[steps]] <= steps[:, None]
+    idle = [letter for letter in np.unique(evidence.letters).tolist() if letter not in set(letters)]
+    gains = {letter: _information(read[:, letter], odd) for letter in idle}
+    return sorted(idle, key=lambda letter: (-gains[letter], letter))[:CANDIDATES]
+
+
+def _information(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
+    """Nats that one condition (n,) tells about another (n,)."""
+    table = np.array([[(one & other).sum(), (one & ~other).sum()], [(~one & other).sum(), (~one & ~other).sum()]])
+    joint = table / max(1, table.sum())
+    apart = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
+    known = joint > 0
+    return float((joint[known] * np.log(joint[known] / apart[known])).sum())
+
+
+def _contradiction(evidence: Evidence, tree: PrefixTree, clashing: NDArray[np.bool_]) -> ContradictionError:
+    """Two episodes that read the same letters and show different levels, by name."""
+    node = int(np.flatnonzero(clashing)[0])
+    steps = np.flatnonzero(tree.of_step == node)
+    usual = int(evidence.levels[steps[0]]) if node else evidence.initial
+    one = int(steps[0])
+    other = int(steps[evidence.levels[steps] != usual][0])
+    (left, _), (right, step) = evidence.place(one), evidence.place(other)
+    return ContradictionError(
+        f"episodes {left + 1} and {right + 1} read the same up to step {step + 1} of the latter (counting from 1) and "
+        "are paid differently, so no machine over what is observed explains both; if rewards are sometimes wrong, say "
+        "how often (flips)",
+        right + 1,
+        step + 1,
+    )

@@ -1,0 +1,244 @@
+"""State merging: the nodes of a prefix tree that no evidence tells apart become one state.
+
+Blue-fringe merging finds a small machine at once; `fewer_states` then looks for a smaller one by backtracking, within a
+budget of merges. Where levels are sometimes wrong, nodes are one as long as chance explains the slips that this takes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nrm.inference.chance import surprising
+from nrm.inference.prefix_tree import PrefixTree
+
+UNSEEN = -1
+"""The successor where no episode took the transition."""
+BUDGET = 20_000
+"""Most pairs of nodes that backtracking joins before it gives up."""
+SLIP = 4.0
+"""Pairs of nodes that agree which weigh as much as one level that must then be wrong."""
+MOST_CHOICES = 200
+"""Most choices that backtracking makes one after the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """A machine with open transitions."""
+
+    table: NDArray[np.int64]
+    """(states, letters that count) the next state, or `UNSEEN`. State 0 is the initial one."""
+    levels: NDArray[np.int64]
+    """(states,) the index of the level of each."""
+    letters: tuple[int, ...]
+    """The letters of the columns."""
+    of_node: NDArray[np.int64]
+    """(nodes,) the state that each node of the tree became; `UNSEEN` where merging ended before it came there."""
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return len(self.levels)
+
+
+def merge(tree: PrefixTree, letters: tuple[int, ...], flips: float = 0.0, most_states: int | None = None) -> Merged:
+    """The machine that blue-fringe merging finds. Past `most_states` it goes on only as far as it must to say so."""
+    folding = _Folding(tree, flips)
+    red = [0]
+    while True:
+        blue = folding.blue(red)
+        if not blue:
+            return folding.machine(red, letters)
+        # The node with the most evidence first: what it says is surest.
+        node = max(blue, key=folding.visits.__getitem__)
+        best, best_score = -1, -math.inf
+        for state in red:
+            mark = folding.mark()
+            score = folding.join(state, node)
+            if score is not None and score > best_score:
+                best, best_score = state, score
+            folding.undo(mark)
+        if best < 0:
+            red.append(node)
+            if most_states is not None and len(red) > most_states:
+                return folding.machine(red, letters)
+        else:
+            folding.join(best, node)
+
+
+def fewer_states(
+    tree: PrefixTree, letters: tuple[int, ...], states: int, flips: float = 0.0, budget: int = BUDGET
+) -> Merged | None:
+    """A machine of at most so many states; None where there is none, or the budget ends before one is found."""
+    folding = _Folding(tree, flips)
+    folding.budget = budget
+    red = _search(folding, [0], states)
+    return None if red is None else folding.machine(red, letters)
+
+
+def _search(folding: _Folding, red: list[int], most: int, choices: int = 0) -> list[int] | None:
+    """Red states that explain everything, with the folding left as it is then; None where there are none."""
+    red, start = list(red), folding.mark()
+    while True:
+        blue = folding.blue(red)
+        if not blue:
+            return red
+        node, options = _least_open(folding, red, blue, most)
+        promotes = len(red) < most
+        if folding.budget < 0 or len(options) + promotes == 0 or choices > MOST_CHOICES:
+            folding.undo(start)
+            return None
+        if len(options) + promotes > 1:
+            break
+        if options:
+            folding.join(options[0], node)
+        else:
+            red.append(node)
+    for state in options:
+        mark = folding.mark()
+        folding.join(state, node)
+        if (done := _search(folding, red, most, choices + 1)) is not None:
+            return done
+        folding.undo(mark)
+    if promotes and (done := _search(folding, [*red, node], most, choices + 1)) is not None:
+        return done
+    folding.undo(start)
+    return None
+
+
+def _least_open(folding: _Folding, red: list[int], blue: list[int], most: int) -> tuple[int, list[int]]:
+    """The blue node with the fewest ways to go on, where a choice is least a guess, and its ways, the best first."""
+    chosen, options = -1, list[int]()
+    for node in sorted(blue, key=lambda one: -folding.visits[one]):
+        found = []
+        for state in red:
+            mark = folding.mark()
+            if (score := folding.join(state, node)) is not None:
+                found.append((-score, state))
+            folding.undo(mark)
+        if chosen < 0 or len(found) < len(options):
+            chosen, options = node, [state for _, state in sorted(found)]
+        if len(options) + (len(red) < most) <= 1:
+            break
+    return chosen, options
+
+
+class _Folding:
+    """A partition of a tree's nodes that stays deterministic, with a trail by which joins are undone."""
+
+    def __init__(self, tree: PrefixTree, flips: float) -> None:
+        self.budget = 1 << 60
+        self._parent = list(range(len(tree.children)))
+        self._children = [dict(row) for row in tree.children]
+        self._levels = tree.counts.argmax(1).tolist()
+        self.visits: list[int] = tree.visits.tolist()
+        self._flips = flips
+        self._counts: list[list[int]] = tree.counts.tolist() if flips else []
+        self._trail: list[tuple[int, int, int]] = []
+
+    def find(self, node: int) -> int:
+        """The node that stands for the one given."""
+        while self._parent[node] != node:
+            node = self._parent[node]
+        return node
+
+    def blue(self, red: list[int]) -> list[int]:
+        """The successors of red states that are not red, in order."""
+        known = set(red)
+        found = (self.find(child) for state in red for _, child in sorted(self._children[state].items()))
+        return [node for node in dict.fromkeys(found) if node not in known]
+
+    def mark(self) -> int:
+        """Where the trail stands, to come back to."""
+        return len(self._trail)
+
+    def join(self, left: int, right: int) -> float | None:
+        """Make two nodes one, and all that must then be one; how well they agree, or None where they do not."""
+        waiting = [(left, right)]
+        joined: list[int] = []
+        slips, smaller, mark = 0, 0, self.mark()
+        find, children, levels = self.find, self._children, self._levels
+        while waiting:
+            a, b = waiting.pop()
+            a, b = find(a), find(b)
+            if a == b:
+                continue
+            self.budget -= 1
+            if self._flips:
+                slips += self._pool(a, b)
+                smaller += min(self.visits[a], self.visits[b])
+            elif levels[a] != levels[b]:
+                self.undo(mark)
+                return None
+            joined.append(a)
+            self._parent[b] = a
+            self._trail.append((_PARENT, b, b))
+            known = children[a]
+            for letter, child in children[b].items():
+                if letter in known:
+                    waiting.append((known[letter], child))
+                else:
+                    known[letter] = child
+                    self._trail.append((_CHILD, a, letter))
+            self.visits[a] += self.visits[b]
+            self._trail.append((_VISITS, a, self.visits[b]))
+        if not self._flips:
+            return len(joined)
+        # On both sides levels may be wrong; what the smaller side shows is what is new.
+        new = not slips or not surprising(min(slips, smaller), smaller, 2 * self._flips)
+        if new and self._chance_explains({find(node) for node in joined}):
+            return len(joined) - SLIP * slips
+        self.undo(mark)
+        return None
+
+    def _pool(self, a: int, b: int) -> int:
+        """Let node a have the counts of b too; how many more levels are then not the most common one."""
+        left, right = self._counts[a], self._counts[b]
+        both = self._counts[a] = [one + other for one, other in zip(left, right, strict=True)]
+        self._trail.append((_COUNTS, a, b))
+        return max(left) + max(right) - max(both)
+
+    def _chance_explains(self, nodes: set[int]) -> bool:
+        """Whether levels at some nodes that are not the most common one there are no more than wrong ones would be."""
+        slips = total = 0
+        for node in nodes:
+            counts = self._counts[node]
+            seen = sum(counts)
+            wrong = seen - max(counts)
+            if wrong and surprising(wrong, seen, self._flips):
+                return False
+            slips += wrong
+            total += seen
+        return not slips or not surprising(slips, total, self._flips)
+
+    def undo(self, mark: int) -> None:
+        """Take back all joins since a mark."""
+        while len(self._trail) > mark:
+            what, node, other = self._trail.pop()
+            if what == _PARENT:
+                self._parent[node] = node
+            elif what == _CHILD:
+                del self._children[node][other]
+            elif what == _VISITS:
+                self.visits[node] -= other
+            else:
+                mine, theirs = self._counts[node], self._counts[other]
+                self._counts[node] = [one - two for one, two in zip(mine, theirs, strict=True)]
+
+    def machine(self, red: list[int], letters: tuple[int, ...]) -> Merged:
+        """The red states as a table; what leads elsewhere is open."""
+        number = {node: place for place, node in enumerate(red)}
+        column = {letter: place for place, letter in enumerate(letters)}
+        table = np.full((len(red), len(letters)), UNSEEN, dtype=np.int64)
+        for node in red:
+            for letter, child in self._children[node].items():
+                table[number[node], column[letter]] = number.get(self.find(child), UNSEEN)
+        levels = [int(np.argmax(counts)) for counts in self._counts] if self._flips else self._levels
+        of_node = [number.get(self.find(node), UNSEEN) for node in range(len(self._parent))]
+        return Merged(table, np.array([levels[node] for node in red], dtype=np.int64), letters, np.array(of_node))
+
+
+_PARENT, _CHILD, _VISITS, _COUNTS = range(4)

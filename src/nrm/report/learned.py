@@ -1,0 +1,74 @@
+"""The machine of a run that learns it, for a page: every version, and the episode that refuted the one before."""
+
+from __future__ import annotations
+
+from nrm.aliases import Json
+from nrm.report.drawing import machine_data
+from nrm.results import Record
+from nrm.runs import RunFolder
+from nrm.runs.learned_machines import LearnedMachines
+from nrm.tracking import Version
+
+MOST_VERSIONS = 12
+"""Versions that are shown: the first half of these, and the last."""
+MOST_NAMES = 8
+"""Letters of a symbol that are named."""
+MOST_STEPS = 30
+"""Steps of a refuting episode that are shown, the last ones."""
+
+
+def learned_data(record: Record) -> Json | None:
+    """What a run learned of its machine; None for methods that learn none, or before there is any."""
+    found = RunFolder(record.path).machines()
+    if found is None or not found.versions:
+        return None
+    half = MOST_VERSIONS // 2
+    versions = found.versions
+    shown = versions if len(versions) <= MOST_VERSIONS else (*versions[:half], *versions[-half:])
+    return {
+        "seed": record.seed,
+        "guess": found.guess,
+        "certainty": found.certainty,
+        "note": found.note,
+        "hidden": len(versions) - len(shown),
+        "versions": [_version_data(version, found) for version in shown],
+    }
+
+
+def _version_data(version: Version, found: LearnedMachines) -> Json:
+    machine = version.machine()
+    names = machine.alphabet.symbols
+    letters: dict[int, list[str]] = {}
+    for name, symbol in zip(found.letters, version.symbols, strict=False):
+        letters.setdefault(symbol, []).append(name)
+    # States in which nothing was ever read are ends of episodes: nothing is assumed there.
+    met = [any(row) for row in version.seen]
+    return {
+        "episode": version.episode,
+        "right": version.right,
+        "machine": machine_data(machine),
+        "symbols": [
+            {"name": names[symbol], "letters": mine[:MOST_NAMES], "more": max(0, len(mine) - MOST_NAMES)}
+            for symbol, mine in sorted(letters.items())
+        ],
+        "seen": [
+            [state, names[symbol], version.table[state][symbol], times]
+            for state, row in enumerate(version.seen)
+            for symbol, times in enumerate(row)
+            if met[state]
+        ],
+        "refuted": _refuting_data(version, found),
+    }
+
+
+def _refuting_data(version: Version, found: LearnedMachines) -> Json | None:
+    why = version.refuted_by
+    if why is None:
+        return None
+    steps = [[found.letters[letter], level] for letter, level in zip(why.letters, why.levels, strict=True)]
+    return {
+        "steps": steps[-MOST_STEPS:],
+        "hidden": max(0, len(steps) - MOST_STEPS),
+        "expected": why.expected,
+        "shown": why.shown,
+    }

@@ -1,0 +1,62 @@
+"""The file machines.json of a run that learns its machine: every version of it, and what refuted each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nrm.aliases import Json
+from nrm.errors import FileError
+from nrm.files import read_json, write_json
+from nrm.inference import guess_formula
+from nrm.tracking import MachineLearning, Version
+
+MACHINES_FILE = "machines.json"
+
+
+@dataclass(frozen=True)
+class LearnedMachines:
+    """What a run learned of its machine, version by version."""
+
+    versions: tuple[Version, ...]
+    letters: tuple[str, ...]
+    """The names of all letters: observations, or symbols that were told."""
+    guess: str
+    """The formula that the last machine looks like, in words; empty where it looks like none."""
+    certainty: str
+    """How much of the last machine was seen, in words."""
+    note: str
+    """Why the last machine does not explain everything; empty where it does."""
+
+    @classmethod
+    def of(cls, inference: MachineLearning) -> LearnedMachines:
+        """What has been learned so far."""
+        names = tuple(inference.letters.name(letter) for letter in range(len(inference.letters)))
+        known = inference.hypothesis
+        found = guess_formula(known, inference.levels.values) if inference.versions else None
+        meant: dict[int, list[str]] = {}
+        for name, symbol in zip(names, known.symbols.tolist(), strict=False):
+            meant.setdefault(symbol, []).append(name)
+        guess = "" if found is None else found.describe(meant)
+        certainty = str(known.certainty()) if inference.versions else ""
+        return cls(tuple(inference.versions), names, guess, certainty, inference.note)
+
+    def write(self, folder: Path) -> None:
+        """Write the file into a run's folder."""
+        plain = {name: getattr(self, name) for name in ("letters", "guess", "certainty", "note")}
+        versions = [version.to_json() for version in self.versions]
+        write_json(folder / MACHINES_FILE, {"versions": versions, **plain}, indent=None)
+
+    @classmethod
+    def read(cls, folder: Path) -> LearnedMachines | None:
+        """What the file of a run's folder holds; None where there is none."""
+        path = folder / MACHINES_FILE
+        if not path.exists():
+            return None
+        data: Json = read_json(path)
+        try:
+            versions = tuple(Version.from_json(version) for version in data["versions"])
+            texts = (str(data[name]) for name in ("guess", "certainty", "note"))
+            return cls(versions, tuple(map(str, data["letters"])), *texts)
+        except (KeyError, TypeError, FileError) as error:
+            raise FileError(f"{path} is damaged: {error}") from None

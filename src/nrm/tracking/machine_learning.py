@@ -1,0 +1,245 @@
+"""Learning the machine between rollouts: from the episodes of somebody who acts, whenever one refutes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nrm.errors import ConfigError
+from nrm.inference import (
+    Evidence,
+    Hypothesis,
+    LetterTrace,
+    LevelTable,
+    Refutation,
+    Tally,
+    TooManyStatesError,
+    agreement,
+    learn_machine,
+    renumbered,
+)
+from nrm.inference.evidence import joined, split
+from nrm.machines import Alphabet, MachineLike, as_machine
+from nrm.tracking.hypothesis_memory import HypothesisMemory
+from nrm.tracking.letters import LetterBook, SeenLetters, ToldLetters
+from nrm.tracking.memories import Seen
+from nrm.tracking.recorder import RecordedEpisode
+from nrm.tracking.versions import Version
+
+SPACING = 25
+"""A refuted machine is learned anew once a twenty-fifth of all episodes so far came after the last time."""
+FIRST_REVIEW = 100
+"""Episodes after which a machine is learned anew although nothing refutes it; then after twice as many, and so on."""
+
+Judge = Callable[[Hypothesis, NDArray[np.float64]], bool | None]
+"""Whether a machine with these levels is the task's, as far as episodes can show; None where nobody knows."""
+
+
+@dataclass(frozen=True)
+class InferenceConfig:
+    """How the machine is learned from rewards while the agent acts."""
+
+    states: int = 16
+    """Most states of the machine; the policy's memory is as wide."""
+    flips: float = 0.0
+    """How probable it is that a step pays for a wrong level. Above 0, single episodes refute nothing: counts do."""
+    keep: int = 2000
+    """Most episodes that the machine is learned from. Those that refuted one are kept longest."""
+    settled: int = 1000
+    """Episodes without a surprise after which those that teach nothing are not kept any more."""
+    explore: float = 0.0
+    """What a step is paid on top, for the policy alone, when it takes a transition that was never seen."""
+
+    def __post_init__(self) -> None:
+        for name in ("states", "keep", "settled"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"inference.{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.flips < 0.5:
+            raise ConfigError(f"inference.flips is a probability from 0 up to 0.5, not {self.flips}")
+        if not self.explore >= 0:
+            raise ConfigError(f"inference.explore is a reward from 0 on, not {self.explore}")
+
+
+class MachineLearning:
+    """The episodes that a machine is learned from, the machine, and when it is learned anew."""
+
+    def __init__(self, letters: LetterBook, config: InferenceConfig | None = None, judge: Judge | None = None) -> None:
+        """`judge`: for evaluation only, looks at every new machine."""
+        self.config = config or InferenceConfig()
+        self.letters = letters
+        self.memory = HypothesisMemory(letters, self.config.states, corrects=not self.config.flips)
+        self.levels = LevelTable()
+        self.versions: list[Version] = []
+        """Every machine there was, with what refuted the one before."""
+        self.note = ""
+        """Why the present machine does not explain everything; empty where it does."""
+        self.episodes = 0
+        """How many episodes were looked at."""
+        self.surprised = 0
+        """How many there were when the last one refuted a machine."""
+        self._judge = judge
+        self._kept: list[LetterTrace] = []
+        self._telling: list[bool] = []
+        self._tally = Tally(self.hypothesis)
+        self._refuted: tuple[LetterTrace, Refutation] | None = None
+        self._learned = 0
+        self._review = FIRST_REVIEW
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """The present machine."""
+        return self.memory.hypothesis
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing has surprised for long."""
+        return self.episodes - self.surprised >= self.config.settled
+
+    def add(self, episodes: Iterable[RecordedEpisode]) -> Version | None:
+        """Take in finished episodes, and learn anew where it is time; the new machine, if it is another one."""
+        traces = [self._read(number, episode) for number, episode in enumerate(episodes, self.episodes + 1)]
+        if not traces:
+            return None
+        self.episodes += len(traces)
+        found = self._tally.add(self._evidence(traces))
+        if found is not None:
+            self.surprised = self.episodes
+            self._refuted = self._refuted or (traces[found.episode], found)
+        self._keep(traces, None if found is None else found.episode)
+        reviews = self.episodes >= self._review
+        due = self.episodes - self._learned >= max(1, self.episodes // SPACING)
+        if not (reviews or (self._refuted is not None and due)):
+            return None
+        while self._review <= self.episodes:
+            self._review *= 2
+        return self._learn()
+
+    def bonus(self, numbers: Tensor, observations: Tensor, letters: Tensor) -> Tensor:
+        """(time, envs) what steps earn on top that were never seen before.
+
+        Numbers of states (time, envs), what was observed there (time, envs, …), and the true letters (time, envs).
+        """
+        count = numbers.numel()
+        flat = observations.flatten(0, 1)
+        unused = numbers.new_zeros(count)
+        seen = Seen(flat, None, unused, unused, None, letters.flatten())
+        known = self.hypothesis.letters
+        counts = self.hypothesis.seen + self._tally.tries[:, :known]
+        # The last column is for letters that nobody has recorded; states in which nothing was ever read are ends.
+        fresh = np.zeros((self.config.states, len(self.letters) + 1), dtype=np.bool_)
+        met = counts.sum(1, keepdims=True) > 0
+        fresh[self.memory.numbers, :known] = (counts == 0) & met
+        earned = fresh[numbers.flatten().numpy(), self.letters.find(seen)]
+        return torch.from_numpy(earned).view(numbers.shape) * self.config.explore
+
+    def _read(self, number: int, episode: RecordedEpisode) -> LetterTrace:
+        levels = self.levels.encode(episode.rewards, f"episode {number} since acting began")
+        return LetterTrace(self.letters.add(episode), levels)
+
+    def _keep(self, traces: Sequence[LetterTrace], telling: int | None) -> None:
+        for place, trace in enumerate(traces):
+            if place == telling or not self.settled:
+                self._kept.append(trace)
+                self._telling.append(place == telling)
+        surplus = len(self._kept) - self.config.keep
+        if surplus > 0:
+            order = sorted(range(len(self._kept)), key=lambda place: (self._telling[place], place))
+            dropped = set(order[:surplus])
+            kept = [place for place in range(len(self._kept)) if place not in dropped]
+            self._kept = [self._kept[place] for place in kept]
+            self._telling = [self._telling[place] for place in kept]
+
+    def _evidence(self, traces: Sequence[LetterTrace]) -> Evidence:
+        return Evidence.of(traces, len(self.letters), len(self.levels), 0, self.config.flips)
+
+    def _learn(self) -> Version | None:
+        old, refuted = self.hypothesis, self._refuted
+        self._learned, self._refuted = self.episodes, None
+        if not self._kept:
+            return None
+        evidence = self._evidence(self._kept)
+        try:
+            new = learn_machine(evidence, self.config.states)
+        except TooManyStatesError as error:
+            # The old machine goes on: it is wrong now and then, and what is to come may show why.
+            self.note = str(error)
+            return None
+        self.note = ""
+        numbers = renumbered(agreement(old, new, evidence), self.memory.numbers, self.config.states)
+        self.memory.follow(new, numbers, self.levels.values)
+        self._tally = Tally(new)
+        if self.versions and new.same_as(old):
+            return None
+        right = None if self._judge is None else self._judge(new, self.levels.values)
+        version = Version.of(self.episodes, new, numbers, self.levels.values, refuted, right)
+        self.versions.append(version)
+        return version
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that learning goes on from."""
+        names = ("letters", "levels", "lengths")
+        kept = {name: torch.from_numpy(part) for name, part in zip(names, joined(self._kept), strict=True)}
+        refuted = None if self._refuted is None else [part.tolist() for part in self._refuted[0]]
+        return {
+            "book": self.letters.state_dict(),
+            "kept": kept,
+            "telling": torch.tensor(self._telling, dtype=torch.bool),
+            "values": self.levels.values.tolist()[1:],
+            "machine": None if not self.versions else self._machine_state(),
+            "refuted": None if refuted is None else [refuted, list(self._refuted[1])],  # type: ignore[index]
+            "versions": [version.to_json() for version in self.versions],
+            "note": self.note,
+            "counters": [self.episodes, self.surprised, self._learned, self._review],
+        }
+
+    def _machine_state(self) -> dict[str, Any]:
+        known = self.hypothesis
+        arrays = {
+            **{name: getattr(known, name) for name in ("table", "levels", "seen", "symbols")},
+            "numbers": self.memory.numbers,
+            "tries": self._tally.tries,
+            "wrong": self._tally.wrong,
+        }
+        return {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+        self.letters.load_state_dict(state["book"])
+        self._kept = split(*(state["kept"][name].numpy() for name in ("letters", "levels", "lengths")))
+        self._telling = state["telling"].tolist()
+        self.levels = LevelTable([0.0, *state["values"]])
+        self.versions = [Version.from_json(version) for version in state["versions"]]
+        self.note = state["note"]
+        self.episodes, self.surprised, self._learned, self._review = state["counters"]
+        if state["machine"] is not None:
+            saved = {name: value.numpy() for name, value in state["machine"].items()}
+            known = Hypothesis(*(saved[name] for name in ("table", "levels", "seen", "symbols")))
+            self.memory.follow(known, saved["numbers"], self.levels.values)
+            self._tally = Tally(known)
+            self._tally.tries, self._tally.wrong = saved["tries"].copy(), saved["wrong"].copy()
+        self._refuted = None
+        if state["refuted"] is not None:
+            trace, found = state["refuted"]
+            self._refuted = LetterTrace(*(np.array(part) for part in trace)), Refutation(*found)
+
+
+def unknown_machine(
+    states: int = 16, *, symbols: MachineLike | Alphabet | None = None, flips: float = 0.0, keep: int = 2000
+) -> MachineLearning:
+    """A machine of which nothing is known, to be learned while somebody acts: for wrappers and loops of one's own.
+
+    `states`: most states that it may have, which is the width of the belief; `symbols`: the alphabet, or a machine or
+    task over it, where the environment tells the symbols (`info["letter"]`, as `nrm.TaskEnv` does), else every distinct
+    observation is a letter; `flips`, `keep`: as in `InferenceConfig`.
+    """
+    config = InferenceConfig(states=states, flips=flips, keep=keep)
+    if symbols is None:
+        return MachineLearning(SeenLetters(), config)
+    alphabet = symbols if isinstance(symbols, Alphabet) else as_machine(symbols).alphabet
+    return MachineLearning(ToldLetters(alphabet), config)

@@ -1,0 +1,230 @@
+"""Learning the machine while acting: it is found, runs resume exactly, and what cannot work says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import nrm
+from nrm.agents import METHODS, Trainer, new_trainer
+from nrm.agents.a2c import A2CConfig
+from nrm.agents.evaluation import evaluate
+from nrm.agents.inferring import same_task
+from nrm.envs import BatchedMinecraft, MinecraftConfig
+from nrm.errors import ConfigError, LimitError
+from nrm.inference import Hypothesis
+from nrm.machines import TaskPool
+from nrm.tracking import HypothesisMemory, InferenceConfig, MachineLearning, RecordedEpisode, Seen
+from nrm.tracking.letters import ListedLetters, SeenLetters
+from nrm.tracking.versions import Version, found_at
+
+SYMBOLS = ("gem", "lava", "empty")
+CORRIDOR = MinecraftConfig(size=(3, 1), items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0), steps=12)
+
+
+def corridor(formula: str = "F(gem & F lava)", count: int = 8) -> BatchedMinecraft:
+    return BatchedMinecraft(CORRIDOR, nrm.compile(formula, SYMBOLS), count)
+
+
+def made(method: str, episodes: int = 300, seed: int = 1, world: Any = None, **inference: Any) -> Trainer:
+    settings = {"algorithm": A2CConfig(learning_rate=3e-3), "inference": InferenceConfig(**inference)}
+    return new_trainer(world or corridor(), method, episodes=episodes, seed=seed, settings=settings)
+
+
+@pytest.mark.parametrize("method", ["machine", "both"])
+def test_the_machine_is_found_and_the_world_is_solved(method: str) -> None:
+    trainer = made(method, 400)
+    trainer.run()
+    inference = trainer.inference
+    assert inference is not None
+    assert trainer.history.mean_return() > 90
+    assert inference.versions[-1].right
+    assert inference.hypothesis.states == 3
+    assert (found_at(inference.versions) or 1000) < 100
+    assert evaluate(trainer, corridor(), 8, 5, greedy=True).mean_return == 100.0
+
+
+@pytest.mark.parametrize("method", ["machine", "both"])
+def test_a_run_that_goes_on_ends_as_one_that_was_never_interrupted(method: str) -> None:
+    whole = made(method, 200)
+    whole.run()
+    half = made(method, 200)
+    for _ in range(7):
+        half.update()
+    assert half.inference is not None
+    assert half.inference.versions
+    saved = torch.load(_as_file(half.state_dict()), weights_only=True)
+    resumed = made(method, 200)
+    resumed.load_state_dict(saved)
+    assert resumed.inference is not None
+    assert resumed.inference.state_dict()["counters"] == half.inference.state_dict()["counters"]
+    resumed.run()
+    assert whole.inference is not None
+    assert resumed.history == whole.history
+    assert resumed.inference.versions == whole.inference.versions
+
+
+def _as_file(state: dict[str, Any]) -> Any:
+    import io
+
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    buffer.seek(0)
+    return buffer
+
+
+def episode(cells: list[int], rewards: list[float]) -> RecordedEpisode:
+    return RecordedEpisode(0, sum(rewards), len(cells), np.array(cells), np.array(rewards), None)
+
+
+def frames() -> torch.Tensor:
+    return torch.arange(4, dtype=torch.float32)[:, None]
+
+
+def test_a_machine_grows_by_refutation_and_states_keep_their_numbers() -> None:
+    learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=4))
+    assert learning.add([episode([0, 0], [0.0, 0.0])]) is None  # nothing happens, as was believed
+    first = learning.add([episode([0, 1], [0.0, 50.0])])
+    assert first is not None
+    assert first.refuted_by is not None
+    assert (first.refuted_by.letters, first.refuted_by.expected, first.refuted_by.shown) == ((0, 1), 0.0, 50.0)
+    assert first.numbers == (0, 1)
+    # From the second state letter 2 leads to a third one.
+    second = learning.add([episode([1, 2], [50.0, 50.0])])
+    assert second is not None
+    assert second.levels == (0.0, 50.0, 100.0)
+    assert second.numbers == (0, 1, 2)
+    # What is known already teaches nothing.
+    assert learning.add([episode([0, 1, 0, 2], [0.0, 50.0, 0.0, 50.0])]) is None
+    assert len(learning.versions) == 2
+    assert Version.from_json(second.to_json()) == second
+    assert str(learning.hypothesis.certainty()) == "3 transitions seen (1 once), 3 assumed"
+
+
+def test_the_memory_follows_the_machine_and_believes_rewards_that_it_does_not_say() -> None:
+    learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=4))
+    learning.add([episode([0, 1, 2], [0.0, 50.0, 50.0])])
+    memory = learning.memory
+    start = memory.start(3)
+    assert start.tolist() == [0, 0, 0]
+    unused = torch.zeros(3, dtype=torch.int64)
+    # Letter 1 moves; letter 0 does not; letter 3 was never seen to do anything, but is paid like a goal.
+    seen = Seen(torch.tensor([1, 0, 3]), None, unused, torch.tensor([50.0, 0.0, 100.0]), None)
+    assert memory.read(start, seen).tolist() == [1, 0, 2]
+    assert memory.feature(memory.read(start, seen))[0].tolist() == [0.0, 1.0, 0.0, 0.0]
+    elsewhere = memory.on(frames().flip(0))
+    assert elsewhere.read(start[:1], Seen(torch.tensor([2]), None, unused[:1], torch.tensor([50.0]), None)).item() == 1
+
+
+def test_too_many_states_leave_the_old_machine_with_a_note() -> None:
+    learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=2))
+    learning.add([episode([1], [50.0])])
+    assert learning.add([episode([1, 2], [50.0, 50.0])]) is None
+    assert learning.hypothesis.states == 2
+    assert "no machine of at most 2 states" in learning.note
+
+
+def test_settled_machines_keep_no_episodes_but_those_that_surprise() -> None:
+    learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=4, settled=10, keep=6))
+    for _ in range(30):
+        learning.add([episode([0, 1], [0.0, 50.0])])
+    assert learning.episodes - learning.surprised >= 10
+    assert len(learning.state_dict()["telling"]) == 6
+    learning.add([episode([2], [50.0])])
+    assert not learning.settled
+    kept = learning.state_dict()
+    assert int(kept["telling"].sum()) == 2  # the first that surprised, and this one
+    assert kept["kept"]["letters"].tolist()[-1] == 2
+
+
+def test_wrong_rewards_do_not_grow_the_machine_for_ever() -> None:
+    generator = np.random.default_rng(0)
+    grown = {}
+    for flips in (0.0, 0.05):
+        learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=8, flips=flips))
+        for _ in range(600):
+            cells = generator.integers(4, size=10)
+            levels = np.where(np.maximum.accumulate(cells == 1), 50.0, 0.0)
+            wrong = generator.random(10) < 0.05
+            shown = np.where(wrong, 50.0 - levels, levels)
+            try:
+                learning.add([episode(cells.tolist(), np.diff(shown, prepend=0.0).tolist())])
+            except nrm.errors.ContradictionError:
+                break
+        grown[flips] = learning.hypothesis.states
+    assert grown[0.05] == 2
+    assert grown[0.0] != 2
+
+
+def test_unseen_transitions_earn_a_bonus() -> None:
+    learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=4, explore=5.0))
+    learning.add([episode([0, 1, 1], [0.0, 50.0, 0.0])])
+    numbers, cells = torch.tensor([[0, 0, 1, 1]]), torch.tensor([[0, 2, 1, 3]])
+    assert learning.bonus(numbers, cells, cells).tolist() == [[0.0, 5.0, 0.0, 5.0]]
+    trainer = made("both", 40, explore=3.0)
+    trainer.run()
+    assert max(trainer.history.returns) <= 100.0  # what the policy earns on top is no return
+
+
+def test_observations_that_nobody_lists_are_letters_as_they_come() -> None:
+    letters = SeenLetters()
+    learning = MachineLearning(letters, InferenceConfig(states=4))
+    walk = RecordedEpisode(0, 50.0, 2, np.array([[0.5], [1.5]]), np.array([0.0, 50.0]), None)
+    learning.add([walk])
+    assert len(letters) == 2
+    assert letters.name(1) == "(1.5)"
+    unused = torch.zeros(2, dtype=torch.int64)
+    seen = Seen(torch.tensor([[1.5], [9.0]], dtype=torch.float64), None, unused, torch.tensor([50.0, 0.0]), None)
+    assert learning.memory.read(learning.memory.start(2), seen).tolist() == [1, 0]
+    again = MachineLearning(SeenLetters(), InferenceConfig(states=4))
+    again.load_state_dict(learning.state_dict())
+    assert again.memory.read(again.memory.start(2), seen).tolist() == [1, 0]
+
+
+def test_too_many_observations_say_which_other_way_there_is() -> None:
+    learning = MachineLearning(SeenLetters(), InferenceConfig())
+    many = np.arange(1100.0)[:, None]
+    with pytest.raises(LimitError, match=r"more than 1024 distinct observations.*--unknown grounding"):
+        learning.add([RecordedEpisode(0, 0.0, 1100, many, np.zeros(1100), None)])
+
+
+def test_settings_and_worlds_that_make_no_sense_are_refused() -> None:
+    for wrong in ({"states": 0}, {"flips": 0.5}, {"flips": -0.1}, {"explore": -1.0}, {"keep": 0}):
+        with pytest.raises(ConfigError, match=f"inference.{next(iter(wrong))}"):
+            InferenceConfig(**wrong)
+    pool = TaskPool.of([nrm.compile("F gem", SYMBOLS), nrm.compile("F lava", SYMBOLS)])
+    for method in ("machine", "both"):
+        with pytest.raises(ConfigError, match="learns the machine of one task"):
+            made(method, world=BatchedMinecraft(CORRIDOR, pool, 2))
+
+
+def test_judging_looks_at_levels_on_all_letters_until_the_end() -> None:
+    task = nrm.compile("F(gem & F lava)", SYMBOLS)
+    # Observations 0 and 2 are empty, 1 is the gem, 3 is lava.
+    meaning, values = np.array([2, 0, 2, 1]), np.array([0.0, 50.0, 100.0])
+    table = np.array([[0, 1, 0, 0], [1, 1, 1, 2], [2, 2, 2, 2]])
+    blank = np.zeros_like(table)
+    right = Hypothesis(table, np.arange(3), blank, np.array([0, 1, 0, 2]))
+    assert same_task(task, meaning, right, values)
+    wrong = replace(right, table=np.array([[0, 1, 0, 1], [1, 1, 1, 2], [2, 2, 2, 2]]))
+    assert not same_task(task, meaning, wrong, values)
+    assert not same_task(task, meaning, right, np.array([0.0, 40.0, 100.0]))
+
+
+def test_symbols_that_were_never_met_count_as_unknown() -> None:
+    trainer = made("machine")
+    assert trainer.inference is not None
+    told = RecordedEpisode(0, 50.0, 2, np.array([1, 0]), np.array([0.0, 50.0]), np.array([2, 0]))
+    version = trainer.inference.add([told])
+    assert version is not None
+    assert version.right is False  # it explains all that was read, but lava was not
+
+
+def test_what_is_unknown_names_one_method_each() -> None:
+    known = {method.unknown: name for name, method in METHODS.items() if method.unknown}
+    assert known == {"grounding": "nrm", "machine": "machine", "both": "both"}
+    assert isinstance(made("both").learner.memory, HypothesisMemory)
