@@ -1,4 +1,4 @@
-"""Languages of tasks: what each must give so that a task can be written in it. LTLf is the first."""
+"""Languages of tasks: what each must give so that a task can be written in it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from nrm.aliases import Symbol, Trace
 from nrm.automata import Dfa, Limits
+from nrm.logic.reading import Reader
 from nrm.registry import Registry
 
 
@@ -40,6 +41,19 @@ class Language(Generic[Value]):
     """Whether a non-empty trace satisfies a formula, decided by its meaning: the twin that `dfa` is tested against."""
     hint: Callable[[Value], str] | None = None
     """What the writer of a formula over propositions may not have meant, in words; empty for nothing."""
+    reader: Reader | None = None
+    """How it reads text, to tell a formula that stands in the place of another language's."""
+    marks: str = ""
+    """A regular expression that finds what only this language writes."""
 
 
-LANGUAGES: Registry[Language[Any]] = Registry("logic", ("label", "parse", "dfa", "holds"), {"ltlf": "nrm.logic.ltlf"})
+LANGUAGES: Registry[Language[Any]] = Registry(
+    "logic",
+    ("label", "parse", "dfa", "holds"),
+    {
+        "ltlf": "nrm.logic.ltlf",
+        "ldlf": "nrm.logic.ldlf",
+        "ppltl": "nrm.logic.ppltl",
+        "re": "nrm.logic.regex",
+    },
+)
