@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import tyro
 
-from nrm.cli.options import UsageError
+from nrm.cli.options import UsageError, formula_option
 from nrm.cli.terminal import plain_console, table
+from nrm.logic import DEFAULT_LOGIC
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
@@ -40,6 +41,8 @@ class Evaluate:
     """Of the episodes; not a seed of training."""
     task: str | None = None
     """Of an agent of many tasks: the formula to obey, also one that it has never seen."""
+    logic: str = DEFAULT_LOGIC
+    """The language of that formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
     family: str | None = None
     """Of an agent of many tasks: the family that tasks are drawn from; file:PATH for the formulas of a file."""
     count: int = 100
@@ -130,7 +133,8 @@ class Evaluate:
         from nrm.machines import TaskPool
 
         if self.task is not None:
-            pool = TaskPool.of([config.task_named(self.task)])
+            text = formula_option(self.task, self.logic) or self.task
+            pool = TaskPool.of([config.task_named(text)])
             check_possible(pool, trained)
         elif self.family is not None:
             space = config.world_kind.tasks

@@ -16,9 +16,10 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from nrm.cli.options import UsageError
+from nrm.cli.options import UsageError, formula_option
 from nrm.errors import require
 from nrm.files import write_bytes
+from nrm.logic import DEFAULT_LOGIC
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
@@ -41,6 +42,8 @@ class Watch:
     """The folder of the run."""
     task: str | None = None
     """Of an agent of many tasks: the formula to obey, also one that it has never seen."""
+    logic: str = DEFAULT_LOGIC
+    """The language of that formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
     seed: int = 12345
     """Of the episode."""
     greedy: bool = False
@@ -66,7 +69,7 @@ class Watch:
         if trainer.tasks is not None:
             if self.task is None:
                 raise UsageError("the agent can obey many tasks; say which one: --task 'F(a & F b)'")
-            machine = config.task_named(self.task).machine()
+            machine = config.task_named(formula_option(self.task, self.logic) or self.task).machine()
         elif self.task is not None:
             raise UsageError(f"the agent in {self.run_folder} was trained on one task; drop --task")
         mode = "ansi" if self.gif is None else "rgb_array"

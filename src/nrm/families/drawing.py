@@ -115,8 +115,8 @@ def _compiled(task: Task, most_states: int) -> MooreMachine | None:
 def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme) -> TaskPool:
     """All tasks of a file: nothing is drawn, and nothing is left out silently."""
     tasks = []
-    for formula in family.formulas:
-        task = Task(formula, alphabet, reward)
+    for formula, logic in family.formulas:
+        task = Task(formula, alphabet, reward, logic=logic)
         steps = int(task.machine().distance_to_acceptance[task.machine().initial])
         if steps <= 0:
             why = "holds before anything has happened" if steps == 0 else "cannot be satisfied"

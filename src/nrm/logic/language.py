@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from nrm.aliases import Symbol, Trace
 from nrm.automata import Dfa, Limits
@@ -57,3 +58,27 @@ LANGUAGES: Registry[Language[Any]] = Registry(
         "re": "nrm.logic.regex",
     },
 )
+
+DEFAULT_LOGIC = "ltlf"
+
+_NAMED = re.compile(r"\s*([A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?)\s*:\s(.*)", re.DOTALL)
+"""A language's name in front of a formula: `re: (!lava)*; gem`, or `my_module:LANGUAGE: …`."""
+
+
+class Reading(NamedTuple):
+    """A formula, and the language that it is in."""
+
+    formula: FormulaValue
+    logic: str
+
+
+def read_formula(formula: FormulaValue | str, logic: str = DEFAULT_LOGIC) -> Reading:
+    """Read a formula in a language; text may name its language itself, in front, and then that counts: `re: a; b`."""
+    if isinstance(formula, str) and (named := _NAMED.fullmatch(formula)):
+        return Reading(LANGUAGES[named[1]].parse(named[2]), named[1])
+    return Reading(LANGUAGES[logic].parse(formula), logic)
+
+
+def named_formula(text: str, logic: str = DEFAULT_LOGIC) -> str:
+    """A formula's text with the name of its language in front, as `read_formula` takes it; LTLf needs none."""
+    return text if logic == DEFAULT_LOGIC or _NAMED.fullmatch(text) else f"{logic}: {text}"

@@ -51,7 +51,7 @@ def _pair(op: Op, parts: tuple[Ldlf, ...]) -> Ldlf:
 ASSOCIATIVE = (Op.AND, Op.OR, Op.CHOICE, Op.SEQUENCE)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(_formulas())
 def test_automata_have_the_meaning_of_formulas(formula: Ldlf) -> None:
     check_meaning("ldlf", formula)
@@ -73,13 +73,13 @@ def test_all_traces_up_to_six_steps(text: str) -> None:
     check_meaning("ldlf", parse(text), longest=6)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(_formulas())
 def test_text_is_read_back(formula: Ldlf) -> None:
     check_text("ldlf", formula)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(formulas(past=False), st.booleans())
 def test_ltlf_in_ldlf_gives_the_identical_machine(formula: Formula, exclusive: bool) -> None:
     assert machine_of("ldlf", from_ltlf(formula), exclusive) == machine_of("ltlf", formula, exclusive)

@@ -18,7 +18,7 @@ UNARY = (Op.NOT, Op.YESTERDAY, Op.ONCE, Op.HISTORICALLY)
 BINARY = (Op.AND, Op.OR, Op.XOR, Op.IMPLIES, Op.IFF, Op.SINCE)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(formulas_over(UNARY, BINARY))
 def test_automata_have_the_meaning_of_formulas(formula: Formula) -> None:
     check_meaning("ppltl", formula)

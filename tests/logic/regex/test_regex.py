@@ -47,7 +47,7 @@ def _pair(op: Op, parts: tuple[Regex, ...]) -> Regex:
     return Regex(op, tuple(flat))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(_expressions([*STEPS, PATTERN]))
 def test_automata_match_what_expressions_match(expression: Regex) -> None:
     check_meaning("re", expression)
@@ -60,7 +60,7 @@ def test_all_traces_up_to_six_steps(text: str) -> None:
     check_meaning("re", parse(text), longest=6)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(_expressions([*STEPS, PATTERN]))
 def test_text_is_read_back(expression: Regex) -> None:
     check_text("re", expression)
@@ -96,7 +96,7 @@ def _shared() -> st.SearchStrategy[Regex]:
     return _expressions(STEPS).filter(lambda one: not any(part.op in known for part in one.postorder()))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(_shared())
 def test_words_match_as_in_python(expression: Regex) -> None:
     machine = Task(expression, Alphabet.exclusive("abc"), "acceptance", logic="re").machine()

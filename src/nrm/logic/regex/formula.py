@@ -11,7 +11,7 @@ from nrm.logic.term import Term, written_name
 class Op(Enum):
     """The operators of steps, then those of longer traces."""
 
-    TRUE = "true"
+    TRUE = "."
     FALSE = "false"
     ATOM = "atom"
     NOT = "!"
