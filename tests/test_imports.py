@@ -18,6 +18,7 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "logic": ("automata",),
     "machines": ("logic",),
     "groundability": ("machines",),
+    "explanations": ("groundability",),
     "families": ("machines",),
     "neural": ("machines",),
     "tracking": ("neural", "groundability"),
@@ -30,7 +31,7 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "results": ("runs",),
     "figures": ("results",),
     "report": ("results",),
-    "cli": ("sweeps", "figures", "report", "sb3"),
+    "cli": ("explanations", "sweeps", "figures", "report", "sb3"),
 }
 """What each folder stands on directly. It may import that, and all that stands below."""
 
@@ -41,7 +42,7 @@ def below(folder: str) -> set[str]:
 
 ALLOWED = {folder: below(folder) for folder in ABOVE}
 SHARED = {"errors", "aliases", "files", "registration", "registry", "timing", "parts"}
-WITHOUT_TORCH = ("automata", "logic", "machines", "groundability", "families")
+WITHOUT_TORCH = ("automata", "logic", "machines", "groundability", "explanations", "families")
 
 
 def imported_modules(path: Path) -> set[str]:

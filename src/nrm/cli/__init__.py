@@ -15,6 +15,7 @@ import tyro
 from nrm.cli.check import Check
 from nrm.cli.compile import Compile
 from nrm.cli.evaluate import Evaluate
+from nrm.cli.explain import Explain
 from nrm.cli.fit import Fit
 from nrm.cli.report import Report
 from nrm.cli.reproduce import Reproduce
@@ -25,7 +26,7 @@ from nrm.cli.train import Train, plain_arguments, train_command
 from nrm.cli.watch import Watch
 from nrm.errors import NrmError, NrmWarning
 
-_Command = Compile | Check | Fit | Shortcuts | Tasks | Evaluate | Watch | Reproduce | Sweep | Report
+_Command = Compile | Check | Explain | Fit | Shortcuts | Tasks | Evaluate | Watch | Reproduce | Sweep | Report
 
 
 class _Warnings:

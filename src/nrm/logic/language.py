@@ -44,6 +44,8 @@ class Language(Generic[Value]):
     """What the writer of a formula over propositions may not have meant, in words; empty for nothing."""
     reader: Reader | None = None
     """How it reads text, to tell a formula that stands in the place of another language's."""
+    words: Callable[[Value], str] | None = None
+    """A formula in plain English."""
     marks: str = ""
     """A regular expression that finds what only this language writes."""
 

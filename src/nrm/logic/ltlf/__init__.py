@@ -6,5 +6,6 @@ from nrm.logic.ltlf.hints import hint
 from nrm.logic.ltlf.parser import READER, parse
 from nrm.logic.ltlf.semantics import holds
 from nrm.logic.ltlf.translation import translate
+from nrm.logic.ltlf.words import in_words
 
-LTLF: Language[Formula] = LANGUAGES.register(Language("ltlf", "LTLf", parse, translate, holds, hint, READER))
+LTLF: Language[Formula] = LANGUAGES.register(Language("ltlf", "LTLf", parse, translate, holds, hint, READER, in_words))
