@@ -8,7 +8,11 @@ from typing import Protocol
 import numpy as np
 
 from nrm.aliases import IntArray
+from nrm.automata.letter_diagram import DENSE, MOST_LISTED, LetterDiagram, diagram_of_levels
 from nrm.automata.tables import Limits
+
+CROWDED = 16
+"""Letters in a class on average up to which all letters are listed, while they can be."""
 
 
 class Diagram(Protocol):
@@ -21,16 +25,16 @@ class Diagram(Protocol):
 
 def letter_classes(
     diagram: Diagram, roots: Sequence[int], variables: int, limits: Limits
-) -> tuple[IntArray, list[tuple[int, ...]]]:
+) -> tuple[IntArray | LetterDiagram, list[tuple[int, ...]]]:
     """The class of each of the 2^variables letters, and for each class the node that it leads to from each root.
 
     Walks all diagrams down together; what lies below the last variable is where a letter leads.
     """
     distinct = list(dict.fromkeys(roots))
     columns: dict[tuple[int, ...], int] = {}
-    # Level by level: the tuples of nodes that some choice of the first atoms leads to, and for each choice which.
+    # Level by level: the tuples of nodes that some choice of the first atoms leads to, and where each leads.
     tuples: list[tuple[int, ...]] = [tuple(distinct)]
-    choice = np.zeros(1, dtype=np.int64)
+    edges: list[list[tuple[int, int]]] = []
     var, below_low, below_high = diagram.var, diagram.low, diagram.high
     for level in range(variables):
         following: dict[tuple[int, ...], int] = {}
@@ -40,10 +44,19 @@ def letter_classes(
             high = tuple(below_high[n] if var[n] == level else n for n in nodes)
             lows.append(following.setdefault(low, len(following)))
             highs.append(following.setdefault(high, len(following)))
-        choice = np.concatenate([np.array(lows)[choice], np.array(highs)[choice]])
+        edges.append(list(zip(lows, highs, strict=True)))
         tuples = list(following)
         limits.check(len(distinct), len(tuples))
     for nodes in tuples:
         columns.setdefault(nodes, len(columns))
     place = {root: index for index, root in enumerate(distinct)}
-    return choice.astype(np.int32), [tuple(nodes[place[root]] for root in roots) for nodes in columns]
+    moves = [tuple(nodes[place[root]] for root in roots) for nodes in columns]
+    # Where most letters are a class of their own, an array is smaller than a diagram.
+    if variables <= DENSE or (variables <= MOST_LISTED and len(columns) * CROWDED >= 1 << variables):
+        choice = np.zeros(1, dtype=np.int64)
+        for pairs in edges:
+            below = np.array(pairs)
+            choice = np.concatenate([below[choice, 0], below[choice, 1]])
+        return choice.astype(np.int32), moves
+    numbers = range(len(columns))
+    return diagram_of_levels(edges, numbers, tuple(range(variables)), variables), moves

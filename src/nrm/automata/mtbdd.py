@@ -100,6 +100,25 @@ class Mtbdd(Generic[Leaf]):
             done[f] = result
         return result
 
+    def choice(self, var: int, low: int, high: int, done: dict[tuple[int, int, int], int]) -> int:
+        """If `var` then `high` else `low`, which may ask for variables above it; `done` keeps what was found."""
+        if low == high:
+            return low
+        key = (var, low, high)
+        result = done.get(key)
+        if result is None:
+            top = min(self.var[low], self.var[high])
+            if var < top:
+                result = self.node(var, low, high)
+            else:
+                lows, highs = (
+                    (self.low[node], self.high[node]) if self.var[node] == top else (node, node) for node in (low, high)
+                )
+                false, true = (self.choice(var, lows[side], highs[side], done) for side in (0, 1))
+                result = self.node(top, false, true)
+            done[key] = result
+        return result
+
     def below(self, roots: Iterable[int]) -> Iterator[int]:
         """Every node that some function uses, once, in a fixed order."""
         pending = list(roots)[::-1]

@@ -8,8 +8,6 @@ from functools import cached_property
 from itertools import product
 from typing import Literal
 
-import numpy as np
-
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
 from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
 from nrm.groundability.counting import DEFAULT_TERMS, digits, sum_over
@@ -63,7 +61,7 @@ class Shortcuts:
     @cached_property
     def class_sizes(self) -> tuple[int, ...]:
         """m_j: how many letters each class has."""
-        return tuple(np.bincount(self.machine.letter_class, minlength=self.machine.classes).tolist())
+        return self.machine.class_sizes
 
     @cached_property
     def members(self) -> tuple[tuple[Letter, ...], ...]:

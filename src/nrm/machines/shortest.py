@@ -7,11 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from nrm.aliases import BoolArray, Letter, State, Step
+from nrm.automata.letter_diagram import LetterDiagram
 from nrm.machines.moore import MooreMachine
 
 
 def plainest_letters(machine: MooreMachine) -> Mapping[int, Letter]:
     """For each letter class one letter at which as little holds as possible, classes with little first."""
+    if isinstance(machine.letters, LetterDiagram):
+        found = machine.letters.plainest_letters()
+        return dict(sorted(found.items(), key=lambda item: (item[1].bit_count(), item[1])))
     letters: dict[int, Letter] = {}
     if machine.alphabet.is_exclusive:
         order = range(machine.alphabet.size)

@@ -100,7 +100,7 @@ class Task:
         least = lifted.trimmed().minimal()
         limits.check(least.states, least.columns.shape[1])
         outputs = least.accepting.astype(np.float64)
-        plain = MooreMachine(self.alphabet, least.letter_class, least.columns, least.accepting, outputs)
+        plain = MooreMachine(self.alphabet, least.letters, least.columns, least.accepting, outputs)
         return with_rewards(plain, self.reward)
 
     def _repr_svg_(self) -> str | None:

@@ -69,7 +69,7 @@ def discover(
     crisp, record = _smallest(letters, len(frames), states, settings, progress)
     symbols = crisp.letter_class.astype(np.int64)
     alphabet = Alphabet.exclusive(f"s{n}" for n in range(crisp.classes))
-    named = replace(crisp, alphabet=alphabet, letter_class=np.arange(crisp.classes, dtype=np.int32))
+    named = replace(crisp, alphabet=alphabet, letters=np.arange(crisp.classes, dtype=np.int32))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         net = (grounder or (lambda count: grounder_for(frames.shape[1:], count)))(crisp.classes)

@@ -17,6 +17,7 @@ import numpy as np
 from nrm.automata import Dfa, Limits
 from nrm.automata.bdd import FALSE, TRUE, Bdd
 from nrm.automata.letter_classes import letter_classes
+from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.tables import absorbing_states
 from nrm.errors import LimitError
 from nrm.logic.progression.nodes import NodeKind, Nodes
@@ -147,11 +148,14 @@ class _Progression:
         if key not in self._moves:
             automaton = self.nodes.automata[index]
             after = [self.reaching[index][target] for target in automaton.columns[state].tolist()]
-            functions = [after[number] for number in automaton.letter_class.tolist()]
-            if letter is not None:
-                self._moves[key] = functions[self.places[index].get(letter, len(automaton.atoms))]
+            letters = automaton.letters
+            if isinstance(letters, LetterDiagram):
+                self._moves[key] = self._along(index, letters, after)
+            elif letter is not None:
+                place = self.places[index].get(letter, len(automaton.atoms))
+                self._moves[key] = after[int(letters[place])]
             else:
-                self._moves[key] = self._joined(index, functions)
+                self._moves[key] = self._joined(index, [after[number] for number in letters.tolist()])
         return self._moves[key]
 
     def _joined(self, index: int, functions: list[int]) -> int:
@@ -166,6 +170,21 @@ class _Progression:
             pairs = zip(functions[::2], functions[1::2], strict=True)
             functions = [self.bdd.node(variable, low, high) for low, high in pairs]
         return functions[0]
+
+    def _along(self, index: int, letters: LetterDiagram, after: list[int]) -> int:
+        """One diagram from a function for each letter class of an automaton, along its own diagram."""
+        variable = {place: number for number, place in self.places[index].items()}
+        bdd, made = self.bdd, list[int]()
+
+        def below(child: int) -> int:
+            return made[child] if child >= 0 else after[-1 - child]
+
+        for level, low, high in zip(letters.levels.tolist(), letters.low.tolist(), letters.high.tolist(), strict=True):
+            asked = variable[letters.order[level]]
+            # The automaton may ask in another order than this diagram does.
+            true = bdd.conjunction(bdd.literal(asked, True), below(high))
+            made.append(bdd.disjunction(true, bdd.conjunction(bdd.literal(asked, False), below(low))))
+        return below(letters.root)
 
 
 class _Expander:

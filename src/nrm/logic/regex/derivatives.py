@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from nrm.automata import Dfa, Limits
+from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.mtbdd import Mtbdd
 from nrm.logic.regex.formula import Op, Regex
 from nrm.logic.steps import BOOLEAN, boolean_value
@@ -187,8 +188,11 @@ class Derivatives:
         """The diagram of an automaton's moves from a state."""
         automaton, diagrams = self._automata[index], self.diagrams
         targets = automaton.columns[max(state, 0)].tolist()
-        leaves = [diagrams.leaf(self._run(index, targets[group])) for group in automaton.letter_class.tolist()]
         places = [self._place[name] for name in automaton.atoms]
+        letters_of = automaton.letters
+        if isinstance(letters_of, LetterDiagram):
+            return self._along(letters_of, places, [diagrams.leaf(self._run(index, target)) for target in targets])
+        leaves = [diagrams.leaf(self._run(index, targets[group])) for group in letters_of.tolist()]
         order = sorted(range(len(places)), key=places.__getitem__)
         if automaton.exclusive:
             result = leaves[-1]
@@ -202,6 +206,18 @@ class Derivatives:
         for atom in reversed(order):
             nodes = [diagrams.node(places[atom], *pair) for pair in zip(nodes[::2], nodes[1::2], strict=True)]
         return nodes[0]
+
+    def _along(self, letters: LetterDiagram, places: list[int], leaves: list[int]) -> int:
+        """A diagram of letter classes with leaves in the place of the classes, over our variables."""
+        made: list[int] = []
+        done: dict[tuple[int, int, int], int] = {}
+
+        def below(child: int) -> int:
+            return made[child] if child >= 0 else leaves[-1 - child]
+
+        for level, low, high in zip(letters.levels.tolist(), letters.low.tolist(), letters.high.tolist(), strict=True):
+            made.append(self.diagrams.choice(places[letters.order[level]], below(low), below(high), done))
+        return below(letters.root)
 
 
 def _joined_steps(op: str, left: int, right: int) -> int:
