@@ -10,7 +10,7 @@ from typing import Literal
 
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
 from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
-from nrm.groundability.counting import DEFAULT_TERMS, digits, sum_over
+from nrm.groundability.counting import DEFAULT_TERMS, check_length, digits, sum_over
 from nrm.groundability.data_shortcuts import DataShortcuts, Prefixes
 from nrm.groundability.labels import labels_needed
 from nrm.groundability.letter_maps import is_by_names, map_letters, name_map
@@ -84,6 +84,7 @@ class Shortcuts:
     @cached_property
     def class_internal(self) -> int:
         """How many of them only confuse letters of one class, the identity included: harmless for these tasks."""
+        check_length(self.class_sizes, self.class_sizes)
         result = 1
         for size in self.class_sizes:
             result *= size**size

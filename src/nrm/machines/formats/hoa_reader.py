@@ -96,8 +96,8 @@ def from_hoa(text: str) -> MooreMachine:
         raise MachineError(f"the header says {states:,} states, more than the file has room for")
     if states * alphabet.size > MAX_CELLS:
         raise LimitError(
-            f"{states:,} states and {amount_of_letters(alphabet)} letters make a table of more than {MAX_CELLS:,} entries; "
-            "leave out propositions that no label needs"
+            f"{states:,} states and {amount_of_letters(alphabet)} letters make a table of more than {MAX_CELLS:,} "
+            "entries; leave out propositions that no label needs"
         )
     start = _number(headers, "Start")
     if start >= states:
