@@ -29,8 +29,8 @@ from nrm.sweeps.engines import LocalEngine
 
 EVALUATION = "drawn-layouts.json"
 """What an evaluation found, in the folder of its run."""
-EPISODES = {4: 24_000, 6: 40_000}
-"""Episodes of a run, by the cells along a side."""
+STEPS = {4: 300_000, 6: 600_000}
+"""Steps of a run, by the cells along a side."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,12 @@ class Measured:
 
 def grids(config: Config, size: int) -> Iterator[Grid]:
     """The runs on grids of a size: those that see, and those that do not."""
-    settings = {"world": {"size": size, "layout": "episode"}}
+    settings = {"world": {"size": size}}
     shared: dict[str, Any] = {
         "tasks": config.tasks,
-        "worlds": ("image",),
+        "worlds": ("image-episode",),
         "seeds": config.seeds,
-        "algorithm": "ppo",
-        "episodes": EPISODES.get(size, 40_000),
+        "steps": STEPS.get(size, 600_000),
     }
     if seeing := tuple(method for method in config.methods if method != "blind"):
         yield Grid(methods=seeing, settings=settings, **shared)

@@ -9,20 +9,16 @@ tested with sampled actions, on fresh grids, and without reading any reward. Run
 from __future__ import annotations
 
 import argparse
-import json
-import time
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from nrm.agents.evaluation import evaluate
-from nrm.envs.letter import LetterConfig
+from benchmarks.unseen import all_runs, curve, outcomes
 from nrm.families import draw_pool
 from nrm.families.chains import Reach, ReachAvoid
-from nrm.files import read_json, write_json
 from nrm.machines import TaskPool
-from nrm.runs import RunConfig, choose_run
+from nrm.runs import choose_run
 
 FORMULAS = (
     "F (a & (!b U c)) & F d",
@@ -39,58 +35,20 @@ PUBLISHED = {
 """As published, with true symbols, after 15 million frames."""
 
 
-def tested(config: RunConfig, trainer: object, pool: TaskPool, episodes: int, seed: int) -> list[tuple[float, float]]:
-    """Success, and mean steps of successful episodes, of each task."""
-    found = []
-    for number in range(len(pool)):
-        world = config.build_world(min(episodes, 250), pool.subset([number]))
-        result = evaluate(trainer, world, episodes, seed + number, greedy=False, belief="open")  # type: ignore[arg-type]
-        (one,) = result.by_task
-        found.append((one.success_rate, one.mean_steps or float("nan")))
-    return found
-
-
 def run(method: str, seed: int, steps: int, every: int, episodes: int, world: str) -> dict[str, object]:
-    """One run: what it reaches on the five formulas as it goes, and at its end on longer and on random ones."""
+    """One run: what it reaches on the five formulas as it goes, and at its end on longer ones."""
     config = choose_run(None, world, method, seed, tasks="mixture", steps=steps)
-    alphabet = LetterConfig().alphabet
-    test = TaskPool.of(FORMULAS, alphabet)
-    trainer = config.build_trainer()
+    test = TaskPool.of(FORMULAS, config.alphabet)
+    trainer, found = curve(config, test, every, episodes, 90_000 + 100 * seed, f"{method} {seed}")
     assert trainer.tasks is not None
-    assert not set(test.machines) & set(trainer.tasks.machines), "a test formula is among the training tasks"
-    curve: list[dict[str, object]] = []
-    named: int | None = None
-    began, tests = time.process_time(), 0.0
-    while not trainer.done:
-        trainer.update()
-        accuracy = trainer.history.accuracy
-        if named is None and accuracy and accuracy[-1][1] == 1.0:
-            named = trainer.steps
-        if trainer.steps >= every * (len(curve) + 1) or trainer.done:
-            at = time.process_time()
-            point = tested(config, trainer, test, episodes if trainer.done else 100, 90_000 + 100 * seed)
-            tests += time.process_time() - at
-            cpu = time.process_time() - began - tests
-            curve.append({"steps": trainer.steps, "cpu": cpu, "formulas": point})
-            mean = np.mean([success for success, _ in point])
-            print(f"{method} {seed}: {trainer.steps:,} steps, {cpu:.0f} s, {mean:.4f}", flush=True)
     longer = {}
     for name, family in {
         "reach 12": Reach(shortest=12, longest=12, choices=1),
         "reach and avoid 6": ReachAvoid(shortest=6, longest=6, choices=1, avoided=1),
     }.items():
-        pool = draw_pool(family, alphabet, 20, 77_000 + seed, without=trainer.tasks.machines)
-        longer[name] = float(np.mean([success for success, _ in tested(config, trainer, pool, 50, 91_000)]))
-    return {
-        "method": method,
-        "seed": seed,
-        "world": world,
-        "steps": trainer.steps,
-        "curve": curve,
-        "symbols_right_after": named,
-        "grounding": trainer.history.accuracy[-1][1] if trainer.history.accuracy else None,
-        "longer": longer,
-    }
+        pool = draw_pool(family, config.alphabet, 20, 77_000 + seed, without=trainer.tasks.machines)
+        longer[name] = float(np.mean([one.success for one in outcomes(config, trainer, pool, 50, 91_000)]))
+    return found | {"method": method, "seed": seed, "world": world, "longer": longer}
 
 
 def table(results: list[dict[str, object]]) -> str:
@@ -133,8 +91,8 @@ def draw(results: list[dict[str, object]], path: Path) -> None:
     for method in dict.fromkeys(str(result["method"]) for result in results):
         curves = [result["curve"] for result in results if result["method"] == method]
         lines: list[tuple[list[float], list[float]]] = [([], []) for _ in curves]
-        for (frames, success), curve in zip(lines, curves, strict=True):
-            for point in curve:  # type: ignore[attr-defined]
+        for (frames, success), points in zip(lines, curves, strict=True):
+            for point in points:  # type: ignore[attr-defined]
                 frames.append(point["steps"] / 1000)
                 success.append(float(np.mean([value for value, _ in point["formulas"]])))
             axis.plot(frames, success, color=colours[method], linewidth=0.7, alpha=0.4)
@@ -163,16 +121,19 @@ def main() -> None:
     parser.add_argument("--figure", type=Path, help="draw success against frames here")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    folder = options.out / f"{options.world}_world"
-    folder.mkdir(parents=True, exist_ok=True)
-    results = []
-    for method in options.methods:
-        for seed in options.seeds:
-            path = folder / f"{method}-{seed}-{options.steps}.json"
-            if not path.exists():
-                found = run(method, seed, options.steps, options.every, options.episodes, options.world)
-                write_json(path, json.loads(json.dumps(found)))
-            results.append(read_json(path))
+    names = {
+        f"{method}-{seed}-{options.steps}": (
+            method,
+            seed,
+            options.steps,
+            options.every,
+            options.episodes,
+            options.world,
+        )
+        for method in options.methods
+        for seed in options.seeds
+    }
+    results = list(all_runs(options.out / f"{options.world}_world", names, run))
     print(table(results))
     if options.figure is not None:
         draw(results, options.figure)

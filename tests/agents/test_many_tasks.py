@@ -150,3 +150,20 @@ def test_bad_requests() -> None:
         choose_run(None, "letter", "rm", 0, tasks="reach", steps=0)
     with pytest.raises(ConfigError, match="many tasks, of the family reach"):
         choose_run(None, "letter", "rm", 0, tasks="reach").build_task()
+
+
+def test_a_whole_rollout_of_told_tasks_in_one_call_is_the_rollout_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer = small_run("rnn", 1000)
+    learner: Any = trainer.learner
+    rollout = learner.collect()
+    assert bool(rollout.done.any())
+    assert len(rollout.task.unique()) > 2
+    fast = learner.actor._remembered(rollout)
+    weight = torch.randn(fast.shape, generator=torch.Generator().manual_seed(0))
+    parameters = list(learner.memory.parameters())
+    gradients = torch.autograd.grad((fast * weight).sum(), parameters)
+    monkeypatch.setattr(type(learner.memory), "unrolled", None)
+    slow = learner.actor._remembered(rollout)
+    torch.testing.assert_close(fast, slow, rtol=0, atol=1e-5)
+    for one, other in zip(gradients, torch.autograd.grad((slow * weight).sum(), parameters), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)

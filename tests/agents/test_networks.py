@@ -15,6 +15,7 @@ from nrm.agents import NetworkConfig, Trainer, new_trainer
 from nrm.agents.actions import BoxActions, DiscreteActions
 from nrm.agents.evaluation import evaluate
 from nrm.agents.networks import NETWORKS, Sight
+from nrm.agents.networks.egocentric import EgocentricNetwork
 from nrm.agents.networks.paper import ActorCritic
 from nrm.agents.networks.residual import READ, Patches, ResidualNetwork
 from nrm.agents.networks.running import RunningFeatures
@@ -37,7 +38,7 @@ def images(count: int = 6, side: int = 64) -> Tensor:
 @pytest.mark.parametrize(
     ("config", "algorithm", "kind"),
     [
-        (DRAWN, "ppo", ResidualNetwork),
+        (DRAWN, "ppo", EgocentricNetwork),
         (DRAWN, "a2c", ActorCritic),
         (MinecraftConfig(observation="image"), "ppo", ActorCritic),
         (MinecraftConfig(), "ppo", ActorCritic),
@@ -99,7 +100,7 @@ def test_small_images_and_vectors_are_refused_with_the_way_out() -> None:
         new_trainer(world(MinecraftConfig()), "rm", settings={"network": NetworkConfig(encoder="residual")})
     with pytest.raises(ConfigError, match="unknown network 'residul'; did you mean 'residual'"):
         new_trainer(world(), "rm", settings={"network": NetworkConfig(encoder="residul")})
-    assert list(NETWORKS) == ["paper", "residual", "dynamic", "parts", "blind"]
+    assert list(NETWORKS) == ["paper", "residual", "dynamic", "egocentric", "parts", "blind"]
 
 
 def test_running_statistics_are_those_of_all_that_was_seen() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nrm.figures.series import Curve, class_curve, collect, count_note, grounding_curves, learning_curve
+from nrm.figures.series import Curve, class_curve, collect, count_note, grounding_curves, learning_curve, success_curve
 from nrm.results import Record
 from tests.results.synthetic import record
 
@@ -17,7 +17,7 @@ from tests.results.synthetic import record
 def test_learning_curve_is_the_mean_of_moving_means() -> None:
     runs = [record([0, 10, 20, 30]), record([10, 10, 10, 10, 99], seed=1)]
     curve = learning_curve(runs, window=2)
-    assert curve.episodes.tolist() == [2, 3, 4]  # as far as the shorter one goes
+    assert curve.at.tolist() == [2, 3, 4]  # as far as the shorter one goes
     assert curve.mean.tolist() == [7.5, 12.5, 17.5]
     assert curve.deviation.tolist() == [2.5, 2.5, 7.5]
 
@@ -27,9 +27,9 @@ def test_curves_are_thinned_and_keep_their_ends(length: int, window: int) -> Non
     returns = np.arange(length, dtype=np.float64)
     curve = learning_curve([record(returns.tolist())], window)
     width = min(window, length)
-    assert len(curve.episodes) <= 250
-    assert (curve.episodes[0], curve.episodes[-1]) == (width, length)
-    assert curve.mean == pytest.approx(curve.episodes - (width + 1) / 2)
+    assert len(curve.at) <= 250
+    assert (curve.at[0], curve.at[-1]) == (width, length)
+    assert curve.mean == pytest.approx(curve.at - (width + 1) / 2)
 
 
 def test_a_class_weighs_its_tasks_alike() -> None:
@@ -37,7 +37,7 @@ def test_a_class_weighs_its_tasks_alike() -> None:
     first = Curve(episodes, np.array([0.0, 0.0]), np.array([3.0, 3.0]), 5)
     second = Curve(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0]), np.array([4.0, 4.0, 4.0]), 1)
     both = class_curve([first, second])
-    assert both.episodes[-1] == 2
+    assert both.at[-1] == 2
     assert both.mean[[0, -1]].tolist() == [5, 10]
     assert both.deviation[0] == pytest.approx(np.sqrt((9 + 16) / 2))
     assert both.runs == 6
@@ -46,7 +46,7 @@ def test_a_class_weighs_its_tasks_alike() -> None:
 def test_grounding_holds_between_bursts() -> None:
     runs = [record([0] * 8, method="nrm", seed=seed) for seed in (0, 1)]
     curve = grounding_curves(runs)["accuracy_modulo_shortcuts"]
-    assert curve.episodes.tolist() == list(range(9))
+    assert curve.at.tolist() == list(range(9))
     assert curve.mean.tolist() == [0, 0, 0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 1]
     assert curve.runs == 2
 
@@ -92,3 +92,21 @@ def test_tasks_come_in_order_in_every_world() -> None:
     )
     assert runs.worlds == ["map", "image"]
     assert [task.paper and task.paper.number for task in runs.tasks_in("image")] == [1, 2]
+
+
+def test_success_over_steps_by_hand() -> None:
+    one = record([100, 0, 100, 100])
+    other = replace(record([0, 0, 100]), metrics={**record([0, 0, 100]).metrics, "steps": np.array([5.0, 15.0, 45.0])})
+    # Means of two episodes: of one 0.5, 0.5, 1 at steps 20, 30, 40; of the other 0 and 0.5 at 15 and 45.
+    curve = success_curve([one, other], 2)
+    assert (curve.at[0], curve.at[-1], curve.runs) == (20, 40, 2)
+    assert curve.mean[0] == pytest.approx((0.5 + 0.5 * 5 / 30) / 2)
+    assert curve.mean[-1] == pytest.approx((1 + 0.5 * 25 / 30) / 2)
+
+
+def test_grounding_of_many_tasks_is_over_steps() -> None:
+    run = replace(record([0, 100, 100, 100], method="nrm"), task=None)
+    curve = grounding_curves([run])["accuracy"]
+    assert curve.at[-1] == 40
+    # A burst after every episode of 10 steps: 0, 0.1, 0.2, 0.3, 0.4.
+    assert curve.mean[[0, 9, 10, 25, 40]].tolist() == pytest.approx([0, 0, 0.1, 0.2, 0.4])

@@ -11,7 +11,8 @@ import pytest
 
 from nrm.errors import FileError, MissingExtraError, StatisticsError
 from nrm.figures import write_figures
-from nrm.results import Record
+from nrm.results import Record, read_records
+from tests.results.folders import many_run, run
 from tests.results.synthetic import grid, record
 
 
@@ -67,3 +68,12 @@ def test_matplotlib_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"neural-reward-machines\[figures\]"):
         write_figures([record([1.0])], tmp_path)
+
+
+def test_agents_of_many_tasks_have_figures_of_their_own(tmp_path: Path) -> None:
+    many_run(tmp_path / "runs" / "many", "nrm", steps=600)
+    names = {path.stem for path in write_figures(read_records(tmp_path / "runs")[0], tmp_path / "out")}
+    assert names == {"families-letter", "grounding-families-letter", "iqm", "profiles"}
+    run(tmp_path / "runs" / "one", "nrm", episodes=20)
+    names = {path.stem for path in write_figures(read_records(tmp_path / "runs")[0], tmp_path / "all")}
+    assert {"families-letter", "grounding-families-letter", "tasks-map", "grounding-map"} <= names

@@ -17,7 +17,7 @@ from nrm.figures.series import collect
 from nrm.groundability import shortcuts
 from nrm.machines import MooreMachine
 from nrm.report import Page, build_report, write_report
-from nrm.report.building import shortcut_words
+from nrm.report.words import shortcut_words
 from nrm.results import read_record, read_records
 from nrm.runs import RunFolder
 from tests.report.conftest import NASTY

@@ -81,7 +81,7 @@ def test_a_world_that_renders_pixels_is_filmed(tmp_path: Path) -> None:
             place = min(max(place + (1 if step["action"] else -1), 0), 4)
             assert _red(page, step["frame"]) == place  # the picture of this very step
             assert recording["names"][step["letter"]] == {0: "mail", 4: "desk"}.get(place, "floor")
-            assert 0 <= step["sure"] <= 1
+            assert 0 <= step["read"][0][1] <= 1
             state = machine.next_state(state, step["letter"])
             assert step["state"] == state
     assert len(page.data["tiles"]) <= 5  # each picture is in the page once

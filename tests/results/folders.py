@@ -44,6 +44,36 @@ def run(
     return path
 
 
+LETTERS: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
+"""A small LetterWorld."""
+
+
+def many_run(
+    path: Path,
+    method: str = "nrm",
+    seed: int = 0,
+    *,
+    family: str = "reach",
+    steps: int = 1600,
+    count: int = 6,
+    stop_after: int | None = None,
+    settings: dict[str, dict[str, Any]] | None = None,
+) -> Path:
+    """A small run folder of an agent of many tasks."""
+    sections: dict[str, dict[str, Any]] = {
+        "world": LETTERS,
+        "tasks": {"count": count},
+        "algorithm": {"minibatch": 128, "epochs": 2},
+        **(settings or {}),
+    }
+    config = choose_run(None, "letter", method, seed, tasks=family, steps=steps, environments=16, settings=sections)
+    folder = RunFolder(path)
+    folder.begin(config)
+    updates = iter(range(10**6))
+    train(folder, folder.load(), interrupted=lambda: stop_after is not None and next(updates) >= stop_after)
+    return path
+
+
 def configure(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change a run's config.json by hand."""
     data = json.loads((path / "config.json").read_text())

@@ -15,6 +15,7 @@ from tests.results.synthetic import grid, record
 
 def renamed(run: Record, **changes: object) -> Record:
     """The same run with another task."""
+    assert run.task is not None
     task: Task = replace(run.task, **changes)  # type: ignore[arg-type]
     return replace(run, task=task, config=replace(run.config, task=task_toml(task)))
 
@@ -47,9 +48,9 @@ def test_numbers_in_names_count() -> None:
 
 
 def test_two_formulas_under_one_name_are_two_tasks() -> None:
-    one, other = record([100] * 3), renamed(record([0] * 3, task="F gem"), name=record([1]).task.name)
+    one, other = record([100] * 3), renamed(record([0] * 3, task="F gem"), name=record([1]).subject)
     found = [group.task for group in group_runs([one, other]).groups]
-    assert found == [f"{one.task.name} (F pickaxe & F lava)", f"{one.task.name} (F gem)"]
+    assert found == [f"{one.subject} (F pickaxe & F lava)", f"{one.subject} (F gem)"]
 
 
 @pytest.mark.parametrize("changes", [{"reward": "acceptance"}, {"reward": (0.0, 1.0)}])
@@ -62,7 +63,7 @@ def test_tasks_that_differ_in_their_rewards_are_two_tasks(changes: dict[str, obj
 def test_one_formula_under_two_names_is_one_task() -> None:
     one, other = record([100] * 3), renamed(record([0] * 3, seed=1), name="mine")
     (group,) = group_runs([one, other, record([0] * 3, seed=2)]).groups
-    assert group.task == one.task.name
+    assert group.task == one.subject
     assert len(group.records) == 3
 
 

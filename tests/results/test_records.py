@@ -25,7 +25,7 @@ def test_a_record_tells_the_run(tmp_path: Path) -> None:
     (record,), problems = read_records(tmp_path)
     assert not problems
     assert (record.method, record.world, record.seed, record.variant) == ("nrm", "map", 0, "wide")
-    assert record.task.name == "visits"
+    assert record.subject == "visits"
     assert record.done
     assert len(record.returns) == 40
     assert record.last_return(10) == pytest.approx(record.returns[-10:].mean())

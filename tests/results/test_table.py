@@ -39,7 +39,7 @@ def test_a_row_by_hand() -> None:
 def test_a_row_depends_on_its_own_runs_only() -> None:
     runs = grid()
     everything = results_table(runs)
-    alone = results_table(run for run in runs if run.method == "nrm" and "5" in run.task.name)
+    alone = results_table(run for run in runs if run.method == "nrm" and "5" in run.subject)
     assert alone == [row for row in everything if row.group.method == "nrm" and "5" in row.group.task]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def test_a_variant_of_one_method_is_no_other_run_of_the_others() -> None:
 def test_minigrid_in_a_grid() -> None:
     pytest.importorskip("minigrid")
     (cell,) = Grid(("F goal & G !lava",), ("minigrid:MiniGrid-LavaGapS5-v0",), methods=("rm",)).cells
-    assert cell.kind == ("minigrid:MiniGrid-LavaGapS5-v0", "rm")
+    assert cell.kind == ("minigrid:MiniGrid-LavaGapS5-v0", "rm", "", "episodes")
     assert cell.name.startswith("minigrid-MiniGrid-LavaGapS5-v0-")
 
 
@@ -131,6 +132,15 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ("tasks = [1]\n[settings.algorithm]\nsteps = 2.5", "algorithm.steps: expected `int`, got `float`"),
         ("tasks = [1", "is not TOML"),
         ("tasks = ['missing.toml']", "missing.toml"),
+        ("tasks = 'mixtur'", "line 1: tasks: unknown family 'mixtur'; did you mean 'mixture'"),
+        ("tasks = 'F gem'", 'A list has tasks: tasks = ["F gem"]'),
+        ("tasks = 'file:nowhere.txt'\nworlds = ['letter']", "nowhere.txt"),
+        ("tasks = 'mixture'\nworlds = ['minigrid:MiniGrid-LavaGapS5-v0']", "has one task; worlds for many tasks: map"),
+        ("tasks = 'mixture'\nworlds = ['letter']\nsteps = 0", "line 3: steps must be at least 1, not 0"),
+        ("tasks = 'mixture'\nworlds = ['letter']\n[settings.family]\nlongst = 2", "unknown setting 'family.longst'"),
+        ("tasks = 'conditionals'\n[settings.world]\nitems = []", "different events at least; there are"),
+        ("tasks = [1]\n[settings.family]\nlongest = 2", 'which name a family: tasks = "mixture"'),
+        ("families = ['reach', 'reach']", "conflicting cells: families lists 'reach' twice"),
     ],
 )
 def test_bad_grids(text: str, message: str) -> None:
@@ -144,3 +154,39 @@ def test_a_task_that_does_not_fit_the_world_is_found_before_training(tmp_path: P
     (tmp_path / "task.toml").write_text('formula = "F gem"\npropositions = ["gem"]\n')
     with pytest.raises(NrmError):
         _ = Grid((str(tmp_path / "task.toml"),)).cells
+
+
+def test_families_of_tasks(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("F a\nF(b & F c)\n")
+    text = """
+tasks = "reach"
+families = ["file:mine.txt"]
+worlds = ["letter"]
+methods = ["rm"]
+steps = 4000
+[settings.tasks]
+count = 50
+[variants.base]
+[variants.few]
+tasks.count = 5
+steps = 2000
+"""
+    grid = grid_from_toml(text, "sweep.toml", tmp_path)
+    names = [cell.name for cell in grid.cells]
+    assert names[:2] == ["letter-reach-rm-base-seed0", "letter-reach-rm-few-seed0"]
+    assert names[2].startswith("letter-mine-")
+    base, few, listed, _ = (cell.config for cell in grid.cells)
+    assert (base.tasks, base.steps, base.settings["tasks"].count, base.algorithm) == ("reach", 4000, 50, "ppo")
+    assert (few.steps, few.settings["tasks"].count) == (2000, 5)
+    assert listed.pool is not None
+    assert listed.pool.names == ("F a", "F(b & F c)")
+    assert replace(grid, families=("reach",)).cells[0].config == base
+
+
+def test_tasks_and_families_side_by_side() -> None:
+    grid = Grid(("1",), methods=("rm",), families=("paper",), settings={"family": {"longest": 1}}, steps=100)
+    one, many = grid.cells
+    assert (one.name, many.name) == ("map-task1-rm-seed0", "map-paper-rm-seed0")
+    assert "family" not in one.config.settings
+    assert many.config.settings["family"].longest == 1
+    assert one.kind != many.kind

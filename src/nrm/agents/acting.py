@@ -216,7 +216,8 @@ class Actor:
         unrolled = getattr(self.memory, "unrolled", None)
         if unrolled is not None:
             seen = Seen(rollout.final_observation, final_features, rollout.action, rollout.reward, None)
-            whole: Tensor = unrolled(carry, seen, rollout.done)
+            told = (rollout.task,) if self._many else ()
+            whole: Tensor = unrolled(carry, seen, rollout.done, *told)
             return whole
         result = []
         for step in range(len(rollout.action)):

@@ -26,6 +26,8 @@ from nrm.tracking import (
     Seen,
     TaskBeliefMemory,
     TaskMemory,
+    TaskStateMemory,
+    ViewedMemory,
     begin,
     reset,
 )
@@ -38,7 +40,8 @@ class Played(NamedTuple):
     """(envs,), or (envs, size) where an action is a row of numbers."""
     batch: StepBatch
     memory: Tensor
-    """(envs, size) what the policy sees of its memory after the step, before any reset."""
+    """(envs, size) what is remembered after the step, before any reset: the belief over the states of one task where
+    the method follows them, also where the policy sees it through the view of tasks."""
     label: Tensor
     """(envs,) the true letter read."""
     state: Tensor
@@ -47,6 +50,9 @@ class Played(NamedTuple):
     """(envs, letters) what the grounder says of the step; None where the method has none."""
     task: Tensor | None = None
     """(envs,) the number of the task, where there are many."""
+    belief: Tensor | None = None
+    """(envs, states) how probable the memory calls each state of the environment's own machine after the step; None
+    where it follows none."""
 
     @property
     def done(self) -> Tensor:
@@ -81,7 +87,8 @@ class Evaluation:
     grounding: Accuracy | None
     """How often the grounder names what is seen, over the steps of the episodes."""
     borders: BorderAccuracy | None
-    """The same all over the world, near borders between symbols and far from them, where observations can be drawn."""
+    """The same all over the world, near borders between symbols and far from them, where observations can be drawn.
+    Of one task."""
     by_task: tuple[TaskOutcome, ...] = ()
     """Task by task, where there are many."""
 
@@ -110,6 +117,8 @@ def play(
     def features(observation: Tensor) -> Tensor:
         return policy.encoder(observation if world.frames is None else world.frames[observation])
 
+    # What is believed of the states, also where the policy sees them through the view of tasks.
+    inner = memory.memory if isinstance(memory, ViewedMemory) else memory
     with torch.no_grad():
         observation = world.reset(seed)
         task = None if many is None else many.task
@@ -125,9 +134,13 @@ def play(
             seen = Seen(batch.final_observation, read, action, batch.reward, state)
             reached = memory.read(carry, seen)
             said = None
-            if isinstance(memory, BeliefMemory | TaskBeliefMemory):
-                said = memory.letters(carry, batch.final_observation)
-            yield Played(action, batch, memory.feature(reached), truth.label, truth.final_state, said, task)
+            if isinstance(inner, BeliefMemory | TaskBeliefMemory):
+                said = inner.letters(carry, batch.final_observation)
+            feature = inner.feature(reached)
+            believed = feature if trainer.method.tracks_states else None
+            if isinstance(inner, TaskMemory):
+                believed = inner.states(reached) if isinstance(inner, TaskBeliefMemory | TaskStateMemory) else None
+            yield Played(action, batch, feature, truth.label, truth.final_state, said, task, believed)
             task = None if many is None else many.task
             carry = reset(memory, reached, batch.terminated | batch.truncated, task)
             observation = batch.observation
@@ -185,7 +198,7 @@ def evaluate(
         if total
         else None,
         grounding=grounding,
-        borders=trainer.borders(),
+        borders=trainer.borders() if many is None else None,
         by_task=() if many is None else _by_task(many, np.array(tasks), np.array(successes), np.array(lengths)),
     )
 

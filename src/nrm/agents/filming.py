@@ -12,6 +12,7 @@ from nrm.agents.evaluation import Played, play
 from nrm.agents.training import Trainer
 from nrm.envs import VectorWorld
 from nrm.errors import WorldError
+from nrm.tracking import Belief
 
 
 class Shot(NamedTuple):
@@ -22,11 +23,13 @@ class Shot(NamedTuple):
     played: Played
 
 
-def film(trainer: Trainer, env: gymnasium.Env[Any, Any], seed: int, greedy: bool) -> Iterator[Shot]:
-    """One episode of an environment with a task, to its end."""
+def film(
+    trainer: Trainer, env: gymnasium.Env[Any, Any], seed: int, greedy: bool, belief: Belief | None = None
+) -> Iterator[Shot]:
+    """One episode of an environment with a task, to its end. `belief`: what beliefs read, as in training if absent."""
     camera = None if env.render_mode is None else RenderCollection(env, reset_clean=False)
     world = VectorWorld.of(lambda: env if camera is None else camera, 1)
-    for played in _shown(play(trainer, world, seed, greedy), env):
+    for played in _shown(play(trainer, world, seed, greedy, belief), env):
         pictures = [] if camera is None else list(camera.render())
         done = bool(played.done[0])
         # After an episode's end the next one has begun already, and was rendered.

@@ -52,6 +52,11 @@ class PPOConfig:
     """The weight that it comes down to at the end, in a straight line."""
     reward_scale: float = 0.01
     """Rewards are multiplied by this before they are learned from."""
+    penalty_weight: float = 0.0
+    """How much the negative reward of an episode's last step counts at the beginning. A full penalty teaches to stand
+    still before there is anything to see; without it a lost episode still costs all that it could have earned."""
+    final_penalty_weight: float = 1.0
+    """The weight that it comes to at the end, in a straight line."""
     gradient_norm: float | None = 0.5
     """Longer gradients are shortened to this."""
 
@@ -68,6 +73,15 @@ class PPOConfig:
     def learning_rate_at(self, progress: float) -> float:
         """The step size when this share of training is over."""
         return self.learning_rate + min(1.0, progress) * (self.final_learning_rate - self.learning_rate)
+
+    def penalty_weight_at(self, progress: float) -> float:
+        """The weight of last rewards below zero when this share of training is over."""
+        return self.penalty_weight + min(1.0, progress) * (self.final_penalty_weight - self.penalty_weight)
+
+    def scaled(self, reward: Tensor, terminated: Tensor, progress: float) -> Tensor:
+        """Rewards as they are learned from when this share of training is over; all (time, envs)."""
+        lost = terminated & (reward < 0)
+        return reward * torch.where(lost, self.penalty_weight_at(progress), 1.0) * self.reward_scale
 
     def entropy_weight_at(self, progress: float) -> float:
         """The weight of the entropy when this share of training is over."""
@@ -98,7 +112,7 @@ class PPO:
             scores, values = actor.judge(rollout)
             log_probs, _ = actor.head.evaluate(scores, rollout.action)
             advantage = advantages(
-                rollout.reward * config.reward_scale,
+                config.scaled(rollout.reward, rollout.terminated, progress),
                 values,
                 actor.following(rollout, values),
                 rollout.terminated,
@@ -174,4 +188,4 @@ class PPO:
         self._generator.set_state(state["generator"])
 
 
-ALGORITHMS.register(Algorithm("ppo", "PPO", PPOConfig, PPO, images="residual", environments=64))
+ALGORITHMS.register(Algorithm("ppo", "PPO", PPOConfig, PPO, images="egocentric", environments=64))

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
 from torch import nn
 
+from nrm.agents.acting import Rollout
 from nrm.agents.algorithms import ALGORITHMS, Learner
+from nrm.agents.curriculum import TaskChooser
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
 from nrm.envs.vector import VectorWorld
-from nrm.envs.world import BatchedWorld, Probe, ProbedWorld, tasks_of
-from nrm.errors import ConfigError, TrainingError
+from nrm.envs.world import BatchedWorld, ManyTasksWorld, Probe, ProbedWorld, tasks_of
+from nrm.errors import ConfigError, TrainingError, listing
+from nrm.families import PoolConfig
 from nrm.machines.levels import LevelCodec
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Accuracy, AccuracyMeter, BorderAccuracy, Burst, RecordedEpisode, Recorder
+from nrm.tracking import Accuracy, AccuracyMeter, BorderAccuracy, Burst, Memory, RecordedEpisode, Recorder, ViewedMemory
 
 PROBES = 4000
-"""Observations at which a grounder is looked at, in worlds that can draw them."""
+"""Observations at which a grounder is looked at, in worlds that can draw them; fewer where they are large."""
+PROBED = 8_000_000
+"""Most numbers that these observations have together."""
 
 
 class Decided(NamedTuple):
@@ -69,8 +75,9 @@ class Trainer:
         learner: Learner,
         episodes: int,
         most_steps: int | None = None,
+        drawn: PoolConfig | None = None,
     ) -> None:
-        """`most_steps`: of all environments together, to train for in place of episodes."""
+        """`most_steps`: of all environments together, to train for in place of episodes; `drawn`: how tasks come in."""
         self.most_steps = most_steps
         self.world = world
         self.method = method
@@ -83,6 +90,8 @@ class Trainer:
         self.updates = 0
         self.tasks = tasks_of(world)
         """The tasks, where every episode has one of many."""
+        self.chooser = self._chooser(drawn)
+        """What decides how often each task is drawn; None where all are drawn evenly."""
         self.meter = AccuracyMeter(world.machine if self.tasks is None else self.tasks)
         seen = world.shape if world.frames is None else ()
         kind = world.dtype if world.frames is None else torch.int64
@@ -141,7 +150,30 @@ class Trainer:
             burst = self.grounding.add([episode for _, episode in ended])
             if burst is not None:
                 self._record_burst(burst)
+        if self.chooser is not None:
+            self._choose(ended, rollout)
         return losses
+
+    def _chooser(self, drawn: PoolConfig | None) -> TaskChooser | None:
+        if self.tasks is None or drawn is None:
+            return None
+        chooser = TaskChooser.of(self.tasks, drawn, self.grounding is not None)
+        if chooser is not None:
+            if not hasattr(self.world, "weigh"):
+                raise ConfigError(
+                    f"{type(self.world).__name__} draws all tasks evenly; drop --tasks.curriculum and --tasks.teach"
+                )
+            cast(ManyTasksWorld, self.world).weigh(chooser.begin())
+        return chooser
+
+    def _choose(self, ended: list[tuple[int, RecordedEpisode]], rollout: Rollout) -> None:
+        """Say how often each task is drawn from now on."""
+        assert self.chooser is not None
+        accepting, states = self.world.machine.accepting, rollout.final_state.numpy()
+        outcomes = [(one.task or 0, bool(accepting[states[step, one.environment]])) for step, one in ended]
+        seen = rollout.final_observation.flatten(0, 1) if self.world.frames is None else self.world.frames
+        weights = self.chooser.choose(len(self.history.returns), outcomes, self.model, seen)
+        cast(ManyTasksWorld, self.world).weigh(weights)
 
     def _record_burst(self, burst: Burst) -> None:
         reached = None if burst.record is None else burst.record.best.held_out
@@ -182,10 +214,13 @@ class Trainer:
 
     def borders(self) -> BorderAccuracy | None:
         """The same near borders between symbols and far from them, in worlds that can draw observations."""
-        if self.model is None or self.model.recurrence is not None or not isinstance(self.world, ProbedWorld):
+        world = self.world
+        if self.model is None or self.model.recurrence is not None or not isinstance(world, ProbedWorld):
+            return None
+        if world.frames is not None:  # all observations are known: there is nothing to draw
             return None
         if self._probe is None:
-            self._probe = self.world.probe(PROBES, 0)
+            self._probe = world.probe(min(PROBES, PROBED // max(1, math.prod(world.shape))), 0)
         return self.meter.measure_borders(self.model, *self._probe)
 
     def _record_accuracy(self) -> None:
@@ -197,7 +232,9 @@ class Trainer:
     def state_dict(self) -> dict[str, Any]:
         """Everything that training goes on from: tensors, numbers, lists and dictionaries only."""
         history = self.history
+        chosen = {} if self.chooser is None else {"chooser": self.chooser.state_dict()}
         return {
+            **chosen,
             "learner": self.learner.state_dict(),
             "recorder": self._recorder.state_dict(),
             "grounding": None if self.grounding is None else self.grounding.state_dict(),
@@ -219,6 +256,8 @@ class Trainer:
         self._recorder.load_state_dict(state["recorder"])
         if self.grounding is not None:
             self.grounding.load_state_dict(state["grounding"])
+        if self.chooser is not None:
+            self.chooser.load_state_dict(state["chooser"])
         self.steps, self.updates = state["steps"], state["updates"]
         saved = state["history"]
         accuracy = [(int(row[0]), row[1], row[2], row[3]) for row in saved["accuracy"].tolist()]
@@ -254,5 +293,22 @@ def new_trainer(
         prepared.grounding.take_over(grounder)
     elif prepared.grounding is not None and not prepared.grounding.learns:
         raise ConfigError("grounding.learn is false, but no grounder that knows anything is given: add --grounder RUN")
-    learner = how.build(world, prepared.memory, given.get("algorithm") or how.config(), network, seed)
-    return Trainer(world, what, prepared, learner, episodes, steps)
+    memory = _viewed(world, what, prepared.memory, network)
+    learner = how.build(world, memory, given.get("algorithm") or how.config(), network, seed)
+    return Trainer(world, what, prepared, learner, episodes, steps, given.get("tasks"))
+
+
+def _viewed(world: BatchedWorld, method: Method, memory: Memory, network: NetworkConfig) -> Memory:
+    """The memory as the policy is to see it: the states of one task by themselves, or through the view of tasks."""
+    many = tasks_of(world) is not None
+    if network.view == "state" and many:
+        raise ConfigError("many tasks have no states in common that a policy could see; drop --view state")
+    if network.view != "task" or many:
+        return memory
+    if not method.tracks_states or memory.learns:
+        able = [one.name for one in METHODS.values() if one.tracks_states]
+        raise ConfigError(
+            f"--view task is for methods that follow the states of the task ({listing(able)}), which '{method.name}' "
+            "does not"
+        )
+    return ViewedMemory(memory, world.machine)

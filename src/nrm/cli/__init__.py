@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any, cast
+from typing import Any, Union, cast
 
 import tyro
 
@@ -16,6 +16,7 @@ from nrm.cli.check import Check
 from nrm.cli.compile import Compile
 from nrm.cli.evaluate import Evaluate
 from nrm.cli.explain import Explain
+from nrm.cli.family_options import with_family_settings
 from nrm.cli.fit import Fit
 from nrm.cli.report import Report
 from nrm.cli.reproduce import Reproduce
@@ -26,7 +27,9 @@ from nrm.cli.train import Train, plain_arguments, train_command
 from nrm.cli.watch import Watch
 from nrm.errors import NrmError, NrmWarning
 
-_Command = Compile | Check | Explain | Fit | Shortcuts | Tasks | Evaluate | Watch | Reproduce | Sweep | Report
+_COMMANDS = (Compile, Check, Explain, Fit, Shortcuts, Tasks, Evaluate, Watch, Reproduce, Sweep, Report)
+_WITH_FAMILIES: dict[str, type[Any]] = {"tasks": Tasks, "shortcuts": Shortcuts, "evaluate": Evaluate}
+"""Commands that draw tasks of a family, whose settings are options of theirs."""
 
 
 class _Warnings:
@@ -56,13 +59,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"nrm {version('neural-reward-machines')}")
         sys.exit(0)
     try:
-        # Which settings a run has depends on what is to be trained.
+        # Which settings a run has depends on what is to be trained, and so do those of a family on the family.
         train = Train
+        commands: tuple[type[Any], ...] = _COMMANDS
+        if plain := _WITH_FAMILIES.get("".join(given[:1])):
+            extended: type[Any] = with_family_settings(plain, given)
+            commands = tuple(extended if one is plain else one for one in commands)
         if given[:1] == ["train"]:
             given = plain_arguments(given)
             train = train_command(given)
-        command = tyro.cli(
-            _Command | train,  # type: ignore[arg-type]
+        command: Any = tyro.cli(
+            cast(Any, Union[(*commands, train)]),
             prog="nrm",
             description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
             args=given,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import tyro
 
+from nrm.cli.family_options import chosen_family
 from nrm.cli.options import UsageError, formula_option
 from nrm.cli.terminal import plain_console, table
 from nrm.logic import DEFAULT_LOGIC
@@ -29,8 +30,8 @@ Figures = dict[str, float | None]
 class Evaluate:
     """Play episodes with a trained agent, always taking its best action and by drawing from its policy.
 
-    An agent of many tasks is tested on the tasks that are named, by drawing from its policy; without any, on ten of
-    those that it was trained on.
+    An agent of many tasks is tested on the tasks that are named, by drawing from its policy (or --greedy); without any,
+    on ten of those that it was trained on.
     """
 
     run_folder: tyro.conf.Positional[Path]
@@ -44,13 +45,16 @@ class Evaluate:
     logic: str = DEFAULT_LOGIC
     """The language of that formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
     family: str | None = None
-    """Of an agent of many tasks: the family that tasks are drawn from; file:PATH for the formulas of a file."""
+    """Of an agent of many tasks: the family that tasks are drawn from; file:PATH for the formulas of a file. Its
+    settings are options: --family reach --family.longest 12."""
     count: int = 100
     """How many tasks to draw from the family; those that the agent was trained on are left out (those of
     a file are not)."""
     rewards: bool = False
     """Let beliefs over such tasks read the rewards. Without it they follow the observations alone, so that nothing
     about a new task leaks to the agent."""
+    greedy: bool = False
+    """Of an agent of many tasks: always take its best action instead of drawing from its policy."""
     json: bool = False
     """Print JSON: the fields of the greedy policy, and those of the sampled one under "sampled"; of an agent of many
     tasks, a row for each task."""
@@ -69,10 +73,10 @@ class Evaluate:
         trainer, config = folder.load_trained(), folder.config()
         if trainer.tasks is not None:
             return self._obey(trainer, config)
-        if self.task is not None or self.family is not None or self.rewards:
+        if self.task is not None or self.family is not None or self.rewards or self.greedy:
             raise UsageError(
-                f"the agent in {self.run_folder} was trained on one task; for --task, --family and --rewards, train "
-                "one on many: nrm train --tasks mixture --world letter"
+                f"the agent in {self.run_folder} was trained on one task, and is always tested both ways; for --task, "
+                "--family, --rewards and --greedy, train one on many: nrm train --tasks mixture --world letter"
             )
         greedy, sampled = (
             evaluate(trainer, config.build_world(min(16, self.episodes)), self.episodes, self.seed, greedy=best)
@@ -104,12 +108,12 @@ class Evaluate:
         rows: list[dict[str, object]] = []
         for number, (name, known) in enumerate(zip(pool.names, seen, strict=True)):
             world = config.build_world(min(self.episodes, 250), pool.subset([number]))
-            found = evaluate(trainer, world, self.episodes, self.seed + number, greedy=False, belief=belief)
+            found = evaluate(trainer, world, self.episodes, self.seed + number, greedy=self.greedy, belief=belief)
             (one,) = found.by_task
             rows.append({**one._asdict(), "name": name, "trained_on": known})
         mean = sum(float(str(row["success_rate"])) for row in rows) / len(rows)
         if self.json:
-            print(json.dumps({"tasks": rows, "success_rate": mean, "belief": belief, "sampled": True}))
+            print(json.dumps({"tasks": rows, "success_rate": mean, "belief": belief, "sampled": not self.greedy}))
             return 0
         cells = [
             (
@@ -124,7 +128,8 @@ class Evaluate:
         headings = ("task", "states", "success", "steps to success", "")
         plain_console().print(table(headings, cells, numbers=headings[1:4]))
         told = "beliefs read the rewards" if self.rewards else "no rewards are read"
-        print(f"mean success {mean:.1%} of {self.episodes} episodes each; sampled actions, {told}")
+        how = "best actions" if self.greedy else "sampled actions"
+        print(f"mean success {mean:.1%} of {self.episodes} episodes each; {how}, {told}")
         return 0
 
     def _tasks(self, config: RunConfig, trained: TaskPool) -> tuple[TaskPool, list[bool]]:
@@ -141,7 +146,8 @@ class Evaluate:
             assert space is not None
             alphabet, events = space(config.settings["world"])
             kept = () if self.family.startswith("file:") else trained.machines
-            pool = draw_pool(self.family, alphabet, self.count, self.seed, events=events, without=kept)
+            family = chosen_family(self, self.family)
+            pool = draw_pool(family, alphabet, self.count, self.seed, events=events, without=kept)
         else:
             pool = trained.subset(range(min(10, len(trained))))
         known = set(trained.machines)
@@ -183,7 +189,7 @@ def _figures(found: Evaluation, modulo: bool) -> Figures:
         "grounding_accuracy": grounding.plain if grounding else None,
         "grounding_accuracy_modulo_shortcuts": grounding.modulo_shortcuts if grounding and modulo else None,
     }
-    if borders is not None:
+    if borders is not None and borders.near == borders.near:  # nothing is near where it is NaN
         figures["accuracy_near_borders"], figures["accuracy_far_from_borders"] = borders.near, borders.far
     return figures
 

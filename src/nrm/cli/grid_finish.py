@@ -81,11 +81,11 @@ def _print_table(rows: list[ResultRow]) -> None:
     table.add_column("world", no_wrap=True)
     table.add_column("task", min_width=14, overflow="fold")
     table.add_column("method", no_wrap=True)
-    for heading in ("runs", "last 100", "area", "grounding", "CPU s"):
+    for heading in ("runs", "last 100", "success", "area", "grounding", "CPU s"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         group, texts = row.group, row.texts
-        chosen = [texts[heading] for heading in ("last 100", "area", "modulo shortcuts", "CPU s")]
+        chosen = [texts[heading] for heading in ("last 100", "success", "area", "modulo shortcuts", "CPU s")]
         name = f"{method_named(group.method).label} {group.variant}"
         table.add_row(group.world, group.task.removeprefix("paper task "), name, str(row.runs), *chosen)
     wide = None if sys.stdout.isatty() else 120

@@ -80,10 +80,10 @@ class _Bars:
         self._forecast.add(event, time.monotonic())
         name = event.cell.name
         if event.kind == "begun":
-            self._running[name] = self._bars.add_task(f"  {name}", total=event.cell.config.episodes, note="")
+            self._running[name] = self._bars.add_task(f"  {name}", total=event.cell.config.amount, note="")
         elif event.kind == "progress":
             note = f"return {event.mean:6.1f}"
-            self._bars.update(self._running[name], completed=event.episodes, note=note)
+            self._bars.update(self._running[name], completed=event.reached, note=note)
         else:
             self._bars.remove_task(self._running.pop(name))
             self._bars.advance(self._all, event.kind != "retried")

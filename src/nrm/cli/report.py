@@ -31,6 +31,10 @@ class Report:
     """The title of the page."""
     recorded: int = 1
     """How many runs of each method, task and world to play episodes with."""
+    task: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """Of agents of many tasks: a formula to try them on, also one that they have never seen. May be given again."""
+    formulas: int = 24
+    """Of agents of many tasks: how many formulas of their family, which they were not trained on, to try them on."""
 
     def run(self) -> int:
         """Read, play, write."""
@@ -40,6 +44,8 @@ class Report:
 
         if self.recorded < 0:
             raise UsageError(f"--recorded takes a number of runs, not {self.recorded}")
+        if self.formulas < 1:
+            raise UsageError(f"--formulas takes a number of formulas from 1, not {self.formulas}")
         torch.set_num_threads(1)
         console = Console(stderr=True, highlight=False)
         with console.status("reading runs") as status:
@@ -47,7 +53,14 @@ class Report:
             def progress(done: int, total: int) -> None:
                 status.update(f"{done} of {total} groups of runs")
 
-            page = build_report(self.folder, self.title, recorded=self.recorded, progress=progress)
+            page = build_report(
+                self.folder,
+                self.title,
+                recorded=self.recorded,
+                formulas=self.formulas,
+                tasks=self.task,
+                progress=progress,
+            )
         path = page.write(self.out)
         _say_notes(page)
         print(f"{_contents(page)}: wrote {path} ({path.stat().st_size / 1e6:.1f} MB)")

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import tyro
 
+from nrm.cli.family_options import SECTION, chosen_family
 from nrm.cli.options import MachineOptions, UsageError
 from nrm.cli.shortcuts_report import Findings, as_json, print_report
 from nrm.cli.tasks import draw_family, family_json, verdict
@@ -27,7 +28,8 @@ class Shortcuts(MachineOptions):
     also: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(name="and", metavar="FORMULA")] = ()
     """A further task over the same symbols, with the same grounder and reward scheme. Can be given several times."""
     family: str | None = None
-    """What the tasks of a family can teach together, instead of one task: a name, file:PATH, or module:name."""
+    """What the tasks of a family can teach together, instead of one task: a name, file:PATH, or module:name. Its
+    settings are options: --family reach --family.longest 5."""
     count: int = 200
     """How many tasks of the family to look at."""
     seed: int = 0
@@ -63,17 +65,19 @@ class Shortcuts(MachineOptions):
 
     def _of_family(self, family: str) -> int:
         """What many tasks teach together."""
-        allowed = Shortcuts(
+        settings = {SECTION: getattr(self, SECTION)} if hasattr(self, SECTION) else {}
+        allowed = type(self)(
             family=family,
             count=self.count,
             seed=self.seed,
             symbols=self.symbols,
             propositions=self.propositions,
             json=self.json,
+            **settings,
         )
         if self != allowed:
             raise UsageError("--family goes with --count, --seed, --symbols or --propositions and --json only")
-        pool = draw_family(family, self.count, self.seed, self.symbols, self.propositions)
+        pool = draw_family(chosen_family(self, family), self.count, self.seed, self.symbols, self.propositions)
         found = pool_shortcuts(pool)
         if self.json:
             data = {"family": family, "tasks": len(pool), "count": digits(found.count), **family_json(found)}

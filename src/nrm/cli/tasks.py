@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nrm.cli.family_options import chosen_family
 from nrm.cli.options import UsageError
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import listing
-from nrm.families import FAMILIES, draw_pool
+from nrm.families import FAMILIES, Family, draw_pool
 from nrm.groundability import PoolShortcuts, pool_shortcuts
 from nrm.logic import PAPER_TASKS, PATTERNS, parse
 from nrm.machines import Alphabet, TaskPool
@@ -24,7 +25,8 @@ class Tasks:
     """List the paper's tasks, the named patterns and the families; or draw some tasks of a family."""
 
     family: str | None = None
-    """Draw tasks of this family: a name, file:PATH for a list of formulas, or module:name."""
+    """Draw tasks of this family: a name, file:PATH for a list of formulas, or module:name. Its settings are options:
+    --family reach --family.longest 5; --help beside it lists them."""
     count: int = 5
     """How many tasks to draw."""
     seed: int = 0
@@ -41,7 +43,7 @@ class Tasks:
         """Print the lists, or the tasks that were drawn."""
         if self.family is not None:
             return self._draw(self.family)
-        if self != Tasks(json=self.json):
+        if self != type(self)(json=self.json):
             raise UsageError("--count, --seed, --symbols and --propositions are for drawn tasks; add --family NAME")
         tasks = [
             {
@@ -69,7 +71,8 @@ class Tasks:
 
     def _draw(self, family: str) -> int:
         """Draw tasks, and say what they teach together."""
-        pool = draw_family(family, self.count, self.seed, self.symbols, self.propositions)
+        chosen = chosen_family(self, family)
+        pool = draw_family(chosen, self.count, self.seed, self.symbols, self.propositions)
         rows = [
             {
                 "formula": name,
@@ -87,7 +90,7 @@ class Tasks:
         return 0
 
 
-def draw_family(family: str, count: int, seed: int, symbols: str | None, propositions: str | None) -> TaskPool:
+def draw_family(family: Family, count: int, seed: int, symbols: str | None, propositions: str | None) -> TaskPool:
     """Some tasks of a family over the symbols that the options name."""
     return draw_pool(family, alphabet_of(symbols, propositions) or LETTERS, count, seed)
 

@@ -62,6 +62,9 @@ class Train:
     """A run whose grounder to begin with, on the same symbols and observations; --grounding.learn false keeps it."""
     method: str = "nrm"
     """rm (is told the true symbols), nrm (learns them), rnn (knows no task), or module:name."""
+    view: Literal["auto", "state", "task"] | None = None
+    """What the policy sees of the task: its state, or which symbols help and which hurt from there (task; always so
+    with --tasks). The same as --network.view."""
     algorithm: str = "auto"
     """How the agent learns: a2c, ppo, module:name, or auto, which goes by the kind of world."""
     episodes: int = 10_000
@@ -160,6 +163,8 @@ class Train:
         sections = {name.removesuffix(ending): value for name, value in found.items()}
         if "world" in sections:
             sections["world"] = replace(sections["world"], **self._of_world(sections["world"]))
+        if self.view is not None:
+            sections["network"] = replace(sections["network"], view=self.view)
         if self.grounder is not None:
             holders = [name for name, section in sections.items() if hasattr(section, "initial")]
             if not holders:

@@ -5,20 +5,26 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import gymnasium
+import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from nrm.aliases import Symbol
 from nrm.envs.labels import LabelFunction, labelling, letter_of
 from nrm.envs.rules import reset_result, step_result
-from nrm.envs.termination import End, ending_states
+from nrm.envs.termination import End, ending_states, pool_ending_states
 from nrm.errors import UnknownSymbolError, WorldError, listing, suggestion
-from nrm.machines import MachineLike, MooreMachine, as_machine
+from nrm.machines import MachineLike, MooreMachine, TaskPool, as_machine
 
 Observation = TypeVar("Observation")
 Action = TypeVar("Action")
 
 Pay: TypeAlias = Literal["differences", "outputs"]
 """What a step pays: how much the level changed, or the output of the state that it leads to."""
+
+TASK = "task"
+"""The entry of `info` with the number of the task, and of the options of a reset that says which one it shall be."""
+_TASK_STREAM = 0x7A5C
+"""Tasks are drawn from the seed of a reset and this number, so that they take no draws from the environment."""
 
 
 class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
@@ -28,6 +34,11 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
     it; what holds at the reset is not read. The episode ends as `end` says, or when the environment itself ends it
     (`info["base_terminated"]`).
 
+    With a `TaskPool` in place of one task, every episode has one of many, drawn evenly when it begins: from the seed of
+    the last seeded reset, or the one that `reset(options={"task": number})` names. `info["task"]` is its number, and
+    states are those of all tasks together (`pool.union`, which `machine` then is). What a policy needs to know of the
+    task, the wrappers in `nrm.wrappers` and `nrm.sb3` put beside the observation.
+
     In `info`, of every reset and step: `label` (the name of the letter that was read; None at a reset), `letter` (its
     number; -1), `machine_state` (the state reached), `level` (its output). They are for evaluation and for agents that
     are told the symbols; an agent that has to learn them must not look.
@@ -36,14 +47,14 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
     def __init__(
         self,
         env: gymnasium.Env[Observation, Action],
-        machine: MachineLike,
+        machine: MachineLike | TaskPool,
         label: LabelFunction | str | None = None,
         *,
         end: End = "outcome",
         empty: Symbol | None = None,
         pay: Pay = "differences",
     ) -> None:
-        """Wrap `env`. `machine`: a task or its machine.
+        """Wrap `env`. `machine`: a task, its machine, or a pool of tasks.
 
         `label`: a function of (observation, info, environment) that tells what holds after a step, or one of the
         conventions "labels", "propositions" (keys of info), "get_events" and "label" (methods); None takes whichever is
@@ -56,7 +67,8 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
                 f"the environment {env} has a task already (a machine of {inner.machine.states} states), and would be "
                 "paid for twice; put the task on the environment inside, or drop one of the two TaskEnv"
             )
-        machine = as_machine(machine)
+        self.tasks = machine if isinstance(machine, TaskPool) else None
+        machine = machine.union if isinstance(machine, TaskPool) else as_machine(machine)
         if empty is not None and empty not in machine.alphabet.symbols:
             symbols = machine.alphabet.symbols
             raise UnknownSymbolError(
@@ -67,14 +79,17 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
                 f"a step pays 'differences' of levels or 'outputs', not {pay!r}{suggestion(str(pay), get_args(Pay))}"
             )
         self.machine: MooreMachine
-        RecordConstructorArgs.__init__(self, machine=machine, label=label, end=end, empty=empty, pay=pay)
+        kept = self.tasks or machine
+        RecordConstructorArgs.__init__(self, machine=kept, label=label, end=end, empty=empty, pay=pay)
         gymnasium.Wrapper.__init__(self, env)
         self.machine = machine
         self.end: End = end
         self.pay: Pay = pay
-        self._ends = ending_states(machine, end)
+        self._ends = ending_states(machine, end) if self.tasks is None else pool_ending_states(self.tasks, end)
         self._empty = empty
         self._label = labelling(label, env)
+        self._generator = np.random.default_rng()
+        self._task = 0
         self._state: int | None = None
         self._episode = 0
         self._time = 0
@@ -82,9 +97,10 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode, with the machine in its initial state."""
+        """Begin an episode, with the machine in its initial state: of the task that is drawn, where there are many."""
+        options = self._draw(seed, options)
         observation, info = reset_result(self.env.reset(seed=seed, options=options), self.env)
-        self._state = self.machine.initial
+        self._state = self.machine.initial if self.tasks is None else int(self.tasks.initial[self._task])
         self._episode += 1
         self._time = 0
         return observation, {**info, "base_reward": 0.0, "base_terminated": False, **self._truth(-1)}
@@ -106,9 +122,32 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         info = {**info, **base, **self._truth(letter)}
         return observation, reward, ended, truncated and not ended, info
 
+    @property
+    def task_number(self) -> int:
+        """The number of the present episode's task; 0 where there is one."""
+        return self._task
+
+    def _draw(self, seed: int | None, options: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Choose the task of an episode. What is left of the options, for the environment."""
+        if self.tasks is None:
+            return options
+        if seed is not None:
+            self._generator = np.random.default_rng([seed, _TASK_STREAM])
+        wanted = (options or {}).get(TASK)
+        count = len(self.tasks)
+        if wanted is None:
+            self._task = int(self._generator.integers(count))
+            return options
+        if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or not 0 <= wanted < count:
+            raise WorldError(f"options name the task {wanted!r}; the tasks are 0 to {count - 1}")
+        self._task = int(wanted)
+        return {key: value for key, value in (options or {}).items() if key != TASK}
+
     def _truth(self, letter: int) -> dict[str, Any]:
         assert self._state is not None
+        told = {} if self.tasks is None else {TASK: self._task}
         return {
+            **told,
             "label": None if letter < 0 else self.machine.alphabet.letter_name(letter),
             "letter": letter,
             "machine_state": self._state,

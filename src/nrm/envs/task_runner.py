@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from nrm.aliases import BoolArray
 from nrm.envs.counter_rng import Words, draws
-from nrm.envs.termination import End, ending_states
+from nrm.envs.termination import End, ending_states, pool_ending_states
 from nrm.envs.world import task_digest
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine, TaskPool
@@ -53,7 +52,7 @@ class TaskRunner:
         self._classes = machine.classes
         self._moves = machine.columns.astype(np.int64).ravel()
         self._paid = (machine.outputs[machine.columns] - machine.outputs[:, None]).astype(np.float32).ravel()
-        self._ends = ending_states(machine, end) if self.given is None else _ending(tasks, end)
+        self._ends = ending_states(machine, end) if self.given is None else pool_ending_states(tasks, end)
         self._initial = tasks.initial.astype(np.int64)
         self._shares = np.arange(1, len(tasks) + 1) / len(tasks)
         self.weights = np.ones(len(tasks))
@@ -112,16 +111,3 @@ class TaskRunner:
             state[name].numpy().copy() for name in ("task", "state", "final_state")
         )
         self.weigh(state["weights"].numpy().copy())
-
-
-def _ending(tasks: TaskPool, end: End) -> NDArray[np.bool_]:
-    """(states,) where episodes end."""
-    return np.concatenate([_named(*pair, end) for pair in zip(tasks.names, tasks.machines, strict=True)])
-
-
-def _named(name: str, machine: MooreMachine, end: End) -> BoolArray:
-    """The ending states of one task; an error names it."""
-    try:
-        return ending_states(machine, end)
-    except WorldError as error:
-        raise WorldError(f"the task {name}: {error}") from None

@@ -8,7 +8,7 @@ import numpy as np
 
 from nrm.aliases import BoolArray
 from nrm.errors import WorldError, unknown
-from nrm.machines import MooreMachine
+from nrm.machines import MooreMachine, TaskPool
 
 End = Literal["outcome", "absorbing", "limit"]
 """`outcome`: at an accepting state or a failure (the paper's). `absorbing`: at a state that no letter leaves. `limit`:
@@ -35,3 +35,15 @@ def ending_states(machine: MooreMachine, end: End) -> BoolArray:
             "go on to the time limit"
         )
     return ending
+
+
+def pool_ending_states(tasks: TaskPool, end: End) -> BoolArray:
+    """(states of the union,) where episodes of many tasks end; an error names the task."""
+    return np.concatenate([_named(*pair, end) for pair in zip(tasks.names, tasks.machines, strict=True)])
+
+
+def _named(name: str, machine: MooreMachine, end: End) -> BoolArray:
+    try:
+        return ending_states(machine, end)
+    except WorldError as error:
+        raise WorldError(f"the task {name}: {error}") from None

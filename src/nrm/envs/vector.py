@@ -20,11 +20,11 @@ from nrm.envs.rules import check_actions, wrapper_for
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.world import StepBatch, Truth, check_count, task_digest
 from nrm.errors import WorldError
-from nrm.machines import MooreMachine
+from nrm.machines import MooreMachine, TaskPool
 from nrm.parts import Parts
 
 AnyEnv = gymnasium.Env[Any, Any]
-VECTOR_STATE_VERSION = 2
+VECTOR_STATE_VERSION = 3
 
 
 class VectorWorld:
@@ -60,6 +60,8 @@ class VectorWorld:
         # Its type says that a seed is one number; all vector environments take a list as well.
         self.vector: Any = vector
         self.machine = _machine(vector)
+        self.tasks = _tasks(vector)
+        """The tasks, where every episode has one of many; None for one."""
         self.count = int(vector.num_envs)
         self.shape: tuple[int, ...] = tuple(observation.shape or ()) if self.parts is None else (self.parts.width,)
         self.dtype = torch.from_numpy(np.zeros(0, (self.parts or observation).dtype)).dtype
@@ -82,10 +84,11 @@ class VectorWorld:
         self._lost = False
         self._labelled = LabelledRing(self.shape, self.dtype)
         self._episode = np.zeros(self.count, dtype=np.int64)
-        observation, _ = self.vector.reset(seed=list(self._seeds))
+        observation, info = self.vector.reset(seed=list(self._seeds))
         self._letter = np.full(self.count, -1, dtype=np.int64)
-        self._state = np.full(self.count, self.machine.initial, dtype=np.int64)
-        self._final_state = self._state
+        self._task = np.zeros(self.count, dtype=np.int64)
+        self._note_tasks(info, np.ones(self.count, dtype=np.bool_))
+        self._state = self._final_state = self._initial
         self._taken: list[list[NDArray[Any]]] = [[] for _ in range(self.count)]
         return self._tensor(observation)
 
@@ -118,9 +121,27 @@ class VectorWorld:
                 final = observed.clone()
                 for index in np.flatnonzero(done):
                     final[index] = self._tensor(info["final_obs"][index])
-        self._state = np.where(done, self.machine.initial, self._final_state)
+                self._note_tasks(info, done)
+        self._state = np.where(done, self._initial, self._final_state)
         paid = torch.from_numpy(np.asarray(reward).astype(np.float32))
         return StepBatch(observed, paid, torch.from_numpy(terminated.copy()), torch.from_numpy(truncated), final)
+
+    @property
+    def task(self) -> Tensor:
+        """(N,) the number of the task that each environment has now; 0 where there is one."""
+        return torch.from_numpy(self._task.copy())
+
+    @property
+    def _initial(self) -> NDArray[np.int64]:
+        """(N,) the states in which the present tasks begin."""
+        if self.tasks is None:
+            return np.full(self.count, self.machine.initial, dtype=np.int64)
+        return self.tasks.initial[self._task].astype(np.int64)
+
+    def _note_tasks(self, info: dict[str, Any], which: NDArray[np.bool_]) -> None:
+        """Note the tasks of episodes that begin where `which` (N,) says so."""
+        if self.tasks is not None:
+            self._task = np.where(which, info["task"], self._task).astype(np.int64)
 
     @property
     def truth(self) -> Truth:
@@ -159,6 +180,7 @@ class VectorWorld:
             "letter": torch.from_numpy(self._letter.copy()),
             "state": torch.from_numpy(self._state.copy()),
             "final_state": torch.from_numpy(self._final_state.copy()),
+            "task_number": self.task,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -174,6 +196,7 @@ class VectorWorld:
         self._episode = state["episode"].numpy().copy()
         self._taken = [list(history.numpy()) for history in state["actions"]]
         self._labelled.load_state_dict(state["labelled"])
+        self._task = state["task_number"].numpy().copy()
         self._lost = bool(self.unrepeatable)
         if not self._lost:
             self._replay()
@@ -232,7 +255,8 @@ class VectorWorld:
 
     def _begin(self, which: NDArray[np.bool_]) -> Tensor:
         keys = [int(key) for key in episode_keys(words(self._seeds), self._episode)]
-        observation, _ = self.vector.reset(seed=keys, options={"reset_mask": which})
+        observation, info = self.vector.reset(seed=keys, options={"reset_mask": which})
+        self._note_tasks(info, which)
         return self._tensor(observation)
 
     def _replay(self) -> None:
@@ -254,6 +278,15 @@ class VectorWorld:
             begins = (position == -1) | ((position < 0) & (terminated | truncated))
             if begins.any():
                 self._begin(begins)
+
+
+def _tasks(vector: VectorEnv[Any, Any, Any]) -> TaskPool | None:
+    """The tasks of all sub-environments, whose unions are known to be one; None where they have one task."""
+    try:
+        found: TaskPool | None = vector.get_attr("tasks")[0]  # type: ignore[attr-defined]
+    except AttributeError:  # wrappers of other people's that only have a machine
+        return None
+    return found if isinstance(found, TaskPool) else None
 
 
 def _machine(vector: VectorEnv[Any, Any, Any]) -> MooreMachine:

@@ -67,8 +67,8 @@ class WorldKind:
     """A short name of a configuration for tables and figures: what agents see, and how it varies."""
     titled: tuple[str, ...] = ()
     """The fields that the title tells already."""
-    algorithm: str = "a2c"
-    """The name of the algorithm that agents learn with there, unless told otherwise."""
+    algorithm: str | Callable[[Any], str] = "a2c"
+    """The name of the algorithm that agents learn with there, unless told otherwise; or from a configuration to it."""
     tasks: Callable[[Any], TaskSpace] | None = None
     """From a configuration to what many tasks there speak of; `build` then takes a `TaskPool` in place of a machine.
     None for kinds whose worlds have one task."""
@@ -78,6 +78,10 @@ class WorldKind:
     def __post_init__(self) -> None:
         if not is_dataclass(self.config):
             raise ConfigError(f"the config of the world '{self.name}' is no dataclass: {self.config!r}")
+
+    def algorithm_for(self, config: Any) -> str:
+        """The name of the algorithm that suits a configuration."""
+        return self.algorithm if isinstance(self.algorithm, str) else self.algorithm(config)
 
 
 WORLDS: Registry[WorldKind] = Registry(

@@ -4,6 +4,6 @@ A family is one file that registers one class in `FAMILIES`.
 """
 
 from nrm.families.drawing import PoolConfig, draw_pool, events_of
-from nrm.families.registry import FAMILIES, Family, family_of
+from nrm.families.registry import FAMILIES, FILE_PREFIX, Family, family_of
 
-__all__ = ["FAMILIES", "Family", "PoolConfig", "draw_pool", "events_of", "family_of"]
+__all__ = ["FAMILIES", "FILE_PREFIX", "Family", "PoolConfig", "draw_pool", "events_of", "family_of"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
 from nrm.automata import Limits
-from nrm.errors import ConfigError, LimitError, NrmWarning
+from nrm.errors import ConfigError, LimitError, NrmWarning, unknown
 from nrm.families.listed import Listed
 from nrm.families.registry import Family, family_of
 from nrm.logic import Formula
@@ -25,6 +26,9 @@ TRIES = 50
 """Draws in a row without a new task after which a family counts as exhausted."""
 
 
+Curriculum = Literal["none", "success"]
+
+
 @dataclass(frozen=True)
 class PoolConfig:
     """The tasks that an agent learns from."""
@@ -35,8 +39,18 @@ class PoolConfig:
     """Tasks with larger machines are left out."""
     seed: int | None = None
     """The seed that they are drawn from; that of the run when absent."""
+    held_out: tuple[str, ...] = ()
+    """Formulas, or numbers of the paper's tasks, that are kept for a test: no task that is equal to one is drawn."""
+    curriculum: Curriculum = "none"
+    """How they come in: none (all at once), or success (from short to long, as the longest so far are carried out)."""
+    teach: float = 0.0
+    """Share of the episodes whose task is chosen to tell symbols apart that are still confusable; 0 for none."""
 
     def __post_init__(self) -> None:
+        if self.curriculum not in get_args(Curriculum):
+            raise ConfigError(unknown("curriculum", self.curriculum, get_args(Curriculum)))
+        if not 0 <= self.teach <= 1:
+            raise ConfigError(f"tasks.teach is a share from 0 to 1, not {self.teach}")
         if self.count < 1 or self.most_states < 2:
             raise ConfigError(
                 f"tasks.count is at least 1 and tasks.most-states at least 2; they are {self.count} and "
@@ -76,7 +90,7 @@ def draw_pool(
             f"the family '{chosen.name}' speaks of {chosen.events} different events at least; there are {len(known)}"
         )
     if isinstance(chosen, Listed):
-        return _all_listed(chosen, alphabet, reward)
+        return _all_listed(chosen, alphabet, reward, without)
     generator = np.random.default_rng(seed)
     kept_back = set(without)
     found: dict[MooreMachine, str] = {}
@@ -112,8 +126,8 @@ def _compiled(task: Task, most_states: int) -> MooreMachine | None:
             return None
 
 
-def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme) -> TaskPool:
-    """All tasks of a file: nothing is drawn, and nothing is left out silently."""
+def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, without: Sequence[MooreMachine]) -> TaskPool:
+    """All tasks of a file but those that are kept for a test: nothing is drawn, and nothing is left out silently."""
     tasks = []
     for formula, logic in family.formulas:
         task = Task(formula, alphabet, reward, logic=logic)
@@ -121,5 +135,8 @@ def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme) -> Tas
         if steps <= 0:
             why = "holds before anything has happened" if steps == 0 else "cannot be satisfied"
             raise ConfigError(f"{family.path}: the task {formula.brief()} {why}; take it out")
-        tasks.append(task)
+        if task.machine() not in without:
+            tasks.append(task)
+    if not tasks:
+        raise ConfigError(f"{family.path}: all of its tasks are held out, so there is none to learn from")
     return TaskPool.of(tasks)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nrm.figures.series import Curve, Runs, Series, class_curve, count_note, grounding_curves, learning_curve
+from nrm.figures.series import (
+    Curve,
+    Runs,
+    Series,
+    class_curve,
+    count_note,
+    grounding_curves,
+    learning_curve,
+    success_curve,
+)
 from nrm.figures.style import ACCURACY_LOOKS, Look, file_part, legend_above, name_axes, new_figure, title
 from nrm.results import Group
 
@@ -47,7 +56,7 @@ def figure_2(runs: Runs) -> Iterator[Named]:
 def task_figures(runs: Runs) -> Iterator[Named]:
     """The paper's appendix: a panel for each task, a figure for each world."""
     for world in runs.worlds:
-        for part, tasks in _pages(runs.tasks_in(world)):
+        for part, tasks in _pages(runs.split(world)[0]):
             figure, panels = new_figure(len(tasks), 1.95, sharex=True, sharey=True)
             for task, panel in zip(tasks, panels, strict=True):
                 cells = [(series, found) for series in runs.series if (found := runs.of(task, series))]
@@ -56,19 +65,40 @@ def task_figures(runs: Runs) -> Iterator[Named]:
             yield f"tasks-{file_part(world)}{part}", figure
 
 
+def family_figures(runs: Runs) -> Iterator[Named]:
+    """Agents of many tasks: success over steps, a panel for each family, a figure for each world."""
+    from matplotlib.ticker import PercentFormatter
+
+    for world in runs.worlds:
+        for part, families in _pages(runs.split(world)[1]):
+            figure, panels = new_figure(len(families), 2.3, sharey=True)
+            for family, panel in zip(families, panels, strict=True):
+                cells = [(series, found) for series in runs.series if (found := runs.of(family, series))]
+                curves = [(series, success_curve(found, runs.window)) for series, found in cells]
+                _draw(panel, curves, _titled(family), most=1.0)
+                panel.set_ylim(-0.03, 1.03)
+                panel.yaxis.set_major_formatter(PercentFormatter(1.0))
+            _finish(figure, runs.looks, runs, f"{world}: success, mean of {runs.window} episodes", "step")
+            yield f"families-{file_part(world)}{part}", figure
+
+
 def grounding_figures(runs: Runs) -> Iterator[Named]:
-    """Accuracy of the grounder over episodes, for every series that has one: a panel for each task."""
+    """Accuracy of the grounder, for every series that has one: a panel for each task, or for each family of tasks."""
     grounding = {group.method for group in runs.groups if any(run.grounding for run in group.finished)}
     for world in runs.worlds:
         for series in runs.series:
-            found = [(task, grounding_curves(runs.of(task, series))) for task in runs.tasks_in(world)]
-            words = ("grounding", world, series.variant, series.method if len(grounding) > 1 else "")
-            name = "-".join(file_part(word) for word in words if word)
-            for part, page in _pages([(task, curves) for task, curves in found if curves]):
-                yield f"{name}{part}", _grounding(page, runs, world, series)
+            for many, tasks in enumerate(runs.split(world)):
+                found = [(task, grounding_curves(runs.of(task, series))) for task in tasks]
+                method = series.method if len(grounding) > 1 else ""
+                words = ("grounding", "families" if many else "", world, series.variant, method)
+                name = "-".join(file_part(word) for word in words if word)
+                for part, page in _pages([(task, curves) for task, curves in found if curves]):
+                    yield f"{name}{part}", _grounding(page, runs, world, series, "step" if many else "episode")
 
 
-def _grounding(page: Sequence[tuple[Group, dict[str, Curve]]], runs: Runs, world: str, series: Series) -> Figure:
+def _grounding(
+    page: Sequence[tuple[Group, dict[str, Curve]]], runs: Runs, world: str, series: Series, over: str
+) -> Figure:
     from matplotlib.ticker import PercentFormatter
 
     figure, panels = new_figure(len(page), 1.95, sharex=True, sharey=True)
@@ -79,7 +109,7 @@ def _grounding(page: Sequence[tuple[Group, dict[str, Curve]]], runs: Runs, world
         panel.set_ylim(-0.03, 1.03)
         panel.yaxis.set_major_formatter(PercentFormatter(1.0))
     shown = [ACCURACY_LOOKS[name] for name in ACCURACY_LOOKS if any(name in curves for _, curves in page)]
-    _finish(figure, shown, runs, f"{world}: grounding accuracy of {series.label}")
+    _finish(figure, shown, runs, f"{world}: grounding accuracy of {series.label}", over)
     return figure
 
 
@@ -93,9 +123,11 @@ def _pages(items: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
         yield f"-{start // TASKS_A_FIGURE + 1}" if start else "", items[start : start + TASKS_A_FIGURE]
 
 
-def _draw(panel: Axes, curves: Sequence[tuple[Series, Curve]], named: str, note: str = "") -> None:
+def _draw(
+    panel: Axes, curves: Sequence[tuple[Series, Curve]], named: str, note: str = "", most: float | None = None
+) -> None:
     for series, curve in curves:
-        _line(panel, curve, series.look)
+        _line(panel, curve, series.look, most)
     panel.set_xlim(left=0)
     title(panel, named, note + count_note([(series.label, curve.runs) for series, curve in curves]))
 
@@ -104,11 +136,11 @@ def _line(panel: Axes, curve: Curve, look: Look, most: float | None = None) -> N
     low, high = curve.mean - curve.deviation, curve.mean + curve.deviation
     if most is not None:
         low, high = low.clip(0, most), high.clip(0, most)
-    panel.fill_between(curve.episodes, low, high, color=look.colour, alpha=0.18, linewidth=0)
-    marker = look.marker if len(curve.episodes) == 1 else ""
-    panel.plot(curve.episodes, curve.mean, color=look.colour, linestyle=look.line, linewidth=1.4, marker=marker)
+    panel.fill_between(curve.at, low, high, color=look.colour, alpha=0.18, linewidth=0)
+    marker = look.marker if len(curve.at) == 1 else ""
+    panel.plot(curve.at, curve.mean, color=look.colour, linestyle=look.line, linewidth=1.4, marker=marker)
 
 
-def _finish(figure: Figure, looks: Sequence[tuple[str, Look]], runs: Runs, ylabel: str) -> None:
+def _finish(figure: Figure, looks: Sequence[tuple[str, Look]], runs: Runs, ylabel: str, over: str = "episode") -> None:
     legend_above(figure, looks, band="± deviation over runs")
-    name_axes(figure, "episode", ylabel, runs.left_out)
+    name_axes(figure, over, ylabel, runs.left_out)

@@ -31,9 +31,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Curve:
-    """A mean over runs along episodes, and the deviation around it."""
+    """A mean over runs along episodes, or steps, and the deviation around it."""
 
-    episodes: Values
+    at: Values
+    """(points,) how many of them were done."""
     mean: Values
     deviation: Values
     runs: int
@@ -61,6 +62,11 @@ class Runs:
             if group.world == world:
                 tasks.setdefault(group.task, group)
         return list(tasks.values())
+
+    def split(self, world: str) -> tuple[list[Group], list[Group]]:
+        """The same of runs on one task, and of runs on many, which are drawn over steps."""
+        tasks = self.tasks_in(world)
+        return [task for task in tasks if not task.many], [task for task in tasks if task.many]
 
     def of(self, task: Group, series: Series) -> tuple[Record, ...]:
         """The runs of a series on a task, in the world of that group; perhaps none."""
@@ -111,31 +117,47 @@ def learning_curve(runs: Sequence[Record], window: int) -> Curve:
     return Curve(places.astype(np.float64) + min(window, length), picked.mean(0), picked.std(0), len(runs))
 
 
+def success_curve(runs: Sequence[Record], window: int) -> Curve:
+    """The moving mean of successes over steps: mean and deviation over runs, as far as the shortest run goes."""
+    smooth = [moving_mean(run.metrics["success"], window) for run in runs]
+    ends = [run.metrics["steps"][len(run.returns) - len(line) :] for run, line in zip(runs, smooth, strict=True)]
+    start, end = max(float(steps[0]) for steps in ends), min(float(steps[-1]) for steps in ends)
+    at: Values = np.linspace(start, end, POINTS) if end > start else np.array([end])
+    lines = np.stack([np.interp(at, steps, line) for steps, line in zip(ends, smooth, strict=True)])
+    return Curve(at, lines.mean(0), lines.std(0), len(runs))
+
+
 def class_curve(curves: Sequence[Curve]) -> Curve:
     """Several tasks as one: the mean of their means, and the root mean square of their deviations over seeds."""
-    end = min(curve.episodes[-1] for curve in curves)
-    start = max(curve.episodes[0] for curve in curves)
-    longest = max(len(curve.episodes) for curve in curves)
+    end = min(curve.at[-1] for curve in curves)
+    start = max(curve.at[0] for curve in curves)
+    longest = max(len(curve.at) for curve in curves)
     episodes: Values = np.linspace(start, end, longest) if end > start else np.array([end])
-    means = np.stack([np.interp(episodes, curve.episodes, curve.mean) for curve in curves])
-    deviations = np.stack([np.interp(episodes, curve.episodes, curve.deviation) for curve in curves])
+    means = np.stack([np.interp(episodes, curve.at, curve.mean) for curve in curves])
+    deviations = np.stack([np.interp(episodes, curve.at, curve.deviation) for curve in curves])
     runs = sum(curve.runs for curve in curves)
     return Curve(episodes, means.mean(0), np.sqrt((deviations**2).mean(0)), runs)
 
 
 def grounding_curves(runs: Sequence[Record]) -> dict[str, Curve]:
-    """Each accuracy over episodes."""
+    """Each accuracy over episodes; of runs on many tasks over steps."""
     known = [run for run in runs if run.grounding is not None and len(run.grounding["episode"])]
     if not known:
         return {}
-    end = min(len(run.returns) for run in known)
-    episodes = _places(end + 1).astype(np.float64)
+    if known[0].task is None:
+        end = min(int(run.metrics["steps"][-1]) for run in known)
+        at = _places(end + 1).astype(np.float64)
+        done = [np.searchsorted(run.metrics["steps"], at, side="right") for run in known]
+    else:
+        end = min(len(run.returns) for run in known)
+        at = _places(end + 1).astype(np.float64)
+        done = [at.astype(np.int64)] * len(known)
     curves = {}
     for name in ACCURACIES:
-        rows = np.stack([run.accuracy_at(name, episodes) for run in known])
+        rows = np.stack([run.accuracy_at(name, episodes) for run, episodes in zip(known, done, strict=True)])
         rows = rows[np.isfinite(rows).all(axis=1)]
         if len(rows):
-            curves[name] = Curve(episodes, rows.mean(0), rows.std(0), len(rows))
+            curves[name] = Curve(at, rows.mean(0), rows.std(0), len(rows))
     return curves
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from nrm.errors import ConfigError, ModelFileError, NrmError
 from nrm.files import make_folder, write_bytes
 from nrm.machines import Alphabet
+from nrm.machines.formats.pool_file import pool_bytes, pool_from_bytes
 from nrm.neural.grounders import GROUNDERS, entry_of
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
@@ -25,6 +26,11 @@ def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
     """Write a model: plain numbers, names and tensors only."""
     target = Path(path)
     machine = model.machine
+    if machine.alphabet.is_wide:
+        raise ModelFileError(
+            f"models over {len(machine.alphabet.symbols)} propositions cannot be saved whole; save the grounder's "
+            "weights (torch.save(model.grounder.state_dict(), …)) and the machine (nrm.save_machine)"
+        )
     entry = entry_of(model.grounder)
     content = {
         "format": MODEL_FORMAT,
@@ -34,16 +40,7 @@ def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
             "kind": entry or "custom",
             "config": {} if entry is None else model.grounder.config,
         },
-        "machine": {
-            "symbols": list(machine.alphabet.symbols),
-            "kind": machine.alphabet.kind,
-            "states": machine.states,
-            "classes": machine.classes,
-            "initial": machine.initial,
-            "temperature": machine.temperature,
-            "learned": list(machine.learned),
-            "dtype": str(machine.dtype),
-        },
+        "machine": _about(machine) if model.many is None else {"tasks": _as_tensor(pool_bytes(model.many.tasks))},
         "weights": {name: value.detach().cpu() for name, value in model.state_dict().items()},
     }
     whole = io.BytesIO()
@@ -51,6 +48,24 @@ def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
     make_folder(target.parent)
     write_bytes(target, whole.getvalue())
     return target
+
+
+def _about(machine: ProbabilisticMoore) -> dict[str, Any]:
+    return {
+        "symbols": list(machine.alphabet.symbols),
+        "kind": machine.alphabet.kind,
+        "states": machine.states,
+        "classes": machine.classes,
+        "initial": machine.initial,
+        "temperature": machine.temperature,
+        "learned": list(machine.learned),
+        "dtype": str(machine.dtype),
+    }
+
+
+def _as_tensor(data: bytes) -> Tensor:
+    """Bytes, as files of torch hold them."""
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
 
 
 def load_model(path: str | Path, grounder: nn.Module | None = None) -> NeuralRewardMachine:
@@ -100,6 +115,9 @@ def _rebuild(content: dict[str, Any], grounder: nn.Module | None) -> NeuralRewar
         except ConfigError as error:
             raise ModelFileError(f"{error}; {give}") from None
     about, weights = content["machine"], content["weights"]
+    if "tasks" in about:
+        tasks, _ = pool_from_bytes(about["tasks"].numpy().tobytes(), "its tasks")
+        return NeuralRewardMachine(grounder, tasks, content["emission"])
     alphabet = Alphabet(tuple(about["symbols"]), about["kind"])
     dtype = _DTYPES[about["dtype"]]
     parts = {}

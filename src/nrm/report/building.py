@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 
 from nrm.aliases import Json
 from nrm.errors import FileError, LimitError, listing, shorten
-from nrm.groundability import Shortcuts, breaking_potential, shortcuts
-from nrm.groundability.formatting import confusions, findings, remedies
+from nrm.groundability import Shortcuts, shortcuts
 from nrm.machines import Task
 from nrm.report.curves import curves, summary
 from nrm.report.drawing import machine_data
 from nrm.report.filming import NoPictureError
 from nrm.report.page import Page
 from nrm.report.pictures import Tiles
-from nrm.report.recording import record_run
+from nrm.report.recording import load_agent, record_task
+from nrm.report.trials import Trials, first_line
+from nrm.report.words import shortcut_words, too_long
 from nrm.results import Group, group_runs, method_named, method_order, read_records
 
 Analysis = Shortcuts | LimitError
 """The shortcuts of a task, or why the analysis gave up."""
-MOST_SYMBOLS = 40
-"""Symbols that get a row of their own."""
 DASH = 2
 """Pixels of a line's width, in which the lengths of its dashes are given."""
+FORMULAS = 24
+"""Formulas of a family that agents of many tasks are tried on."""
 
 
 def write_report(folder: Path | str, title: str | None = None, out: Path | None = None) -> Path:
@@ -39,11 +39,15 @@ def build_report(
     title: str | None = None,
     *,
     recorded: int = 1,
+    formulas: int = FORMULAS,
+    tasks: Sequence[str] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Page:
     """Read all runs below a folder, and play episodes with `recorded` runs of each method, task and world.
 
-    `progress` is told how many groups of runs are done, and of how many. What cannot be read is named on the page.
+    Agents of many tasks are tried on `formulas` tasks of their family that they were not trained on, and on `tasks`,
+    which are formulas of the reader's. `progress` is told how many groups of runs are done, and of how many. What
+    cannot be read is named on the page.
     """
     root = Path(folder)
     records, problems = read_records(root)
@@ -54,25 +58,35 @@ def build_report(
         raise FileError(_no_runs(root, problems, unfinished))
     for record in records:
         if not record.done:
-            unfinished[record.path] = f"{len(record.returns):,} of {record.config.episodes:,} episodes"
-    groups, copies = group_runs(records)
+            unfinished[record.path] = f"{record.reached:,} of {record.config.amount:,} {record.config.unit}"
+    found, copies = group_runs(records)
+    # What is most to look at comes first: agents of many tasks.
+    groups = sorted(found, key=lambda group: not group.many)
     problems |= copies
-    tasks = {group.task: group.records[0].task for group in groups}
-    analyses = {name: _analysis(task) for name, task in tasks.items()}
     tiles = Tiles()
+    tried = Trials(groups, tiles, problems)
+    tried.run(recorded, formulas, tasks)
+    one_task = {group.task: group.records[0].task for group in groups}
+    analyses = {name: _analysis(task) for name, task in one_task.items() if task is not None}
     shown = []
-    for number, group in enumerate(groups, 1):
-        shown.append(_group_data(group, recorded, analyses[group.task], tiles, problems))
+    for number, group in enumerate(groups):
+        data = _group_data(group)
+        data |= tried.of(number) if group.many else _recorded(group, recorded, analyses[group.task], tiles, problems)
+        shown.append(data)
         if progress is not None:
-            progress(number, len(groups))
+            progress(number + 1, len(groups))
     data = {
         "title": title or f"Runs in {'/'.join(root.resolve().parts[-2:])}",
         "folder": str(root),
         "written": datetime.now().astimezone().isoformat(timespec="minutes"),
         "version": version("neural-reward-machines"),
         "methods": [_method_data(name) for name in sorted({group.method for group in groups}, key=method_order)],
-        "tasks": [_task_data(name, task, analyses[name]) for name, task in tasks.items()],
+        "tasks": [
+            {"name": name} if task is None else _task_data(name, task, analyses[name])
+            for name, task in one_task.items()
+        ],
         "groups": shown,
+        "trials": tried.data,
         "tiles": list(tiles.images),
         "unfinished": _notes(unfinished, root),
         "problems": _notes(problems, root),
@@ -108,52 +122,38 @@ def _task_data(name: str, task: Task, found: Analysis) -> Json:
     }
 
 
-def shortcut_words(found: Shortcuts) -> Json:
-    """Sentences about the task, a row for each symbol, and what to do about what rewards cannot teach."""
-    try:
-        return {
-            "sentences": findings(found),
-            "symbols": [
-                {"name": verdict.symbol, "teachable": verdict.groundable, "confusable": confusions(verdict)}
-                for verdict in islice(found.verdicts, MOST_SYMBOLS)
-            ],
-            "hidden": max(0, len(found.alphabet.symbols) - MOST_SYMBOLS),
-            "repair": remedies(found, breaking_potential(found) if found.symmetries > 1 else None),
-        }
-    except LimitError as error:
-        return too_long(error)
-
-
-def too_long(error: LimitError) -> Json:
-    """The same where the analysis gave up."""
-    return {"sentences": [f"The analysis gave up: {error}."], "symbols": [], "hidden": 0, "repair": []}
-
-
-def _group_data(group: Group, recorded: int, found: Analysis, tiles: Tiles, problems: dict[Path, str]) -> Json:
+def _group_data(group: Group) -> Json:
     # Numbers are about the finished runs, or about all while none is finished.
     counted = group.finished or group.records
-    recordings: list[Json] = []
-    for record in counted:
-        if len(recordings) == recorded:
-            break
-        try:
-            recordings.append(record_run(record, None if isinstance(found, LimitError) else found, tiles))
-        except NoPictureError:
-            break
-        except Exception as error:  # a damaged checkpoint must not cost the rest of the page
-            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-            problems.setdefault(record.path, f"no episode was played: {reason}")
     return {
         "world": group.world,
         "task": group.task,
+        "many": group.many,
         "method": group.method,
         "variant": group.variant,
         "seeds": [record.seed for record in group.records],
         "finished": len(group.finished),
         **summary(counted),
         "curves": curves(counted),
-        "recordings": recordings,
     }
+
+
+def _recorded(group: Group, recorded: int, found: Analysis, tiles: Tiles, problems: dict[Path, str]) -> Json:
+    """Episodes of some runs on one task."""
+    recordings: list[Json] = []
+    known = None if isinstance(found, LimitError) else found
+    for record in group.finished or group.records:
+        if len(recordings) == recorded:
+            break
+        try:
+            assert record.task is not None
+            played = record_task(record.config, load_agent(record), record.task.machine(), tiles, known)
+            recordings.append({"seed": record.seed, **played})
+        except NoPictureError:
+            break
+        except Exception as error:  # a damaged checkpoint must not cost the rest of the page
+            problems.setdefault(record.path, f"no episode was played: {first_line(error)}")
+    return {"recordings": recordings}
 
 
 def _begun(root: Path) -> list[Path]:

@@ -26,6 +26,8 @@ def summary(runs: Sequence[Record]) -> Json:
     return {
         "counted": len(runs),
         "episodes": max(len(record.returns) for record in runs),
+        "success": round(scores.success, 4),
+        "right_from": [record.right_from for record in runs],
         "last": _pair(scores.last),
         "iqm": [round(number, 4) for number in (interval.estimate, interval.low, interval.high)],
         "area": _pair(scores.area),
@@ -36,20 +38,34 @@ def summary(runs: Sequence[Record]) -> Json:
 
 
 def curves(runs: Sequence[Record]) -> Json:
-    """Each run, binned: the mean of every `size` episodes, so that a long run keeps its shape."""
-    size = max(1, math.ceil(max(record.config.episodes for record in runs) / POINTS))
-    return {"size": size, "runs": [_run(record, size) for record in runs]}
+    """Each run, binned, so that a long run keeps its shape: means over every `size` episodes, or steps.
+
+    Over steps where a run counts these, or where it had many tasks, whose episodes differ in length.
+    """
+    unit = "steps" if any(record.config.unit == "steps" or record.task is None for record in runs) else "episodes"
+    reached = max(_places(record, unit)[-1] for record in runs)
+    amount = max(record.config.amount if record.config.unit == unit else reached for record in runs)
+    size = max(1, math.ceil(amount / POINTS))
+    return {"unit": unit, "size": size, "length": int(reached), "runs": [_run(record, unit, size) for record in runs]}
 
 
-def _run(record: Record, size: int) -> Json:
+def _places(record: Record, unit: str) -> FloatArray:
+    """(episodes,) how many episodes, or steps, were done when each episode was."""
+    return record.metrics["steps" if unit == "steps" else "episode"]
+
+
+def _run(record: Record, unit: str, size: int) -> Json:
     shown: Json = {"seed": record.seed, "done": record.done}
-    starts = np.arange(0, len(record.returns), size)
-    counts = np.diff([*starts, len(record.returns)])
+    # An episode counts where it ended; with 8 episodes in bins of 5, the bins end at 5 and at 10.
+    bins = ((_places(record, unit) - 1) // size).astype(np.int64)
+    counts = np.bincount(bins)
     for name, decimals in _MEASURES.items():
-        shown[name] = _rounded(np.add.reduceat(record.metrics[name], starts) / counts, decimals)
+        with np.errstate(invalid="ignore"):
+            means = np.bincount(bins, record.metrics[name]) / counts
+        shown[name] = _rounded(means, decimals)
     if record.grounding is not None and len(record.grounding["episode"]):
         for name, column in _GROUNDING.items():
-            values = record.accuracy_at(column, starts + counts)
+            values = record.accuracy_at(column, counts.cumsum())
             if np.isfinite(values).any():
                 shown[name] = _rounded(values, 4)
     return shown

@@ -14,7 +14,7 @@ from pathlib import Path
 from nrm.aliases import Json
 from nrm.files import make_folder, write_text
 
-SCRIPTS = ("base", "filters", "summary", "curves", "machine", "boards", "player", "notes", "main")
+SCRIPTS = ("base", "filters", "summary", "curves", "machine", "boards", "trials", "player", "notes", "main")
 """The parts of the program, in the order in which they need each other."""
 
 

@@ -13,32 +13,47 @@ from nrm.aliases import Json
 from nrm.envs import BatchedWorld
 from nrm.errors import FileError, LimitError
 from nrm.groundability import Shortcuts, diagnose
-from nrm.report.filming import film_run
+from nrm.machines import MooreMachine
+from nrm.report.filming import film_task
 from nrm.report.pictures import Tiles
 from nrm.report.steps import SEED, end_of, step_row
 from nrm.results import Record
-from nrm.runs import RunFolder
+from nrm.runs import RunConfig, RunFolder
+from nrm.tracking import Belief
 
 MOST_STEPS = 400
 """Steps of an episode that are kept."""
 
 
-def record_run(record: Record, found: Shortcuts | None, tiles: Tiles) -> Json:
-    """Load a run's checkpoint, play an episode by its policy and one by its best actions, and look at its grounder.
-
-    On the world's board where it has one, else as it renders itself.
-    """
+def load_agent(record: Record) -> Trainer:
+    """The agent of a run's checkpoint."""
     if not (record.path / "checkpoint.pt").exists():
         raise FileError(f"{record.path} has no checkpoint.pt, so no episode can be played")
-    config = record.config
+    return RunFolder(record.path).load()
+
+
+def record_task(
+    config: RunConfig,
+    trainer: Trainer,
+    machine: MooreMachine,
+    tiles: Tiles,
+    found: Shortcuts | None = None,
+    seed: int = SEED,
+    belief: Belief | None = None,
+) -> Json:
+    """Play an episode of a task by an agent's policy and one by its best actions, and look at its grounder.
+
+    On the world's board where it has one, else as it renders itself. `belief`: what beliefs read, as in training if
+    absent.
+    """
     if config.world_kind.board is None:
-        return film_run(record, RunFolder(record.path).load(), tiles)
-    board = config.world_kind.board(config.settings["world"], record.task.machine(), config.end, SEED)
-    trainer = RunFolder(record.path).load()
+        return film_task(config, trainer, machine, tiles, seed, belief)
+    board = config.world_kind.board(config.settings["world"], machine, config.end, seed)
     grounding = ground_cells(trainer, board.world, found)
-    letters = {*board.letters, *(grounding["learned"] if grounding else ())}
+    episodes = [play_once(trainer, board.world, greedy, seed, belief) for greedy in (False, True)]
+    read = {letter for episode in episodes for step in episode["steps"] for letter, _ in step.get("read", ())}
+    letters = {*board.letters, *read, *(grounding["learned"] if grounding else ())}
     return {
-        "seed": record.seed,
         "width": board.width,
         "height": board.height,
         "drawn": board.drawn,
@@ -48,18 +63,18 @@ def record_run(record: Record, found: Shortcuts | None, tiles: Tiles) -> Json:
         "tiles": [[tiles.number(picture) for picture in pair] for pair in board.tiles],
         "actions": board.actions,
         "grounding": grounding,
-        "episodes": [play_once(trainer, board.world, greedy) for greedy in (False, True)],
+        "episodes": episodes,
     }
 
 
-def play_once(trainer: Trainer, world: BatchedWorld, greedy: bool) -> Json:
+def play_once(trainer: Trainer, world: BatchedWorld, greedy: bool, seed: int, belief: Belief | None = None) -> Json:
     """One episode, a row for each step: cell, action, letter read, reward, state reached, belief."""
-    start = int(world.reset(SEED)[0])  # playing begins with the same reset
+    start = int(world.reset(seed)[0])  # playing begins with the same reset
     steps: list[Json] = []
     end = "cut"
-    for shown in play(trainer, world, SEED, greedy):
+    for shown in play(trainer, world, seed, greedy, belief):
         cell = int(shown.batch.final_observation[0])
-        steps.append({"cell": cell, **step_row(shown, trainer.method.tracks_states)})
+        steps.append({"cell": cell, **step_row(shown)})
         end = end_of(shown, world.machine)
         if end != "cut" or len(steps) == MOST_STEPS:
             break

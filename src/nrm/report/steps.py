@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from torch import Tensor
 
 from nrm.agents.evaluation import Played
 from nrm.aliases import Json
@@ -12,10 +13,14 @@ SEED = 12345
 """Of the episodes, and of the layout where one is drawn; as in `nrm watch`."""
 MOST_STATES = 12
 """States whose share of the belief is kept at a step, the likeliest first."""
+MOST_LETTERS = 6
+"""Letters whose share of what is read is kept at a step, the likeliest first."""
+LEAST_SHARE = 5e-4
+"""Of a belief that is kept."""
 
 
-def step_row(shown: Played, tracks_states: bool) -> Json:
-    """Action, letter read, reward, state reached, belief."""
+def step_row(shown: Played) -> Json:
+    """Action, letter read, reward, state reached, belief over states; of a grounder, what it reads."""
     action = shown.action[0]
     row: Json = {
         "action": int(action) if action.dim() == 0 else ", ".join(f"{part:.3g}" for part in action.tolist()),
@@ -23,13 +28,18 @@ def step_row(shown: Played, tracks_states: bool) -> Json:
         "reward": round(float(shown.batch.reward[0]), 3),
         "state": int(shown.state[0]),
     }
-    if tracks_states:
-        belief = shown.memory[0].numpy()
-        likely = np.argsort(-belief, kind="stable")[:MOST_STATES]
-        row["belief"] = [
-            [int(state), round(float(belief[state]), 3)] for state in likely.tolist() if belief[state] >= 5e-4
-        ]
+    if shown.belief is not None:
+        row["belief"] = _likely(shown.belief[0], MOST_STATES)
+    if shown.said is not None:
+        row["read"] = _likely(shown.said[0], MOST_LETTERS)
     return row
+
+
+def _likely(belief: Tensor, most: int) -> list[list[float]]:
+    """The likeliest places of a distribution with their shares."""
+    shares = belief.numpy()
+    order = np.argsort(-shares, kind="stable")[:most].tolist()
+    return [[place, round(float(shares[place]), 3)] for place in order if shares[place] >= LEAST_SHARE]
 
 
 def end_of(shown: Played, machine: MooreMachine) -> str:

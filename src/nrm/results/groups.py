@@ -43,6 +43,11 @@ class Group:
         """The task of the paper that the runs are on, over whatever symbols, if they are on one."""
         return paper_task_of(self.records[0].task)
 
+    @property
+    def many(self) -> bool:
+        """Whether every episode had one of many tasks."""
+        return self.records[0].task is None
+
 
 class Grouping(NamedTuple):
     """The groups of some runs."""
@@ -57,12 +62,12 @@ def group_runs(records: Iterable[Record]) -> Grouping:
     """Group runs; equal runs in another order give equal groups."""
     kinds: dict[Hashable, list[Record]] = defaultdict(list)
     for record in sorted(records, key=lambda record: str(record.path)):
-        kinds[record.world, record.method, _content(record.task), tuple(record.settings.items())].append(record)
+        kinds[record.world, record.method, _content(record), tuple(record.settings.items())].append(record)
     names, variants = _task_names(kinds.values()), _variants(list(kinds.values()))
     copies: dict[Path, str] = {}
     groups = []
     for runs, variant in zip(kinds.values(), variants, strict=True):
-        name = names[_content(runs[0].task)]
+        name = names[_content(runs[0])]
         groups.append(Group(runs[0].world, name, runs[0].method, variant, _each_once(runs, copies)))
     return Grouping(tuple(sorted(groups, key=_order)), copies)
 
@@ -80,8 +85,10 @@ def method_order(name: str) -> tuple[int, str]:
     return _place(name, list(METHODS)), name
 
 
-def paper_task_of(task: Task) -> PaperTask | None:
+def paper_task_of(task: Task | None) -> PaperTask | None:
     """The task of the paper that a task is, over whatever symbols."""
+    if task is None:
+        return None
     symbols = task.alphabet.symbols
     for paper in PAPER_TASKS:
         if len(symbols) >= len(paper.formula().atoms()) and paper.formula(symbols) == task.formula:
@@ -93,9 +100,9 @@ def _cannot_prepare(*_: Any) -> Any:
     raise ConfigError("a method that cannot be found cannot be prepared")
 
 
-def _content(task: Task) -> str:
-    """What makes two tasks the same: all but their names."""
-    return task_toml(replace(task, name=""))
+def _content(record: Record) -> str:
+    """What makes the tasks of two runs the same: all but their names; of many, the family."""
+    return f"family {record.config.tasks}" if record.task is None else task_toml(replace(record.task, name=""))
 
 
 def _task_names(kinds: Iterable[Sequence[Record]]) -> dict[str, str]:
@@ -103,9 +110,9 @@ def _task_names(kinds: Iterable[Sequence[Record]]) -> dict[str, str]:
     given: dict[str, Counter[str]] = defaultdict(Counter)
     formulas: dict[str, str] = {}
     for runs in kinds:
-        content = _content(runs[0].task)
-        given[content].update(record.task.name for record in runs)
-        formulas[content] = runs[0].task.formula.brief()
+        task, content = runs[0].task, _content(runs[0])
+        given[content].update(record.subject for record in runs)
+        formulas[content] = runs[0].subject if task is None else task.formula.brief()
     names = {content: _usual(given[content]) for content in sorted(given)}
     often = Counter(names.values())
     taken: Counter[str] = Counter()

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from nrm.agents import METHODS
 from nrm.envs import WORLDS, find_world
 from nrm.errors import ConfigError, FileError
+from nrm.families import FILE_PREFIX
 from nrm.files import read_json
 from nrm.machines import Task
 from nrm.machines.formats.task_file import task_from_toml
@@ -31,7 +32,8 @@ class Record:
 
     path: Path
     config: RunConfig
-    task: Task
+    task: Task | None
+    """None where every episode has one of many."""
     world: str
     """The world's title: what the agent sees, and how it varies."""
     variant: str
@@ -42,6 +44,8 @@ class Record:
     """Columns of grounding.csv: episode, and the `ACCURACIES`; None where nothing was grounded."""
     cpu_seconds: float | None
     """What the run has cost so far, over all its resumptions; None where that is unknown."""
+    steps: int | None = None
+    """Steps of all environments so far; None where only the ends of episodes tell."""
     note: str = ""
     """What is wrong with it although it can be used; empty for nothing."""
 
@@ -62,14 +66,30 @@ class Record:
 
     @property
     def done(self) -> bool:
-        """Whether all episodes are there."""
-        return len(self.returns) >= self.config.episodes
+        """Whether all episodes are there, or all steps."""
+        return self.reached >= self.config.amount
+
+    @property
+    def reached(self) -> int:
+        """Episodes so far, or steps where the run counts these."""
+        if self.config.unit == "episodes":
+            return len(self.returns)
+        ended = int(self.metrics["steps"][-1]) if len(self.returns) else 0
+        return ended if self.steps is None else self.steps
+
+    @property
+    def subject(self) -> str:
+        """What the run is about, in a few words: the task's name, or the family of its tasks."""
+        if self.task is not None:
+            return self.task.name
+        family = self.config.tasks or ""
+        return f"many tasks: {Path(family).name if family.startswith(FILE_PREFIX) else family}"
 
     @cached_property
     def settings(self) -> dict[str, str]:
         """Every setting by its path, as text. What the world's title tells already is left out."""
         config = self.config
-        names = ("world", "algorithm", "environments", "end", "episodes")
+        names = ("world", "algorithm", "environments", "end", config.unit)
         settings = {name: str(getattr(config, name)) for name in names}
         for section, values in config.settings.items():
             plain = values if isinstance(values, Mapping) else asdict(values)
@@ -89,6 +109,20 @@ class Record:
         held: Column = self.grounding[name][np.maximum(bursts, 0)]
         return held
 
+    @property
+    def right_from(self) -> float | None:
+        """Steps of all environments after which the grounder named everything right for the first time; None if never.
+
+        Plainly, and over all observations that its accuracy is measured on.
+        """
+        if self.grounding is None:
+            return None
+        right = np.flatnonzero(self.grounding["accuracy"] >= 1.0)
+        if not len(right):
+            return None
+        episode = int(self.grounding["episode"][right[0]])
+        return float(self.metrics["steps"][episode - 1]) if episode else 0.0
+
     def last_accuracy(self, name: str) -> float | None:
         """One of the `ACCURACIES` of the grounder at the end; None where it is unknown."""
         if self.grounding is None or not len(self.grounding[name]):
@@ -101,23 +135,19 @@ def read_record(path: Path) -> Record:
     """The run in a folder. It must have a checkpoint's metrics."""
     folder = RunFolder(path)
     config = _config(folder)
-    if config.tasks is not None:
-        raise ConfigError(
-            f"the run has many tasks, of the family {config.tasks}; tables and reports know runs of one task. Look at "
-            f"it with 'nrm evaluate {path}'"
-        )
     named = {"method": config.method, "world": config.world}
     missing = _missing(named, "method") or _missing(named, "world")
     cost, note = _cost(folder)
     return Record(
         path=path,
         config=config,
-        task=_task(config.task),
+        task=_task(config.task) if config.tasks is None else None,
         world=config.world if isinstance(config.settings["world"], Mapping) else config.world_title,
         variant=str(_object(path / "cell.json").get("variant", "")) if (path / "cell.json").exists() else "",
         metrics=_finite(folder.metrics(), path / "metrics.csv"),
         grounding=folder.grounding(),
         cpu_seconds=cost,
+        steps=folder.steps(),
         note=f"only its numbers are shown: {missing}" if missing else note,
     )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from torch import nn
 
@@ -19,12 +19,12 @@ from nrm.machines import Alphabet, MooreMachine, Task, TaskPool, is_machine_file
 from nrm.machines.alphabet import alphabet_of
 from nrm.machines.formats.task_file import task_from_toml, task_toml
 from nrm.runs.sections import (
-    MANY_ENVIRONMENTS,
     Changes,
     Sections,
     algorithm_for,
     changed,
     default_sections,
+    many_preset,
     preset,
     read_section,
 )
@@ -39,7 +39,7 @@ class RunConfig:
     task: str
     """The task, as the text of a task file; empty where every episode has one of many."""
     world: str
-    """The world, as users name it: map, image, minigrid:ID, gym:ID, module:name."""
+    """The world, as users name it: map, image, image-episode, minigrid:ID, gym:ID, module:name."""
     method: str
     algorithm: str
     episodes: int
@@ -60,6 +60,16 @@ class RunConfig:
         for name, least in (("episodes", 1), ("environments", 1), ("seed", 0), ("steps", 1)):
             if getattr(self, name) is not None and getattr(self, name) < least:
                 raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
+
+    @property
+    def unit(self) -> Literal["episodes", "steps"]:
+        """What the length of training is counted in."""
+        return "episodes" if self.steps is None else "steps"
+
+    @property
+    def amount(self) -> int:
+        """How many episodes, or steps of all environments, training takes."""
+        return self.episodes if self.steps is None else self.steps
 
     @property
     def world_kind(self) -> WorldKind:
@@ -87,11 +97,48 @@ class RunConfig:
         """The tasks that episodes are drawn from; None where there is one task."""
         if self.tasks is None:
             return None
+        kept: Callable[[], TaskPool | None] | None = vars(self).get("_kept")
+        if kept is not None:
+            return kept()
         drawn: PoolConfig = self.settings["tasks"]
         alphabet, events = self._task_space()
-        seed = self.seed if drawn.seed is None else drawn.seed
         family = self.settings["family"]
-        return draw_pool(family, alphabet, drawn.count, seed, events=events, most_states=drawn.most_states)
+        return draw_pool(
+            family,
+            alphabet,
+            drawn.count,
+            self._tasks_seed,
+            events=events,
+            most_states=drawn.most_states,
+            without=[self.task_named(text).machine() for text in drawn.held_out],
+        )
+
+    @property
+    def _tasks_seed(self) -> int:
+        seed: int | None = self.settings["tasks"].seed
+        return self.seed if seed is None else seed
+
+    @property
+    def origin(self) -> Json:
+        """All that the tasks are drawn from, as JSON values."""
+        drawn: PoolConfig = self.settings["tasks"]
+        alphabet, events = self._task_space()
+        return {
+            "family": self.tasks,
+            "settings": asdict(self.settings["family"]),
+            "count": drawn.count,
+            "most_states": drawn.most_states,
+            "held_out": list(drawn.held_out),
+            "seed": self._tasks_seed,
+            "alphabet": [alphabet.kind, *alphabet.symbols],
+            "events": [event.brief() for event in events],
+        }
+
+    def with_tasks(self, kept: Callable[[], TaskPool | None]) -> RunConfig:
+        """The same run, whose tasks, when somebody asks for them, are found and not drawn."""
+        known = replace(self)
+        object.__setattr__(known, "_kept", kept)
+        return known
 
     def task_named(self, text: str) -> Task:
         """A task that was perhaps never trained on, in the words that the world understands."""
@@ -188,7 +235,9 @@ def choose_run(
         text = task_toml(task if isinstance(task, Task) else _task(task, kind, sections["world"]))
     count = environments if environments is not None else preset(preset_name).environments
     if count is None:
-        count = ALGORITHMS[algorithm].environments if tasks is None else MANY_ENVIRONMENTS
+        count = many_preset(world).environments if tasks is not None else None
+    if count is None:
+        count = ALGORITHMS[algorithm].environments
     return RunConfig(text, world, method, algorithm, episodes, count, seed, end, sections, tasks, steps)
 
 

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import numpy as np
 from torch import nn
 
 from nrm.agents import Trainer
+from nrm.agents.curriculum import Choice
 from nrm.agents.obeying import Agent
 from nrm.agents.training import Decided
 from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError, listing
@@ -27,6 +29,7 @@ from nrm.files import csv_text, read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
 from nrm.runs.config import RunConfig
+from nrm.runs.kept_tasks import keep_tasks, kept_tasks
 from nrm.runs.tensorboard import EventLog
 
 Column = np.ndarray[Any, np.dtype[np.float64]]
@@ -41,7 +44,7 @@ _BEGINNING = ".begin-"
 class RunFolder:
     """One run: configuration, versions, checkpoint, metrics, cost, events; of a grounder its accuracy and decisions.
 
-    And grounder.pt, where it began with the grounder of another run.
+    And grounder.pt, where it began with the grounder of another run; tasks.npz, where it has many tasks.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -72,6 +75,7 @@ class RunFolder:
             write_json(new / "config.json", config.to_json())
             for name, text in (files or {}).items():
                 write_text(new / name, text)
+            keep_tasks(new, config)
 
     def config(self) -> RunConfig:
         """What the run is."""
@@ -82,7 +86,8 @@ class RunFolder:
                 f"{self.path}'"
             )
         try:
-            return RunConfig.from_json(read_json(path))
+            config = RunConfig.from_json(read_json(path))
+            return config.with_tasks(partial(kept_tasks, self.path, config))
         except MissingModuleError as error:
             raise MissingModuleError(f"{path}: {error}") from None
         except ConfigError as error:
@@ -106,8 +111,11 @@ class RunFolder:
             write_text(self.path / "grounding.csv", csv_text(GROUNDING, history.accuracy))
         if history.decisions:
             write_text(self.path / "decisions.csv", csv_text(Decided._fields, history.decisions))
+        if trainer.chooser is not None:
+            write_text(self.path / "curriculum.csv", csv_text(Choice._fields, trainer.chooser.choices))
         if cpu_seconds is not None:
-            write_json(self.path / "cost.json", {"cpu_seconds": round(cpu_seconds, 3)}, indent=None)
+            cost = {"cpu_seconds": round(cpu_seconds, 3), "steps": trainer.steps}
+            write_json(self.path / "cost.json", cost, indent=None)
 
     def cpu_seconds(self) -> float:
         """What the run has cost so far; 0 at its beginning."""
@@ -116,6 +124,14 @@ class RunFolder:
             return float(read_json(path)["cpu_seconds"]) if path.exists() else 0.0
         except (FileError, ValueError, KeyError, TypeError):
             raise FileError(f"{path} is damaged; remove it (only the count of seconds is lost)") from None
+
+    def steps(self) -> int | None:
+        """Steps of all environments so far, the last episodes' that have not ended included; None where unknown."""
+        path = self.path / "cost.json"
+        try:
+            return int(read_json(path)["steps"])
+        except (FileError, ValueError, KeyError, TypeError):
+            return None
 
     def load(self) -> Trainer:
         """The trainer as it was at the last checkpoint, or at the beginning when there is none."""
@@ -149,6 +165,11 @@ class RunFolder:
         """The columns of grounding.csv; None for methods without a grounder."""
         path = self.path / "grounding.csv"
         return _columns(path, GROUNDING) if path.exists() else None
+
+    def curriculum(self) -> dict[str, Column] | None:
+        """The columns of curriculum.csv; None where tasks are drawn evenly."""
+        path = self.path / "curriculum.csv"
+        return _columns(path, Choice._fields) if path.exists() else None
 
 
 @dataclass(frozen=True)

@@ -74,17 +74,27 @@ def preset(name: str) -> Preset:
     return PRESETS[name]
 
 
-MANY_ENVIRONMENTS = 256
-"""Environments where every episode has one of many tasks."""
-MANY: Changes = {"algorithm": {"epochs": 2, "minibatch": 1024, "discount": 0.94}}
-"""Changes of the defaults there: episodes are short, and rollouts large. See `docs/many-tasks.md`."""
+MANY_SECTIONS = ("tasks", "family")
+"""Sections of runs with many tasks."""
+MANY = Preset(256, {"algorithm": {"epochs": 2, "minibatch": 1024, "discount": 0.94}})
+"""Where every episode has one of many tasks: episodes are short, and rollouts large. See `docs/many-tasks.md`."""
+MANY_IMAGES = Preset(64)
+"""The same from images, where learning to see takes more steps of descent and not more of the world."""
+
+
+def many_preset(world: str) -> Preset:
+    """What suits a world where every episode has one of many tasks."""
+    return MANY_IMAGES if getattr(find_world(world)[1], "observation", None) == "image" else MANY
 
 
 def algorithm_for(world: str, algorithm: str, tasks: str | None = None) -> str:
-    """The name of an algorithm; `auto` is the one that suits the kind of world, and PPO for many tasks."""
+    """The name of an algorithm; `auto` is the one that suits the world, and PPO for many tasks."""
     if algorithm != "auto":
         return algorithm
-    return find_world(world)[0].algorithm if tasks is None else "ppo"
+    if tasks is not None:
+        return "ppo"
+    kind, config = find_world(world)
+    return kind.algorithm_for(config)
 
 
 def default_sections(
@@ -100,7 +110,7 @@ def default_sections(
         if chosen.section in sections:
             raise ConfigError(f"the method '{method}' calls its section '{chosen.section}', which is taken; rename it")
         sections[chosen.section] = chosen.config()
-    for changes in (preset(preset_name).sections, {} if tasks is None else MANY):
+    for changes in (preset(preset_name).sections, {} if tasks is None else many_preset(world).sections):
         sections = {name: _with_known(section, changes.get(name, {})) for name, section in sections.items()}
     return sections
 
@@ -127,6 +137,8 @@ def changed(sections: Sections, changes: Changes, also: Iterable[str] = ()) -> d
 
 def unknown_section(name: str, known: Iterable[str]) -> str:
     """What to say of a section that a run does not have: which method has it, or what is near."""
+    if name in MANY_SECTIONS:
+        return f"the section '{name}' is for runs with many tasks, which name a family: tasks = \"mixture\""
     owners = [method.name for method in METHODS.values() if method.section == name]
     if not owners:
         return unknown("section", name, known)

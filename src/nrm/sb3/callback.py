@@ -9,13 +9,14 @@ import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
 from nrm.errors import WorldError
-from nrm.machines import MachineLike, MooreMachine, as_machine
+from nrm.machines import MachineLike, TaskPool, as_machine
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine
 from nrm.neural.frames import FrameTable
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
 from nrm.tracking import Accuracy, AccuracyMeter, Burst, Grounding, RecordedEpisode
 from nrm.tracking.grounding import burst_settings
+from nrm.wrappers.models import as_model
 
 _EVALUATED = 100
 """Episodes whose true letters tell the accuracy."""
@@ -26,7 +27,7 @@ class GroundingCallback(BaseCallback):
 
     After every `every` episodes it looks at how probable their rewards are; when the grounder explains them there is
     nothing to learn. Otherwise the episodes join those kept so far, the grounder learns, and the beliefs of the
-    episodes under way are computed anew. With a `MooreMachine`, which has nothing to learn, it does nothing.
+    episodes under way are computed anew. With a `MooreMachine` or `TaskPool`, which learn nothing, it does nothing.
     Counterfactual experience begins when the grounder explains the rewards, and pauses when it does not.
 
     It logs `grounding/loss` (nats a step of the new episodes, before learning), `grounding/explained` (share of them),
@@ -37,13 +38,13 @@ class GroundingCallback(BaseCallback):
 
     def __init__(
         self,
-        model: NeuralRewardMachine | MachineLike,
+        model: NeuralRewardMachine | MachineLike | TaskPool,
         every: int = 120,
         config: FitConfig | None = None,
         *,
         keep: int = 360,
         forget: bool = False,
-        task: MachineLike | None = None,
+        task: MachineLike | TaskPool | None = None,
         seed: int = 0,
         verbose: int = 0,
     ) -> None:
@@ -55,7 +56,7 @@ class GroundingCallback(BaseCallback):
         (they are not learned from); `seed`: of the bursts, where there is no `config`.
         """
         super().__init__(verbose)
-        self.machine = model if isinstance(model, NeuralRewardMachine) else as_machine(model)
+        self.machine = as_model(model)
         self._settings = burst_settings(self.machine, every, keep, config, seed)
         self.bursts: list[Burst] = []
         """What became of the episodes, burst by burst; those that had nothing to learn included."""
@@ -64,7 +65,8 @@ class GroundingCallback(BaseCallback):
         self._every = every
         self._keep = keep
         self._forget = forget
-        self._meter = None if task is None else AccuracyMeter(as_machine(task))
+        judged = task if task is None or isinstance(task, TaskPool) else as_machine(task)
+        self._meter = None if judged is None else AccuracyMeter(judged)
         self._seen = 0
         self._grounding: Grounding | None = None
         self._wrapper: NeuralRewardMachineVecWrapper | None = None
@@ -79,7 +81,7 @@ class GroundingCallback(BaseCallback):
             )
         if wrapper.model != self.machine:
             raise WorldError("the callback and the environment's wrapper must be given one and the same model")
-        if isinstance(self.machine, MooreMachine):
+        if not isinstance(self.machine, NeuralRewardMachine):
             return
         wrapper.keeps_letters = self._meter is not None
         self._wrapper = wrapper

@@ -13,14 +13,14 @@ from torch import Tensor, nn
 
 from nrm.errors import WorldError
 from nrm.neural.layers import FlatFeatures
-from nrm.wrappers.augmentation import BELIEF
+from nrm.wrappers.augmentation import BELIEF, TASK
 
 _MEANINGFUL = 1e6
 """A spread beyond this is a type's range, and says nothing about the numbers."""
 
 
 class BeliefExtractor(BaseFeaturesExtractor):
-    """Images through a small convolutional network, all else as numbers, and the belief as it is.
+    """Images through a small convolutional network, all else as numbers; beliefs and views of tasks as they are.
 
     For `MultiInputPolicy`: `policy_kwargs={"features_extractor_class": BeliefExtractor}`. Images may be as small
     as 8x8 pixels, where the network that comes with Stable-Baselines3 needs 36x36. Numbers with known bounds are
@@ -31,9 +31,11 @@ class BeliefExtractor(BaseFeaturesExtractor):
         self, observation_space: spaces.Dict, features: int = 128, channels: Sequence[int] = (16, 32, 32)
     ) -> None:
         """`features`: width of an image's features; `channels`: of the convolutions, each of which halves the size."""
-        if not isinstance(observation_space, spaces.Dict) or BELIEF not in observation_space.spaces:
+        entries = set(observation_space.spaces) if isinstance(observation_space, spaces.Dict) else set()
+        if not entries & {BELIEF, TASK}:
             raise WorldError(
-                f"this extractor reads Dict observations with an entry '{BELIEF}', not {observation_space}; wrap the "
+                f"this extractor reads Dict observations with an entry '{BELIEF}' or '{TASK}', not "
+                f"{observation_space}; wrap the "
                 "environment in NeuralRewardMachineVecWrapper(venv, model, layout='dict')"
             )
         parts: dict[str, nn.Module] = {}
@@ -43,7 +45,7 @@ class BeliefExtractor(BaseFeaturesExtractor):
                 parts[key] = _convolutions(space.shape or (), channels, features)
                 width += features
             else:
-                parts[key] = nn.Flatten() if key == BELIEF else _numbers(space)
+                parts[key] = nn.Flatten() if key in (BELIEF, TASK) else _numbers(space)
                 width += get_flattened_obs_dim(space)
         super().__init__(observation_space, width)
         self.parts = nn.ModuleDict(parts)

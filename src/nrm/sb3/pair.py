@@ -17,15 +17,18 @@ from torch import nn
 
 from nrm.errors import ConfigError, ModelFileError, WorldError
 from nrm.files import write_bytes
-from nrm.machines import MachineLike, MooreMachine, as_machine
+from nrm.machines import MachineLike, MooreMachine, TaskPool
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
+from nrm.machines.formats.pool_file import pool_bytes, pool_from_bytes
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
+from nrm.wrappers.models import as_model
 
 PAIR_FORMAT = "nrm-sb3-pair"
 PAIR_VERSION = 1
 NORMALISER = "normalise.pkl"
+TASKS = "tasks.npz"
 Loaded = TypeVar("Loaded")
 
 
@@ -33,12 +36,12 @@ class Pair(NamedTuple):
     """An agent and its machine, as they were saved."""
 
     algorithm: BaseAlgorithm
-    model: NeuralRewardMachine | MooreMachine
+    model: NeuralRewardMachine | MooreMachine | TaskPool
     env: VecEnv | None
     """The environment that was given, with the belief around it, and with `VecNormalize` around that if it was so."""
 
 
-def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMachine | MachineLike) -> Path:
+def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMachine | MachineLike | TaskPool) -> Path:
     """Write an agent and its machine into one file, whole or not at all.
 
     The machine is the one that the agent's environment is wrapped with. A `VecNormalize` around the belief is saved
@@ -47,7 +50,7 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
     if not isinstance(algorithm, BaseAlgorithm):
         raise ConfigError(f"save_pair(path, algorithm, model) takes an agent second, not {type(algorithm).__name__}")
     wrapper = find_wrapper(algorithm.get_env())
-    model = model if isinstance(model, NeuralRewardMachine) else as_machine(model)
+    model = as_model(model)
     if wrapper is None or wrapper.model != model:
         raise WorldError(
             "the agent's environment must be wrapped in NeuralRewardMachineVecWrapper(venv, model) with the model that "
@@ -82,6 +85,8 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
         if isinstance(model, NeuralRewardMachine):
             neural = model
             archive.writestr("model.pt", _bytes(lambda path: save_model(path, neural)))
+        if isinstance(model, TaskPool):
+            archive.writestr(TASKS, pool_bytes(model))
         if (normalised := _normaliser(algorithm.get_env())) is not None:
             archive.writestr(NORMALISER, _bytes(normalised.save))
     target = Path(path)
@@ -108,7 +113,7 @@ def load_pair(
             "observations only: load_pair(path, venv) puts the saved statistics around the environment again"
         )
     try:
-        model = _model(about, files.get("model.pt"), grounder, path)
+        model = _model(about, files, grounder, path)
         env: VecEnv | None = None
         if venv is not None:
             env = NeuralRewardMachineVecWrapper(venv, model, **about["wrapper"])
@@ -169,13 +174,15 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def _model(
-    about: dict[str, Any], saved: bytes | None, grounder: nn.Module | None, path: str | Path
-) -> NeuralRewardMachine | MooreMachine:
+    about: dict[str, Any], files: dict[str, bytes], grounder: nn.Module | None, path: str | Path
+) -> NeuralRewardMachine | MooreMachine | TaskPool:
     if about["machine"] is not None:
         return machine_from_dict(about["machine"])
-    if saved is None:
+    if TASKS in files:
+        return pool_from_bytes(files[TASKS], f"{path}, {TASKS}")[0]
+    if "model.pt" not in files:
         raise ModelFileError(f"{path} holds no model")
-    return _from_bytes(saved, lambda file: load_model(file, grounder))
+    return _from_bytes(files["model.pt"], lambda file: load_model(file, grounder))
 
 
 def _bytes(save: Callable[[str], Any]) -> bytes:

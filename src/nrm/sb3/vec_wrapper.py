@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from nrm.errors import ConfigError, WorldError
-from nrm.machines import MachineLike
+from nrm.machines import MachineLike, TaskPool
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief
-from nrm.tracking.tracker import told_states
+from nrm.tracking.tracker import told_states, told_tasks
 from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import fitted
 
@@ -25,13 +25,14 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
     episode, so that a time limit is bootstrapped from what was believed there.
 
     With a `MooreMachine` in place of the model, the belief is the machine's true state (`nrm.TaskEnv` tells it): a
-    reward machine in the same shape.
+    reward machine in the same shape. With a `TaskPool`, or a model of one, the entry `task` is the view of the task
+    that an episode has.
     """
 
     def __init__(
         self,
         venv: VecEnv,
-        model: NeuralRewardMachine | MachineLike,
+        model: NeuralRewardMachine | MachineLike | TaskPool,
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "conditioned",
@@ -67,7 +68,8 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
     def reset(self) -> Any:
         """Begin episodes everywhere, certain of the machine's initial state."""
         observation = self.venv.reset()
-        self.tracker.restart(np.ones(self.num_envs, dtype=np.bool_), self.augmentation.read(observation))
+        everywhere = np.ones(self.num_envs, dtype=np.bool_)
+        self.tracker.restart(everywhere, self.augmentation.read(observation), self._tasks(everywhere))
         return self.augmentation.join(observation, self.tracker.beliefs)
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
@@ -86,9 +88,20 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
             for index in ended:
                 final = infos[index]["terminal_observation"]
                 infos[index]["terminal_observation"] = self.augmentation.join(final, beliefs[index])
-            self.tracker.restart(dones, self.augmentation.read(observation))
+            self.tracker.restart(dones, self.augmentation.read(observation), self._tasks(dones))
         paid = rewards if self.reward_scale == 1.0 else (rewards * self.reward_scale).astype(rewards.dtype)
         return self.augmentation.join(observation, self.tracker.beliefs), paid, dones, infos
+
+    def _tasks(self, which: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+        """(N,) the tasks of the episodes that begin where `which` says so; None where there is one task."""
+        if not self.tracker.many:
+            return None
+        found = np.full(self.num_envs, None, dtype=object)
+        begun = np.flatnonzero(which).tolist()
+        # What a reset says is lost on the way through some wrappers, so the environments are asked.
+        if self.venv.has_attr("task_number"):
+            found[begun] = self.venv.get_attr("task_number", begun)
+        return told_tasks(found, self.num_envs, which)
 
 
 def machines_of(venv: VecEnv) -> list[Any]:

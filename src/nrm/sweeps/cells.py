@@ -42,7 +42,7 @@ def cell_state(store: Path, cell: Cell) -> CellState:
             f"{folder.path} holds another run: {_differences(there, cell.config)}; choose another --out, or remove "
             "that folder"
         )
-    return "done" if _is_done(folder, cell.config.episodes) else "begun"
+    return "done" if _is_done(folder, cell.config) else "begun"
 
 
 def run_cell(
@@ -71,14 +71,15 @@ def _cell_text(cell: Cell, done: bool) -> str:
     return json.dumps({"variant": cell.variant, "done": done}) + "\n"
 
 
-def _is_done(folder: RunFolder, episodes: int) -> bool:
+def _is_done(folder: RunFolder, config: RunConfig) -> bool:
     """Whether the folder is marked as done and has its metrics; if in doubt it is resumed, which costs little."""
     try:
         marked = json.loads((folder.path / CELL_FILE).read_bytes())
         rows = (folder.path / "metrics.csv").read_bytes().count(b"\n") - 1
     except (OSError, ValueError):
         return False
-    return isinstance(marked, dict) and marked.get("done") is True and rows == episodes
+    whole = rows == config.episodes if config.unit == "episodes" else (folder.steps() or 0) >= config.amount
+    return isinstance(marked, dict) and marked.get("done") is True and whole
 
 
 def _differences(there: RunConfig, here: RunConfig) -> str:

@@ -1,4 +1,4 @@
-"""The grid of an experiment: worlds x tasks x methods x seeds x variants, from Python or from a TOML file."""
+"""The grid of an experiment: worlds x tasks (or families of them) x methods x seeds x variants."""
 
 from __future__ import annotations
 
@@ -15,16 +15,24 @@ from nrm.agents import METHODS
 from nrm.aliases import Json
 from nrm.envs import End
 from nrm.errors import GridError, unknown
+from nrm.families import FAMILIES, FILE_PREFIX
 from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, paper_task
 from nrm.machines import is_machine_file
 from nrm.machines.formats.task_file import task_toml
 from nrm.runs.config import RunConfig, choose_run
-from nrm.runs.sections import changed, converted, default_sections
+from nrm.runs.sections import MANY_SECTIONS, changed, converted, default_sections
 
 GRID_VERSION = 2
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-AXES = ("tasks", "worlds", "methods", "seeds", "variants")
-WHOLE_RUN = {"preset": str, "algorithm": str, "episodes": int, "environments": int | None, "end": End}
+AXES = ("worlds", "methods", "seeds", "variants")
+WHOLE_RUN = {
+    "preset": str,
+    "algorithm": str,
+    "episodes": int,
+    "steps": int | None,
+    "environments": int | None,
+    "end": End,
+}
 """What a variant may change besides settings by section."""
 
 
@@ -39,19 +47,19 @@ class Cell:
     config: RunConfig
 
     @property
-    def kind(self) -> tuple[str, str]:
-        """(world, method): what the cost of an episode depends on most."""
-        return self.config.world_title, self.config.method
+    def kind(self) -> tuple[str, ...]:
+        """World, method, family, and what is counted: what the cost of an episode, or of a step, depends on most."""
+        return self.config.world_title, self.config.method, self.config.tasks or "", self.config.unit
 
 
 @dataclass(frozen=True)
 class Grid:
     """Every combination of the lists below is a run. Wrong grids are refused whole, before anything is trained."""
 
-    tasks: tuple[str, ...]
+    tasks: tuple[str, ...] = ()
     """Paper tasks (1 to 8, or names), formulas over the world's symbols, task files (.toml) or machine files."""
     worlds: tuple[str, ...] = ("map",)
-    """What the agent sees: map, image, minigrid:ID, gym:ID, or module:name."""
+    """What the agent sees: map, image, image-episode, minigrid:ID, gym:ID, or module:name."""
     methods: tuple[str, ...] = ("rm", "nrm", "rnn")
     """What the agent knows and remembers."""
     seeds: tuple[int, ...] = (0,)
@@ -60,8 +68,12 @@ class Grid:
     """How it learns: a2c, ppo, module:name, or auto, which goes by the kind of world."""
     preset: str = "default"
     """The settings to start from: default or paper."""
+    families: tuple[str, ...] = ()
+    """Families of tasks: in each of these runs another task with every episode. Beside tasks, or in their place."""
     episodes: int = 10_000
     """Episodes of each run."""
+    steps: int | None = None
+    """Steps of all environments of each run, in place of episodes."""
     environments: int | None = None
     """Environments that step side by side; the preset or the algorithm says otherwise."""
     end: End = "outcome"
@@ -73,12 +85,14 @@ class Grid:
     a method (grounding, recurrent) is for the runs of that method alone."""
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     """Named changes to compare, each over `settings`; besides sections a variant may change preset, algorithm,
-    episodes, environments and end."""
+    episodes, steps, environments and end."""
 
     def __post_init__(self) -> None:
-        for axis in AXES:
+        if not self.tasks and not self.families:
+            raise GridError("the grid is empty: tasks lists nothing")
+        for axis in ("tasks", "families", *AXES):
             values = list(getattr(self, axis))
-            if not values:
+            if not values and axis in AXES:
                 raise GridError(f"the grid is empty: {axis} lists nothing")
             for value in values:
                 if values.count(value) > 1:
@@ -99,21 +113,21 @@ class Grid:
         _refuse_conflicts(cells)
         seen = set()
         for cell in cells:  # a task that does not fit its world or its end is found now, not after hours
-            if (
-                key := (cell.config.task, cell.config.world, str(cell.config.settings["world"]), cell.config.end)
-            ) not in seen:
+            config = cell.config
+            family = str(config.settings.get("family"))
+            if (key := (config.task, family, config.world, str(config.settings["world"]), config.end)) not in seen:
                 seen.add(key)
-                cell.config.build_world(1)
+                _rehearse(config)
         return cells
 
     def _cells(self) -> Iterator[Cell]:
         for seed in self.seeds:
             for world in self.worlds:
-                for task in self.tasks:
+                for task, family in (*((task, None) for task in self.tasks), *((None, name) for name in self.families)):
                     listed: list[RunConfig] = []
                     for variant in self.variants:
                         for method in self.methods:
-                            cell = self._cell(world, task, method, seed, variant)
+                            cell = self._cell(world, task, family, method, seed, variant)
                             # A variant of another method's settings is no other run.
                             if not (self._is_idle(variant, cell.config) and cell.config in listed):
                                 listed.append(cell.config)
@@ -124,7 +138,7 @@ class Grid:
         changes = self.variants[variant].items()
         return any(isinstance(value, Mapping) and name not in config.settings for name, value in changes)
 
-    def _cell(self, world: str, task: str, method: str, seed: int, variant: str) -> Cell:
+    def _cell(self, world: str, task: str | None, family: str | None, method: str, seed: int, variant: str) -> Cell:
         whole: dict[str, Any] = {name: getattr(self, name) for name in WHOLE_RUN}
         changes: dict[str, dict[str, Any]] = {}
         for source in (self.settings, self.variants[variant]):
@@ -137,22 +151,29 @@ class Grid:
                     raise GridError(self._misplaced(name))
         preset = whole.pop("preset")
         also = [section for name in self.methods if (section := METHODS[name].section)]
-        sections = changed(default_sections(world, method, whole["algorithm"], preset), changes, also)
-        config = choose_run(self._in_logic(task), world, method, seed, preset_name=preset, sections=sections, **whole)
+        also += MANY_SECTIONS if self.families else ()
+        sections = changed(default_sections(world, method, whole["algorithm"], preset, family), changes, also)
+        config = choose_run(
+            self._in_logic(task), world, method, seed, preset_name=preset, sections=sections, tasks=family, **whole
+        )
         place = re.sub(r"[^A-Za-z0-9._-]+", "-", config.world_title)
-        parts = (place, _task_name(task, config), method.replace(":", "-"), variant, f"seed{seed}")
+        subject = _family_name(family) if task is None and family is not None else _task_name(str(task), config)
+        parts = (place, subject, method.replace(":", "-"), variant, f"seed{seed}")
         return Cell("-".join(part for part in parts if part), variant, config)
 
-    def _in_logic(self, task: str) -> str:
+    def _in_logic(self, task: str | None) -> str | None:
         """A task of the list in the grid's language, where it is a formula."""
+        if task is None:
+            return None
         written = not (is_paper_task(task) or task.endswith(".toml") or is_machine_file(task))
         return named_formula(task, self.logic) if written else task
 
     def _misplaced(self, name: str) -> str:
         """What to say of a setting that stands in no section."""
-        sections = default_sections(self.worlds[0], self.methods[0], self.algorithm)
-        for method in self.methods[1:]:
-            sections |= default_sections(self.worlds[0], method, self.algorithm)
+        family = self.families[0] if self.families else None
+        sections: dict[str, Any] = {}
+        for method in self.methods:
+            sections |= default_sections(self.worlds[0], method, self.algorithm, tasks=family)
         for section, values in sections.items():
             if hasattr(values, name):
                 return f"'{name}' is a setting of the section '{section}'; write {section}.{name} = …"
@@ -180,8 +201,27 @@ def _task_name(text: str, config: RunConfig) -> str:
     if is_paper_task(text):
         return f"task{paper_task(text).number}"
     stem = Path(text).stem if text.endswith(".toml") or is_machine_file(text) else text
-    slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:32].strip("-")
-    return f"{slug or 'task'}-{hashlib.sha256(config.task.encode()).hexdigest()[:6]}"
+    return f"{_slug(stem) or 'task'}-{hashlib.sha256(config.task.encode()).hexdigest()[:6]}"
+
+
+def _family_name(family: str) -> str:
+    """The same of a family; digits tell files and modules of one name apart."""
+    if family in FAMILIES:
+        return family
+    stem = Path(family).stem if family.startswith(FILE_PREFIX) else family
+    return f"{_slug(stem) or 'family'}-{hashlib.sha256(family.encode()).hexdigest()[:6]}"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:32].strip("-")
+
+
+def _rehearse(config: RunConfig) -> None:
+    """Build the world of a run, of many tasks with a single one: drawing them all takes a while."""
+    if config.tasks is not None:
+        few = replace(config.settings["tasks"], count=1)
+        config = replace(config, settings={**config.settings, "tasks": few})
+    config.build_world(1)
 
 
 def _refuse_conflicts(cells: Sequence[Cell]) -> None:
@@ -189,8 +229,9 @@ def _refuse_conflicts(cells: Sequence[Cell]) -> None:
     by_content: dict[str, Cell] = {}
     by_name: dict[str, Cell] = {}
     for cell in cells:
-        task = cell.config.build_task()
-        nameless = replace(cell.config, task=task_toml(replace(task, name="")))
+        nameless = cell.config
+        if nameless.tasks is None:
+            nameless = replace(nameless, task=task_toml(replace(nameless.build_task(), name="")))
         content = json.dumps(nameless.to_json(), sort_keys=True)
         for seen, key, what in (
             (by_content, content, "are the same run; drop one of them"),

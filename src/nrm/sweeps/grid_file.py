@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nrm.errors import GridError, NrmError
+from nrm.errors import ConfigError, GridError, NrmError
+from nrm.families import FILE_PREFIX, family_of
 from nrm.files import line_of, parse_toml, read_text
 from nrm.machines import is_machine_file
 from nrm.runs.sections import read_section
@@ -18,7 +20,7 @@ from nrm.sweeps.grid import Grid
 def load_grid(path: Path | str) -> Grid:
     """Read a grid file: the fields of `Grid` as keys, `[settings.SECTION]` and `[variants.NAME.SECTION]` as tables.
 
-    Task files that it names lie relative to it.
+    `tasks = "mixture"`, a name in place of a list, is a family of tasks. Files that it names lie relative to it.
     """
     return grid_from_toml(read_text(path), str(path), Path(path).parent)
 
@@ -26,13 +28,16 @@ def load_grid(path: Path | str) -> Grid:
 def grid_from_toml(text: str, source: str = "grid file", folder: Path | None = None) -> Grid:
     """Read the text of a grid file; `source` names it in errors, `folder` is where its task files are."""
     data = parse_toml(text, source, GridError)
-    if "tasks" not in data:
-        raise GridError(f"{source}: the key 'tasks' is missing, such as tasks = [1, 2]")
-    if isinstance(data["tasks"], list):
+    if "tasks" not in data and "families" not in data:
+        raise GridError(f"{source}: the key 'tasks' is missing, such as tasks = [1, 2], or tasks = \"mixture\"")
+    if isinstance(data.get("tasks"), list):
         data["tasks"] = [str(task) if type(task) is int else task for task in data["tasks"]]
     try:
+        if isinstance(data.get("tasks"), str):
+            data["families"] = [_one_family(data.pop("tasks"), folder), *data.get("families", ())]
         grid: Grid = read_section(Grid, data, "")
-        grid = replace(grid, tasks=tuple(_task(task, folder) for task in grid.tasks))
+        tasks, families = (tuple(_beside(text, folder) for text in some) for some in (grid.tasks, grid.families))
+        grid = replace(grid, tasks=tasks, families=families)
         _ = grid.cells
     except NrmError as error:
         raise GridError(f"{source}{_line_about(text, data, str(error))}: {error}") from None
@@ -55,6 +60,19 @@ def _line_about(text: str, data: Mapping[str, Any], message: str) -> str:
     return ""
 
 
-def _task(text: str, folder: Path | None) -> str:
-    """A task as the grid means it: files lie beside the grid file."""
-    return str(folder / text) if folder is not None and (text.endswith(".toml") or is_machine_file(text)) else text
+def _one_family(name: str, folder: Path | None) -> str:
+    """The family that a text in place of a list of tasks names."""
+    try:
+        family_of(_beside(name, folder))
+    except ConfigError as error:
+        raise GridError(f"tasks: {error}. A list has tasks: tasks = [{json.dumps(name)}]") from None
+    return name
+
+
+def _beside(text: str, folder: Path | None) -> str:
+    """A task or family as the grid means it: files lie beside the grid file."""
+    if folder is None:
+        return text
+    if text.startswith(FILE_PREFIX):
+        return FILE_PREFIX + str(folder / text.removeprefix(FILE_PREFIX))
+    return str(folder / text) if text.endswith(".toml") or is_machine_file(text) else text

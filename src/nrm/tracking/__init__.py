@@ -7,6 +7,7 @@ from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, S
 from nrm.tracking.recorder import RecordedEpisode, Recorder
 from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory, ToldTaskMemory
 from nrm.tracking.tracker import Tracker
+from nrm.tracking.viewed_memory import ViewedMemory
 
 __all__ = [
     "Accuracy",
@@ -28,6 +29,7 @@ __all__ = [
     "TaskStateMemory",
     "ToldTaskMemory",
     "Tracker",
+    "ViewedMemory",
     "begin",
     "reset",
 ]

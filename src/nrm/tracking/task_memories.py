@@ -6,6 +6,8 @@ tasks can follow others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -29,6 +31,8 @@ class TaskStateMemory:
         self.table: Tensor | None = view_table(tasks)
         self.size = int(self.table.shape[1])
         self._initial = torch.tensor(tasks.initial, dtype=torch.int64)
+        self._first = torch.tensor(tasks.first[tasks.task_of_state], dtype=torch.int64)
+        self._states = tasks.most_states
 
     def start(self, count: int) -> Tensor:
         """All at the beginning of the first task."""
@@ -47,6 +51,10 @@ class TaskStateMemory:
         """The view from there."""
         assert self.table is not None
         return self.table[carry]
+
+    def states(self, carry: Tensor) -> Tensor:
+        """(…, states) certainty of the state of each environment's own machine."""
+        return torch.nn.functional.one_hot(carry - self._first[carry], self._states).float()
 
     def on(self, frames: Tensor | None) -> TaskStateMemory:  # noqa: ARG002 - it looks at no observation
         """Itself."""
@@ -117,7 +125,7 @@ class TaskBeliefMemory:
         letters = self.letters(carry, seen.observation)
         task = self.task(carry)
         belief = self._machines.step(self.states(carry), letters, task)
-        level = carry[:, -2] + seen.reward
+        level = self.level(carry) + seen.reward
         if self.belief == "conditioned":
             belief = self._weighed(belief, level, task)
         return self._carry(belief, level, task)
@@ -143,6 +151,10 @@ class TaskBeliefMemory:
     def states(self, carry: Tensor) -> Tensor:
         """(…, states) the belief, over the states of each environment's own machine."""
         return carry[..., self.size : -2]
+
+    def level(self, carry: Tensor) -> Tensor:
+        """(…) the level that the rewards so far lead to."""
+        return carry[..., -2]
 
     def task(self, carry: Tensor) -> Tensor:
         """(…) the number of the task."""
@@ -198,6 +210,22 @@ class ToldTaskMemory(torch.nn.Module):
     def feature(self, carry: Tensor) -> Tensor:
         """What the other memory remembers, and the task."""
         return torch.cat([self.memory.feature(self._own(carry)), self._begins[carry[..., -1].long()]], -1)
+
+    @property
+    def unrolled(self) -> Callable[[Tensor, Seen, Tensor, Tensor], Tensor] | None:
+        """(time, envs, size) the features before each step of a rollout; None where the other memory has no such thing.
+
+        From the carry before the first step, what was seen (time, envs, …), where episodes ended (time, envs), and the
+        task of each step (time, envs).
+        """
+        inner = getattr(self.memory, "unrolled", None)
+        if inner is None:
+            return None
+
+        def whole(carry: Tensor, seen: Seen, done: Tensor, task: Tensor) -> Tensor:
+            return torch.cat([inner(self._own(carry), seen, done), self._begins[task]], -1)
+
+        return whole
 
     def on(self, frames: Tensor | None) -> ToldTaskMemory:
         """The same for other frames."""

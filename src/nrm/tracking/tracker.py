@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.errors import NrmWarning, WorldError, listing, suggestion
-from nrm.machines import LevelCodec, MooreMachine
+from nrm.machines import LevelCodec, MooreMachine, TaskPool
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Seen, reset
+from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Seen, begin, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
+from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory
 
 UNTAKEN = 2_000
 """Recorded episodes that nobody took, after which somebody probably forgot to learn from them."""
@@ -28,10 +29,16 @@ class Tracker:
 
     With a `NeuralRewardMachine` the belief comes from observations and rewards. With a `MooreMachine` it is the true
     state, one-hot, which the environments must tell (`info["machine_state"]`): a reward machine is that special case.
+    Where the model is of many tasks, or a `TaskPool` stands in its place, what is believed is the view of the task that
+    an environment has, which it must tell when an episode begins (`info["task"]`).
     """
 
     def __init__(
-        self, model: NeuralRewardMachine | MooreMachine, count: int, belief: Belief = "conditioned", record: bool = True
+        self,
+        model: NeuralRewardMachine | MooreMachine | TaskPool,
+        count: int,
+        belief: Belief = "conditioned",
+        record: bool = True,
     ) -> None:
         """`record`: whether a neural machine's episodes are kept, until `take` is called."""
         if belief not in get_args(Belief):
@@ -41,20 +48,14 @@ class Tracker:
             )
         self.model = model
         self.count = count
-        self.memory: BeliefMemory | MachineMemory
+        self.memory = _memory(model, belief)
+        self._device = torch.device("cpu")
         if isinstance(model, NeuralRewardMachine):
-            model.eval()
-            self.memory = BeliefMemory(model, None, belief)
             self._device = model.machine.levels.device
             self._codec = LevelCodec(model.machine.levels.cpu().numpy())
-        elif isinstance(model, MooreMachine):
-            self.memory = MachineMemory(model)
-            self._device = torch.device("cpu")
-        else:
-            raise WorldError(
-                "a belief comes from a NeuralRewardMachine, or from a MooreMachine whose true state the environment "
-                f"tells, not from {type(model).__name__}"
-            )
+        self.many = isinstance(self.memory, (TaskBeliefMemory, TaskStateMemory))
+        """Whether every episode has one of many tasks, which `restart` is told."""
+        self._tasks = np.zeros(count, dtype=np.int64)
         self.expects_pay = False
         """Whether the environments have no task that anybody knows of, so that they must pay for one themselves."""
         self._unpaid = 0
@@ -73,7 +74,7 @@ class Tracker:
 
     @property
     def beliefs(self) -> NDArray[np.float32]:
-        """(N, states) what is believed now."""
+        """(N, states) what is believed now; (N, width) the views of the tasks, where there are many."""
         return self.memory.feature(self._carry).float().cpu().numpy().copy()
 
     def step(
@@ -91,13 +92,14 @@ class Tracker:
         self._steps += 1
         self._check_finite(observations)
         truth = torch.as_tensor(np.asarray(states(), dtype=np.int64)) if self.sees_truth else None
-        if truth is not None and int(truth.max()) >= self.memory.size:
+        rows = 0 if self.memory.table is None else len(self.memory.table)
+        if truth is not None and int(truth.max()) >= rows:
             raise WorldError(
                 f"the environment is in state {int(truth.max())} of its machine, but the one that is given has "
-                f"{self.memory.size} states; give both the same"
+                f"{rows} states; give both the same"
             )
         self._carry = self._read(self._carry, observations, rewards, truth)
-        if isinstance(self.memory, BeliefMemory):
+        if isinstance(self.memory, (BeliefMemory, TaskBeliefMemory)):
             self._check_levels(self.memory, rewards)
             self._check_pay(rewards)
         if self.record:
@@ -105,7 +107,10 @@ class Tracker:
 
     def finish(self, done: NDArray[np.bool_]) -> None:
         """Give out the episodes of the environments that are done (N,); their beliefs stay until `restart`."""
-        self._finished += self.recorder.finish(done)
+        ended = self.recorder.finish(done)
+        if self.many:
+            ended = [episode._replace(task=int(self._tasks[episode.environment])) for episode in ended]
+        self._finished += ended
         if len(self._finished) >= UNTAKEN and not self._warned:
             self._warned = True
             warnings.warn(
@@ -116,21 +121,31 @@ class Tracker:
                 stacklevel=3,
             )
 
-    def restart(self, which: NDArray[np.bool_], first: NDArray[Any] | None = None) -> None:
+    def restart(
+        self, which: NDArray[np.bool_], first: NDArray[Any] | None = None, tasks: NDArray[np.int64] | None = None
+    ) -> None:
         """Begin new episodes where `which` (N,) says so. An episode that was left early teaches as much as any.
 
-        first: (N, …) what is seen now, to be checked; no machine reads it.
+        first: (N, …) what is seen now, to be checked; no machine reads it. tasks: (N,) the numbers of the tasks that
+        the new episodes have, where there are many; what stands in other places is not looked at.
         """
         self.finish(which)
         self._steps[which] = 0
         if first is not None:
             self._check_finite(first)
-        self._carry = reset(self.memory, self._carry, torch.from_numpy(np.array(which)).to(self._device))
+        if self.many and tasks is not None:
+            self._tasks = np.where(which, tasks, self._tasks)
+        done = torch.from_numpy(np.array(which)).to(self._device)
+        self._carry = reset(self.memory, self._carry, done, self._task_numbers)
 
-    def skip(self, which: NDArray[np.bool_]) -> None:
-        """The last step was none where `which` (N,) says so, but the beginning of an episode."""
+    @property
+    def _task_numbers(self) -> Tensor | None:
+        return torch.from_numpy(self._tasks).to(self._device) if self.many else None
+
+    def skip(self, which: NDArray[np.bool_], tasks: NDArray[np.int64] | None = None) -> None:
+        """The last step was none where `which` (N,) says so, but the beginning of an episode. See `restart`."""
         self.recorder.forget(which)
-        self.restart(which)
+        self.restart(which, tasks=tasks)
 
     def take(self) -> list[RecordedEpisode]:
         """The episodes that ended since the last call."""
@@ -141,11 +156,11 @@ class Tracker:
         """After the grounder has learned: believe what it says now of everything in the present episodes."""
         if self.sees_truth:
             return
-        assert isinstance(self.memory, BeliefMemory)
+        assert isinstance(self.memory, (BeliefMemory, TaskBeliefMemory))
         self.memory.refresh()
         if not self.record:
             return
-        carry = self.memory.start(self.count)
+        carry = begin(self.memory, self.count, self._task_numbers)
         for time in range(len(self.recorder)):
             present, observations, rewards = self.recorder.present(time)
             mask = torch.from_numpy(present).to(self._device)
@@ -169,7 +184,7 @@ class Tracker:
                 stacklevel=4,
             )
 
-    def _check_levels(self, memory: BeliefMemory, rewards: NDArray[Any]) -> None:
+    def _check_levels(self, memory: BeliefMemory | TaskBeliefMemory, rewards: NDArray[Any]) -> None:
         """Raise `WorldError` where the rewards so far lead to no level: beliefs and learning would rest on nothing."""
         reached = memory.level(self._carry).cpu().numpy()
         fits = self._codec.fits(reached)
@@ -201,6 +216,32 @@ class Tracker:
         paid = torch.as_tensor(np.asarray(rewards, dtype=np.float32), device=self._device)
         with torch.no_grad():
             return self.memory.read(carry, Seen(seen, None, self._unused, paid, truth))
+
+
+def _memory(model: object, belief: Belief) -> BeliefMemory | MachineMemory | TaskBeliefMemory | TaskStateMemory:
+    """What follows a model."""
+    if isinstance(model, NeuralRewardMachine):
+        model.eval()
+        return BeliefMemory(model, None, belief) if model.many is None else TaskBeliefMemory(model, None, belief)
+    if isinstance(model, MooreMachine):
+        return MachineMemory(model)
+    if isinstance(model, TaskPool):
+        return TaskStateMemory(model)
+    raise WorldError(
+        "a belief comes from a NeuralRewardMachine, or from a MooreMachine or TaskPool whose true state the "
+        f"environment tells, not from {type(model).__name__}"
+    )
+
+
+def told_tasks(found: Any, count: int, which: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Numbers of tasks (N,) from what `info["task"]` held; an error where an episode that begins does not tell its."""
+    numbers = np.full(count, None, dtype=object) if found is None else np.asarray(found, dtype=object)
+    if numbers.shape != (count,) or any(not isinstance(one, (int, np.integer)) for one in numbers[which]):
+        raise WorldError(
+            "the model has many tasks, and this environment does not say which one an episode has, in info['task']; "
+            "put the tasks on it with nrm.TaskEnv(env, pool, label)"
+        )
+    return np.array([one if begins else 0 for one, begins in zip(numbers, which, strict=True)], dtype=np.int64)
 
 
 def told_states(found: Any, count: int) -> NDArray[np.int64]:

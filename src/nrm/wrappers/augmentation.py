@@ -14,13 +14,15 @@ from nrm.errors import WorldError, listing, suggestion, unknown
 from nrm.parts import Parts
 
 BeliefLayout = Literal["dict", "flat"]
-"""`dict`: a `Dict` with the entries `observation` and `belief`; the entries of an observation that is a `Dict` itself
-stay as they are. `flat`: one `Box` with the belief behind the observation's numbers."""
+"""`dict`: a `Dict` with the entries `observation` and `belief` (`task`, where there are many); the entries of an
+observation that is a `Dict` itself stay as they are. `flat`: one `Box` with the belief behind the numbers."""
 
 Reads: TypeAlias = str | Sequence[str] | None
 """What a grounder reads of `Dict` observations: one entry, several together, or all of them."""
 
 BELIEF = "belief"
+TASK = "task"
+"""The entry in place of the belief where there are many tasks: the view of the one that an episode has."""
 OBSERVATION = "observation"
 _ONE_ARRAY = (spaces.Box, spaces.Discrete, spaces.MultiBinary, spaces.MultiDiscrete)
 
@@ -38,12 +40,22 @@ class Augmentation:
     """The one entry of a `Dict` observation that the grounder reads; None where it reads several, or all there is."""
     parts: Parts | None = None
     """The entries that it reads together, as rows of numbers, where they are several."""
+    entry: str = BELIEF
+    """The entry that the belief has, or the view of a task."""
 
     @classmethod
     def of(
-        cls, space: spaces.Space[Any], states: int, layout: BeliefLayout = "dict", reads: Reads = None
+        cls,
+        space: spaces.Space[Any],
+        states: int,
+        layout: BeliefLayout = "dict",
+        reads: Reads = None,
+        entry: str = BELIEF,
     ) -> Augmentation:
-        """For a space of single observations; `reads`: what the grounder reads of `Dict` observations."""
+        """For a space of single observations; `reads`: what the grounder reads of `Dict` observations.
+
+        `states`: how many numbers are put beside them; `entry`: what they are.
+        """
         if layout not in get_args(BeliefLayout):
             raise WorldError(unknown("layout", layout, get_args(BeliefLayout)))
         key, parts = _read(space, reads)
@@ -59,8 +71,9 @@ class Augmentation:
                 f"{part} cannot be read by a grounder: {grounded} is no array of numbers. Turn it into a Box with a "
                 "wrapper, such as gymnasium.wrappers.FlattenObservation"
             )
-        belief = spaces.Box(0.0, 1.0, (states,), np.float32)
-        return cls(_flat(space, belief) if layout == "flat" else _dict(space, belief), grounded, layout, key, parts)
+        belief = spaces.Box(0.0 if entry == BELIEF else -1.0, 1.0, (states,), np.float32)
+        whole = _flat(space, belief) if layout == "flat" else _dict(space, belief, entry)
+        return cls(whole, grounded, layout, key, parts, entry)
 
     def read(self, observation: Any) -> NDArray[Any]:
         """The part that the grounder reads, of one observation or of a batch."""
@@ -73,8 +86,8 @@ class Augmentation:
         if self.layout == "flat":
             return np.concatenate([np.asarray(observation), belief], axis=-1, dtype=self.space.dtype)
         if isinstance(observation, dict):
-            return {**observation, BELIEF: belief}
-        return {OBSERVATION: observation, BELIEF: belief}
+            return {**observation, self.entry: belief}
+        return {OBSERVATION: observation, self.entry: belief}
 
 
 def _read(space: spaces.Space[Any], reads: Reads) -> tuple[str | None, Parts | None]:
@@ -95,15 +108,15 @@ def _read(space: spaces.Space[Any], reads: Reads) -> tuple[str | None, Parts | N
     return None, Parts.of(space, names)
 
 
-def _dict(space: spaces.Space[Any], belief: spaces.Box) -> spaces.Dict:
+def _dict(space: spaces.Space[Any], belief: spaces.Box, entry: str) -> spaces.Dict:
     if not isinstance(space, spaces.Dict):
-        return spaces.Dict({OBSERVATION: space, BELIEF: belief})
-    if BELIEF in space.spaces:
+        return spaces.Dict({OBSERVATION: space, entry: belief})
+    if entry in space.spaces:
         raise WorldError(
-            f"observations have an entry '{BELIEF}' already ({space[BELIEF]}); rename it with a wrapper, or make sure "
+            f"observations have an entry '{entry}' already ({space[entry]}); rename it with a wrapper, or make sure "
             "that the environment is not wrapped twice"
         )
-    return spaces.Dict({**space.spaces, BELIEF: belief})
+    return spaces.Dict({**space.spaces, entry: belief})
 
 
 def _flat(space: spaces.Space[Any], belief: spaces.Box) -> spaces.Box:

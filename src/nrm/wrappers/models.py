@@ -10,19 +10,24 @@ import torch
 from gymnasium import spaces
 
 from nrm.errors import NrmError, WorldError, listing
-from nrm.machines import MachineLike, MooreMachine, as_machine
+from nrm.machines import MachineLike, MooreMachine, TaskPool, as_machine
 from nrm.neural import GROUNDERS, NeuralRewardMachine, Parts
 from nrm.neural.model import Emission
 from nrm.tracking import Belief, Tracker
-from nrm.wrappers.augmentation import Augmentation, BeliefLayout, Reads
+from nrm.wrappers.augmentation import BELIEF, TASK, Augmentation, BeliefLayout, Reads
 
-Model = NeuralRewardMachine | MooreMachine
-"""What beliefs come from: a neural machine, or a machine whose true state is told."""
+Model = NeuralRewardMachine | MooreMachine | TaskPool
+"""What beliefs come from: a neural machine, or a machine whose true state is told; of one task, or of many."""
+
+
+def as_model(value: NeuralRewardMachine | MachineLike | TaskPool) -> Model:
+    """A model as it is, or the machine of a task."""
+    return value if isinstance(value, (NeuralRewardMachine, TaskPool)) else as_machine(value)
 
 
 def model_for(
     space: spaces.Space[Any],
-    machine: MachineLike,
+    machine: MachineLike | TaskPool,
     *,
     emission: Emission = "categorical",
     reads: Reads = None,
@@ -31,14 +36,14 @@ def model_for(
 ) -> NeuralRewardMachine:
     """A machine with an untrained grounder for observations of a space: convolutional for images, else an MLP.
 
-    `machine`: or a task; `reads`: the entry of `Dict` observations that the grounder reads, or several that it reads
-    together, all if absent; `grounder`: a registered name or module:name, such as `recurrent`; `seed`: of its
-    parameters.
+    `machine`: or a task, or a pool of many; `reads`: the entry of `Dict` observations that the grounder reads, or
+    several that it reads together, all if absent; `grounder`: a registered name or module:name, such as `recurrent`;
+    `seed`: of its parameters.
     """
     if not isinstance(space, spaces.Space):
         raise WorldError(_no_space(space))
-    known = as_machine(machine)
-    augmentation = Augmentation.of(space, known.states, "dict", reads)
+    known = machine if isinstance(machine, TaskPool) else as_machine(machine)
+    augmentation = Augmentation.of(space, 1, "dict", reads)
     independent = emission == "independent"
     symbols = len(known.alphabet.symbols) if independent else known.alphabet.size
     with torch.random.fork_rng(devices=[]):
@@ -75,7 +80,7 @@ class Fitting(NamedTuple):
 
 
 def fitted(
-    model: NeuralRewardMachine | MachineLike,
+    model: NeuralRewardMachine | MachineLike | TaskPool,
     space: spaces.Space[Any],
     count: int,
     others: Iterable[object],
@@ -86,28 +91,45 @@ def fitted(
     record: bool,
 ) -> Fitting:
     """Check that a model fits environments with single observations of a space, whose machines are `others`."""
-    known: Model = model if isinstance(model, NeuralRewardMachine) else as_machine(model)
-    if isinstance(known, NeuralRewardMachine):
+    known = as_model(model)
+    if isinstance(known, NeuralRewardMachine) and known.many is None:
         _check_known(known)
     machines = list(others)
     tracker = Tracker(known, count, belief, record)
     tracker.expects_pay = not machines
-    augmentation = Augmentation.of(space, tracker.memory.size, layout, reads)
+    entry = TASK if tracker.many else BELIEF
+    augmentation = Augmentation.of(space, tracker.memory.size, layout, reads, entry)
     check_same_task(known, machines)
     if isinstance(known, NeuralRewardMachine):
         _check_reads(known, augmentation)
     return Fitting(known, tracker, augmentation)
 
 
-def check_same_task(machine: Model, others: Iterable[object]) -> None:
-    """Raise `WorldError` where a reward machine is not the one of the environments: their states mean other things."""
-    if isinstance(machine, MooreMachine):
-        for other in others:
-            if isinstance(other, MooreMachine) and other != machine:
-                raise WorldError(
-                    f"the machine that is given ({_sizes(machine)}) is not the environment's ({_sizes(other)}), whose "
-                    "states it would be told; give both the same"
-                )
+def check_same_task(model: Model, others: Iterable[object]) -> None:
+    """Raise `WorldError` where a model is not of the environments' task: what they tell would mean other things.
+
+    A neural machine of one task is told nothing, so it may be another than the environment's.
+    """
+    known = _told(model)
+    if known is None:
+        return
+    many = not isinstance(model, MooreMachine)
+    for other in others:
+        if isinstance(other, MooreMachine) and other != known:
+            one, theirs = ("pool of tasks", "tasks") if many else ("machine", "states")
+            raise WorldError(
+                f"the {one} that is given ({_sizes(known)}) is not the environment's ({_sizes(other)}), whose "
+                f"{theirs} it would be told; give both the same"
+            )
+
+
+def _told(model: Model) -> MooreMachine | None:
+    """The machine whose states, or tasks, a model is told; None where it is told nothing."""
+    if isinstance(model, MooreMachine):
+        return model
+    if isinstance(model, TaskPool):
+        return model.union
+    return None if model.many is None else model.many.tasks.union
 
 
 def _no_space(value: object) -> str:

@@ -10,10 +10,10 @@ from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
 from nrm.errors import WorldError
-from nrm.machines import MachineLike
+from nrm.machines import MachineLike, TaskPool
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief
-from nrm.tracking.tracker import told_states
+from nrm.tracking.tracker import told_states, told_tasks
 from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import fitted
 
@@ -26,12 +26,15 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
 
     With a `MooreMachine` or a task in place of the model, the belief is the machine's true state, which the environment
     must tell (`nrm.TaskEnv` does): a reward machine in the same shape.
+
+    With a `TaskPool`, or a model of one, every episode has another task, and the entry `task` in place of the belief is
+    the view of it (`nrm.machines.task_view`): from the true state, or under the belief.
     """
 
     def __init__(
         self,
         env: gymnasium.Env[Any, Any],
-        model: NeuralRewardMachine | MachineLike,
+        model: NeuralRewardMachine | MachineLike | TaskPool,
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "conditioned",
@@ -57,7 +60,9 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode, certain of the machine's initial state."""
         observation, info = self.env.reset(seed=seed, options=options)
-        self.tracker.restart(np.ones(1, dtype=np.bool_), self.augmentation.read(observation)[None])
+        begins = np.ones(1, dtype=np.bool_)
+        tasks = told_tasks([info.get("task")], 1, begins) if self.tracker.many else None
+        self.tracker.restart(begins, self.augmentation.read(observation)[None], tasks)
         self._begun = True
         return self._joined(observation), info
 

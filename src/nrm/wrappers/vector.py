@@ -10,10 +10,10 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from nrm.errors import WorldError
-from nrm.machines import MachineLike
+from nrm.machines import MachineLike, TaskPool
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief
-from nrm.tracking.tracker import told_states
+from nrm.tracking.tracker import told_states, told_tasks
 from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import fitted
 
@@ -29,7 +29,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
     def __init__(
         self,
         env: VectorEnv[Any, Any, Any],
-        model: NeuralRewardMachine | MachineLike,
+        model: NeuralRewardMachine | MachineLike | TaskPool,
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "conditioned",
@@ -58,7 +58,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         everywhere = np.ones(self.num_envs, dtype=np.bool_)
         which = everywhere if options is None else options.get("reset_mask", everywhere)
         observation, info = self.env.reset(seed=seed, options=options)
-        self.tracker.restart(which, self.augmentation.read(observation))
+        self.tracker.restart(which, self.augmentation.read(observation), self._tasks(info, which))
         self._over = self._over & ~which
         self._begun = True
         return self.augmentation.join(observation, self.tracker.beliefs), info
@@ -76,12 +76,12 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
                 seen[index] = self.augmentation.read(info["final_obs"][index])
         self.tracker.step(seen, reward, lambda: self._states(info, done))
         if self._over.any():
-            self.tracker.skip(self._over)
+            self.tracker.skip(self._over, self._tasks(info, self._over))
         if done.any():
             self.tracker.finish(done)
             if self.mode == AutoresetMode.SAME_STEP:
                 info = {**info, "final_obs": self._final(info["final_obs"], done)}
-                self.tracker.restart(done, self.augmentation.read(observation))
+                self.tracker.restart(done, self.augmentation.read(observation), self._tasks(info, done))
         self._over = done if self.mode == AutoresetMode.NEXT_STEP else self._over
         return self.augmentation.join(observation, self.tracker.beliefs), reward, terminated, truncated, info
 
@@ -92,6 +92,10 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         for index in np.flatnonzero(done):
             final[index] = self.augmentation.join(observations[index], beliefs[index])
         return final
+
+    def _tasks(self, info: dict[str, Any], which: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+        """(N,) the tasks of the episodes that begin where `which` says so; None where there is one task."""
+        return told_tasks(info.get("task"), self.num_envs, which) if self.tracker.many else None
 
     def _states(self, info: dict[str, Any], done: NDArray[np.bool_]) -> NDArray[np.int64]:
         """(N,) the true states that the step reached."""

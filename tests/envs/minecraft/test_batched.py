@@ -287,3 +287,23 @@ def test_misuse_is_named() -> None:
         world.load_state_dict({})
     with pytest.raises(WorldError, match="a seed is a whole number from 0"):
         world.reset(-1)
+
+
+def test_observations_of_drawn_layouts_can_be_probed() -> None:
+    config = MinecraftConfig(observation="image", layout="episode")
+    machine = nrm.compile("F pickaxe", "pickaxe lava door gem empty")
+    world = BatchedMinecraft(config, machine, 2)
+    seen, letters, _, _ = world.probe(200, 3)
+    assert seen.shape == (200, *world.shape)
+    assert (letters == machine.alphabet.letter("empty")).sum() == 100
+    assert len(set(letters.tolist())) == 5
+    again = world.probe(200, 3)
+    assert torch.equal(again.observations, seen)
+    # Agents on the same item look alike where they stand, whatever the layout: the 16x16 pixels of their cell.
+    looks: dict[int, set[bytes]] = {}
+    tiles = seen.numpy().reshape(200, 4, 16, 4, 16, 3).transpose(0, 1, 3, 2, 4, 5).reshape(200, 16, -1)
+    for picture, letter in zip(tiles, letters.tolist(), strict=True):
+        looks.setdefault(letter, set()).update(tile.tobytes() for tile in picture)
+    common = {look for look in set[bytes]().union(*looks.values()) if sum(look in own for own in looks.values()) > 1}
+    here = {letter: own - common for letter, own in looks.items()}
+    assert all(len(own) == 1 for own in here.values())

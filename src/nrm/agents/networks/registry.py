@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, get_args
 
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
 from nrm.envs.world import BatchedWorld, tasks_of
-from nrm.errors import ConfigError
+from nrm.errors import ConfigError, unknown
 from nrm.parts import Parts
 from nrm.registry import Registry
 
 MOST_CELLS = 12
 """Sides up to which an image is a grid whose pixels are cells, each with a place of its own."""
+
+
+View = Literal["auto", "state", "task"]
 
 
 @dataclass(frozen=True)
@@ -29,11 +32,16 @@ class NetworkConfig:
     spread out on them."""
     encoder: str = "auto"
     """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), dynamic
-    (filters that the memory writes, for images), parts (entries of a Dict), blind, a module:name, or auto: parts for a
-    Dict; for images without end dynamic where there are many tasks or few pixels, and what suits the algorithm
-    elsewhere; else paper."""
+    (filters that the memory writes, for images), egocentric (finds the agent in an image, and sees things from there),
+    parts (entries of a Dict), blind, a module:name, or auto: parts for a Dict; for images without end dynamic where
+    there are few pixels, egocentric where there are many tasks, and what suits the algorithm elsewhere; else paper."""
+    view: View = "auto"
+    """What the policy sees of the task: state (which state of the machine it is in, or the belief over them), task
+    (which letters help and which hurt, from there), or auto: task where there are many tasks, else state."""
 
     def __post_init__(self) -> None:
+        if self.view not in get_args(View):
+            raise ConfigError(unknown("view", self.view, get_args(View)))
         if self.hidden < 1:
             raise ConfigError(f"network.hidden must be positive, not {self.hidden}")
 
@@ -90,7 +98,7 @@ class NetworkKind:
 NETWORKS: Registry[NetworkKind] = Registry(
     "network",
     tuple(field.name for field in fields(NetworkKind) if field.name != "name"),
-    {name: f"nrm.agents.networks.{name}" for name in ("paper", "residual", "dynamic", "parts", "blind")},
+    {name: f"nrm.agents.networks.{name}" for name in ("paper", "residual", "dynamic", "egocentric", "parts", "blind")},
 )
 
 
@@ -102,8 +110,9 @@ def resolved(world: BatchedWorld, config: NetworkConfig, images: str = "paper") 
         return replace(config, encoder="parts")
     if world.frames is not None or len(world.shape) != 3:
         return replace(config, encoder="paper")
-    grid = max(world.shape[:2]) <= MOST_CELLS
-    return replace(config, encoder="dynamic" if grid or tasks_of(world) is not None else images)
+    if max(world.shape[:2]) <= MOST_CELLS:
+        return replace(config, encoder="dynamic")
+    return replace(config, encoder=images if tasks_of(world) is None else "egocentric")
 
 
 def network_kind(world: BatchedWorld, config: NetworkConfig) -> NetworkKind:

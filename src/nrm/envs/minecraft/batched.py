@@ -16,7 +16,7 @@ from nrm.envs.minecraft.grid import ACTIONS, begin, coordinates, letters_of_cont
 from nrm.envs.minecraft.painter import Painter
 from nrm.envs.task_runner import TaskRunner
 from nrm.envs.termination import End
-from nrm.envs.world import StepBatch, Truth, check_count, checked_moves
+from nrm.envs.world import Probe, StepBatch, Truth, check_count, checked_moves
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine, TaskPool
 
@@ -120,6 +120,17 @@ class BatchedMinecraft:
     def weigh(self, weights: ArrayLike) -> None:
         """Draw the tasks of later episodes as often as these weights (tasks,) say."""
         self.runner.weigh(weights)
+
+    def probe(self, count: int, seed: int) -> Probe:
+        """Observations from drawn cells of drawn grids, half of them with an item."""
+        generator = np.random.default_rng(seed)
+        contents = begin(self.config, generator.integers(0, 1 << 62, count, dtype=np.uint64)).contents
+        # Of equally probable cells with an item, or without one.
+        wanted = (np.arange(count) % 2 == 0)[:, None] == (contents > 0)
+        cells = np.where(wanted, generator.random(contents.shape), -1.0).argmax(1)
+        letters = self._content_letter.take(np.take_along_axis(contents, cells[:, None], 1)[:, 0])
+        seen = torch.from_numpy(self._seen(contents, cells))
+        return Probe(seen, torch.from_numpy(letters), torch.full((count,), 1.0), 0.5)
 
     @property
     def truth(self) -> Truth:

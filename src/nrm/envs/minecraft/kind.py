@@ -1,14 +1,14 @@
-"""The grid world as a kind of world for runs: `map` and `image`."""
+"""The grid world as a kind of world for runs: `map`, `image` and `image-episode`."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import gymnasium
 
 from nrm.envs.counter_rng import words
 from nrm.envs.minecraft.batched import BatchedMinecraft
-from nrm.envs.minecraft.config import MINECRAFT_SYMBOLS, MinecraftConfig, Observation
+from nrm.envs.minecraft.config import MINECRAFT_SYMBOLS, MinecraftConfig
 from nrm.envs.minecraft.env import MinecraftEnv
 from nrm.envs.minecraft.grid import ACTIONS, begin, letters_of_contents, settled
 from nrm.envs.minecraft.sprites import tiles
@@ -19,13 +19,13 @@ from nrm.errors import ConfigError, WorldError
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import Alphabet, MooreMachine, Task, task_from_text
 
-NAMES = ("map", "image")
+NAMED = {
+    "map": MinecraftConfig(observation="map"),
+    "image": MinecraftConfig(observation="image"),
+    "image-episode": MinecraftConfig(observation="image", layout="episode"),
+}
 MOST_CELLS = 1024
 """Cells of a world that is shown as a board."""
-
-
-def _parse(name: str) -> MinecraftConfig | None:
-    return MinecraftConfig(observation=cast(Observation, name)) if name in NAMES else None
 
 
 def _task(text: str | None, config: MinecraftConfig) -> Task:
@@ -45,6 +45,11 @@ def _alphabet(config: MinecraftConfig) -> Alphabet:
 
 def _tasks(config: MinecraftConfig) -> TaskSpace:
     return TaskSpace(_alphabet(config), tuple(atom(name) for name in config.names))
+
+
+def _algorithm(config: MinecraftConfig) -> str:
+    """A2C is faster where images repeat, PPO learns to see where they do not."""
+    return "ppo" if config.observation == "image" and config.layout == "episode" else "a2c"
 
 
 def _render(config: MinecraftConfig, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
@@ -74,14 +79,15 @@ def _board(config: MinecraftConfig, machine: MooreMachine, end: End, seed: int) 
 MINECRAFT = WORLDS.register(
     WorldKind(
         name="minecraft",
-        names=NAMES,
+        names=tuple(NAMED),
         config=MinecraftConfig,
-        parse=_parse,
+        parse=NAMED.get,
         task=_task,
         build=BatchedMinecraft,
         render=_render,
         title=_title,
         titled=("observation", "layout"),
+        algorithm=_algorithm,
         tasks=_tasks,
         board=_board,
     )

@@ -9,7 +9,7 @@ const MEASURES = {
 };
 const SPREADS = [["deviation", "standard deviation"], ["runs", "every run"], ["none", "nothing"]];
 const SMOOTHINGS = [["1", "none"], ["3", "a little"], ["7", "some"], ["15", "much"]];
-const view = { measure: "return", spread: "deviation", smoothing: 3 };
+const view = { measure: data.groups.some((group) => group.many) ? "success" : "return", spread: "deviation", smoothing: 3 };
 const MARGIN = { top: 22, right: 12, bottom: 30, left: 46 };
 
 function startCurves() {
@@ -30,7 +30,7 @@ function drawCharts() {
   const series = shownGroups().map(seriesOf).filter((one) => one.mean.length);
   const charts = new Map();
   for (const one of series) {
-    const key = JSON.stringify([one.group.world, one.group.task]);
+    const key = JSON.stringify([one.group.world, one.group.task, one.unit]);
     if (!charts.has(key)) charts.set(key, []);
     charts.get(key).push(one);
   }
@@ -44,12 +44,19 @@ function drawCharts() {
   if (!charts.size) box.append(el("p", { class: "card empty" }, "No curve: the filters above leave nothing that has this measure."));
   $("variants").replaceChildren(...(allVariants.length > 1 ? allVariants.filter((variant) => chosen.variant.has(variant)) : []).map((variant) =>
     el("li", {}, swatch(variantDash(variant)), " ", variantName(variant))));
-  const sizes = unique(series.map((one) => one.size)).sort((a, b) => a - b);
+  const points = ["episodes", "steps"].map((unit) => [unit, unique(series.filter((one) => one.unit === unit).map((one) => one.size)).sort((a, b) => a - b)])
+    .filter(([, sizes]) => sizes.length).map(([unit, sizes]) => binText(unit, sizes));
   const several = series.some((one) => one.runs.length > 1);
   $("charts-note").textContent = !series.length ? "" :
-    `Each point is the mean of ${sizes.length === 1 ? count(sizes[0], "episode") : `${sizes[0]} to ${sizes.at(-1)} episodes`}` +
+    `Each point is the mean of ${points.join(", with many tasks of ")}` +
     (view.smoothing > 1 ? `, smoothed over the last ${view.smoothing} points` : "") + "." +
     (!several ? "" : view.spread === "deviation" ? " Bands show the standard deviation over runs." : view.spread === "runs" ? " Thin lines are single runs." : "");
+}
+
+/** What a point is the mean of. */
+function binText(unit, sizes) {
+  const span = sizes.length === 1 ? whole(sizes[0]) : `${whole(sizes[0])} to ${whole(sizes.at(-1))}`;
+  return unit === "steps" ? `the episodes that end within ${span} steps` : `${span} ${span === "1" ? "episode" : "episodes"}`;
 }
 
 /** The mean and deviation of a group, point by point, over the runs that got so far. */
@@ -64,7 +71,7 @@ function seriesOf(group) {
     deviation.push(values.length ? Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / values.length) : null);
     runsAt.push(values.length);
   }
-  return { group, runs, mean, deviation, runsAt, size: group.curves.size, episodes: group.episodes };
+  return { group, runs, mean, deviation, runsAt, unit: group.curves.unit, size: group.curves.size, length: group.curves.length };
 }
 
 function smooth(values, width) {
@@ -108,29 +115,29 @@ function chartCard(group) {
 }
 
 function drawChart(card, lines, range, charts) {
-  const { world, task } = lines[0].group;
+  const { world, task } = lines[0].group, { unit } = lines[0];
   const width = Math.max(240, card.clientWidth - 24);
   const height = charts === 1 ? clamp(width * 0.36, 240, 400) : clamp(width * 0.58, 200, 300);
-  const episodes = Math.max(...lines.map((one) => one.episodes));
-  const x = (episode) => MARGIN.left + (episode / episodes) * (width - MARGIN.left - MARGIN.right);
+  const length = Math.max(...lines.map((one) => one.length));
+  const x = (place) => MARGIN.left + (place / length) * (width - MARGIN.left - MARGIN.right);
   const y = (value) => height - MARGIN.bottom - ((value - range[0]) / (range[1] - range[0])) * (height - MARGIN.top - MARGIN.bottom);
   const measure = MEASURES[view.measure];
   const picture = svg("svg", {
     viewBox: `0 0 ${width} ${height}`, height, tabindex: 0, role: "img",
-    "aria-label": `${measure.label} over episodes of ${task} in ${world}. ` +
+    "aria-label": `${measure.label} over ${unit} of ${task} in ${world}. ` +
       lines.map((one) => `${seriesName(one.group)} ends at ${measure.format(one.mean.at(-1))}`).join(", ") + ". Arrow keys read the values.",
   });
   const clip = `clip-${[...card.parentNode.children].indexOf(card)}`;
   picture.append(svg("clipPath", { id: clip }, svg("rect", { x: MARGIN.left, y: MARGIN.top - 2, width: width - MARGIN.left - MARGIN.right + 2, height: height - MARGIN.top - MARGIN.bottom + 4 })));
-  axes(picture, { x, y, range, episodes, width, height, measure });
+  axes(picture, { x, y, range, length, unit, width, height, measure });
   const inside = svg("g", { "clip-path": `url(#${clip})` });
   for (const one of lines) inside.append(...linesOf(one, x, y));
   picture.append(inside);
   card.append(picture);
-  readable(card, picture, lines, { x, y, episodes, width, height, measure });
+  readable(card, picture, lines, { x, y, length, unit, width, height, measure });
 }
 
-function axes(picture, { x, y, range, episodes, width, height, measure }) {
+function axes(picture, { x, y, range, length, unit, width, height, measure }) {
   for (const value of ticks(range, height > 260 ? 6 : 4)) {
     picture.append(
       svg("line", { class: "rule", x1: MARGIN.left, x2: width - MARGIN.right, y1: y(value), y2: y(value) }),
@@ -139,20 +146,20 @@ function axes(picture, { x, y, range, episodes, width, height, measure }) {
   picture.append(svg("text", { x: 2, y: 10 }, measure.label));
   const bottom = height - MARGIN.bottom;
   picture.append(svg("line", { class: "axis", x1: MARGIN.left, x2: width - MARGIN.right, y1: bottom, y2: bottom }));
-  for (const episode of ticks([0, episodes], width > 500 ? 8 : 4))
-    picture.append(svg("text", { x: x(episode), y: bottom + 15, "text-anchor": x(episode) > width - 24 ? "end" : "middle" }, whole(episode)));
-  picture.append(svg("text", { x: width - MARGIN.right, y: height - 2, "text-anchor": "end" }, "episodes"));
+  for (const place of ticks([0, length], width > 500 ? 8 : 4))
+    picture.append(svg("text", { x: x(place), y: bottom + 15, "text-anchor": x(place) > width - 24 ? "end" : "middle" }, whole(place)));
+  picture.append(svg("text", { x: width - MARGIN.right, y: height - 2, "text-anchor": "end" }, unit));
 }
 
-/** A point stands at the end of the episodes that it is the mean of. */
-const episodeAt = (one, place) => Math.min((place + 1) * one.size, Math.max(one.episodes, one.size));
+/** A point stands at the end of the episodes, or steps, that it is the mean of. */
+const endOf = (one, place) => Math.min((place + 1) * one.size, Math.max(one.length, one.size));
 
 function linesOf(one, x, y) {
   const style = seriesStyle(one.group);
-  const path = (values) => pathOf(values.map((value, place) => (value === null ? null : [x(episodeAt(one, place)), y(value)])));
+  const path = (values) => pathOf(values.map((value, place) => (value === null ? null : [x(endOf(one, place)), y(value)])));
   const parts = [];
   if (one.runs.length > 1 && view.spread === "deviation") {
-    const edge = (sign) => one.mean.map((value, place) => (value === null ? null : [x(episodeAt(one, place)), y(value + sign * one.deviation[place])])).filter(Boolean);
+    const edge = (sign) => one.mean.map((value, place) => (value === null ? null : [x(endOf(one, place)), y(value + sign * one.deviation[place])])).filter(Boolean);
     parts.push(svg("path", { class: "band", style, d: `${pathOf([...edge(1), ...edge(-1).reverse()])}Z` }));
   }
   if (one.runs.length > 1 && view.spread === "runs")
@@ -171,26 +178,26 @@ function pathOf(points) {
 }
 
 /** The values under the pointer, or under the crosshair that the arrow keys move. */
-function readable(card, picture, lines, { x, y, episodes, width, height, measure }) {
+function readable(card, picture, lines, { x, y, length, unit, width, height, measure }) {
   const cross = svg("g", { class: "reading", visibility: "hidden" });
   const tip = el("div", { class: "tip", role: "status", hidden: true });
   const step = Math.min(...lines.map((one) => one.size));
-  let episode = null;
+  let now = null;
   picture.append(cross);
   card.append(tip);
-  const hide = () => { cross.setAttribute("visibility", "hidden"); tip.hidden = true; episode = null; };
+  const hide = () => { cross.setAttribute("visibility", "hidden"); tip.hidden = true; now = null; };
   const show = (wanted) => {
-    episode = clamp(Math.round(wanted / step) * step, step, Math.ceil(episodes / step) * step);
+    now = clamp(Math.round(wanted / step) * step, step, Math.ceil(length / step) * step);
     const rows = lines.map((one) => {
-      const place = Math.ceil(episode / one.size) - 1;
+      const place = Math.ceil(now / one.size) - 1;
       return { one, place, value: one.mean[place] };
     }).filter(({ value }) => value !== null && value !== undefined).sort((a, b) => b.value - a.value);
-    const at = x(Math.min(episode, episodes));
+    const at = x(Math.min(now, length));
     cross.replaceChildren(svg("line", { class: "cross", x1: at, x2: at, y1: MARGIN.top, y2: height - MARGIN.bottom }),
       ...rows.map(({ one, value }) => svg("circle", { class: "dot", cx: at, cy: y(value), r: 3.5, style: seriesStyle(one.group) })));
     cross.setAttribute("visibility", "visible");
     tip.replaceChildren(
-      el("p", {}, step === 1 ? `episode ${whole(episode)}` : `episodes to ${whole(Math.min(episode, episodes))}`),
+      el("p", {}, step === 1 && unit === "episodes" ? `episode ${whole(now)}` : `${unit} to ${whole(Math.min(now, length))}`),
       el("table", {}, rows.map(({ one, place, value }) => el("tr", {},
         el("td", {}, groupSwatch(one.group)), el("td", {}, seriesName(one.group)),
         el("td", {}, measure.format(value), one.runs.length > 1 ? el("span", { class: "quiet" }, ` ± ${measure.format(one.deviation[place]).replace(" %", "")}`) : null)))));
@@ -204,14 +211,14 @@ function readable(card, picture, lines, { x, y, episodes, width, height, measure
   picture.addEventListener("pointermove", (event) => {
     const box = picture.getBoundingClientRect();
     const at = ((event.clientX - box.left) / box.width) * width;
-    show(((at - MARGIN.left) / (width - MARGIN.left - MARGIN.right)) * episodes);
+    show(((at - MARGIN.left) / (width - MARGIN.left - MARGIN.right)) * length);
   });
   picture.addEventListener("pointerleave", hide);
   picture.addEventListener("blur", hide);
   picture.addEventListener("keydown", (event) => {
-    const jump = Math.max(1, Math.round(episodes / step / 40)) * step;
-    const now = episode ?? 0;
-    const wanted = { ArrowLeft: now - jump, ArrowRight: now + jump, Home: step, End: episodes }[event.key];
+    const jump = Math.max(1, Math.round(length / step / 40)) * step;
+    const here = now ?? 0;
+    const wanted = { ArrowLeft: here - jump, ArrowRight: here + jump, Home: step, End: length }[event.key];
     if (event.key === "Escape") hide();
     if (wanted === undefined) return;
     event.preventDefault();

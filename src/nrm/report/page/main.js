@@ -19,7 +19,7 @@ function startTheme() {
   tell();
 }
 
-/* The closer look is at one task in one world; filters narrow what it offers. */
+/* The closer look is at one task in one world, or at one formula for agents of many tasks; filters narrow what it offers. */
 const closer = { world: null, task: null };
 
 function startCloser() {
@@ -41,14 +41,18 @@ function openCloser(world, name) {
   Object.assign(closer, { world, task: name });
   const shown = shownGroups();
   const task = data.tasks.find((one) => one.name === name);
-  const groups = shown.filter((group) => group.world === world && group.task === name);
+  const all = shown.filter((group) => group.world === world && group.task === name);
+  // Variants whose worlds have other symbols were tried on other formulas: those of the first are shown.
+  const groups = all.filter((group) => group.trial === all[0].trial);
   const worlds = unique(shown.filter((group) => group.task === name).map((group) => group.world));
   const tasks = unique(shown.map((group) => group.task));
   const worldOf = (other) => (shown.find((group) => group.task === other && group.world === world) || shown.find((group) => group.task === other)).world;
   $("closer-tools").replaceChildren(
     ...(tasks.length > 1 ? [dropdown("Task", tasks.map((one) => [one, one]), name, (value) => openCloser(worldOf(value), value))] : []),
     ...(worlds.length > 1 ? [dropdown("World", worlds.map((one) => [one, one]), world, (value) => openCloser(value, name))] : []));
-  $("formula").textContent = task.formula;
+  if (all[0].many) { openTrial(groups); return; }
+  $("grounding-title").textContent = "The learned grounding";
+  $("formula").replaceChildren(task.formula);
   drawMachine(task);
   drawWords(task);
   drawGrounding(groups);

@@ -21,7 +21,8 @@ function startPlayer(task, groups) {
     return;
   }
   const runs = unique(offers.map((offer) => offer.recording));
-  const wish = runs.find((recording) => recording.grounding) || runs[0];
+  const learns = (recording) => methodOf(offers.find((offer) => offer.recording === recording).group.method).grounds;
+  const wish = runs.find((recording) => recording.grounding) || runs.find(learns) || runs[0];
   const choice = { recording: wish, greedy: false };
   const open = () => {
     if (player) player.stop();
@@ -43,12 +44,13 @@ class Player {
     this.canvas = el("canvas", { role: "img" });
     this.facts = el("dl", { class: "facts" });
     this.beliefs = el("div", {});
+    this.sight = el("div", { class: "sight" });
     this.slider = el("input", { type: "range", min: 0, max: episode.steps.length, value: 0, "aria-label": "Step", oninput: () => { this.stop(); this.show(Number(this.slider.value)); } });
     this.playButton = this.button("play", "Play", () => this.playOrPause());
     this.strip = svg("svg", { class: "strip", viewBox: "0 0 1000 44", preserveAspectRatio: "none", "aria-hidden": "true" });
     this.words = el("p", { class: "caption hidden-text", "aria-live": "polite" });
     this.root = el("div", { class: "player", tabindex: 0, role: "group", "aria-label": "Episode player: arrow keys step, space plays, Home and End jump", style: seriesStyle(group), onkeydown: (event) => this.key(event) },
-      this.canvas, el("div", {}, this.facts, this.beliefs),
+      this.canvas, el("div", {}, this.facts, this.beliefs), this.sight,
       el("div", { class: "transport" }, this.strip, this.slider,
         el("div", { class: "buttons" },
           this.button("first", "First step", () => this.go(0)), this.button("back", "Step back", () => this.go(this.place - 1)), this.playButton,
@@ -113,6 +115,7 @@ class Player {
     const total = done.reduce((sum, step) => sum + step.reward, 0);
     this.drawFacts(now, total);
     this.drawBeliefs(now, state);
+    this.drawSight(now, state);
     this.drawStrip();
     const text = this.caption(now, state, total);
     this.canvas.setAttribute("aria-label", text);
@@ -135,11 +138,9 @@ class Player {
       return [content >= 0 ? el("img", { src: data.tiles[recording.tiles[content][0]], alt: "" }) : null, nameOf(recording, letter)];
     };
     const end = this.place === this.last ? el("small", {}, ` ${ENDS[this.episode.end]}`) : null;
-    const { grounding } = recording;
-    const guess = !now ? null : grounding ? [grounding.learned[now.cell], grounding.sure[now.cell]] : [now.predicted, now.sure];
-    const predicted = !now ? "–" : guess[0] !== undefined
-      ? [symbol(guess[0]), el("small", {}, ` ${percent(guess[1], 0)}`)]
-      : el("small", {}, `none: ${method.label} ${method.knows}`);
+    const predicted = !now ? "–" : now.read
+      ? [symbol(now.read[0][0]), el("small", {}, ` ${percent(now.read[0][1], 0)}`)]
+      : el("small", { class: "long" }, `none: ${method.label} ${method.knows}`);
     const action = now && actionOf(recording, now);
     this.facts.replaceChildren(
       fact("Step", `${this.place} of ${this.last}`, end),
@@ -172,6 +173,18 @@ class Player {
         el("span", { class: "flag" }, flag),
       ];
     })));
+  }
+
+  /** Of an agent of many tasks: what it reads, and what its policy sees of the task. */
+  drawSight(now, state) {
+    const { task, group } = this;
+    if (!task.view) return;
+    const told = !this.episode.steps.some((step) => step.belief);
+    const belief = told ? [[task.machine.initial, 1]] : now ? now.belief : [[task.machine.initial, 1]];
+    const title = told ? `What ${methodOf(group.method).label} is told of the task at the beginning` : "What the policy sees of the task";
+    this.sight.replaceChildren(
+      el("div", {}, el("h4", {}, "What the grounder reads"), methodOf(group.method).grounds ? readBars(this.recording, now) : el("p", { class: "quiet" }, `Nothing: ${methodOf(group.method).label} ${methodOf(group.method).knows}.`)),
+      el("div", {}, el("h4", {}, title), viewPicture(task.view, belief, now ? now.letter : null)));
   }
 
   /** The rewards of all steps as small bars, with the present step lit. */

@@ -1,5 +1,6 @@
 /* The tiles and the table of results. */
 
+/* Agents of one task and agents of many are told by other numbers, each in a table of its own. */
 const COLUMNS = [
   { name: "World", key: (group) => group.world, cell: (group) => group.world, className: "place", when: () => many("world") },
   { name: "Task", key: (group) => group.task, cell: (group) => el("button", { type: "button", class: "link", title: "Look closer", onclick: () => lookCloser(group) }, group.task), className: "place" },
@@ -13,28 +14,67 @@ const COLUMNS = [
   { name: "… modulo shortcuts", title: "The same, where confusions that no reward can tell count as right", key: (group) => first(group.modulo), cell: (group) => spreadCell(group, group.modulo, percent), number: true },
   { name: "CPU s", title: "Processor seconds of a run", key: (group) => first(group.cpu), cell: (group) => decimal(first(group.cpu)), number: true },
 ];
+const MANY_COLUMNS = [
+  ...COLUMNS.slice(0, 5),
+  { name: "Steps", title: "Steps of all environments together", key: (group) => group.curves.length, cell: (group) => whole(group.curves.length), number: true },
+  { name: "Success, last 100", title: "Share of the last 100 training episodes in which the task was done", key: (group) => group.success, cell: (group) => percent(group.success), number: true },
+  { name: "Formulas never trained", title: "Mean success on the formulas of the closer look: sampled actions, no reward read", key: (group) => (group.tried ? group.tried.mean : null), cell: (group) => percent(group.tried && group.tried.mean), number: true },
+  { name: "Symbols", title: "Share of the observations that the grounder calls by their true name, at the end", key: (group) => first(group.plain), cell: (group) => spreadCell(group, group.plain, percent), number: true },
+  { name: "Right from", title: "Steps after which the grounder named everything right for the first time; the mean over runs, where all did", key: rightFrom, cell: (group) => (rightFrom(group) === null ? "–" : `step ${whole(Math.round(rightFrom(group)))}`), number: true },
+  COLUMNS.at(-1),
+];
 const sorting = { column: null, descending: false };
 
 const first = (pair) => (pair ? pair[0] : null);
 const many = (kind) => unique(data.groups.map((group) => group[kind])).length > 1;
+
+function rightFrom(group) {
+  const steps = group.right_from;
+  return !steps.length || steps.includes(null) ? null : steps.reduce((sum, value) => sum + value, 0) / steps.length;
+}
 
 function startSummary() {
   const worlds = unique(data.groups.map((group) => group.world)).length;
   const runs = data.groups.reduce((sum, group) => sum + group.seeds.length, 0);
   const when = new Date(data.written);
   $("about").textContent = [
-    count(runs, "run"), count(data.tasks.length, "task"), count(worlds, "world"),
+    count(runs, "run"), taskCount(), count(worlds, "world"),
     `written ${Number.isNaN(when.valueOf()) ? data.written : when.toISOString().slice(0, 10)} by nrm ${data.version}`,
   ].join(" · ");
   whenFiltered(() => {
     $("tiles").replaceChildren(...tiles());
-    $("table").replaceChildren(table());
+    $("table").replaceChildren(...tables());
   });
 }
 
-/** For each method the mean over what is shown, as a first impression. */
+function taskCount() {
+  const names = unique(data.groups.filter((group) => group.many).map((group) => group.task)).length;
+  const tasks = data.tasks.length - names;
+  return [names && count(names, "famil", "ies").replace("1 famil", "1 family"), (tasks || !names) && count(tasks, "task")].filter(Boolean).join(" of tasks, ") + (names && !tasks ? " of tasks" : "");
+}
+
+/** For each method the mean over what is shown, as a first impression; of many tasks first. */
 function tiles() {
-  const shown = shownGroups();
+  return [...manyTiles(shownGroups().filter((group) => group.many)), ...oneTiles(shownGroups().filter((group) => !group.many))];
+}
+
+function manyTiles(shown) {
+  return data.methods.filter(({ name }) => shown.some((group) => group.method === name)).map((method) => {
+    const groups = shown.filter((group) => group.method === method.name);
+    const tried = groups.filter((group) => group.tried && group.tried.mean !== null);
+    const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    const symbols = groups.filter((group) => group.plain).map((group) => first(group.plain));
+    return el("div", { class: "card tile", style: { "--series": method.colour } },
+      el("span", { class: "name" }, `${method.label}, many tasks`), el("span", { class: "quiet" }, method.knows.replace("the task", "a task with every episode")),
+      tried.length
+        ? el("strong", {}, percent(mean(tried.map((group) => group.tried.mean))), " ", el("small", {}, "of formulas never trained"))
+        : el("strong", {}, percent(mean(groups.map((group) => group.success))), " ", el("small", {}, "success, last 100")),
+      el("span", { class: "quiet" }, count(groups.reduce((sum, group) => sum + group.counted, 0), "run"),
+        symbols.length ? `; symbols ${percent(mean(symbols), 0)} right, plainly` : null));
+  });
+}
+
+function oneTiles(shown) {
   return data.methods.filter(({ name }) => shown.some((group) => group.method === name)).map((method) => {
     const groups = shown.filter((group) => group.method === method.name);
     const mean = (pick) => {
@@ -51,10 +91,15 @@ function tiles() {
   });
 }
 
-function table() {
-  const columns = COLUMNS.filter((column) => !column.when || column.when());
-  const groups = sortedGroups();
-  if (!groups.length) return el("p", { class: "card empty" }, "Nothing is chosen: the filters above leave no run.");
+function tables() {
+  const shown = shownGroups();
+  if (!shown.length) return [el("p", { class: "card empty" }, "Nothing is chosen: the filters above leave no run.")];
+  return [[MANY_COLUMNS, shown.filter((group) => group.many)], [COLUMNS, shown.filter((group) => !group.many)]]
+    .filter(([, groups]) => groups.length).map(([columns, groups]) => table(columns.filter((column) => !column.when || column.when()), groups));
+}
+
+function table(columns, unsorted) {
+  const groups = sortedGroups(columns, unsorted);
   const head = el("tr", {}, columns.map((column) => {
     const active = sorting.column === column.name;
     const order = active ? (sorting.descending ? "descending" : "ascending") : "none";
@@ -74,12 +119,11 @@ function table() {
       }, column.cell(group))));
   });
   return el("div", { class: "card rows-box" }, el("table", { class: "rows" },
-    el("caption", { class: "hidden-text" }, "Results of each method on each task"), el("thead", {}, head), el("tbody", {}, rows)));
+    el("caption", { class: "hidden-text" }, groups[0].many ? "Results of each method on many tasks" : "Results of each method on each task"), el("thead", {}, head), el("tbody", {}, rows)));
 }
 
-function sortedGroups() {
-  const groups = shownGroups();
-  const column = COLUMNS.find((one) => one.name === sorting.column);
+function sortedGroups(columns, groups) {
+  const column = columns.find((one) => one.name === sorting.column);
   if (!column) return groups;
   const sign = sorting.descending ? -1 : 1;
   return groups.sort((one, other) => {
@@ -95,7 +139,7 @@ function sortBy(column) {
   if (sorting.column !== column.name) Object.assign(sorting, { column: column.name, descending: down });
   else if (sorting.descending === down) sorting.descending = !down;
   else sorting.column = null;
-  $("table").replaceChildren(table());
+  $("table").replaceChildren(...tables());
   const heading = [...$("table").querySelectorAll("thead button")].find((button) => button.textContent.startsWith(column.name));
   if (heading) heading.focus();
 }

@@ -120,7 +120,7 @@ class _Tasks:
             self.begun.add(name)
             yield Event("begun", cell, process=content)
         elif kind == "progress":
-            yield Event("progress", cell, episodes=content[0], mean=content[1])
+            yield Event("progress", cell, reached=content[0], mean=content[1])
         else:
             try:
                 unpack(content, cell_path(self.store, cell))
@@ -193,7 +193,7 @@ def train_cell(cell: Cell, files: Files, place: str, every: int, mailbox: Any) -
         shipped = postman.submit(lambda: ray.get(mailbox.files.remote(cell.name))).result()
         folder = ShippedFolder(Path(temporary) / cell.name, lambda packed: post("files", packed))
         unpack(shipped or files, folder.path)
-        progress = Reporter(lambda episodes, mean: post("progress", (episodes, mean)))
+        progress = Reporter(lambda reached, mean: post("progress", (reached, mean)))
         try:
             done = run_cell(cell, folder, every, progress, interrupted=lambda: stop)
         except Exception as error:

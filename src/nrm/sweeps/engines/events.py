@@ -23,8 +23,8 @@ class Event:
 
     kind: Kind
     cell: Cell
-    episodes: int = 0
-    """begun, progress: episodes done so far."""
+    reached: int = 0
+    """progress: episodes done so far, or steps where the run counts these."""
     mean: float = 0.0
     """progress: the mean return of the last 100."""
     process: int = 0
@@ -72,4 +72,5 @@ class Reporter:
         now = time.monotonic()
         if now - self._last >= REPORT_SECONDS:
             self._last = now
-            self._report(len(trainer.history.returns), trainer.history.mean_return())
+            reached = len(trainer.history.returns) if trainer.most_steps is None else trainer.steps
+            self._report(reached, trainer.history.mean_return())

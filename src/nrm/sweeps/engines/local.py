@@ -123,7 +123,7 @@ class _Pool:
         cell = worker.cell
         assert cell is not None
         if kind == "progress":
-            yield Event("progress", cell, episodes=rest[0], mean=rest[1])
+            yield Event("progress", cell, reached=rest[0], mean=rest[1])
             return
         worker.cell = None
         yield Event(kind, cell, message=rest[0] if rest else "")

@@ -35,9 +35,9 @@ def main() -> None:
 def _work(connection: Connection[Any, Any], cell: Any, store: str, every: int) -> None:
     folder = RunFolder(cell_path(Path(store), cell))
 
-    def tell(episodes: int, mean: float) -> None:
+    def tell(reached: int, mean: float) -> None:
         with suppress(OSError):  # nobody listens any more: the pipe's end is noticed below
-            connection.send(("progress", episodes, mean))
+            connection.send(("progress", reached, mean))
 
     try:
         # Anything in the pipe, be it the order to stop or its end, is a reason to save and stop.

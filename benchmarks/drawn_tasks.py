@@ -1,0 +1,114 @@
+"""One agent for every task from images of layouts that are drawn anew: trained on random tasks, tested on others.
+
+    python -m benchmarks.drawn_tasks --out out/bench --methods nrm rm
+
+The paper's eight tasks are held out of training. So are 200 sequences of four to six steps, half of them with something
+to avoid at each step; those of training have three at most. Tests draw actions, on fresh layouts, and read no reward.
+Runs that are done are not repeated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import tyro
+
+from benchmarks.common import report
+from benchmarks.unseen import all_runs, curve, outcomes
+from nrm.families import draw_pool
+from nrm.families.chains import Reach, ReachAvoid
+from nrm.machines import TaskPool
+from nrm.runs import RunConfig, choose_run
+
+EIGHT = tuple("12345678")
+LONGER = 200
+
+
+@dataclass(frozen=True)
+class Config:
+    """Train and test."""
+
+    out: Path = Path("out/bench")
+    """Where results go."""
+    methods: tuple[str, ...] = ("nrm", "rm")
+    """What is compared."""
+    seeds: tuple[int, ...] = (500, 501, 502, 503, 504)
+    """Seeds of training; settings were chosen on seeds 100 and 101."""
+    steps: int = 400_000
+    """Steps of a run."""
+    size: int = 4
+    """Cells along a side."""
+    every: int = 50_000
+    """Steps between tests."""
+    episodes: int = 500
+    """Episodes of each of the paper's tasks at the end; a longer task gets a tenth."""
+
+
+def chosen(config: Config, method: str, seed: int) -> RunConfig:
+    """One run: many tasks, without the paper's."""
+    settings: dict[str, dict[str, Any]] = {"world": {"size": config.size}, "tasks": {"held_out": EIGHT}}
+    return choose_run(None, "image-episode", method, seed, tasks="mixture", steps=config.steps, settings=settings)
+
+
+def longer_tasks(run: RunConfig, seed: int) -> TaskPool:
+    """Sequences that are longer than those of training."""
+    families = (Reach(shortest=4, longest=6), ReachAvoid(shortest=4, longest=6, avoided=1))
+    assert run.pool is not None
+    pools = [draw_pool(one, run.alphabet, LONGER // 2, seed, without=run.pool.machines) for one in families]
+    return TaskPool(*(sum((getattr(pool, part) for pool in pools), ()) for part in ("machines", "names")))
+
+
+def measured(config: Config, method: str, seed: int) -> dict[str, Any]:
+    """Train one agent, and test it."""
+    run = chosen(config, method, seed)
+    eight = TaskPool.of([run.task_named(name) for name in EIGHT])
+    trainer, found = curve(run, eight, config.every, config.episodes, 90_000 + 100 * seed, f"{method} {seed}")
+    longer = longer_tasks(run, 77_000 + seed)
+    results = outcomes(run, trainer, longer, max(1, config.episodes // 10), 91_000 + 1000 * seed)
+    return found | {"method": method, "seed": seed, "longer": [one.success for one in results]}
+
+
+def rows(config: Config) -> list[tuple[object, ...]]:
+    """A line for each method: means over seeds."""
+    lines: list[tuple[object, ...]] = []
+    for method in config.methods:
+        names = {
+            f"{method}-{config.size}x{config.size}-{seed}-{config.steps}": (config, method, seed)
+            for seed in config.seeds
+        }
+        found = list(all_runs(config.out / "drawn_tasks", names, measured))
+        last = [one["curve"][-1] for one in found]
+        success = np.array([[one[0] for one in point["formulas"]] for point in last])
+        longer = np.array([np.mean(one["longer"]) for one in found])
+        named = [one["symbols_right_after"] for one in found]
+        lines.append(
+            (
+                method.upper(),
+                len(found),
+                int(np.mean([point["steps"] for point in last])),
+                f"{np.mean([point['cpu'] for point in last]):.0f}",
+                *(f"{value:.3f}" for value in success.mean(0)),
+                f"{success.mean():.4f}",
+                f"{success.min():.3f}",
+                f"{longer.mean():.4f}",
+                "-" if found[0]["grounding"] is None else " ".join(f"{value or 'never':,}" for value in named),
+            )
+        )
+    return lines
+
+
+def main(config: Config) -> None:
+    """Train, test and print."""
+    torch.set_num_threads(1)
+    headings = ("method", "seeds", "frames", "CPU s", *(f"task {name}" for name in EIGHT))
+    headings += ("mean", "worst", f"{LONGER} longer", "symbols right after frames")
+    title = f"Unseen tasks from images, {config.size}x{config.size}, layouts drawn anew"
+    report(title, headings, rows(config), config.out, f"drawn_tasks_{config.size}x{config.size}")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config))

@@ -1,0 +1,163 @@
+"""Agents of many tasks on tasks that they were never trained on: how often these are done, and some episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nrm.agents import Trainer
+from nrm.agents.evaluation import TaskOutcome
+from nrm.agents.task_evaluation import by_size, evaluate_tasks
+from nrm.aliases import Json
+from nrm.errors import ConfigError, NrmError
+from nrm.machines import TaskPool
+from nrm.report.filming import NoPictureError
+from nrm.report.formulas import Formulas, Given, choose, understood
+from nrm.report.pictures import Tiles
+from nrm.report.recording import load_agent, record_task
+from nrm.report.steps import SEED
+from nrm.report.words import family_words
+from nrm.results import Group, Record
+
+EPISODES = 25
+"""Of each formula that an agent is tried on."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A run whose agent can be tried."""
+
+    group: int
+    """The number of its group on the page."""
+    record: Record
+    trainer: Trainer
+
+    @property
+    def trained(self) -> TaskPool:
+        """The tasks that it was trained on."""
+        assert self.trainer.tasks is not None
+        return self.trainer.tasks
+
+
+class Trials:
+    """What became of the agents of many tasks on a page. Those of one family in one world share their formulas."""
+
+    def __init__(self, groups: Sequence[Group], tiles: Tiles, problems: dict[Path, str]) -> None:
+        """`tiles` takes the pictures of episodes, `problems` what is wrong with runs."""
+        self.data: list[Json] = []
+        """For the page: formulas, and what the rewards of all that was trained on can teach."""
+        self._found: dict[int, Json] = {}
+        self._tiles, self._problems = tiles, problems
+        self._kinds: dict[tuple[object, ...], dict[int, Group]] = {}
+        for number, group in enumerate(groups):
+            config = group.records[0].config
+            # The settings of a world that cannot be found any more are plain values.
+            if group.many and not isinstance(config.settings["world"], Mapping):
+                self._kinds.setdefault((group.world, group.task, config.alphabet), {})[number] = group
+
+    def run(self, recorded: int, formulas: int, tasks: Sequence[str]) -> None:
+        """Try `recorded` agents of each group on the reader's `tasks` and on so many formulas of the family."""
+        if tasks and not self._kinds:
+            raise ConfigError(
+                f"the task {tasks[0]} is for agents of many tasks, and there is no run of such; train one with 'nrm "
+                "train --tasks mixture'"
+            )
+        firsts = [next(iter(kind.values())).records[0].config for kind in self._kinds.values()]
+        given = [understood(config, tasks) for config in firsts]
+        for task in tasks:
+            if all(task in one.refused for one in given):
+                raise ConfigError(given[0].refused[task])
+        for kind, wanted in zip(self._kinds.values(), given, strict=True):
+            self._try(kind, recorded, formulas, wanted)
+
+    def of(self, group: int) -> Json:
+        """What belongs to a group; its `trial` is the place of its formulas in `data`, None where there are none."""
+        return self._found.get(group, {"trial": None, "tried": None, "recordings": []})
+
+    def _try(self, kind: Mapping[int, Group], recorded: int, count: int, given: Given) -> None:
+        agents = self._load(kind, recorded)
+        config = next(iter(kind.values())).records[0].config
+        try:
+            pool = agents[0].trained if agents else config.pool
+            assert pool is not None
+            trial: Json = {"words": family_words(pool, str(config.tasks)), "formulas": [], "shown": [], "first": 0}
+        except NrmError as error:  # the file of a family may be gone
+            path = next(iter(kind.values())).records[0].path
+            self._problems.setdefault(path, f"its tasks cannot be drawn: {first_line(error)}")
+            return
+        if agents:
+            formulas = choose(config, [agent.trained for agent in agents], count, given)
+            trial |= formulas.data()
+            for number in kind:
+                self._found[number] = self._group([agent for agent in agents if agent.group == number], formulas)
+        for number in kind:
+            self._found[number] = {**self.of(number), "trial": len(self.data)}
+        self.data.append(trial)
+
+    def _load(self, kind: Mapping[int, Group], recorded: int) -> list[Loaded]:
+        found = []
+        for number, group in kind.items():
+            loaded = 0
+            for record in group.finished or group.records:
+                if loaded == recorded:
+                    break
+                try:
+                    found.append(Loaded(number, record, load_agent(record)))
+                    loaded += 1
+                except Exception as error:  # a damaged checkpoint must not cost the rest of the page
+                    self._problems.setdefault(record.path, f"no episode was played: {first_line(error)}")
+        return found
+
+    def _group(self, agents: Sequence[Loaded], formulas: Formulas) -> Json:
+        tried, seeds, recordings = [], [], list[Json]()
+        for agent in agents:
+            config, seed = agent.record.config, agent.record.seed
+            try:
+                tried.append(evaluate_tasks(agent.trainer, config.build_world, formulas.pool, EPISODES, SEED))
+                seeds.append(seed)
+                recordings += [{"seed": seed, **one} for one in self._episodes(agent, formulas)]
+            except Exception as error:  # of a world of the user's, perhaps
+                self._problems.setdefault(agent.record.path, f"no episode was played: {first_line(error)}")
+        return {"tried": _together(tried, seeds, formulas) if tried else None, "recordings": recordings}
+
+    def _episodes(self, agent: Loaded, formulas: Formulas) -> list[Json]:
+        """Episodes of the formulas that are shown, each in a layout of its own where layouts vary."""
+        found = []
+        for number in formulas.shown:
+            machine, seed = formulas.pool.machines[number], SEED + number
+            try:
+                played = record_task(agent.record.config, agent.trainer, machine, self._tiles, seed=seed, belief="open")
+            except NoPictureError:
+                break
+            found.append({"formula": number, **played})
+        return found
+
+
+def first_line(error: Exception) -> str:
+    """What is wrong, short."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _together(tried: Sequence[Sequence[TaskOutcome]], seeds: Sequence[int], formulas: Formulas) -> Json:
+    """Means over runs: formula by formula; and of those that nobody was trained on, by the size of machines."""
+    means = []
+    for outcomes in zip(*tried, strict=True):
+        steps = [one.mean_steps for one in outcomes if one.mean_steps is not None]
+        rate = float(np.mean([one.success_rate for one in outcomes]))
+        means.append(outcomes[0]._replace(success_rate=rate, mean_steps=float(np.mean(steps)) if steps else None))
+    unseen = [means[number] for number in formulas.unseen]
+    sizes = by_size(unseen or means)
+    return {
+        "seeds": list(seeds),
+        "episodes": EPISODES,
+        "success": [round(one.success_rate, 4) for one in means],
+        "steps": [None if one.mean_steps is None else round(one.mean_steps, 1) for one in means],
+        "mean": round(float(np.mean([one.success_rate for one in unseen])), 4) if unseen else None,
+        "sizes": [
+            {**size._asdict(), "success_rate": round(size.success_rate, 4), "worst": round(size.worst, 4)}
+            for size in sizes
+        ],
+    }

@@ -1,0 +1,42 @@
+"""The tasks of a run, kept with it: drawn once, when it begins."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from contextlib import suppress
+from pathlib import Path
+
+from nrm.errors import FileError, NrmWarning
+from nrm.machines import TaskPool
+from nrm.machines.formats.pool_file import load_pool, save_pool
+from nrm.runs.config import RunConfig
+
+TASKS_FILE = "tasks.npz"
+
+
+def keep_tasks(folder: Path, config: RunConfig) -> None:
+    """Write the tasks of a run into its folder, where it has many."""
+    if config.pool is not None:
+        save_pool(folder / TASKS_FILE, config.pool, config.origin)
+
+
+def kept_tasks(folder: Path, config: RunConfig) -> TaskPool | None:
+    """The tasks of a run from its folder. What is lost, damaged or drawn from something else is drawn anew, and said.
+
+    A list of formulas that was changed since is no reason: the run goes on with the tasks that it was begun with.
+    """
+    if config.tasks is None:
+        return None
+    path = folder / TASKS_FILE
+    try:
+        pool, origin = load_pool(path)
+        if origin == json.loads(json.dumps(config.origin)):  # tuples are lists there
+            return pool
+        what = f"{path} holds tasks that were drawn from other settings than those of the run"
+    except FileError as error:
+        what = str(error)
+    warnings.warn(f"{what}; the tasks are drawn anew", NrmWarning, stacklevel=2)
+    with suppress(FileError):  # a folder that nothing can be written into is still good to read
+        keep_tasks(folder, config)
+    return config.pool
