@@ -18,6 +18,7 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "logic": ("automata",),
     "machines": ("logic",),
     "groundability": ("machines",),
+    "explanations": ("groundability",),
     "families": ("machines",),
     "inference": ("machines",),
     "neural": ("inference",),
@@ -31,7 +32,7 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "results": ("runs",),
     "figures": ("results",),
     "report": ("results",),
-    "cli": ("sweeps", "figures", "report", "sb3"),
+    "cli": ("explanations", "sweeps", "figures", "report", "sb3"),
 }
 """What each folder stands on directly. It may import that, and all that stands below."""
 
@@ -42,7 +43,7 @@ def below(folder: str) -> set[str]:
 
 ALLOWED = {folder: below(folder) for folder in ABOVE}
 SHARED = {"errors", "aliases", "files", "registration", "registry", "timing", "parts"}
-WITHOUT_TORCH = ("automata", "logic", "machines", "groundability", "families", "inference")
+WITHOUT_TORCH = ("automata", "logic", "machines", "groundability", "explanations", "families", "inference")
 
 
 def imported_modules(path: Path) -> set[str]:

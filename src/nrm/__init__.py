@@ -31,6 +31,7 @@ from nrm.registration import register_worlds_when_used as _register_worlds_when_
 if TYPE_CHECKING:
     from nrm.agents import ALGORITHMS, METHODS, Algorithm, Method, Trainer, new_trainer
     from nrm.envs import MINECRAFT_SYMBOLS, WORLDS, BatchedMinecraft, MinecraftConfig, TaskEnv, VectorWorld, WorldKind
+    from nrm.explanations import explain
     from nrm.figures import write_figures
     from nrm.neural import (
         GROUNDERS,
@@ -62,6 +63,7 @@ _LATER = {
     "envs": (
         *("MINECRAFT_SYMBOLS", "WORLDS", "BatchedMinecraft", "MinecraftConfig", "TaskEnv", "VectorWorld", "WorldKind"),
     ),
+    "explanations": ("explain",),
     "figures": ("write_figures",),
     "neural": (
         *("GROUNDERS", "EpisodeBuffer", "FitConfig", "NeuralRewardMachine", "ProbabilisticMoore"),
@@ -122,6 +124,7 @@ __all__ = [
     "discover",
     "draw",
     "equivalent",
+    "explain",
     "extract",
     "fit",
     "holds",

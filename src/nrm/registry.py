@@ -27,6 +27,11 @@ class Registry(Mapping[str, Value]):
         self._homes = dict(homes)
         self._values: dict[str, Value] = {}
 
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The names of our own values."""
+        return tuple(self._homes)
+
     def register(self, value: Value) -> Value:
         """Add a value under its name; returns it, so that a class can be registered by decorating it."""
         self._check(value, getattr(value, "name", repr(value)))

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from nrm.aliases import BoolArray, IntArray
+from nrm.automata.letter_diagram import DENSE, LetterDiagram
 from nrm.automata.minimisation import canonical, coarsest_congruence, quotient
 from nrm.automata.product import product
-from nrm.automata.tables import Limits, Table
+from nrm.automata.tables import Letters, Limits, Table, as_diagram, listed
 
 Combine = Callable[[BoolArray, BoolArray], BoolArray]
 
@@ -26,8 +27,8 @@ class Dfa:
 
     atoms: tuple[str, ...]
     exclusive: bool
-    letter_class: IntArray
-    """(letters,) the class of each letter."""
+    letters: Letters
+    """(letters,) the class of each letter; where propositions are many, the diagram that leads letters to classes."""
     columns: IntArray
     """(states, classes) the next state."""
     accepting: BoolArray
@@ -38,25 +39,34 @@ class Dfa:
         """How many states there are."""
         return len(self.columns)
 
+    @property
+    def letter_class(self) -> IntArray:
+        """(letters,) the class of each letter, where these can be listed."""
+        return listed(self.letters)
+
     def complement(self) -> Dfa:
         """Accepts exactly the non-empty traces that this one rejects."""
-        return Dfa(self.atoms, self.exclusive, self.letter_class, self.columns, ~self.accepting)
+        return Dfa(self.atoms, self.exclusive, self.letters, self.columns, ~self.accepting)
 
-    def lifted(self, atoms: tuple[str, ...]) -> IntArray:
+    def lifted(self, atoms: tuple[str, ...]) -> Letters:
         """The class of each letter over a larger set of atoms."""
         if atoms == self.atoms:
-            return self.letter_class
+            return self.letters
         place = {name: index for index, name in enumerate(self.atoms)}
+        if len(atoms) > DENSE and not self.exclusive:
+            bits = [atoms.index(name) for name in self.atoms]
+            return as_diagram(self.letters, len(self.atoms)).placed(bits, len(atoms))
+        assert not isinstance(self.letters, LetterDiagram)
         if self.exclusive:
             outside = len(self.atoms)
             letters = [place.get(name, outside) for name in atoms]
-            return self.letter_class[[*letters, outside]]
+            return self.letters[[*letters, outside]]
         larger = np.arange(1 << len(atoms), dtype=np.int64)
         letters_here = np.zeros_like(larger)
         for bit, name in enumerate(atoms):
             if name in place:
                 letters_here |= ((larger >> bit) & 1) << place[name]
-        return self.letter_class[letters_here]
+        return self.letters[letters_here]
 
     def minimal(self) -> Dfa:
         """The least automaton with the same non-empty traces, numbered canonically.
@@ -76,12 +86,12 @@ class Dfa:
         if not (columns == initial).any():
             twins = np.flatnonzero((columns == columns[initial]).all(axis=1))
             initial = next((int(twin) for twin in twins if twin != initial), initial)
-        return Dfa(self.atoms, self.exclusive, self.letter_class, columns, accepting).trimmed(initial)
+        return Dfa(self.atoms, self.exclusive, self.letters, columns, accepting).trimmed(initial)
 
     def trimmed(self, initial: int = 0) -> Dfa:
         """What is reachable from `initial`, in canonical form."""
-        table, kept = canonical(Table(self.letter_class, self.columns, initial))
-        return Dfa(self.atoms, self.exclusive, table.letter_class, table.columns, self.accepting[kept])
+        table, kept = canonical(Table(self.letters, self.columns, initial))
+        return Dfa(self.atoms, self.exclusive, table.letters, table.columns, self.accepting[kept])
 
     def combined(self, other: Dfa, combine: Combine, limits: Limits) -> Dfa:
         """The reachable product, accepting where `combine` of the two acceptances says so."""
@@ -111,4 +121,4 @@ def after_one_step(dfa: Dfa, weak: bool) -> Dfa:
     shifted = dfa.columns + 2
     columns = np.concatenate([np.ones((1, dfa.columns.shape[1]), dtype=np.int32), shifted[:1], shifted])
     accepting = np.concatenate([np.array([False, weak]), dfa.accepting])
-    return Dfa(dfa.atoms, dfa.exclusive, dfa.letter_class, columns.astype(np.int32), accepting).trimmed()
+    return Dfa(dfa.atoms, dfa.exclusive, dfa.letters, columns.astype(np.int32), accepting).trimmed()

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
-from nrm.automata.tables import Table, bfs_order, by_first_occurrence, renumber
+from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.tables import Letters, Table, bfs_order, by_first_occurrence, renumber
 
 Blocks = NDArray[np.int64]
 """For each state the number of its block in a partition."""
@@ -48,12 +49,25 @@ def quotient(columns: IntArray, blocks: Blocks) -> tuple[IntArray, IntArray]:
     return narrow[columns[representatives]], representatives.astype(np.int32)
 
 
-def merge_columns(columns: IntArray, letter_class: IntArray) -> tuple[IntArray, IntArray]:
+def merge_columns(columns: IntArray, letter_class: Letters) -> tuple[IntArray, Letters]:
     """Merge equal columns, drop unused ones, and number classes by their first letter."""
+    if isinstance(letter_class, LetterDiagram):
+        return _merge_in_diagram(columns, letter_class)
     numbers, first = by_first_occurrence(_equal_columns(columns)[letter_class])
     kept = letter_class[first]
     unchanged = len(kept) == columns.shape[1] and (kept[1:] > kept[:-1]).all()
     return columns if unchanged else np.ascontiguousarray(columns[:, kept]), numbers.astype(np.int32)
+
+
+def _merge_in_diagram(columns: IntArray, letters: LetterDiagram) -> tuple[IntArray, LetterDiagram]:
+    groups = _equal_columns(columns).tolist()
+    # By their smallest letter, of those classes that have any.
+    kept: dict[int, int] = {}
+    for number, _ in sorted(letters.first_letters().items(), key=lambda item: item[1]):
+        kept.setdefault(groups[number], number)
+    rank = {group: place for place, group in enumerate(kept)}
+    merged = letters.mapped([rank.get(group, -1) for group in groups])
+    return np.ascontiguousarray(columns[:, list(kept.values())]), merged
 
 
 def canonical(table: Table) -> tuple[Table, IntArray]:
@@ -62,9 +76,16 @@ def canonical(table: Table) -> tuple[Table, IntArray]:
     Isomorphic tables become equal.
     """
     letter_class, columns, initial = table
-    used = np.bincount(letter_class, minlength=columns.shape[1]) > 0
-    if not used.all():
-        columns, letter_class = columns[:, used], (np.cumsum(used) - 1)[letter_class]
+    if isinstance(letter_class, LetterDiagram):
+        numbers = sorted(letter_class.first_letters())
+        if len(numbers) < columns.shape[1]:
+            place = {number: index for index, number in enumerate(numbers)}
+            columns = columns[:, numbers]
+            letter_class = letter_class.mapped([place.get(number, -1) for number in range(max(numbers) + 1)])
+    else:
+        used = np.bincount(letter_class, minlength=columns.shape[1]) > 0
+        if not used.all():
+            columns, letter_class = columns[:, used], (np.cumsum(used) - 1)[letter_class].astype(np.int32)
     reachable = np.sort(bfs_order(columns, initial))
     columns, letter_class = merge_columns(renumber(columns, reachable), letter_class)
     # Merging sorts the columns by their first letter, which fixes the order of states.

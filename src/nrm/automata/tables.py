@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, State
+from nrm.automata.letter_diagram import LetterDiagram, diagram_of_table
 from nrm.errors import LimitError
+
+Letters: TypeAlias = IntArray | LetterDiagram
+"""From letters to their classes."""
 
 
 class Table(NamedTuple):
@@ -18,11 +22,16 @@ class Table(NamedTuple):
     So a thousand symbols of which a formula names two cost three columns.
     """
 
-    letter_class: IntArray
-    """(letters,) the class of each letter."""
+    letters: Letters
+    """(letters,) the class of each letter; where propositions are many, the diagram that leads letters to classes."""
     columns: IntArray
     """(states, classes) the next state."""
     initial: State = 0
+
+    @property
+    def letter_class(self) -> IntArray:
+        """(letters,) the class of each letter, where these can be listed."""
+        return listed(self.letters)
 
 
 @dataclass(frozen=True)
@@ -103,3 +112,13 @@ def distances(columns: IntArray, goals: BoolArray) -> IntArray:
         if not arriving.any():
             return result
         result[arriving] = steps
+
+
+def as_diagram(letters: Letters, propositions: int) -> LetterDiagram:
+    """The diagram of letter classes over so many propositions."""
+    return letters if isinstance(letters, LetterDiagram) else diagram_of_table(letters.tolist(), propositions)
+
+
+def listed(letters: Letters) -> IntArray:
+    """(letters,) the class of each letter; an error where propositions are too many to list letters."""
+    return letters.table() if isinstance(letters, LetterDiagram) else letters

@@ -15,6 +15,7 @@ import tyro
 from nrm.cli.check import Check
 from nrm.cli.compile import Compile
 from nrm.cli.evaluate import Evaluate
+from nrm.cli.explain import Explain
 from nrm.cli.family_options import with_family_settings
 from nrm.cli.fit import Fit
 from nrm.cli.report import Report
@@ -26,7 +27,7 @@ from nrm.cli.train import Train, plain_arguments, train_command
 from nrm.cli.watch import Watch
 from nrm.errors import NrmError, NrmWarning
 
-_COMMANDS = (Compile, Check, Fit, Shortcuts, Tasks, Evaluate, Watch, Reproduce, Sweep, Report)
+_COMMANDS = (Compile, Check, Explain, Fit, Shortcuts, Tasks, Evaluate, Watch, Reproduce, Sweep, Report)
 _WITH_FAMILIES: dict[str, type[Any]] = {"tasks": Tasks, "shortcuts": Shortcuts, "evaluate": Evaluate}
 """Commands that draw tasks of a family, whose settings are options of theirs."""
 

@@ -29,7 +29,7 @@ class Check(MachineOptions):
         machine = source.machine
         steps = machine.alphabet.read_trace(self.trace)
         if not steps:
-            raise TraceError("the trace is empty; LTLf formulas speak of traces with at least one step")
+            raise TraceError("the trace is empty; tasks speak of traces with at least one step")
         run = machine.run(steps)
         rewards = run.outputs[1:] if source.paid else run.rewards
         letters = machine.alphabet.encode(steps)

@@ -12,6 +12,7 @@ from nrm.errors import listing
 from nrm.files import write_bytes
 from nrm.machines import machine_text, minimise, render, text_picture
 from nrm.machines.formats.files import FORMATS
+from nrm.machines.moore import amount_of_letters
 
 Form = Literal["text", "json", "dot", "hoa", "rm", "svg", "png"]
 ENDINGS: dict[str, Form] = {ending: form for ending, form in FORMATS.items() if form != "toml"}
@@ -44,7 +45,7 @@ class Compile(MachineOptions):
             sys.stdout.write(content.decode())
         else:
             write_bytes(self.out, content)
-            print(f"{machine.states} states, {machine.alphabet.size:,} letters: wrote {self.out}")
+            print(f"{machine.states} states, {amount_of_letters(machine.alphabet)} letters: wrote {self.out}")
         return 0
 
     def _form_by_ending(self) -> Form:

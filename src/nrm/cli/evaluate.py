@@ -12,9 +12,10 @@ import tyro
 from rich.console import Console
 
 from nrm.cli.family_options import chosen_family
-from nrm.cli.options import UsageError
+from nrm.cli.options import UsageError, formula_option
 from nrm.cli.task_table import outcome_json, print_outcomes
 from nrm.cli.terminal import plain_console, table
+from nrm.logic import DEFAULT_LOGIC
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
@@ -43,6 +44,8 @@ class Evaluate:
     """Of the episodes; not a seed of training."""
     task: str | None = None
     """Of an agent of many tasks: the formula to obey, also one that it has never seen."""
+    logic: str = DEFAULT_LOGIC
+    """The language of that formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
     family: str | None = None
     """Of an agent of many tasks: the family that tasks are drawn from; file:PATH for the formulas of a file. Its
     settings are options: --family reach --family.longest 12."""
@@ -133,7 +136,8 @@ class Evaluate:
         from nrm.machines import TaskPool
 
         if self.task is not None:
-            pool = TaskPool.of([config.task_named(self.task)])
+            text = formula_option(self.task, self.logic) or self.task
+            pool = TaskPool.of([config.task_named(text)])
         elif self.family is not None or self.file is not None:
             space = config.world_kind.tasks
             assert space is not None

@@ -33,7 +33,7 @@ class Fit(MachineOptions):
     """
 
     formula: str | None = None
-    """The task in LTLf, for example "F a & G !b"."""
+    """The task, for example "F a & G !b"; in LTLf, unless --logic says otherwise."""
     symbols: str | None = None
     """Comma-separated symbols of the task; by default those that the episode file names."""
     task: str | None = None

@@ -9,7 +9,7 @@ import tyro
 
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.errors import NrmError
-from nrm.logic import LANGUAGES
+from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, read_formula
 from nrm.machines import (
     FallOff,
     MooreMachine,
@@ -23,7 +23,7 @@ from nrm.machines import (
     with_rewards,
 )
 from nrm.machines.alphabet import alphabet_of, split_names
-from nrm.machines.task import DEFAULT_LOGIC, own_alphabet
+from nrm.machines.task import own_alphabet
 
 
 class UsageError(NrmError):
@@ -35,7 +35,8 @@ class TaskOptions:
     """A task, given as a formula, as one of the paper's tasks, or as a task file."""
 
     formula: tyro.conf.Positional[str | None] = None
-    """The task in LTLf, for example "F a & G !b"; patterns may be called in it: "visit(a, b)"."""
+    """The task, for example "F a & G !b"; patterns may be called in it: "visit(a, b)". In LTLf, unless --logic says
+    otherwise."""
     symbols: str | None = None
     """Comma-separated symbols, exactly one of which holds at each step: a,b,c,d,e."""
     propositions: str | None = None
@@ -49,7 +50,7 @@ class TaskOptions:
     max_states: int = DEFAULT_LIMITS.states
     """Give up, with a clear message, past this many states."""
     logic: str = DEFAULT_LOGIC
-    """The language of the formula; module:name for one of your own."""
+    """The language of the formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
 
     @property
     def limits(self) -> Limits:
@@ -75,6 +76,8 @@ class TaskOptions:
                     f"'{text}' is a machine file, not {option.removeprefix('--')}; compile, check, shortcuts and train "
                     f"take it as --machine {text}"
                 )
+        if self.formula is None and self.logic != DEFAULT_LOGIC:
+            raise UsageError(f"--logic {self.logic} is for formulas; drop it, since --{given[0]} says everything")
         alphabet = alphabet_of(self.symbols, self.propositions)
         if self.file is not None:
             if alphabet is not None:
@@ -83,8 +86,9 @@ class TaskOptions:
         elif self.task is not None:
             task = Task.from_paper(self.task, alphabet)
         else:
-            formula = LANGUAGES[self.logic].parse(self.formula)
-            task = Task(formula, alphabet or own_alphabet(formula), name=formula.brief(), logic=self.logic)
+            assert self.formula is not None
+            formula, logic = read_formula(self.formula, self.logic)
+            task = Task(formula, alphabet or own_alphabet(formula), name=formula.brief(), logic=logic)
         return task if self.reward is None else replace(task, reward=reward_from_text(self.reward))
 
 
@@ -149,3 +153,12 @@ def reward_from_text(text: str) -> RewardScheme:
         if len(parts) != 1:
             raise UsageError(f"--reward takes a scheme's name or numbers separated by commas, not '{text}'") from None
         return text
+
+
+def formula_option(text: str | None, logic: str) -> str | None:
+    """What `--task` says in the language of `--logic`, as one text; that language is for formulas alone."""
+    if logic == DEFAULT_LOGIC:
+        return text
+    if text is None or text.endswith(".toml") or is_machine_file(text) or is_paper_task(text):
+        raise UsageError(f"--logic {logic} is for a formula as --task; drop it, or give one")
+    return named_formula(text, logic)

@@ -93,6 +93,6 @@ class Shortcuts(MachineOptions):
         if not isinstance(scheme, str):
             raise UsageError("levels given as numbers fit one machine; with --and, name a reward scheme (--reward)")
         try:
-            return compile_formula(formula, first.alphabet, reward=scheme, limits=self.limits)
+            return compile_formula(formula, first.alphabet, reward=scheme, limits=self.limits, logic=self.logic)
         except UnknownSymbolError as error:
             raise UnknownSymbolError(f"--and '{formula}': {error}; all tasks share the symbols of the first") from None

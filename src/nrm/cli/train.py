@@ -15,9 +15,10 @@ import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from nrm.cli.options import UsageError
+from nrm.cli.options import UsageError, formula_option
 from nrm.cli.terminal import interrupt_flag
 from nrm.errors import NrmError, NrmWarning, describe, listing, suggestion
+from nrm.logic import DEFAULT_LOGIC
 from nrm.machines import is_machine_file
 from nrm.machines.alphabet import split_names
 
@@ -42,6 +43,9 @@ class Train:
     a ready one, which is then the default."""
     machine: str | None = None
     """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
+    logic: str = DEFAULT_LOGIC
+    """The language of a formula that is the task: ltlf, ldlf, ppltl (pure past), re (regular expressions), or
+    module:name."""
     tasks: str | None = None
     """Many tasks instead of one, another with every episode: a family that they are drawn from (nrm tasks lists them),
     file:PATH for the formulas of a file, or module:name. The agent then obeys formulas that it has never seen."""
@@ -159,7 +163,7 @@ class Train:
                 "files go to --task"
             )
         return choose_run(
-            self.task if self.machine is None else self.machine,
+            formula_option(self.task, self.logic) if self.machine is None else self.machine,
             self.world,
             method,
             self.seed,

@@ -12,9 +12,10 @@ import tyro
 from rich.console import Console
 
 from nrm.cli.moving_picture import blocks, captioned, gif, shades
-from nrm.cli.options import UsageError
+from nrm.cli.options import UsageError, formula_option
 from nrm.cli.wishes import Wish, wish_line, wishes
 from nrm.files import write_bytes
+from nrm.logic import DEFAULT_LOGIC
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
@@ -36,6 +37,8 @@ class Watch:
     """The folder of the run."""
     task: str | None = None
     """Of an agent of many tasks: the formula to obey, also one that it has never seen."""
+    logic: str = DEFAULT_LOGIC
+    """The language of that formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
     seed: int = 12345
     """Of the episode."""
     greedy: bool = False
@@ -63,7 +66,7 @@ class Watch:
         if trainer.tasks is not None:
             if self.task is None:
                 raise UsageError("the agent can obey many tasks; say which one: --task 'F(a & F b)'")
-            machine = config.task_named(self.task).machine()
+            machine = config.task_named(formula_option(self.task, self.logic) or self.task).machine()
             check_new_tasks(trainer, TaskPool((machine,), (self.task,)))
         elif self.task is not None:
             raise UsageError(f"the agent in {self.run_folder} was trained on one task; drop --task")

@@ -14,6 +14,8 @@ from nrm.envs.world import task_digest
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine, TaskPool
 
+MOST_PROPOSITIONS = 62
+"""Propositions whose letters fit into a number of 64 bits."""
 _TASK_COUNTER = 1 << 33
 """The draw of an episode's task; worlds draw from lower counters."""
 
@@ -40,7 +42,13 @@ class TaskRunner:
         self.end: End = end
         machine = tasks.union
         # By classes of letters: a table of all letters would be large where propositions are many.
-        self._class = machine.letter_class.astype(np.int64)
+        self._letters = machine.letters
+        count_of_names = len(machine.alphabet.symbols)
+        if count_of_names > MOST_PROPOSITIONS and not machine.alphabet.is_exclusive:
+            raise WorldError(
+                f"worlds that step side by side number letters by 64 bits; {count_of_names} propositions are "
+                f"more than {MOST_PROPOSITIONS}. Put the task on single environments (TaskEnv)"
+            )
         self._classes = machine.classes
         self._moves = machine.columns.astype(np.int64).ravel()
         self._paid = (machine.outputs[machine.columns] - machine.outputs[:, None]).astype(np.float32).ravel()
@@ -77,7 +85,7 @@ class TaskRunner:
 
     def step(self, letters: NDArray[np.int64]) -> Judged:
         """Let the machines read letters (N,)."""
-        move = self.state * self._classes + self._class.take(letters)
+        move = self.state * self._classes + self._letters.take(letters)
         self.state = self.final_state = self._moves.take(move)
         return Judged(self._paid.take(move), self._ends.take(self.state))
 

@@ -129,9 +129,9 @@ def _compiled(task: Task, most_states: int) -> MooreMachine | None:
 def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, without: Sequence[MooreMachine]) -> TaskPool:
     """All tasks of a file but those that are kept for a test: nothing is drawn, and nothing is left out silently."""
     tasks = []
-    for formula in family.formulas:
+    for formula, logic in family.formulas:
         try:
-            task = Task(formula, alphabet, reward)
+            task = Task(formula, alphabet, reward, logic=logic)
             machine = task.machine()
         except NrmError as error:
             raise type(error)(f"{family.path}: the task {formula.brief()}: {error}") from None

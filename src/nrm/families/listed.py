@@ -12,12 +12,15 @@ import numpy as np
 from nrm.errors import ConfigError, FileError, NrmError
 from nrm.families.registry import FAMILIES
 from nrm.files import read_text
-from nrm.logic import Formula, parse
+from nrm.logic import Formula, Reading, read_formula
 
 
 @dataclass(frozen=True)
 class Listed:
-    """The formulas of a text file, one a line; empty lines and what follows a # are skipped."""
+    """The formulas of a text file, one a line; empty lines and what follows a # are skipped.
+
+    A formula that is not in LTLf names its language in front: `re: (!lava)*; gem`.
+    """
 
     name: ClassVar[str] = "file"
     label: ClassVar[str] = "the formulas of a file"
@@ -28,15 +31,15 @@ class Listed:
     """Where the file is."""
 
     @cached_property
-    def formulas(self) -> tuple[Formula, ...]:
-        """All formulas, in their order."""
+    def formulas(self) -> tuple[Reading, ...]:
+        """All formulas with their languages, in their order."""
         found = []
         for number, line in enumerate(read_text(self.path).splitlines(), 1):
             text = line.partition("#")[0].strip()
             if not text:
                 continue
             try:
-                found.append(parse(text))
+                found.append(read_formula(text))
             except NrmError as error:
                 raise FileError(f"{self.path}, line {number}: {error}") from None
         if not found:
@@ -44,8 +47,9 @@ class Listed:
         return tuple(found)
 
     def draw(self, events: Sequence[Formula], generator: np.random.Generator) -> Formula:  # noqa: ARG002
-        """One of the formulas; it speaks of what it speaks of."""
-        return self.formulas[int(generator.integers(len(self.formulas)))]
+        """One of the LTLf formulas; it speaks of what it speaks of."""
+        known = [reading.formula for reading in self.formulas if isinstance(reading.formula, Formula)]
+        return known[int(generator.integers(len(known)))]
 
 
 FAMILIES.register(Listed)

@@ -8,11 +8,9 @@ from functools import cached_property
 from itertools import product
 from typing import Literal
 
-import numpy as np
-
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
 from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
-from nrm.groundability.counting import DEFAULT_TERMS, digits, sum_over
+from nrm.groundability.counting import DEFAULT_TERMS, check_length, digits, sum_over
 from nrm.groundability.data_shortcuts import DataShortcuts, Prefixes
 from nrm.groundability.labels import labels_needed
 from nrm.groundability.letter_maps import is_by_names, map_letters, name_map
@@ -63,7 +61,7 @@ class Shortcuts:
     @cached_property
     def class_sizes(self) -> tuple[int, ...]:
         """m_j: how many letters each class has."""
-        return tuple(np.bincount(self.machine.letter_class, minlength=self.machine.classes).tolist())
+        return self.machine.class_sizes
 
     @cached_property
     def members(self) -> tuple[tuple[Letter, ...], ...]:
@@ -86,6 +84,7 @@ class Shortcuts:
     @cached_property
     def class_internal(self) -> int:
         """How many of them only confuse letters of one class, the identity included: harmless for these tasks."""
+        check_length(self.class_sizes, self.class_sizes)
         result = 1
         for size in self.class_sizes:
             result *= size**size

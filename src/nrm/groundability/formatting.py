@@ -66,6 +66,8 @@ def findings(found: Shortcuts, strings: str = "every string") -> list[str]:
         return ["There is a single symbol, and nothing to confuse it with."]
     if found.teaches_nothing:
         return [f"The task treats all {amount(size)} {letters} alike, so its rewards teach nothing about them."]
+    if found.alphabet.is_wide:
+        return _in_classes(found)
     ways = f"Of the {amount(size**size)} ways to read the {amount(size)} {letters},"
     if found.groundable:
         true = f"only the true one earns the same rewards on {strings}: rewards alone can teach the meaning of each."
@@ -89,6 +91,18 @@ def findings(found: Shortcuts, strings: str = "every string") -> list[str]:
         )
     if not found.alphabet.is_exclusive:
         lines.append(f"{amount(found.renamings.count)} of them rename propositions.")
+    return lines
+
+
+def _in_classes(found: Shortcuts) -> list[str]:
+    """The same where letters are too many to list."""
+    several = sum(size > 1 for size in found.class_sizes)
+    lines = [
+        f"The task tells {found.machine.classes} classes of the 2^{len(found.alphabet.symbols)} combinations of "
+        f"propositions apart; {several} of these have several members, which it treats alike: harmless for this task."
+    ]
+    if found.symmetries > 1:
+        lines.append(f"{amount(found.symmetries)} symmetries rename classes: the same rewards with another meaning.")
     return lines
 
 

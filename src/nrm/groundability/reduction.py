@@ -72,7 +72,7 @@ def unrolled(machine: MooreMachine, horizon: int) -> MooreMachine:
     rows = [row or [silent] * machine.classes for row in [*rows, []]]
     levels = machine.level_of_state.tolist()
     outputs = np.array([*(levels[state] for _, state in order), -1])
-    return MooreMachine(machine.alphabet, machine.letter_class, np.array(rows), np.zeros(silent + 1, bool), outputs)
+    return MooreMachine(machine.alphabet, machine.letters, np.array(rows), np.zeros(silent + 1, bool), outputs)
 
 
 def _pairs(left: MooreMachine, right: MooreMachine) -> MooreMachine:
@@ -91,8 +91,7 @@ def _is_reduced(machine: MooreMachine) -> bool:
         pending.extend(fresh)
     if len(seen) < len(rows):
         return False
-    used = set(machine.letter_class.tolist())
-    if len(used) < machine.classes or len(set(zip(*rows, strict=True))) < machine.classes:
+    if not all(machine.class_sizes) or len(set(zip(*rows, strict=True))) < machine.classes:
         return False
     before = 0
     for blocks in refinements(rows, machine.outputs.tolist()):

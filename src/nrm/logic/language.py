@@ -1,13 +1,15 @@
-"""Languages of tasks: what each must give so that a task can be written in it. LTLf is the first."""
+"""Languages of tasks: what each must give so that a task can be written in it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from nrm.aliases import Symbol, Trace
 from nrm.automata import Dfa, Limits
+from nrm.logic.reading import Reader
 from nrm.registry import Registry
 
 
@@ -40,6 +42,45 @@ class Language(Generic[Value]):
     """Whether a non-empty trace satisfies a formula, decided by its meaning: the twin that `dfa` is tested against."""
     hint: Callable[[Value], str] | None = None
     """What the writer of a formula over propositions may not have meant, in words; empty for nothing."""
+    reader: Reader | None = None
+    """How it reads text, to tell a formula that stands in the place of another language's."""
+    words: Callable[[Value], str] | None = None
+    """A formula in plain English."""
+    marks: str = ""
+    """A regular expression that finds what only this language writes."""
 
 
-LANGUAGES: Registry[Language[Any]] = Registry("logic", ("label", "parse", "dfa", "holds"), {"ltlf": "nrm.logic.ltlf"})
+LANGUAGES: Registry[Language[Any]] = Registry(
+    "logic",
+    ("label", "parse", "dfa", "holds"),
+    {
+        "ltlf": "nrm.logic.ltlf",
+        "ldlf": "nrm.logic.ldlf",
+        "ppltl": "nrm.logic.ppltl",
+        "re": "nrm.logic.regex",
+    },
+)
+
+DEFAULT_LOGIC = "ltlf"
+
+_NAMED = re.compile(r"\s*([A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?)\s*:\s(.*)", re.DOTALL)
+"""A language's name in front of a formula: `re: (!lava)*; gem`, or `my_module:LANGUAGE: …`."""
+
+
+class Reading(NamedTuple):
+    """A formula, and the language that it is in."""
+
+    formula: FormulaValue
+    logic: str
+
+
+def read_formula(formula: FormulaValue | str, logic: str = DEFAULT_LOGIC) -> Reading:
+    """Read a formula in a language; text may name its language itself, in front, and then that counts: `re: a; b`."""
+    if isinstance(formula, str) and (named := _NAMED.fullmatch(formula)):
+        return Reading(LANGUAGES[named[1]].parse(named[2]), named[1])
+    return Reading(LANGUAGES[logic].parse(formula), logic)
+
+
+def named_formula(text: str, logic: str = DEFAULT_LOGIC) -> str:
+    """A formula's text with the name of its language in front, as `read_formula` takes it; LTLf needs none."""
+    return text if logic == DEFAULT_LOGIC or _NAMED.fullmatch(text) else f"{logic}: {text}"

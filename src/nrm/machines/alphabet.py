@@ -13,13 +13,15 @@ import numpy as np
 
 from nrm.aliases import IntArray, Letter, Step, Symbol, Trace
 from nrm.automata import Dfa
-from nrm.errors import AlphabetError, TraceError, UnknownSymbolError, unknown
+from nrm.automata.letter_diagram import MOST_LISTED, LetterDiagram
+from nrm.automata.tables import Letters
+from nrm.errors import AlphabetError, LimitError, TraceError, UnknownSymbolError, unknown
 from nrm.logic import name_problem, true_symbols
 
 AlphabetKind = Literal["exclusive", "propositional"]
 
-MAX_PROPOSITIONS = 20
-"""Most propositions of a propositional alphabet: 2^20 letters."""
+MAX_PROPOSITIONS = 1_000
+"""Most propositions of a propositional alphabet. All 2^n letters are listed for few of them only."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,8 @@ class Alphabet:
             raise AlphabetError(f"{what} '{twice}' is listed {times} times; list it once")
         if self.kind == "propositional" and len(self.symbols) > MAX_PROPOSITIONS:
             raise AlphabetError(
-                f"{len(self.symbols)} propositions would mean 2^{len(self.symbols)} letters (the limit is "
-                f"{MAX_PROPOSITIONS}); if only one of them holds at a time, use an exclusive alphabet"
+                f"{len(self.symbols)} propositions are too many (the limit is {MAX_PROPOSITIONS}); if only one of them "
+                "holds at a time, use an exclusive alphabet"
             )
 
     @classmethod
@@ -145,15 +147,25 @@ class Alphabet:
             return ()
         return tuple(name.strip() for name in re.split(r"[,&+]", bare[1:-1] if braced else bare))
 
-    def lift(self, dfa: Dfa) -> IntArray:
+    def lift(self, dfa: Dfa) -> Letters:
         """For each letter its class in an automaton over some of the symbols."""
         lifted = dfa.lifted(self.symbols)
-        return lifted[:-1] if self.is_exclusive else lifted
+        return lifted if isinstance(lifted, LetterDiagram) or not self.is_exclusive else lifted[:-1]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the propositions are so many that their letters cannot be listed."""
+        return not self.is_exclusive and len(self.symbols) > MOST_LISTED
 
     def letter_masks(self) -> IntArray:
         """(letters, symbols) 1 where the symbol holds at the letter, else 0."""
         if self.is_exclusive:
             return np.eye(self.size, dtype=np.int32)
+        if self.is_wide:
+            raise LimitError(
+                f"{len(self.symbols)} propositions have 2^{len(self.symbols)} letters, and this needs a list of them "
+                f"(the limit is {MOST_LISTED} propositions)"
+            )
         letters = np.arange(self.size, dtype=np.int32)[:, None]
         return letters >> np.arange(len(self.symbols), dtype=np.int32) & 1
 

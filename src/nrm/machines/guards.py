@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from nrm.aliases import BoolArray
+from nrm.automata.cubes import Cube, cubes_of
+from nrm.automata.letter_diagram import LetterDiagram
 from nrm.errors import FormulaError
 from nrm.logic import Formula, Op, check_symbols, parse
 from nrm.logic.ltlf.formula import FALSE, TRUE, atom, both, either
@@ -35,7 +37,16 @@ def moves(machine: MooreMachine, state: int, most: int | None = None) -> list[tu
     """The states that one state leads to (the first `most` of them), each with the guard that takes it there."""
     targets = machine.columns[state]
     distinct = list(dict.fromkeys(targets.tolist()))[:most]
-    return [(target, guard(machine.alphabet, (targets == target)[machine.letter_class])) for target in distinct]
+    if isinstance(machine.letters, LetterDiagram):
+        return [(target, class_guard(machine, np.flatnonzero(targets == target).tolist())) for target in distinct]
+    return [(target, guard(machine.alphabet, (targets == target)[machine.letters])) for target in distinct]
+
+
+def class_guard(machine: MooreMachine, classes: Sequence[int]) -> Formula:
+    """A short formula that holds at exactly the letters of some classes, where these are a diagram's."""
+    assert isinstance(machine.letters, LetterDiagram)
+    cubes = cubes_of(machine.letters, classes)
+    return either(*(_cube_formula(machine.alphabet, cube) for cube in cubes))
 
 
 def letters_where(formula: Formula | str, alphabet: Alphabet) -> BoolArray:
@@ -76,8 +87,7 @@ def evaluated(root: Formula, atoms: Mapping[str, BoolArray]) -> BoolArray:
     return values[root]
 
 
-# A cube is a sorted tuple of (proposition, truth) pairs; a set of letters is an integer with one bit per letter.
-Cube = tuple[tuple[int, bool], ...]
+# In what follows a set of letters is an integer with one bit per letter.
 
 
 def _irredundant(lower: int, upper: int, variables: int) -> tuple[list[Cube], int]:

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from nrm.aliases import BoolArray, FloatArray, IntArray, Letter, State, Step, Trace
 from nrm.automata import tables
+from nrm.automata.letter_diagram import DENSE, LetterDiagram
 from nrm.automata.minimisation import merge_columns
+from nrm.automata.tables import Letters
 from nrm.errors import MachineError
 from nrm.machines.alphabet import Alphabet
 
@@ -42,8 +44,8 @@ class MooreMachine:
     """
 
     alphabet: Alphabet
-    letter_class: IntArray
-    """(letters,) the class (column) of each letter."""
+    letters: Letters
+    """(letters,) the class (column) of each letter; where propositions are many, the diagram that leads there."""
     columns: IntArray
     """(states, classes) the next state."""
     accepting: BoolArray
@@ -54,7 +56,7 @@ class MooreMachine:
 
     def __post_init__(self) -> None:
         fields: tuple[tuple[str, type[np.generic], int], ...] = (
-            ("letter_class", np.int32, 1),
+            *([] if isinstance(self.letters, LetterDiagram) else [("letters", np.int32, 1)]),
             ("columns", np.int32, 2),
             ("accepting", np.bool_, 1),
             ("outputs", np.float64, 1),
@@ -94,7 +96,23 @@ class MooreMachine:
     @property
     def table(self) -> tables.Table:
         """The moves alone."""
-        return tables.Table(self.letter_class, self.columns, self.initial)
+        return tables.Table(self.letters, self.columns, self.initial)
+
+    @cached_property
+    def letter_class(self) -> IntArray:
+        """(letters,) the class (column) of each letter; an error where propositions are too many to list letters."""
+        return tables.listed(self.letters)
+
+    def class_of(self, letter: Letter) -> int:
+        """The class (column) of a letter, however many there are."""
+        return self.letters.at(letter) if isinstance(self.letters, LetterDiagram) else int(self.letters[letter])
+
+    @cached_property
+    def class_sizes(self) -> tuple[int, ...]:
+        """How many letters each class has, exactly."""
+        if isinstance(self.letters, LetterDiagram):
+            return self.letters.counts()
+        return tuple(np.bincount(self.letters, minlength=self.classes).tolist())
 
     @cached_property
     def transitions(self) -> IntArray:
@@ -130,7 +148,7 @@ class MooreMachine:
 
     def next_state(self, state: State, letter: Letter) -> State:
         """delta_t on numbers."""
-        return int(self.columns[state, self.letter_class[letter]])
+        return int(self.columns[state, self.class_of(letter)])
 
     def step(self, state: State, step: Step) -> State:
         """delta_t on names: the state after `step` is read in `state`."""
@@ -152,22 +170,32 @@ class MooreMachine:
     def with_outputs(self, outputs: ArrayLike) -> MooreMachine:
         """The same machine with other levels."""
         return MooreMachine(
-            self.alphabet, self.letter_class, self.columns, self.accepting, np.asarray(outputs), self.initial
+            self.alphabet, self.letters, self.columns, self.accepting, np.asarray(outputs), self.initial
         )
 
     def __eq__(self, other: object) -> bool:
         """Equal tables, numbering included; for equal behaviour see `equivalent`."""
         if not isinstance(other, MooreMachine):
             return NotImplemented
-        return self._key == other._key
+        if self is other:
+            return True
+        if self._key != other._key:
+            return False
+        if not (isinstance(self.letters, LetterDiagram) or isinstance(other.letters, LetterDiagram)):
+            return True
+        count = len(self.alphabet.symbols)
+        return tables.as_diagram(self.letters, count).same_as(tables.as_diagram(other.letters, count))
 
     def __hash__(self) -> int:
         return hash(self._key)
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
-        arrays = (self.letter_class, self.columns, self.accepting, self.outputs)
-        return (self.alphabet, self.initial, self.columns.shape, *(array.tobytes() for array in arrays))
+        # Diagrams of one function can differ in the order of questions; the sizes of classes cannot.
+        wide = not self.alphabet.is_exclusive and len(self.alphabet.symbols) > DENSE
+        letters = self.class_sizes if wide else self.letter_class.tobytes()
+        arrays = (self.columns, self.accepting, self.outputs)
+        return (self.alphabet, self.initial, self.columns.shape, letters, *(array.tobytes() for array in arrays))
 
     def _repr_svg_(self) -> str | None:
         from nrm.machines.drawing import notebook_svg
@@ -176,14 +204,26 @@ class MooreMachine:
 
     def __repr__(self) -> str:
         return (
-            f"MooreMachine({self.states} states, {self.alphabet.size} {self.alphabet.kind} letters "
+            f"MooreMachine({self.states} states, {amount_of_letters(self.alphabet)} {self.alphabet.kind} letters "
             f"in {self.classes} classes, levels {_short(self.levels.tolist())})"
         )
+
+
+def amount_of_letters(alphabet: Alphabet) -> str:
+    """How many letters there are, for people: `5`, `1,024`, `2^40`."""
+    return f"2^{len(alphabet.symbols)}" if alphabet.is_wide else f"{alphabet.size:,}"
 
 
 def _short(levels: Sequence[float]) -> str:
     text = [f"{level:g}" for level in levels]
     return ", ".join(text if len(text) <= 6 else [*text[:3], "…", *text[-2:]])
+
+
+def _example(machine: MooreMachine, number: int) -> str:
+    """The name of a letter of a class."""
+    if isinstance(machine.letters, LetterDiagram):
+        return machine.alphabet.letter_name(machine.letters.plainest_letters()[number])
+    return machine.alphabet.letter_name(int(np.flatnonzero(machine.letters == number)[0]))
 
 
 def _frozen(field: str, values: ArrayLike, kind: type[np.generic], dimensions: int) -> NDArray[np.generic]:
@@ -212,17 +252,24 @@ def _validate(machine: MooreMachine) -> None:
         length = len(getattr(machine, field))
         if length != states:
             raise MachineError(f"'{field}' has {length} entries for {states} states")
-    if len(machine.letter_class) != machine.alphabet.size:
-        raise MachineError(
-            f"'letter_class' has {len(machine.letter_class)} entries for {machine.alphabet.size} letters"
-        )
-    if machine.letter_class.min() < 0 or machine.letter_class.max() >= classes:
-        raise MachineError(f"'letter_class' names a class outside 0 to {classes - 1}")
+    if isinstance(machine.letters, LetterDiagram):
+        if machine.letters.propositions != len(machine.alphabet.symbols) or machine.alphabet.is_exclusive:
+            raise MachineError(
+                f"the diagram of letters is over {machine.letters.propositions} propositions, the alphabet over "
+                f"{len(machine.alphabet.symbols)} {machine.alphabet.kind} symbols"
+            )
+        named = machine.letters.first_letters()
+        if min(named) < 0 or max(named) >= classes:
+            raise MachineError(f"the diagram of letters names a class outside 0 to {classes - 1}")
+    else:
+        if len(machine.letters) != machine.alphabet.size:
+            raise MachineError(f"'letter_class' has {len(machine.letters)} entries for {machine.alphabet.size} letters")
+        if machine.letters.min() < 0 or machine.letters.max() >= classes:
+            raise MachineError(f"'letter_class' names a class outside 0 to {classes - 1}")
     wrong = np.argwhere((machine.columns < 0) | (machine.columns >= states))
     if len(wrong):
         state, number = (int(value) for value in wrong[0])
-        letters = np.flatnonzero(machine.letter_class == number)
-        what = f"'{machine.alphabet.letter_name(int(letters[0]))}'" if len(letters) else f"the unused class {number}"
+        what = f"'{_example(machine, number)}'" if machine.class_sizes[number] else f"the unused class {number}"
         raise MachineError(
             f"state {state} has no valid transition for {what}: "
             f"{int(machine.columns[state, number])} is not a state (0 to {states - 1})"

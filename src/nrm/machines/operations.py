@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy as np
 from nrm.aliases import State, Step
 from nrm.automata import Limits, minimisation
 from nrm.automata.equivalence import distinguishing_string
+from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.product import product as product_of_tables
+from nrm.automata.tables import as_diagram
 from nrm.errors import AlphabetError, MachineError
 from nrm.machines.moore import MooreMachine
 from nrm.machines.task import MachineLike, as_machine, as_machines
@@ -45,7 +48,7 @@ def minimise(machine: MachineLike, by: Observed = "outputs and acceptance") -> M
     columns, kept = minimisation.quotient(given.columns, blocks)
     initial = int(blocks[given.initial])
     accepting, outputs = given.accepting[kept], given.outputs[kept]
-    return canonical(MooreMachine(given.alphabet, given.letter_class, columns, accepting, outputs, initial))
+    return canonical(MooreMachine(given.alphabet, given.letters, columns, accepting, outputs, initial))
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,7 @@ def difference(left: MachineLike, right: MachineLike, acceptance: bool = True) -
             return True
         return acceptance and bool(one.accepting[a] != two.accepting[b])
 
-    letters: dict[tuple[int, int], int] = {}
-    for letter, classes in enumerate(zip(one.letter_class.tolist(), two.letter_class.tolist(), strict=True)):
-        letters.setdefault(classes, letter)
+    letters = _shared_letters(one, two)
     rows = one.columns.tolist(), two.columns.tolist()
     found = distinguishing_string(rows, (one.initial, two.initial), letters, differ)
     if found is None:
@@ -103,6 +104,18 @@ def product(
     accepting = list(map(accept, one.accepting[a].tolist(), two.accepting[b].tolist()))
     outputs = list(map(output, one.outputs[a].tolist(), two.outputs[b].tolist()))
     return canonical(MooreMachine(one.alphabet, *table[:2], np.array(accepting), np.array(outputs)))
+
+
+def _shared_letters(one: MooreMachine, two: MooreMachine) -> dict[tuple[int, int], int]:
+    """For each pair of letter classes that some letter has, the first such letter; in the order of these."""
+    if isinstance(one.letters, LetterDiagram) or isinstance(two.letters, LetterDiagram):
+        count = len(one.alphabet.symbols)
+        joint, pairs = as_diagram(one.letters, count).paired(as_diagram(two.letters, count))
+        return {pairs[number]: letter for number, letter in sorted(joint.first_letters().items(), key=itemgetter(1))}
+    letters: dict[tuple[int, int], int] = {}
+    for letter, classes in enumerate(zip(one.letters.tolist(), two.letters.tolist(), strict=True)):
+        letters.setdefault(classes, letter)
+    return letters
 
 
 def _over_one_alphabet(left: MachineLike, right: MachineLike) -> tuple[MooreMachine, MooreMachine]:

@@ -9,9 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from nrm.aliases import FloatArray, IntArray, State
+from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.minimisation import merge_columns
+from nrm.automata.tables import as_diagram
 from nrm.errors import MachineError, listing
 from nrm.machines.alphabet import Alphabet
-from nrm.machines.moore import MooreMachine
+from nrm.machines.moore import MooreMachine, amount_of_letters
 from nrm.machines.task import MachineLike, Task, as_machine
 
 _DECIMALS = 6
@@ -109,14 +112,23 @@ class TaskPool:
         """All machines as one; its initial state is that of the first task."""
         if len(self.machines) == 1:
             return self.machines[0]
+        accepting = np.concatenate([machine.accepting for machine in self.machines])
+        outputs = np.concatenate([machine.outputs for machine in self.machines])
+        if any(isinstance(machine.letters, LetterDiagram) for machine in self.machines):
+            columns, letters = merge_columns(*self._by_classes())
+            return MooreMachine(self.alphabet, letters, columns, accepting, outputs, int(self.initial[0]))
         moves = [machine.transitions + first for machine, first in zip(self.machines, self.first, strict=True)]
-        return MooreMachine.from_table(
-            self.alphabet,
-            np.concatenate(moves),
-            np.concatenate([machine.accepting for machine in self.machines]),
-            np.concatenate([machine.outputs for machine in self.machines]),
-            int(self.initial[0]),
-        )
+        return MooreMachine.from_table(self.alphabet, np.concatenate(moves), accepting, outputs, int(self.initial[0]))
+
+    def _by_classes(self) -> tuple[IntArray, LetterDiagram]:
+        """(states, classes) the moves of all machines, and the classes of letters in all of them at once."""
+        count = len(self.alphabet.symbols)
+        letters, rows = as_diagram(self.machines[0].letters, count), [self.machines[0].columns]
+        for machine, first in zip(self.machines[1:], self.first[1:], strict=True):
+            letters, pairs = letters.paired(as_diagram(machine.letters, count))
+            left, right = (list(numbers) for numbers in zip(*pairs, strict=True))
+            rows = [*(row[:, left] for row in rows), machine.columns[:, right] + first]
+        return np.concatenate(rows), letters
 
     def local(self, state: State) -> tuple[int, State]:
         """The task of a state of `union`, and the number of that state in the task's own machine."""
@@ -129,6 +141,6 @@ class TaskPool:
 
     def __repr__(self) -> str:
         return (
-            f"TaskPool({len(self)} tasks over {self.alphabet.size} {self.alphabet.kind} letters, "
+            f"TaskPool({len(self)} tasks over {amount_of_letters(self.alphabet)} {self.alphabet.kind} letters, "
             f"{len(self.task_of_state):,} states, {self.most_states} at most)"
         )

@@ -13,12 +13,19 @@ import numpy as np
 from nrm.aliases import Symbol
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
 from nrm.errors import AlphabetError, MachineError, NrmWarning, listing, shorten
-from nrm.logic import LANGUAGES, PAPER_SYMBOLS, Formula, FormulaValue, check_symbols, paper_task
+from nrm.logic import (
+    DEFAULT_LOGIC,
+    LANGUAGES,
+    PAPER_SYMBOLS,
+    Formula,
+    FormulaValue,
+    check_symbols,
+    paper_task,
+    read_formula,
+)
 from nrm.machines.alphabet import Alphabet, alphabet_of
 from nrm.machines.moore import MooreMachine
 from nrm.machines.rewards import RewardScheme, with_rewards
-
-DEFAULT_LOGIC = "ltlf"
 
 
 @dataclass(frozen=True)
@@ -49,12 +56,14 @@ class Task:
     reward: RewardScheme = "distance"
     name: str = "task"
     logic: str = DEFAULT_LOGIC
-    """The language of the formula: a name, or `module:name` for one of your own."""
+    """The language of the formula (ltlf, ldlf, ppltl, re), or `module:name` for one of your own."""
 
     def __post_init__(self) -> None:
         if isinstance(self.formula, GivenMachine):
             return
-        object.__setattr__(self, "formula", LANGUAGES[self.logic].parse(self.formula))
+        formula, logic = read_formula(self.formula, self.logic)
+        object.__setattr__(self, "formula", formula)
+        object.__setattr__(self, "logic", logic)
         check_symbols(self.formula.atoms(), self.alphabet.symbols)
 
     @classmethod
@@ -91,7 +100,7 @@ class Task:
         least = lifted.trimmed().minimal()
         limits.check(least.states, least.columns.shape[1])
         outputs = least.accepting.astype(np.float64)
-        plain = MooreMachine(self.alphabet, least.letter_class, least.columns, least.accepting, outputs)
+        plain = MooreMachine(self.alphabet, least.letters, least.columns, least.accepting, outputs)
         return with_rewards(plain, self.reward)
 
     def _repr_svg_(self) -> str | None:
@@ -113,10 +122,11 @@ def compile_formula(
 
     `symbols`: exactly one of them holds at each step (the paper's setting); symbols that the formula does not name are
     welcome. `propositions`: any subset of them holds. With neither, the formula's own atoms are the propositions.
-    `logic`: the language of the formula. Equivalent formulas over one alphabet give identical machines, state numbers
+    `logic`: the language of the formula (ltlf, ldlf, ppltl, re, or `module:name`); text may also name it in front, as
+    in `"re: (!lava)*; gem"`. Equivalent formulas over one alphabet give identical machines, state numbers
     included.
     """
-    parsed = LANGUAGES[logic].parse(formula)
+    parsed, logic = read_formula(formula, logic)
     alphabet = alphabet_of(symbols, propositions) or own_alphabet(parsed)
     return Task(parsed, alphabet, reward, logic=logic).machine(limits)
 

@@ -26,6 +26,11 @@ def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
     """Write a model: plain numbers, names and tensors only."""
     target = Path(path)
     machine = model.machine
+    if machine.alphabet.is_wide:
+        raise ModelFileError(
+            f"models over {len(machine.alphabet.symbols)} propositions cannot be saved whole; save the grounder's "
+            "weights (torch.save(model.grounder.state_dict(), …)) and the machine (nrm.save_machine)"
+        )
     entry = entry_of(model.grounder)
     content = {
         "format": MODEL_FORMAT,

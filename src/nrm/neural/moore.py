@@ -10,9 +10,11 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from nrm.automata.tables import as_diagram
 from nrm.errors import AlphabetError, LearningError, MachineError, listing
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural.batches import EpisodeBatch, gathered
+from nrm.neural.class_counting import ClassCounting
 
 Part = Literal["transitions", "rewards"]
 
@@ -52,6 +54,8 @@ class ProbabilisticMoore(nn.Module):
     ) -> None:
         """Use `from_machine` or `unknown`. `nn.Parameter`s are logits; plain tensors are probabilities."""
         super().__init__()
+        self.counting: ClassCounting | None = None
+        """Where letters are too many to list: classes stand in their place, and are counted from propositions."""
         self.alphabet = alphabet
         self.states = int(transitions.shape[-1])
         self.initial = initial
@@ -81,7 +85,16 @@ class ProbabilisticMoore(nn.Module):
         alphabet = machine.alphabet
         # Classes are knowledge about transitions: whoever learns those learns each letter for itself.
         by_letter = "transitions" in (*unknown, *trainable)
-        letter_class = np.arange(alphabet.size, dtype=np.int32) if by_letter else machine.letter_class
+        counting = None
+        if alphabet.is_wide:
+            if by_letter:
+                raise LearningError(
+                    f"transitions are learned letter by letter, and {len(alphabet.symbols)} propositions have too many"
+                )
+            counting = ClassCounting(as_diagram(machine.letters, len(alphabet.symbols)), machine.classes)
+        listed = machine.classes if alphabet.is_wide else alphabet.size
+        each = np.arange(listed, dtype=np.int32)
+        letter_class = each if by_letter or alphabet.is_wide else machine.letter_class
         columns = machine.transitions if by_letter else machine.columns
         transitions = nn.functional.one_hot(torch.tensor(columns.T, dtype=torch.int64), machine.states).to(dtype)
         rewards = nn.functional.one_hot(
@@ -92,7 +105,9 @@ class ProbabilisticMoore(nn.Module):
             values[part] = nn.Parameter(values[part] * SHARPNESS)
         for part in unknown:
             values[part] = nn.Parameter(torch.zeros_like(values[part]))
-        module = cls(alphabet, letter_class, machine.levels, values["transitions"], values["rewards"], machine.initial)
+        tables = values["transitions"], values["rewards"]
+        module = cls(alphabet, letter_class, machine.levels, *tables, machine.initial)
+        module.counting = counting
         module.reset(unknown, torch.Generator().manual_seed(seed))
         return module
 

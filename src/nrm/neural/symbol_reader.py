@@ -50,6 +50,12 @@ class SymbolReader(nn.Module):
         self.emission: Emission = emission
         if emission not in ("categorical", "independent"):
             raise AlphabetError(f"an emission is 'categorical' or 'independent', not '{emission}'")
+        alphabet = self.machine.alphabet
+        if emission == "categorical" and alphabet.is_wide:
+            raise AlphabetError(
+                f"{len(alphabet.symbols)} propositions have 2^{len(alphabet.symbols)} letters, too many for a "
+                "distribution over all of them; use emission='independent'"
+            )
         if emission == "independent" and self.machine.alphabet.is_exclusive:
             raise AlphabetError(
                 "independent propositions need a propositional alphabet, but exactly one of "
@@ -140,7 +146,10 @@ class SymbolReader(nn.Module):
         return len(alphabet.symbols) if self.emission == "independent" else alphabet.size
 
     def letter_probs(self, symbols: Tensor) -> Tensor:
-        """(…, letters) from what the grounder says (…, symbols)."""
+        """(…, letters) from what the grounder says (…, symbols); (…, classes) where letters are too many to list."""
+        if self.many is None and self.machine.counting is not None:
+            classes: Tensor = self.machine.counting(symbols)
+            return classes.to(self.machine.dtype)
         letters = letters_from_propositions(symbols) if self.emission == "independent" else symbols
         return letters.to(self.machine.dtype)
 

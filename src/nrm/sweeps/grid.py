@@ -16,7 +16,7 @@ from nrm.aliases import Json
 from nrm.envs import End
 from nrm.errors import GridError, unknown
 from nrm.families import FAMILIES, FILE_PREFIX
-from nrm.logic import is_paper_task, paper_task
+from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, paper_task
 from nrm.machines import is_machine_file
 from nrm.machines.formats.task_file import task_toml
 from nrm.runs.config import RunConfig, choose_run
@@ -78,6 +78,8 @@ class Grid:
     """Environments that step side by side; the preset or the algorithm says otherwise."""
     end: End = "outcome"
     """When the task ends an episode: outcome, absorbing or limit."""
+    logic: str = DEFAULT_LOGIC
+    """The language of the formulas among the tasks; one may also name its own in front: "re: (!lava)*; gem"."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Changes of the preset in every run, by section, such as {"algorithm": {"learning_rate": 0.002}}. The section of
     a method (grounding, recurrent) is for the runs of that method alone."""
@@ -151,11 +153,20 @@ class Grid:
         also = [section for name in self.methods if (section := METHODS[name].section)]
         also += MANY_SECTIONS if self.families else ()
         sections = changed(default_sections(world, method, whole["algorithm"], preset, family), changes, also)
-        config = choose_run(task, world, method, seed, preset_name=preset, sections=sections, tasks=family, **whole)
+        config = choose_run(
+            self._in_logic(task), world, method, seed, preset_name=preset, sections=sections, tasks=family, **whole
+        )
         place = re.sub(r"[^A-Za-z0-9._-]+", "-", config.world_title)
         subject = _family_name(family) if task is None and family is not None else _task_name(str(task), config)
         parts = (place, subject, method.replace(":", "-"), variant, f"seed{seed}")
         return Cell("-".join(part for part in parts if part), variant, config)
+
+    def _in_logic(self, task: str | None) -> str | None:
+        """A task of the list in the grid's language, where it is a formula."""
+        if task is None:
+            return None
+        written = not (is_paper_task(task) or task.endswith(".toml") or is_machine_file(task))
+        return named_formula(task, self.logic) if written else task
 
     def _misplaced(self, name: str) -> str:
         """What to say of a setting that stands in no section."""

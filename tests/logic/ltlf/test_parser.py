@@ -11,8 +11,9 @@ from hypothesis import given
 import nrm
 from nrm.errors import FormulaError, FormulaSyntaxError, UnknownSymbolError
 from nrm.logic import check_symbols, parse
-from nrm.logic.ltlf.formula import MAX_DEPTH, Formula, Op, atom, both, infix, prefix
-from nrm.logic.ltlf.parser import MAX_LENGTH
+from nrm.logic.ltlf.formula import Formula, Op, atom, both, infix, prefix
+from nrm.logic.reading import MAX_LENGTH
+from nrm.logic.term import MAX_DEPTH
 from tests.strategies import formulas
 
 A, B, C = atom("a"), atom("b"), atom("c")

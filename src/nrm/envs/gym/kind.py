@@ -13,7 +13,7 @@ from nrm.envs.task_env import own_task
 from nrm.envs.termination import End
 from nrm.envs.worlds import WORLDS, WorldKind
 from nrm.errors import ConfigError
-from nrm.logic import is_paper_task, parse
+from nrm.logic import is_paper_task, read_formula
 from nrm.machines import Alphabet, MooreMachine, Task, load_task, task_from_text
 from nrm.machines.alphabet import alphabet_of
 from nrm.machines.task import own_alphabet
@@ -51,7 +51,7 @@ def _task(text: str | None, config: GymConfig) -> Task:
                 f"'{text}' is a task of the paper, over a, b, c, …; say with --symbols what these are in "
                 f"{config.source}"
             )
-        alphabet = own_alphabet(parse(text))
+        alphabet = own_alphabet(read_formula(text).formula)
     return task_from_text(text, alphabet)
 
 

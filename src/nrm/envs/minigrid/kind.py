@@ -11,7 +11,7 @@ from nrm.envs.minigrid.config import MiniGridConfig, check_minigrid_id
 from nrm.envs.minigrid.tasks import minigrid_task
 from nrm.envs.termination import End
 from nrm.envs.worlds import WORLDS, WorldKind
-from nrm.logic import parse
+from nrm.logic import read_formula
 from nrm.machines import MooreMachine, Task, load_task, task_from_text
 from nrm.machines.task import own_alphabet
 
@@ -33,7 +33,7 @@ def _task(text: str | None, config: MiniGridConfig) -> Task:
         return load_task(text)
     if config.label is None or text is None:
         return minigrid_task(config.id, text)
-    return task_from_text(text, config.alphabet or own_alphabet(parse(text)))
+    return task_from_text(text, config.alphabet or own_alphabet(read_formula(text).formula))
 
 
 def _render(config: MiniGridConfig, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:

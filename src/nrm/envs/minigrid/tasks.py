@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nrm.aliases import Symbol
 from nrm.envs.minigrid.labels import EMPTY, GridLabels
 from nrm.errors import WorldError, listing
-from nrm.logic import is_paper_task, parse
+from nrm.logic import is_paper_task, read_formula
 from nrm.machines import Alphabet, Task
 
 ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
@@ -110,5 +110,5 @@ def minigrid_task(name: str, formula: str | None = None) -> Task:
             f"'{formula}' is a task of the paper's own worlds, map and image; on {name} give a formula over {symbols}"
             + ("" if ready is None else f", such as the ready one, '{ready.formula}'")
         )
-    parsed = parse(formula)
-    return Task(parsed, minigrid_alphabet(name, tuple(parsed.atoms())), name=formula)
+    parsed, logic = read_formula(formula)
+    return Task(parsed, minigrid_alphabet(name, tuple(parsed.atoms())), name=formula, logic=logic)

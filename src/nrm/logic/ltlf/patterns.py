@@ -8,7 +8,7 @@ the last step is an `a`), so `patrol` asks for a number of visits.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
@@ -27,12 +27,12 @@ MAX_COUNT = 200
 
 def visit(*places: Part) -> Formula:
     """Each place at least once, in any order: `F a & F b`."""
-    return both(*(_eventually(place) for place in _some("visit", places)))
+    return both(*(_eventually(place) for place in at_least_one("visit", places)))
 
 
 def sequenced_visit(*places: Part) -> Formula:
     """One place after the other, others in between allowed: `F(a & F(b & F c))`."""
-    chain = _some("sequenced_visit", places)
+    chain = at_least_one("sequenced_visit", places)
     result = _eventually(chain[-1])
     for place in reversed(chain[:-1]):
         result = _eventually(both(place, result))
@@ -41,19 +41,19 @@ def sequenced_visit(*places: Part) -> Formula:
 
 def global_avoidance(*places: Part) -> Formula:
     """None of the places, ever: `G !a & G !b`."""
-    return both(*(_never(place) for place in _some("global_avoidance", places)))
+    return both(*(_never(place) for place in at_least_one("global_avoidance", places)))
 
 
 def ordered_visit(*places: Part) -> Formula:
     """A sequenced visit in which no place is visited before its predecessor: `F(a & F b) & (!b U a)`."""
-    chain = _some("ordered_visit", places)
+    chain = at_least_one("ordered_visit", places)
     order = (infix(Op.UNTIL, ~after, before) for before, after in pairwise(chain))
     return both(sequenced_visit(*chain), *order)
 
 
 def strictly_ordered_visit(*places: Part) -> Formula:
     """An ordered visit in which no place is visited twice before its successor."""
-    chain = _some("strictly_ordered_visit", places)
+    chain = at_least_one("strictly_ordered_visit", places)
     once = (
         infix(Op.UNTIL, ~before, both(before, prefix(Op.NEXT, infix(Op.UNTIL, ~before, after))))
         for before, after in pairwise(chain)
@@ -63,31 +63,31 @@ def strictly_ordered_visit(*places: Part) -> Formula:
 
 def reach_avoid(goal: Part, *hazards: Part) -> Formula:
     """Reach the goal and touch no hazard before: `!(b | c) U a`. What comes after the goal is free."""
-    return infix(Op.UNTIL, ~either(*_some("reach_avoid", hazards)), _part(goal))
+    return infix(Op.UNTIL, ~either(*at_least_one("reach_avoid", hazards)), as_formula(goal))
 
 
 def patrol(*places: Part, rounds: int = 2) -> Formula:
     """Each place at least `rounds` times (default 2), in any order: `patrol(a, b, 3)`."""
-    return both(*(existence(place, rounds) for place in _some("patrol", places)))
+    return both(*(existence(place, rounds) for place in at_least_one("patrol", places)))
 
 
 def existence(event: Part, times: int = 1) -> Formula:
     """The event at least `times` times: `F(a & X F a)` for two."""
-    part = _part(event)
+    part = as_formula(event)
     result = _eventually(part)
-    for _ in range(_count(times) - 1):
+    for _ in range(checked_count(times) - 1):
         result = _eventually(both(part, prefix(Op.NEXT, result)))
     return result
 
 
 def absence(event: Part, times: int = 1) -> Formula:
     """The event fewer than `times` times; by default never."""
-    return _never(event) if _count(times) == 1 else ~existence(event, times)
+    return _never(event) if checked_count(times) == 1 else ~existence(event, times)
 
 
 def exactly(event: Part, times: int = 1) -> Formula:
     """The event exactly `times` times."""
-    return both(existence(event, times), ~existence(event, _count(times, MAX_COUNT - 1) + 1))
+    return both(existence(event, times), ~existence(event, checked_count(times, MAX_COUNT - 1) + 1))
 
 
 def at_most_once(event: Part) -> Formula:
@@ -97,7 +97,7 @@ def at_most_once(event: Part) -> Formula:
 
 def init(event: Part) -> Formula:
     """The event at the first step."""
-    return _part(event)
+    return as_formula(event)
 
 
 def responded_existence(cause: Part, effect: Part) -> Formula:
@@ -122,7 +122,7 @@ def response(cause: Part, effect: Part) -> Formula:
 
 def precedence(cause: Part, effect: Part) -> Formula:
     """No effect before the first cause: `!b W a`."""
-    return infix(Op.WEAK_UNTIL, ~_part(effect), _part(cause))
+    return infix(Op.WEAK_UNTIL, ~as_formula(effect), as_formula(cause))
 
 
 def succession(cause: Part, effect: Part) -> Formula:
@@ -132,7 +132,7 @@ def succession(cause: Part, effect: Part) -> Formula:
 
 def alternate_response(cause: Part, effect: Part) -> Formula:
     """Every cause is followed by an effect before the next cause: `G(a -> X(!a U b))`."""
-    return _whenever(cause, prefix(Op.NEXT, infix(Op.UNTIL, ~_part(cause), _part(effect))))
+    return _whenever(cause, prefix(Op.NEXT, infix(Op.UNTIL, ~as_formula(cause), as_formula(effect))))
 
 
 def alternate_precedence(cause: Part, effect: Part) -> Formula:
@@ -143,12 +143,15 @@ def alternate_precedence(cause: Part, effect: Part) -> Formula:
 
 def chain_response(cause: Part, effect: Part) -> Formula:
     """Every cause is followed at once by an effect: `G(a -> X b)`."""
-    return _whenever(cause, prefix(Op.NEXT, _part(effect)))
+    return _whenever(cause, prefix(Op.NEXT, as_formula(effect)))
 
 
 def chain_precedence(cause: Part, effect: Part) -> Formula:
     """Every effect comes right after a cause: `!b & G(X b -> a)`."""
-    return both(~_part(effect), prefix(Op.ALWAYS, infix(Op.IMPLIES, prefix(Op.NEXT, _part(effect)), _part(cause))))
+    return both(
+        ~as_formula(effect),
+        prefix(Op.ALWAYS, infix(Op.IMPLIES, prefix(Op.NEXT, as_formula(effect)), as_formula(cause))),
+    )
 
 
 @dataclass(frozen=True)
@@ -193,51 +196,66 @@ _EXAMPLES: dict[Callable[..., Formula], str] = {
 PATTERNS: dict[str, Pattern] = {f.__name__: Pattern(f.__name__, f, text) for f, text in _EXAMPLES.items()}
 
 
-def apply_pattern(name: str, arguments: Sequence[PatternArgument]) -> Formula:
-    """Call the pattern `name`: formulas first, and for the counting patterns a number last."""
+def apply_pattern(
+    name: str, arguments: Sequence[PatternArgument], builders: Mapping[str, Callable[..., Formula]] | None = None
+) -> Formula:
+    """Call the pattern `name`: formulas first, and for the counting patterns a number last.
+
+    `builders`: other functions for the same patterns, where formulas are read in another way.
+    """
     if name not in PATTERNS:
         raise FormulaError(f"unknown pattern '{name}'{suggestion(name, PATTERNS)}")
     pattern = PATTERNS[name]
     parts = [argument for argument in arguments if not isinstance(argument, int)]
     numbers = [argument for argument in arguments if isinstance(argument, int)]
-    counting = next((key for key in ("times", "rounds") if key in inspect.signature(pattern.build).parameters), None)
+    signature = inspect.signature(pattern.build)
+    counting = next((key for key in ("times", "rounds") if key in signature.parameters), None)
     if numbers and counting is None:
         raise FormulaError(f"pattern '{name}' takes no number, but got {numbers[0]} (example: {pattern.example})")
     if len(numbers) > 1 or (numbers and not isinstance(arguments[-1], int)):
         raise FormulaError(f"pattern '{name}' takes one number, as its last argument (example: {pattern.example})")
     named = {counting: numbers[0]} if numbers and counting else {}
     try:
-        inspect.signature(pattern.build).bind(*parts, **named)
+        bound = signature.bind(*parts, **named)
     except TypeError:
         raise FormulaError(
-            f"pattern '{name}' does not take {len(parts)} formulas (example: {pattern.example})"
+            f"pattern '{name}' does not take {len(parts)} formulas{' and a number' if numbers else ''} "
+            f"(example: {pattern.example})"
         ) from None
-    return pattern.build(*parts, **named)
+    if counting and not isinstance(given := bound.arguments.get(counting, 1), int):
+        raise FormulaError(
+            f"pattern '{name}' takes a number from 1 to {MAX_COUNT}, not {given}, as its last argument "
+            f"(example: {pattern.example})"
+        )
+    return (builders or {}).get(name, pattern.build)(*parts, **named)
 
 
-def _part(part: Part) -> Formula:
+def as_formula(part: Part) -> Formula:
+    """A formula as it is, or that of a symbol."""
     return atom(part) if isinstance(part, str) else part
 
 
-def _some(name: str, parts: Sequence[Part]) -> list[Formula]:
+def at_least_one(name: str, parts: Sequence[Part]) -> list[Formula]:
+    """The formulas of a pattern that takes any number of them but none."""
     if not parts:
         raise FormulaError(f"pattern '{name}' needs at least one more argument (example: {PATTERNS[name].example})")
-    return [_part(part) for part in parts]
+    return [as_formula(part) for part in parts]
 
 
-def _count(times: int, most: int = MAX_COUNT) -> int:
-    if not isinstance(times, int) or not 1 <= times <= most:  # text may call `existence(a, b)`
+def checked_count(times: int, most: int = MAX_COUNT) -> int:
+    """A number that a pattern can count to."""
+    if not isinstance(times, int) or not 1 <= times <= most:
         raise FormulaError(f"counting patterns take a number from 1 to {most}, not {times}")
     return times
 
 
 def _eventually(part: Part) -> Formula:
-    return prefix(Op.EVENTUALLY, _part(part))
+    return prefix(Op.EVENTUALLY, as_formula(part))
 
 
 def _never(part: Part) -> Formula:
-    return prefix(Op.ALWAYS, ~_part(part))
+    return prefix(Op.ALWAYS, ~as_formula(part))
 
 
 def _whenever(cause: Part, consequence: Formula) -> Formula:
-    return prefix(Op.ALWAYS, infix(Op.IMPLIES, _part(cause), consequence))
+    return prefix(Op.ALWAYS, infix(Op.IMPLIES, as_formula(cause), consequence))

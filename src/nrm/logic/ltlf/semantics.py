@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from nrm.aliases import Trace
-from nrm.errors import TraceError
 from nrm.logic.ltlf.formula import Formula, Op
 from nrm.logic.ltlf.parser import parse
-from nrm.logic.symbols import true_symbols
+from nrm.logic.traces import steps_of
 
 
 def holds(formula: Formula | str, trace: Trace) -> bool:
@@ -16,11 +15,7 @@ def holds(formula: Formula | str, trace: Trace) -> bool:
     non-empty traces: an empty one raises `TraceError`.
     """
     root = parse(formula)
-    if isinstance(trace, str):
-        raise TraceError(f"a trace is a list of steps, not the text '{trace}'; try {trace.split(',')!r}")
-    steps = [frozenset(true_symbols(step)) for step in trace]
-    if not steps:
-        raise TraceError("the trace is empty; LTLf formulas speak of traces with at least one step")
+    steps = steps_of(trace, "LTLf")
     values: dict[Formula, list[bool]] = {}
     for node in root.postorder():
         arguments = [values[arg] for arg in node.args]

@@ -8,14 +8,14 @@ determinisation.
 
 from __future__ import annotations
 
-import numpy as np
-
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
-from nrm.automata.dfa import after_one_step, combined_all
+from nrm.automata.dfa import after_one_step
 from nrm.errors import LimitError
+from nrm.logic.composition import boolean_combination
+from nrm.logic.ltlf.closure import closure
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op, prefix
 from nrm.logic.ltlf.parser import parse
-from nrm.logic.ltlf.progression import progress
+from nrm.logic.progression import progress
 
 SMALL = Limits(states=20, nodes=200)
 """What progression of a whole formula may use before its Boolean structure is taken apart."""
@@ -78,37 +78,32 @@ def _progressed(node: Formula, temporal: set[Formula], past: bool, exclusive: bo
     """
     inner = [arg for arg in node.args if arg in temporal]
     if past or not inner:
-        return progress(node, exclusive, limits).minimal()
+        return progress(closure(node, {}), exclusive, limits).minimal()
     if (whole := _attempt(node, exclusive, limits, FIRST_TRY)) is not None:
         return whole
     known = {arg: translate(arg, exclusive, limits) for arg in inner}
-    return progress(node, exclusive, limits, known).minimal()
+    return progress(closure(node, known), exclusive, limits).minimal()
 
 
 def _attempt(node: Formula, exclusive: bool, limits: Limits, budget: Limits) -> Dfa | None:
     """The automaton by progression of the whole formula, unless that takes more than the budget."""
     modest = Limits(min(limits.states, budget.states), limits.cells, min(limits.nodes, budget.nodes))
     try:
-        return progress(node, exclusive, modest).minimal()
+        return progress(closure(node, {}), exclusive, modest).minimal()
     except LimitError:
         return None
 
 
 def _combined(node: Formula, parts: list[Dfa], limits: Limits) -> Dfa:
     match node.op:
-        case Op.NOT:
-            return parts[0].complement().minimal()
-        case Op.AND | Op.ALWAYS:
-            return combined_all(parts, np.logical_and, limits)
-        case Op.OR | Op.EVENTUALLY:
-            return combined_all(parts, np.logical_or, limits)
+        case Op.ALWAYS:
+            return boolean_combination("AND", parts, limits)
+        case Op.EVENTUALLY:
+            return boolean_combination("OR", parts, limits)
         case Op.NEXT | Op.WEAK_NEXT:
             return after_one_step(parts[0], weak=node.op is Op.WEAK_NEXT).minimal()
-        case Op.IMPLIES:
-            return parts[0].complement().combined(parts[1], np.logical_or, limits).minimal()
         case _:
-            differ = parts[0].combined(parts[1], np.logical_xor, limits)
-            return (differ.complement() if node.op is Op.IFF else differ).minimal()
+            return boolean_combination(node.op.name, parts, limits)
 
 
 def _with(root: Formula, operators: frozenset[Op]) -> set[Formula]:

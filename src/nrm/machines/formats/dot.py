@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from nrm.errors import FileError, MachineError, require
+from nrm.logic import parse
 from nrm.machines.alphabet import Alphabet
+from nrm.machines.guarded import Move, machine_of_moves
 from nrm.machines.guards import letters_where, moves
 from nrm.machines.moore import MooreMachine
 
@@ -61,7 +63,8 @@ def from_dot(text: str) -> MooreMachine:
     if set(names) != {f"q{state}" for state in range(count)}:
         raise MachineError(f"the states must be q0 to q{count - 1}, not {', '.join(sorted(names))}")
     nodes = [graph.get_node(f"q{state}") for state in range(count)]
-    table = np.full((count, alphabet.size), -1, dtype=np.int32)
+    table = None if alphabet.is_wide else np.full((count, alphabet.size), -1, dtype=np.int32)
+    guarded: list[list[Move]] = [[] for _ in range(count)]
     initial = 0
     for edge in graph.edges():
         if edge[1] == "start":
@@ -73,8 +76,11 @@ def from_dot(text: str) -> MooreMachine:
         condition = edge.attr["nrm_guard"]
         if not condition:
             raise MachineError(f"the edge from {edge[0]} to {edge[1]} lacks nrm_guard, the guard without line breaks")
-        letters = letters_where(condition, alphabet)
         source = int(edge[0][1:])
+        if table is None:
+            guarded[source].append((parse(condition), target))
+            continue
+        letters = letters_where(condition, alphabet)
         if (table[source, letters] >= 0).any():
             raise MachineError(f"state q{source} is not deterministic at the edge '{condition}'")
         table[source, letters] = target
@@ -83,6 +89,8 @@ def from_dot(text: str) -> MooreMachine:
         outputs = [float(node.attr["nrm_output"] or "") for node in nodes]
     except ValueError:
         raise MachineError("a state lacks nrm_output, its level as a number") from None
+    if table is None:
+        return machine_of_moves(alphabet, guarded, accepting, outputs, initial)
     return MooreMachine.from_table(alphabet, table, accepting, outputs, initial)
 
 

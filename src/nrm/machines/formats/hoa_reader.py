@@ -16,7 +16,7 @@ from nrm.errors import LimitError, MachineError, shorten
 from nrm.logic.ltlf.formula import FALSE, TRUE, Formula, atom, both, either
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import evaluated
-from nrm.machines.moore import MooreMachine
+from nrm.machines.moore import MooreMachine, amount_of_letters
 
 MAX_DIGITS = 9
 """Longest number that is read."""
@@ -96,8 +96,8 @@ def from_hoa(text: str) -> MooreMachine:
         raise MachineError(f"the header says {states:,} states, more than the file has room for")
     if states * alphabet.size > MAX_CELLS:
         raise LimitError(
-            f"{states:,} states and {alphabet.size:,} letters make a table of more than {MAX_CELLS:,} entries; "
-            "leave out propositions that no label needs"
+            f"{states:,} states and {amount_of_letters(alphabet)} letters make a table of more than {MAX_CELLS:,} "
+            "entries; leave out propositions that no label needs"
         )
     start = _number(headers, "Start")
     if start >= states:

@@ -13,14 +13,21 @@ from typing import Any
 import numpy as np
 
 from nrm.aliases import Json
+from nrm.automata.letter_diagram import LetterDiagram
 from nrm.errors import MachineError, listing, suggestion, unknown
+from nrm.logic import parse
 from nrm.machines.alphabet import Alphabet
-from nrm.machines.guards import letters_where
+from nrm.machines.guarded import machine_of_moves
+from nrm.machines.guards import letters_where, moves
 from nrm.machines.moore import MooreMachine
 
 MACHINE_FORMAT = "nrm-machine"
 MACHINE_FORMAT_VERSION = 1
-MACHINE_KEYS = ("format", "version", "kind", "symbols", "letters", "initial", "transitions", "accepting", "outputs")
+"""Of files with a full table."""
+GUARDED_FORMAT_VERSION = 2
+"""Of files whose moves are guards: machines over so many propositions that a table would be large."""
+_TABLE = ("symbols", "letters", "initial", "transitions", "accepting", "outputs")
+MACHINE_KEYS = ("format", "version", "kind", *_TABLE, "moves")
 OTHERWISE = "else"
 """The guard of a hand-written machine that takes all letters which no other guard takes."""
 
@@ -28,6 +35,8 @@ OTHERWISE = "else"
 def machine_to_dict(machine: MooreMachine) -> Json:
     """The machine as JSON values; `machine_from_dict` reads it back."""
     alphabet = machine.alphabet
+    if isinstance(machine.letters, LetterDiagram):
+        return _guarded_dict(machine)
     data: Json = {
         "format": MACHINE_FORMAT,
         "version": MACHINE_FORMAT_VERSION,
@@ -57,18 +66,21 @@ def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
             raise MachineError(unknown("key", key, MACHINE_KEYS, " in the machine"))
     if data.get("format", MACHINE_FORMAT) != MACHINE_FORMAT:
         raise MachineError(f"the format is '{data['format']}', not '{MACHINE_FORMAT}'")
-    if data.get("version", MACHINE_FORMAT_VERSION) != MACHINE_FORMAT_VERSION:
+    if data.get("version", MACHINE_FORMAT_VERSION) not in (MACHINE_FORMAT_VERSION, GUARDED_FORMAT_VERSION):
         raise MachineError(
-            f"the machine is of format version {data['version']}, and this release reads version "
-            f"{MACHINE_FORMAT_VERSION}; update nrm"
+            f"the machine is of format version {data['version']}, and this release reads versions "
+            f"{MACHINE_FORMAT_VERSION} and {GUARDED_FORMAT_VERSION}; update nrm"
         )
-    for key in ("symbols", "transitions", "outputs"):
+    by_guards = "moves" in data
+    for key in ("symbols", "moves" if by_guards else "transitions", "outputs"):
         if key not in data:
             raise MachineError(f"the machine lacks the key '{key}'")
     symbols = data["symbols"]
     if isinstance(symbols, str) or not isinstance(symbols, (list, tuple)):
         raise MachineError(f"'symbols' must be a list of names, not {symbols!r}")
     alphabet = Alphabet(tuple(symbols), data.get("kind", "exclusive"))
+    if by_guards:
+        return _from_guards(alphabet, data)
     if isinstance(data["transitions"], Mapping):
         return _from_names(alphabet, data)
     return _from_table(alphabet, data)
@@ -78,12 +90,58 @@ def machine_json(machine: MooreMachine) -> str:
     """The JSON text of a machine, a line per state and field."""
     parts = []
     for key, value in machine_to_dict(machine).items():
-        if key == "transitions":
-            rows = ",\n    ".join(json.dumps(row) for row in value)
-            parts.append(f'  "transitions": [\n    {rows}\n  ]')
+        if key in ("transitions", "moves"):
+            rows = ",\n    ".join(json.dumps(row, ensure_ascii=False) for row in value)
+            parts.append(f'  "{key}": [\n    {rows}\n  ]')
         else:
             parts.append(f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
     return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _guarded_dict(machine: MooreMachine) -> Json:
+    return {
+        "format": MACHINE_FORMAT,
+        "version": GUARDED_FORMAT_VERSION,
+        "kind": machine.alphabet.kind,
+        "symbols": list(machine.alphabet.symbols),
+        "initial": machine.initial,
+        "moves": [[[str(guard), target] for target, guard in moves(machine, state)] for state in range(machine.states)],
+        "accepting": machine.accepting.tolist(),
+        "outputs": machine.outputs.tolist(),
+    }
+
+
+def _from_guards(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
+    if "transitions" in data or "letters" in data:
+        raise MachineError("a machine has 'moves', which are guards, or 'transitions', a table; not both")
+    if alphabet.is_exclusive:
+        raise MachineError("'moves' with guards are for propositions; with symbols, give 'transitions'")
+    rows = data["moves"]
+    if not isinstance(rows, (list, tuple)) or not rows:
+        raise MachineError("'moves' must be a non-empty list, one entry per state")
+    states = []
+    for state, row in enumerate(rows):
+        pairs = row if isinstance(row, (list, tuple)) else [row]
+        for pair in pairs:
+            if not (
+                isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], str) and type(pair[1]) is int
+            ):
+                raise MachineError(f"'moves' of state {state} must be pairs of a guard and a state, not {pair!r}")
+        states.append([(parse(guard), target) for guard, target in pairs])
+    accepting, outputs = data.get("accepting", [False] * len(rows)), data["outputs"]
+    for field, values in (("accepting", accepting), ("outputs", outputs)):
+        if not isinstance(values, (list, tuple)):
+            raise MachineError(f"'{field}' must be a list with an entry per state, not {values!r}")
+    if not all(isinstance(value, bool) for value in accepting):
+        raise MachineError("'accepting' must hold true or false for each state")
+    return machine_of_moves(alphabet, states, accepting, outputs, _initial(data))
+
+
+def _initial(data: Mapping[str, Any]) -> int:
+    initial = data.get("initial", 0)
+    if not isinstance(initial, int) or isinstance(initial, bool):
+        raise MachineError(f"'initial' must be a state number, not {initial!r}")
+    return initial
 
 
 def _from_table(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
@@ -115,10 +173,7 @@ def _from_table(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
             raise MachineError(f"'{field}' must be a list with an entry per state, not {values!r}")
     if not all(isinstance(value, bool) for value in accepting):
         raise MachineError("'accepting' must hold true or false for each state")
-    initial = data.get("initial", 0)
-    if not isinstance(initial, int) or isinstance(initial, bool):
-        raise MachineError(f"'initial' must be a state number, not {initial!r}")
-    return MooreMachine.from_table(alphabet, rows, accepting, data["outputs"], initial)
+    return MooreMachine.from_table(alphabet, rows, accepting, data["outputs"], _initial(data))
 
 
 def _from_names(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:

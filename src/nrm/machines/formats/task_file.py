@@ -9,11 +9,11 @@ from typing import Any
 
 from nrm.errors import NrmError, TaskFileError, unknown
 from nrm.files import line_of, parse_toml, read_text, write_text
-from nrm.logic import LANGUAGES, Language, is_paper_task, parse
+from nrm.logic import DEFAULT_LOGIC, LANGUAGES, is_paper_task, read_formula
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.rewards import RewardScheme, scheme_named
-from nrm.machines.task import DEFAULT_LOGIC, GivenMachine, Task
+from nrm.machines.task import GivenMachine, Task
 
 TASK_KEYS = ("name", "formula", "task", "machine", "logic", "symbols", "propositions", "reward", "levels")
 
@@ -38,10 +38,16 @@ def task_from_toml(text: str, source: str = "task file") -> Task:
 
 
 def task_from_text(text: str, alphabet: Alphabet) -> Task:
-    """What somebody wrote as a task: a task file (.toml), a paper task over an alphabet, or a formula over it."""
+    """What somebody wrote as a task: a task file (.toml), a paper task over an alphabet, or a formula over it.
+
+    A formula that is not in LTLf names its language in front: `ldlf: <a; b>tt`.
+    """
     if text.endswith(".toml"):
         return load_task(text)
-    return Task.from_paper(text, alphabet) if is_paper_task(text) else Task(parse(text), alphabet, name=text)
+    if is_paper_task(text):
+        return Task.from_paper(text, alphabet)
+    formula, logic = read_formula(text)
+    return Task(formula, alphabet, name=text, logic=logic)
 
 
 def save_task(task: Task, path: Path | str) -> None:
@@ -99,11 +105,11 @@ def _task(data: dict[str, Any]) -> Task:
         chosen: Task = _guarded("task", Task.from_paper, data["task"], alphabet)
         return Task(chosen.formula, chosen.alphabet, reward, name or chosen.name)
     logic = _typed(data, "logic", str, "the name of a language") or DEFAULT_LOGIC
-    language: Language[Any] = _guarded("logic", LANGUAGES.__getitem__, logic)
+    _guarded("logic", LANGUAGES.__getitem__, logic)
     text = _typed(data, "formula", str, "text")
     if text is None:
         raise _KeyError("formula", "the key 'formula' is missing (or 'task', for one of the paper's tasks)")
-    formula = _guarded("formula", language.parse, text)
+    formula, logic = _guarded("formula", read_formula, text, logic)
     if alphabet is None:
         raise _KeyError("symbols", "the key 'symbols' is missing (or 'propositions', if several can hold at a step)")
     task: Task = _guarded("formula", Task, formula, alphabet, reward, name or text, logic)

@@ -10,33 +10,31 @@ stand above the obligations, and below the last proposition each node is a succe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from nrm.aliases import IntArray
 from nrm.automata import Dfa, Limits
 from nrm.automata.bdd import FALSE, TRUE, Bdd
+from nrm.automata.letter_classes import letter_classes
+from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.tables import absorbing_states
 from nrm.errors import LimitError
-from nrm.logic.ltlf.closure import Closure, NodeKind
-from nrm.logic.ltlf.formula import Formula
+from nrm.logic.progression.nodes import NodeKind, Nodes
 
 Bits = tuple[bool, ...]
 
 
-def progress(formula: Formula, exclusive: bool, limits: Limits, known: Mapping[Formula, Dfa] | None = None) -> Dfa:
-    """The automaton of `formula` over the atoms that it names; not yet minimal.
+def progress(nodes: Nodes, exclusive: bool, limits: Limits) -> Dfa:
+    """The automaton of a formula over the atoms that it names; not yet minimal.
 
-    Subformulas in `known` are not taken apart: what is owed for them is to reach acceptance in their automaton.
+    Where a node is an automaton, what is owed for it is to reach acceptance there.
     """
-    closure = Closure(formula, known or {})
     try:
-        return (_ByLetter if exclusive else _Symbolic)(closure, limits).explore()
+        return (_ByLetter if exclusive else _Symbolic)(nodes, limits).explore()
     except RecursionError:
         raise LimitError(
-            f"the formula owes too many obligations at once to be translated (depth {formula.depth}); "
+            f"the formula owes too many obligations at once to be translated ({len(nodes.kinds)} parts); "
             "split it into several tasks"
         ) from None
 
@@ -58,33 +56,33 @@ _OBLIGING = (NodeKind.NEXT, NodeKind.WEAK_NEXT, NodeKind.UNTIL, NodeKind.RELEASE
 class _Progression:
     """What both alphabets share: obligations as variables, expansion, and the end of a trace."""
 
-    def __init__(self, closure: Closure, limits: Limits) -> None:
-        self.closure = closure
+    def __init__(self, nodes: Nodes, limits: Limits) -> None:
+        self.nodes = nodes
         self.limits = limits
         self.bdd = Bdd(limits.nodes)
-        self.letters = len(closure.atoms)
+        self.letters = len(nodes.atoms)
         # Order of variables: propositions, memory bits, obligations from the outside in.
         self.first_bit = self.letters
-        self.first_obligation = self.first_bit + len(closure.tracked)
+        self.first_obligation = self.first_bit + len(nodes.tracked)
         self.obligations: list[Obligation] = []
         self.variables: dict[Obligation, int] = {}
-        for node in range(len(closure.kinds) - 1, -1, -1):
-            if closure.kinds[node] in _OBLIGING:
+        for node in range(len(nodes.kinds) - 1, -1, -1):
+            if nodes.kinds[node] in _OBLIGING:
                 self._declare(self.obligation(node))
-        self._declare(Obligation(closure.root, -1, False))
+        self._declare(Obligation(nodes.root, -1, False))
         # For each automaton: from our number of an atom to its own.
         self.places = [
-            {closure.atoms.index(name): place for place, name in enumerate(automaton.atoms)}
-            for automaton in closure.automata
+            {nodes.atoms.index(name): place for place, name in enumerate(automaton.atoms)}
+            for automaton in nodes.automata
         ]
-        self.reaching = [self._automaton_states(index) for index in range(len(closure.automata))]
+        self.reaching = [self._automaton_states(index) for index in range(len(nodes.automata))]
         self._moves: dict[tuple[int, int, int | None], int] = {}
         self._accepts: dict[int, bool] = {FALSE: False, TRUE: True}
 
     def obligation(self, node: int) -> Obligation:
         """What a temporal node puts off to the next step."""
-        kind = self.closure.kinds[node]
-        source = self.closure.firsts[node] if kind in (NodeKind.NEXT, NodeKind.WEAK_NEXT) else node
+        kind = self.nodes.kinds[node]
+        source = self.nodes.firsts[node] if kind in (NodeKind.NEXT, NodeKind.WEAK_NEXT) else node
         return Obligation(source, -1, kind in (NodeKind.WEAK_NEXT, NodeKind.RELEASE))
 
     def _declare(self, obligation: Obligation) -> None:
@@ -94,7 +92,7 @@ class _Progression:
 
     def _automaton_states(self, index: int) -> list[int]:
         """For each state of an automaton, the function "acceptance is owed from here"."""
-        automaton = self.closure.automata[index]
+        automaton = self.nodes.automata[index]
         settled = absorbing_states(automaton.columns)
         return [
             (TRUE if accepting else FALSE) if settled[state] else self.owed(Obligation(index, state, accepting))
@@ -108,8 +106,8 @@ class _Progression:
 
     def initial(self) -> int:
         """Everything is owed and nothing is remembered."""
-        state = self.owed(Obligation(self.closure.root, -1, False))
-        for bit in reversed(range(len(self.closure.tracked))):
+        state = self.owed(Obligation(self.nodes.root, -1, False))
+        for bit in reversed(range(len(self.nodes.tracked))):
             state = self.bdd.node(self.first_bit + bit, state, FALSE)
         return state
 
@@ -124,7 +122,7 @@ class _Progression:
 
     def settled(self, state: int) -> int:
         """The state without its memory where nothing is owed any more."""
-        return TRUE if self.closure.tracked and self.split(state)[1] == TRUE else state
+        return TRUE if self.nodes.tracked and self.split(state)[1] == TRUE else state
 
     def accepts(self, state: int) -> bool:
         """Whether the trace may end here: strong obligations fail, weak ones are met."""
@@ -148,13 +146,16 @@ class _Progression:
         """What a known automaton owes after it reads a letter, or all letters at once, in a state."""
         key = (index, state, letter)
         if key not in self._moves:
-            automaton = self.closure.automata[index]
+            automaton = self.nodes.automata[index]
             after = [self.reaching[index][target] for target in automaton.columns[state].tolist()]
-            functions = [after[number] for number in automaton.letter_class.tolist()]
-            if letter is not None:
-                self._moves[key] = functions[self.places[index].get(letter, len(automaton.atoms))]
+            letters = automaton.letters
+            if isinstance(letters, LetterDiagram):
+                self._moves[key] = self._along(index, letters, after)
+            elif letter is not None:
+                place = self.places[index].get(letter, len(automaton.atoms))
+                self._moves[key] = after[int(letters[place])]
             else:
-                self._moves[key] = self._joined(index, functions)
+                self._moves[key] = self._joined(index, [after[number] for number in letters.tolist()])
         return self._moves[key]
 
     def _joined(self, index: int, functions: list[int]) -> int:
@@ -170,6 +171,21 @@ class _Progression:
             functions = [self.bdd.node(variable, low, high) for low, high in pairs]
         return functions[0]
 
+    def _along(self, index: int, letters: LetterDiagram, after: list[int]) -> int:
+        """One diagram from a function for each letter class of an automaton, along its own diagram."""
+        variable = {place: number for number, place in self.places[index].items()}
+        bdd, made = self.bdd, list[int]()
+
+        def below(child: int) -> int:
+            return made[child] if child >= 0 else after[-1 - child]
+
+        for level, low, high in zip(letters.levels.tolist(), letters.low.tolist(), letters.high.tolist(), strict=True):
+            asked = variable[letters.order[level]]
+            # The automaton may ask in another order than this diagram does.
+            true = bdd.conjunction(bdd.literal(asked, True), below(high))
+            made.append(bdd.disjunction(true, bdd.conjunction(bdd.literal(asked, False), below(low))))
+        return below(letters.root)
+
 
 class _Expander:
     """The expansion of subformulas and states at one letter (or all) under one memory."""
@@ -180,9 +196,9 @@ class _Expander:
         self.bits = bits
         self.values: list[int] = []
         self.states: dict[int, int] = {FALSE: FALSE, TRUE: TRUE}
-        closure, bdd = owner.closure, owner.bdd
-        for node, kind in enumerate(closure.kinds):
-            first, second = closure.firsts[node], closure.seconds[node]
+        nodes, bdd = owner.nodes, owner.bdd
+        for node, kind in enumerate(nodes.kinds):
+            first, second = nodes.firsts[node], nodes.seconds[node]
             match kind:
                 case NodeKind.TRUE:
                     value = TRUE
@@ -194,11 +210,11 @@ class _Expander:
                     value = TRUE if bits and bits[first] == bool(second) else FALSE
                 case NodeKind.AND:
                     value = TRUE
-                    for part in closure.parts[node]:
+                    for part in nodes.parts[node]:
                         value = bdd.conjunction(value, self.values[part])
                 case NodeKind.OR:
                     value = FALSE
-                    for part in closure.parts[node]:
+                    for part in nodes.parts[node]:
                         value = bdd.disjunction(value, self.values[part])
                 case NodeKind.NEXT | NodeKind.WEAK_NEXT:
                     value = owner.owed(owner.obligation(node))
@@ -229,7 +245,7 @@ class _Expander:
         owner, bdd = self.owner, self.owner.bdd
         if state in (FALSE, TRUE):
             return state
-        for bit, (now, now_not) in reversed(list(enumerate(owner.closure.tracked))):
+        for bit, (now, now_not) in reversed(list(enumerate(owner.nodes.tracked))):
             variable = owner.first_bit + bit
             yes = bdd.conjunction(self.values[now], bdd.literal(variable, True))
             no = bdd.conjunction(self.values[now_not], bdd.literal(variable, False))
@@ -261,7 +277,7 @@ class _ByLetter(_Progression):
             rows.append(row)
         accepting = np.array([self.accepts(state) for state in states])
         letter_class = np.arange(self.letters + 1, dtype=np.int32)
-        return Dfa(tuple(self.closure.atoms), True, letter_class, np.array(rows, dtype=np.int32), accepting)
+        return Dfa(tuple(self.nodes.atoms), True, letter_class, np.array(rows, dtype=np.int32), accepting)
 
 
 class _Symbolic(_Progression):
@@ -283,9 +299,10 @@ class _Symbolic(_Progression):
                     numbers[target] = len(states)
                     states.append(target)
                     self.limits.check(len(states), 1)
-        letter_class, columns = self._classes(roots, numbers)
+        letter_class, targets = letter_classes(self.bdd, roots, self.letters, self.limits)
+        columns = np.array([[numbers[self.settled(node)] for node in nodes] for nodes in targets], dtype=np.int32)
         accepting = np.array([self.accepts(state) for state in states])
-        return Dfa(tuple(self.closure.atoms), False, letter_class, columns, accepting)
+        return Dfa(tuple(self.nodes.atoms), False, letter_class, np.ascontiguousarray(columns.T), accepting)
 
     def _below_letters(self, root: int) -> list[int]:
         """The successor states in a diagram, in a fixed order."""
@@ -300,30 +317,3 @@ class _Symbolic(_Progression):
                     seen.add(child)
                     pending.append(child)
         return list(found)
-
-    def _classes(self, roots: list[int], numbers: dict[int, int]) -> tuple[IntArray, IntArray]:
-        """Group letters that move every state alike: walk all diagrams down together."""
-        bdd = self.bdd
-        distinct = list(dict.fromkeys(roots))
-        columns: dict[tuple[int, ...], int] = {}
-        # Level by level: the tuples of nodes that some choice of the first atoms leads to, and for each choice which.
-        tuples: list[tuple[int, ...]] = [tuple(distinct)]
-        choice = np.zeros(1, dtype=np.int64)
-        for level in range(self.letters):
-            following: dict[tuple[int, ...], int] = {}
-            lows, highs = [], []
-            for nodes in tuples:
-                low = tuple(bdd.low[n] if bdd.var[n] == level else n for n in nodes)
-                high = tuple(bdd.high[n] if bdd.var[n] == level else n for n in nodes)
-                lows.append(following.setdefault(low, len(following)))
-                highs.append(following.setdefault(high, len(following)))
-            choice = np.concatenate([np.array(lows)[choice], np.array(highs)[choice]])
-            tuples = list(following)
-            self.limits.check(len(distinct), len(tuples))
-        for nodes in tuples:
-            columns.setdefault(nodes, len(columns))
-        place = {root: index for index, root in enumerate(distinct)}
-        table = np.array(
-            [[numbers[self.settled(nodes[place[root]])] for root in roots] for nodes in columns], dtype=np.int32
-        )
-        return choice.astype(np.int32), np.ascontiguousarray(table.T)

@@ -1,0 +1,146 @@
+"""`nrm explain`: what a formula says."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from nrm.aliases import Step
+from nrm.cli.options import TaskOptions, UsageError
+from nrm.errors import LimitError, NrmWarning, listing
+from nrm.explanations import Comparison, Explanation
+from nrm.groundability.formatting import findings
+from nrm.logic import LANGUAGES, read_formula
+from nrm.machines import Alphabet, Task
+from nrm.machines.alphabet import alphabet_of
+
+
+@dataclass(frozen=True)
+class Explain(TaskOptions):
+    """Say what a task asks for: in words, by traces, as a pattern, and how large its machine is.
+
+    With --against, whether two formulas say the same; exit status 1 and a shortest trace if they do not.
+    """
+
+    against: str | None = None
+    """A second formula, over the same symbols."""
+    against_logic: str | None = None
+    """The language of the second formula; that of the first when absent."""
+    json: bool = False
+    """Print JSON instead of text."""
+
+    def run(self) -> int:
+        """Explain, then print."""
+        if self.against is None and self.against_logic is not None:
+            raise UsageError("--against-logic is the language of a second formula; add --against FORMULA")
+        told = Explanation(self._task(), self.limits)
+        compared = None if self.against is None else self._compared(told)
+        if self.json:
+            print(json.dumps(_as_json(told, compared), indent=2, ensure_ascii=False))
+        else:
+            _print(told)
+            if compared is not None:
+                print(_side_by_side(compared))
+        return 0 if compared is None or compared.equivalent else 1
+
+    def _task(self) -> Task:
+        """The task; with a second formula, over the propositions of both where none are named."""
+        task = self.resolve()
+        named = alphabet_of(self.symbols, self.propositions) is not None or self.formula is None
+        if named or self.against is None:
+            return task
+        other = read_formula(self.against, self._other_logic(task)).formula
+        atoms = dict.fromkeys((*task.alphabet.symbols, *other.atoms()))
+        return replace(task, alphabet=Alphabet.propositional(atoms))
+
+    def _other_logic(self, task: Task) -> str:
+        return self.against_logic or task.logic
+
+    def _compared(self, told: Explanation) -> Comparison:
+        assert self.against is not None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NrmWarning)
+            return told.against(self.against, self._other_logic(told.task))
+
+
+def _print(told: Explanation) -> None:
+    task, machine = told.task, told.machine
+    label = LANGUAGES[task.logic].label
+    kind = "exactly one holds at each step" if task.alphabet.is_exclusive else "any of them may hold at a step"
+    rows = [("formula", f"{task.formula.brief()}  ({label})"), ("over", f"{listing(task.alphabet.symbols)}  ({kind})")]
+    if told.words:
+        rows.append(("in words", told.words))
+    rows.append(("pattern", told.pattern or "none that has a name"))
+    rows += _traces(told)
+    rows.append(("machine", f"{machine.states} states, {machine.classes} letter classes"))
+    rows.append(("symbols", _teaching(told)))
+    for name, text in rows:
+        print(textwrap.fill(text, 110, initial_indent=f"{name:<10}", subsequent_indent=" " * 10))
+
+
+def _traces(told: Explanation) -> list[tuple[str, str]]:
+    if told.satisfying is None:
+        return [("satisfied", "never: no trace satisfies it")]
+    if told.unsatisfying is None:
+        return [("satisfied", "always: every trace satisfies it")]
+    later = "; it can be undone later" if told.undoable else "; whatever comes then"
+    rows = [("satisfied", f"by {_steps(told.satisfying)}{later}")]
+    if told.violating is not None:
+        rows.append(("lost", f"for good by {_steps(told.violating)}"))
+    else:
+        rows.append(("lost", f"never for good; not yet satisfied by {_steps(told.unsatisfying)}"))
+    return rows
+
+
+def _teaching(told: Explanation) -> str:
+    try:
+        return " ".join(findings(told.shortcuts))
+    except LimitError as error:
+        return f"not analysed: {error}"
+
+
+def _side_by_side(compared: Comparison) -> str:
+    if compared.equivalent:
+        return "equivalent: the same traces satisfy both"
+    lines = []
+    for trace, yes, no in ((compared.only_first, "first", "second"), (compared.only_second, "second", "first")):
+        if trace is None:
+            lines.append(f"whatever satisfies the {yes} satisfies the {no}")
+        else:
+            lines.append(f"{_steps(trace)} satisfies the {yes}, not the {no}")
+    shortest = compared.shortest
+    assert shortest is not None
+    return "\n".join([f"not equivalent; a shortest trace that tells them apart: {_steps(shortest)}", *lines])
+
+
+def _steps(trace: Sequence[Step]) -> str:
+    """A trace as `--trace` takes it."""
+    return ",".join(step if isinstance(step, str) else "&".join(step) or "-" for step in trace)
+
+
+def _as_json(told: Explanation, compared: Comparison | None) -> dict[str, object]:
+    task = told.task
+    data: dict[str, object] = {
+        "formula": str(task.formula),
+        "logic": task.logic,
+        "kind": task.alphabet.kind,
+        "symbols": list(task.alphabet.symbols),
+        "words": told.words,
+        "pattern": told.pattern,
+        "satisfying": None if told.satisfying is None else _steps(told.satisfying),
+        "violating": None if told.violating is None else _steps(told.violating),
+        "undoable": told.undoable,
+        "states": told.machine.states,
+        "letter_classes": told.machine.classes,
+        "groundable": told.shortcuts.groundable,
+    }
+    if compared is not None:
+        data["against"] = {
+            "equivalent": compared.equivalent,
+            "only_first": None if compared.only_first is None else _steps(compared.only_first),
+            "only_second": None if compared.only_second is None else _steps(compared.only_second),
+        }
+    return data

@@ -1,0 +1,89 @@
+"""What a formula says, for somebody who has written it or found it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from nrm.aliases import Step
+from nrm.automata import DEFAULT_LIMITS, Limits
+from nrm.explanations.comparison import Comparison, compare
+from nrm.explanations.recognition import recognised
+from nrm.groundability import Shortcuts, shortcuts
+from nrm.logic import DEFAULT_LOGIC, LANGUAGES, FormulaValue, read_formula
+from nrm.machines import Alphabet, MooreMachine, Task
+from nrm.machines.alphabet import alphabet_of
+from nrm.machines.shortest import shortest_trace
+from nrm.machines.task import own_alphabet
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A task, and what can be said of it; each answer is found when it is asked for."""
+
+    task: Task
+    limits: Limits = DEFAULT_LIMITS
+
+    @cached_property
+    def machine(self) -> MooreMachine:
+        """The minimal machine."""
+        return self.task.machine(self.limits)
+
+    @property
+    def words(self) -> str:
+        """The formula in plain English; empty where its language has no words."""
+        told = getattr(LANGUAGES[self.task.logic], "words", None)
+        return "" if told is None else str(told(self.task.formula))
+
+    @cached_property
+    def pattern(self) -> str | None:
+        """The named pattern that it is, or a conjunction of several; None for another task."""
+        return recognised(self.task.formula, self.task.alphabet.is_exclusive, self.task.logic)
+
+    @cached_property
+    def satisfying(self) -> tuple[Step, ...] | None:
+        """A shortest trace that satisfies it; None if none does."""
+        return shortest_trace(self.machine, self.machine.accepting)
+
+    @cached_property
+    def violating(self) -> tuple[Step, ...] | None:
+        """A shortest trace after which nothing can satisfy it any more; None if there is always hope."""
+        return shortest_trace(self.machine, self.machine.dead)
+
+    @cached_property
+    def unsatisfying(self) -> tuple[Step, ...] | None:
+        """A shortest trace that does not satisfy it, though a longer one may; None if every trace does."""
+        return shortest_trace(self.machine, ~self.machine.accepting)
+
+    @property
+    def undoable(self) -> bool:
+        """Whether a trace that satisfies it can go on so that it does not."""
+        machine = self.machine
+        return bool((~machine.accepting[machine.columns[machine.accepting]]).any())
+
+    @cached_property
+    def shortcuts(self) -> Shortcuts:
+        """What rewards can teach about its symbols."""
+        return shortcuts(self.machine)
+
+    def against(self, other: FormulaValue | str, logic: str | None = None) -> Comparison:
+        """Compare with another formula over the same symbols; `logic`: its language, this one's when absent."""
+        formula, named = read_formula(other, logic or self.task.logic)
+        task = Task(formula, self.task.alphabet, self.task.reward, logic=named)
+        return compare(self.machine, task.machine(self.limits))
+
+
+def explain(
+    formula: FormulaValue | str | Task,
+    symbols: Alphabet | Iterable[str] | None = None,
+    *,
+    propositions: Iterable[str] | None = None,
+    logic: str = DEFAULT_LOGIC,
+) -> Explanation:
+    """Explain a formula: over symbols, propositions, or by default its own propositions; see `nrm.compile`."""
+    if isinstance(formula, Task):
+        return Explanation(formula)
+    parsed, logic = read_formula(formula, logic)
+    alphabet = alphabet_of(symbols, propositions) or own_alphabet(parsed)
+    return Explanation(Task(parsed, alphabet, logic=logic))

@@ -1,0 +1,212 @@
+"""Text to LDLf formula.
+
+Loosest to tightest: `+`, `;`, `<->`, `->`, `^`, `|`, `&`, then `!`, `<path>` and `[path]`, then `*` and `?`. One
+grammar reads formulas and paths; which of the two a part must be is known where it is used, and checked there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from lark import Token, Transformer
+
+from nrm.errors import FormulaError
+from nrm.logic.ldlf.formula import Ldlf, Op, flat
+from nrm.logic.ldlf.from_ltlf import from_ltlf
+from nrm.logic.ltlf.formula import atom
+from nrm.logic.ltlf.patterns import apply_pattern
+from nrm.logic.reading import BOOLEAN_TERMINALS, PlacedError, Reader, symbol_name, whole_number
+
+_GRAMMAR = (
+    r"""
+start: choice
+
+?choice: sequence (_PLUS sequence)*
+?sequence: equivalence (_THEN equivalence)*
+?equivalence: implication (_IFF implication)*
+?implication: exclusive_or | exclusive_or _IMPLIES implication
+?exclusive_or: disjunction (_XOR disjunction)*
+?disjunction: conjunction (_OR conjunction)*
+?conjunction: unary (_AND unary)*
+?unary: postfix
+    | NOT unary -> negation
+    | LESS choice _GREATER unary -> diamond
+    | LEFT choice _RIGHT unary -> box
+?postfix: operand
+    | postfix STAR -> star
+    | postfix TEST -> test
+?operand: _OPEN choice _CLOSE
+    | (TT | FF | END | LAST | TRUE | FALSE) -> constant
+    | (NAME | QUOTED) -> atom
+    | NAME _OPEN argument (_COMMA argument)* _CLOSE -> call
+?argument: choice | INTEGER -> integer
+
+TT.2: /tt(?!\w)/
+FF.2: /ff(?!\w)/
+LAST.2: /last(?!\w)/
+END.2: /end(?!\w)/
+LESS: "<"
+_GREATER: ">"
+LEFT: "["
+_RIGHT: "]"
+STAR: "*"
+TEST: "?"
+_PLUS: "+"
+_THEN: ";"
+"""
+    + BOOLEAN_TERMINALS
+)
+
+
+class _Part(NamedTuple):
+    """A term, what it can be, and where it stands."""
+
+    term: Ldlf
+    kind: Literal["step", "formula", "path"]
+    """A step is also a path, and, where it names symbols only, a formula."""
+    position: int
+    bare: bool = False
+    """Whether a step uses `true` or `false`, which are no formulas."""
+
+
+class _Build(Transformer[Token, Any]):
+    """Callbacks that the parser runs as it reduces, so that no tree is ever walked."""
+
+    def start(self, parts: list[_Part]) -> Ldlf:
+        return _formula(parts[0])
+
+    def choice(self, parts: list[_Part]) -> _Part:
+        return _Part(flat(Op.CHOICE, *map(_path, parts)), "path", parts[0].position)
+
+    def sequence(self, parts: list[_Part]) -> _Part:
+        return _Part(flat(Op.SEQUENCE, *map(_path, parts)), "path", parts[0].position)
+
+    def equivalence(self, parts: list[_Part]) -> _Part:
+        return _fold(Op.IFF, parts)
+
+    def implication(self, parts: list[_Part]) -> _Part:
+        return _boolean(Op.IMPLIES, parts)
+
+    def exclusive_or(self, parts: list[_Part]) -> _Part:
+        return _fold(Op.XOR, parts)
+
+    def disjunction(self, parts: list[_Part]) -> _Part:
+        if any(part.kind == "path" for part in parts):
+            return self.choice(parts)
+        return _boolean(Op.OR, parts)
+
+    def conjunction(self, parts: list[_Part]) -> _Part:
+        return _boolean(Op.AND, parts)
+
+    def negation(self, parts: list[Any]) -> _Part:
+        token, part = parts
+        return _boolean(Op.NOT, [part])._replace(position=token.start_pos or 0)
+
+    def diamond(self, parts: list[Any]) -> _Part:
+        return self._modal(Op.DIAMOND, parts)
+
+    def box(self, parts: list[Any]) -> _Part:
+        return self._modal(Op.BOX, parts)
+
+    def _modal(self, op: Op, parts: list[Any]) -> _Part:
+        token, path, after = parts
+        return _Part(Ldlf(op, (_path(path), _formula(after))), "formula", token.start_pos or 0)
+
+    def star(self, parts: list[Any]) -> _Part:
+        return _Part(Ldlf(Op.STAR, (_path(parts[0]),)), "path", parts[0].position)
+
+    def test(self, parts: list[Any]) -> _Part:
+        return _Part(Ldlf(Op.TEST, (_formula(parts[0]),)), "path", parts[0].position)
+
+    def constant(self, parts: list[Token]) -> _Part:
+        op = Op[parts[0].type]
+        bare = op in (Op.TRUE, Op.FALSE)
+        return _Part(Ldlf(op), "step" if bare else "formula", parts[0].start_pos or 0, bare)
+
+    def atom(self, parts: list[Token]) -> _Part:
+        return _Part(Ldlf(Op.ATOM, name=symbol_name(parts[0])), "step", parts[0].start_pos or 0)
+
+    def integer(self, parts: list[Token]) -> int:
+        return whole_number(parts[0])
+
+    def call(self, parts: list[Any]) -> _Part:
+        name, *given = parts
+        # The pattern is built over stand-ins in LTLf, and these give way to the arguments.
+        stand_ins = {f"argument {index}": _formula(part) for index, part in enumerate(given) if isinstance(part, _Part)}
+        names = iter(stand_ins)
+        try:
+            pattern = apply_pattern(str(name), [part if isinstance(part, int) else atom(next(names)) for part in given])
+        except FormulaError as error:
+            message = str(error)
+            for stand_in, term in stand_ins.items():
+                message = message.replace(f'"{stand_in}"', str(term))
+            raise PlacedError(message, name.start_pos or 0) from None
+        return _Part(from_ltlf(pattern, stand_ins), "formula", name.start_pos or 0)
+
+
+def _boolean(op: Op, parts: list[_Part]) -> _Part:
+    for part in parts:
+        if part.kind == "path":
+            raise PlacedError(
+                f"'{op.value}' is for steps and formulas, and this is a path: {part.term.brief(40)}; put the step in "
+                "parentheses, as in (!a)*, or say what holds after the path, as in <a*>tt",
+                part.position,
+            )
+    if all(part.kind == "step" for part in parts):
+        terms, bare = [part.term for part in parts], any(part.bare for part in parts)
+        return _Part(_joined(op, terms), "step", parts[0].position, bare)
+    return _Part(_joined(op, [_formula(part) for part in parts]), "formula", parts[0].position)
+
+
+def _joined(op: Op, terms: list[Ldlf]) -> Ldlf:
+    return flat(op, *terms) if op in (Op.AND, Op.OR) else Ldlf(op, tuple(terms))
+
+
+def _fold(op: Op, parts: list[_Part]) -> _Part:
+    result = parts[0]
+    for part in parts[1:]:
+        result = _boolean(op, [result, part])
+    return result
+
+
+def _formula(part: _Part) -> Ldlf:
+    if part.kind == "path":
+        raise PlacedError(
+            f"a formula is expected, and this is a path: {part.term.brief(40)}; <path>tt says that it can be walked, "
+            "and <path>end that it leads to the end",
+            part.position,
+        )
+    if part.bare:
+        raise PlacedError(
+            f"'{part.term.brief(40)}' is a step (true is any step, false is none); in a formula write tt or ff, or "
+            f"<{part.term.brief(40)}>tt for a step that comes",
+            part.position,
+        )
+    return part.term
+
+
+def _path(part: _Part) -> Ldlf:
+    if part.kind == "formula":
+        raise PlacedError(
+            f"a path is expected, and this is a formula: {part.term.brief(40)}; to test it on the way, write "
+            f"({part.term.brief(40)})?",
+            part.position,
+        )
+    return part.term
+
+
+READER = Reader(
+    "ldlf",
+    _GRAMMAR,
+    _Build,
+    example="<(!c)*; a; (!c)*; b>tt",
+    operand="tt, ff, '(', !, <path> or [path]",
+    operators="&, |, ^, ->, <->; in paths also ;, +, *, ?",
+)
+
+
+def parse(text: str | Ldlf) -> Ldlf:
+    """Read an LDLf formula; a formula is returned as it is. Raises `FormulaSyntaxError` with a caret."""
+    formula = text if isinstance(text, Ldlf) else READER.read(text)
+    assert isinstance(formula, Ldlf)
+    return formula

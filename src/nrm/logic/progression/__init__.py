@@ -1,0 +1,6 @@
+"""From what a formula demands of a trace to an automaton, for every language that can say so in `Nodes`."""
+
+from nrm.logic.progression.explore import progress
+from nrm.logic.progression.nodes import FALSE, TRUE, Nodes
+
+__all__ = ["FALSE", "TRUE", "Nodes", "progress"]

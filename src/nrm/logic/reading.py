@@ -1,0 +1,164 @@
+"""Text to formula, for every language: one LALR pass, with errors that point at the place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NoReturn
+
+from lark import Lark, Token, Transformer
+from lark.exceptions import LarkError, UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
+
+from nrm.errors import FormulaError, FormulaSyntaxError, shorten
+from nrm.logic.symbols import name_problem
+from nrm.logic.term import MAX_DEPTH
+
+MAX_LENGTH = 50_000
+"""Longest formula text that is read, in characters."""
+
+BOOLEAN_TERMINALS = r"""
+_IFF.2: /<->|<=>|↔|iff(?!\w)/
+_IMPLIES.2: /->|=>|→|implies(?!\w)/
+_XOR.2: /\^|⊕|xor(?!\w)/
+_OR.2: /\|\||\||\\\/|∨|or(?!\w)/
+_AND.2: /&&|&|\/\\|∧|and(?!\w)/
+NOT.2: /!|~|¬|not(?!\w)/
+TRUE.2: /(true|True|TRUE)(?!\w)|⊤/
+FALSE.2: /(false|False|FALSE)(?!\w)|⊥/
+_OPEN: "("
+_CLOSE: ")"
+_COMMA: ","
+NAME: /[A-Za-z_][A-Za-z0-9_]*/
+QUOTED: /"[^"\n]*"/
+INTEGER: /[0-9]+/
+%ignore /\s+/
+"""
+"""Tokens that the languages share."""
+
+
+class PlacedError(Exception):
+    """What is wrong with a formula, and where; raised while the parser reduces."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How the texts of one language are read."""
+
+    logic: str
+    """The name of the language."""
+    grammar: str
+    build: Callable[[], Transformer[Token, Any]]
+    """Callbacks that the parser runs as it reduces, so that no tree is ever walked."""
+    example: str
+    operand: str
+    """What to write where something must stand, for errors."""
+    operators: str
+    """What to write behind it."""
+
+    @cached_property
+    def _lark(self) -> Lark:
+        return Lark(self.grammar, parser="lalr", transformer=self.build())
+
+    def read(self, text: str) -> Any:
+        """What the parser makes of a text; `FormulaSyntaxError` with a caret, or `FormulaError` for a hopeless one."""
+        if not isinstance(text, str):
+            raise FormulaError(f"a formula is text or a Formula, not {type(text).__name__}: {shorten(repr(text))}")
+        if not text.strip():
+            raise FormulaError(f"the formula is empty; write for example '{self.example}'")
+        if len(text) > MAX_LENGTH:
+            raise FormulaError(
+                f"the formula has {len(text):,} characters; the limit is {MAX_LENGTH:,}. Split it into several tasks"
+            )
+        self._check_brackets(text)
+        try:
+            return self.plain(text)
+        except VisitError as error:
+            if isinstance(error.orig_exc, PlacedError):
+                self._refuse(str(error.orig_exc), text, error.orig_exc.position)
+            raise error.orig_exc from None
+        except PlacedError as error:
+            self._refuse(str(error), text, error.position)
+        except UnexpectedInput as error:
+            self._explain(error, text)
+
+    def plain(self, text: str) -> Any:
+        """What the parser makes of a text, with the parser's own errors."""
+        return self._lark.parse(text)
+
+    def understands(self, text: str) -> bool:
+        """Whether a text is in this language."""
+        try:
+            self.plain(text)
+        except (LarkError, PlacedError, FormulaError):
+            return False
+        return True
+
+    def _check_brackets(self, text: str) -> None:
+        depth = 0
+        for position, character in enumerate(text):
+            depth += (character in "([{") - (character in ")]}")
+            if depth > MAX_DEPTH:
+                raise FormulaSyntaxError(f"parentheses are nested more than {MAX_DEPTH} deep", text, position)
+
+    def _explain(self, error: UnexpectedInput, text: str) -> NoReturn:
+        """Turn Lark's error into ours: what stands there, and what was expected instead."""
+        if isinstance(error, UnexpectedCharacters):
+            position = error.pos_in_stream or 0
+            found = f"unexpected character {text[position]!r}"
+            expected = {"NAME"} if "NAME" in (error.allowed or ()) else {"$END"}
+        elif isinstance(error, UnexpectedToken):
+            ended = error.token.type == "$END"
+            found = "the formula ends too early" if ended else f"unexpected '{error.token}'"
+            position = len(text) if ended else (error.token.start_pos or 0)
+            expected = error.accepts
+        else:
+            found, position, expected = "the formula ends too early", len(text), set()
+        self._refuse(f"{found}; expected {self._expectation(expected)}", text, position)
+
+    def _expectation(self, terminals: set[str]) -> str:
+        if "NAME" in terminals:
+            number = ", a number" if "INTEGER" in terminals else ""
+            return f"a symbol{number}, {self.operand}"
+        options = [f"an operator ({self.operators})"]
+        if "_COMMA" in terminals:
+            options.append("','")
+        options.append("')'" if "_CLOSE" in terminals and "$END" not in terminals else "the end of the formula")
+        return " or ".join(options)
+
+    def _refuse(self, message: str, text: str, position: int) -> NoReturn:
+        raise FormulaSyntaxError(f"{message}{_other_language(self.logic, text)}", text, position) from None
+
+
+def symbol_name(token: Token) -> str:
+    """The name of an atom, quoted or not."""
+    name = str(token)[1:-1] if token.type == "QUOTED" else str(token)
+    if problem := name_problem(name):
+        raise PlacedError(problem, token.start_pos or 0)
+    return name
+
+
+def whole_number(token: Token, most: int | None = None) -> int:
+    """The number of a token."""
+    if len(token) > 9 or (most is not None and int(token) > most):
+        limit = "" if most is None else f"; the limit is {most:,}"
+        raise PlacedError(f"the number {shorten(str(token))} is too large{limit}", token.start_pos or 0)
+    return int(token)
+
+
+def _other_language(logic: str, text: str) -> str:
+    """Which other language the text is in, in words, by reading it or by its marks; nothing if none is likely."""
+    from nrm.logic.language import LANGUAGES
+
+    others = [LANGUAGES[name] for name in LANGUAGES.own if name != logic]
+    found = next((other for other in others if other.reader is not None and other.reader.understands(text)), None)
+    if found is None:
+        found = next((other for other in others if other.marks and re.search(other.marks, text)), None)
+    if found is None:
+        return ""
+    return f'; this looks like {found.label}: add --logic {found.name} (logic="{found.name}" in Python and in files)'

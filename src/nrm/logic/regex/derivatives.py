@@ -1,0 +1,264 @@
+"""Derivatives of regular expressions (Brzozowski): what must follow once a letter was read.
+
+Expressions are numbers, equal for expressions that are alike up to the order and repetition of choices, so there are
+finitely many derivatives. Those by all letters at once are one decision diagram with expressions at its leaves.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import partial
+from typing import Any
+
+from nrm.automata import Dfa, Limits
+from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.mtbdd import Mtbdd
+from nrm.logic.regex.formula import Op, Regex
+from nrm.logic.steps import BOOLEAN, boolean_value
+
+
+class Kind(IntEnum):
+    """What an expression is; the meaning of its arguments follows it."""
+
+    NONE = 0  # no trace
+    EMPTY = 1  # the empty trace
+    ALL = 2  # every trace
+    STEP = 3  # the diagram of the letters
+    THEN = 4  # first, second
+    CHOICE = 5  # any of these, ascending
+    BOTH = 6  # all of these, ascending
+    OTHER = 7  # every trace that this one does not match
+    STAR = 8  # any number of times
+    RUN = 9  # an automaton and its state, -1 before the first step: what it accepts from there
+
+
+NONE, EMPTY, ALL = 0, 1, 2
+
+
+class Derivatives:
+    """The expressions that reading leads to, over atoms as variables in order."""
+
+    def __init__(self, atoms: tuple[str, ...], limits: Limits) -> None:
+        self.diagrams: Mtbdd[int] = Mtbdd(limits.nodes)
+        """Leaves are numbers of expressions."""
+        self._place = {name: index for index, name in enumerate(atoms)}
+        self._made: dict[tuple[Any, ...], int] = {}
+        self._entries: list[tuple[Any, ...]] = []
+        self.nullable: list[bool] = []
+        """Whether an expression matches the empty trace."""
+        self._automata: list[Dfa] = []
+        self._derived: dict[int, int] = {}
+        self._joins: dict[Kind, dict[tuple[int, int], int]] = {Kind.CHOICE: {}, Kind.BOTH: {}}
+        self._maps: dict[tuple[Kind, int], dict[int, int]] = {}
+        for kind, empty in ((Kind.NONE, False), (Kind.EMPTY, True), (Kind.ALL, True)):
+            self._new((kind,), empty)
+
+    def _new(self, entry: tuple[Any, ...], nullable: bool) -> int:
+        number = self._made.get(entry)
+        if number is None:
+            number = self._made[entry] = len(self._entries)
+            self._entries.append(entry)
+            self.nullable.append(nullable)
+        return number
+
+    def step(self, term: Regex) -> int:
+        """The expression of one step."""
+        diagrams = self.diagrams
+        no, yes = diagrams.leaf(NONE), diagrams.leaf(EMPTY)
+        done: dict[Regex, int] = {}
+        for node in term.postorder():
+            if node.op is Op.ATOM:
+                done[node] = diagrams.node(self._place[node.name], no, yes)
+                continue
+            name = node.op.name
+            if not node.args:
+                done[node] = yes if boolean_value(name, ()) else no
+                continue
+            value = done[node.args[0]]
+            if name == "NOT":
+                value = diagrams.map(value, lambda found: EMPTY - found, {})
+            for arg in node.args[1:]:
+                value = diagrams.apply(value, done[arg], partial(_joined_steps, name), {})
+            done[node] = value
+        found = done[term]
+        return NONE if found == no else self._new((Kind.STEP, found), False)
+
+    def then(self, first: int, second: int) -> int:
+        """One after the other; chains lean to the right."""
+        if NONE in (first, second):
+            return NONE
+        if first == EMPTY or (first == ALL and self.nullable[second]):
+            return second if first == EMPTY else ALL
+        if second == EMPTY:
+            return first
+        if self._entries[first][0] is Kind.THEN:
+            _, head, tail = self._entries[first]
+            return self.then(head, self.then(tail, second))
+        return self._new((Kind.THEN, first, second), self.nullable[first] and self.nullable[second])
+
+    def choice(self, *parts: int) -> int:
+        """Any of these."""
+        return self._set(Kind.CHOICE, parts, NONE, ALL)
+
+    def both(self, *parts: int) -> int:
+        """All of these at once."""
+        return self._set(Kind.BOTH, parts, ALL, NONE)
+
+    def _set(self, kind: Kind, parts: tuple[int, ...], neutral: int, absorbing: int) -> int:
+        found: set[int] = set()
+        for part in parts:
+            entry = self._entries[part]
+            found.update(entry[1] if entry[0] is kind else (part,))
+        found.discard(neutral)
+        if absorbing in found or any(self._made.get((Kind.OTHER, part)) in found for part in found):
+            return absorbing
+        if len(found) <= 1:
+            return found.pop() if found else neutral
+        nullable = [self.nullable[part] for part in found]
+        return self._new((kind, tuple(sorted(found))), any(nullable) if kind is Kind.CHOICE else all(nullable))
+
+    def other(self, part: int) -> int:
+        """Every other trace."""
+        if part in (NONE, ALL):
+            return ALL if part == NONE else NONE
+        if self._entries[part][0] is Kind.OTHER:
+            return int(self._entries[part][1])
+        return self._new((Kind.OTHER, part), not self.nullable[part])
+
+    def star(self, part: int) -> int:
+        """Any number of times."""
+        if part in (NONE, EMPTY):
+            return EMPTY
+        if part == ALL or self._entries[part] == (Kind.STEP, self.diagrams.leaf(EMPTY)):
+            return ALL
+        return part if self._entries[part][0] is Kind.STAR else self._new((Kind.STAR, part), True)
+
+    def run(self, automaton: Dfa) -> int:
+        """The non-empty traces that an automaton accepts."""
+        self._automata.append(automaton)
+        return self._run(len(self._automata) - 1, -1)
+
+    def _run(self, automaton: int, state: int) -> int:
+        accepting = state >= 0 and bool(self._automata[automaton].accepting[state])
+        if state >= 0 and (self._automata[automaton].columns[state] == state).all():
+            return ALL if accepting else NONE
+        return self._new((Kind.RUN, automaton, state), accepting)
+
+    def derivative(self, number: int) -> int:
+        """The diagram of what must follow, by the letter that is read."""
+        if number not in self._derived:
+            self._derived[number] = self._derive(*self._entries[number], number=number)
+        return self._derived[number]
+
+    def _derive(self, kind: Kind, *args: Any, number: int) -> int:
+        diagrams = self.diagrams
+        match kind:
+            case Kind.NONE | Kind.EMPTY:
+                return diagrams.leaf(NONE)
+            case Kind.ALL:
+                return diagrams.leaf(ALL)
+            case Kind.STEP:
+                return int(args[0])
+            case Kind.THEN:
+                first, second = args
+                left = self._mapped(kind, second, self.derivative(first))
+                return self._joined(Kind.CHOICE, [left, self.derivative(second)]) if self.nullable[first] else left
+            case Kind.CHOICE | Kind.BOTH:
+                return self._joined(kind, [self.derivative(part) for part in args[0]])
+            case Kind.OTHER:
+                return self._mapped(kind, 0, self.derivative(args[0]))
+            case Kind.STAR:
+                return self._mapped(Kind.THEN, number, self.derivative(args[0]))
+            case Kind.RUN:
+                return self._moves(*args)
+
+    def _mapped(self, kind: Kind, second: int, diagram: int) -> int:
+        """A diagram with something put behind each leaf, or each leaf negated."""
+        change = self.other if kind is Kind.OTHER else lambda first: self.then(first, second)
+        return self.diagrams.map(diagram, change, self._maps.setdefault((kind, second), {}))
+
+    def _joined(self, kind: Kind, diagrams: list[int]) -> int:
+        join = self.choice if kind is Kind.CHOICE else self.both
+        result = diagrams[0]
+        for diagram in diagrams[1:]:
+            result = self.diagrams.apply(result, diagram, join, self._joins[kind])
+        return result
+
+    def _moves(self, index: int, state: int) -> int:
+        """The diagram of an automaton's moves from a state."""
+        automaton, diagrams = self._automata[index], self.diagrams
+        targets = automaton.columns[max(state, 0)].tolist()
+        places = [self._place[name] for name in automaton.atoms]
+        letters_of = automaton.letters
+        if isinstance(letters_of, LetterDiagram):
+            return self._along(letters_of, places, [diagrams.leaf(self._run(index, target)) for target in targets])
+        leaves = [diagrams.leaf(self._run(index, targets[group])) for group in letters_of.tolist()]
+        order = sorted(range(len(places)), key=places.__getitem__)
+        if automaton.exclusive:
+            result = leaves[-1]
+            for atom in reversed(order):  # at most one of these holds, so the first that does decides
+                result = diagrams.node(places[atom], result, leaves[atom])
+            return result
+        letters = [0]
+        for atom in order:
+            letters = [letter | value << atom for letter in letters for value in (0, 1)]
+        nodes = [leaves[letter] for letter in letters]
+        for atom in reversed(order):
+            nodes = [diagrams.node(places[atom], *pair) for pair in zip(nodes[::2], nodes[1::2], strict=True)]
+        return nodes[0]
+
+    def _along(self, letters: LetterDiagram, places: list[int], leaves: list[int]) -> int:
+        """A diagram of letter classes with leaves in the place of the classes, over our variables."""
+        made: list[int] = []
+        done: dict[tuple[int, int, int], int] = {}
+
+        def below(child: int) -> int:
+            return made[child] if child >= 0 else leaves[-1 - child]
+
+        for level, low, high in zip(letters.levels.tolist(), letters.low.tolist(), letters.high.tolist(), strict=True):
+            made.append(self.diagrams.choice(places[letters.order[level]], below(low), below(high), done))
+        return below(letters.root)
+
+
+def _joined_steps(op: str, left: int, right: int) -> int:
+    return EMPTY if boolean_value(op, (left == EMPTY, right == EMPTY)) else NONE
+
+
+def expression(derivatives: Derivatives, root: Regex, runs: dict[Regex, Dfa]) -> int:
+    """The number of a regular expression; `runs`: the automata of the patterns in it."""
+    done: dict[Regex, int] = {}
+    for node in root.postorder(leaves=runs):
+        if node.op.name in BOOLEAN:
+            done[node] = derivatives.step(node)
+            continue
+        if node.op is Op.PATTERN:
+            done[node] = derivatives.run(runs[node])
+            continue
+        args = [done[arg] for arg in node.args]
+        match node.op:
+            case Op.CHOICE:
+                done[node] = derivatives.choice(*args)
+            case Op.BOTH:
+                done[node] = derivatives.both(*args)
+            case Op.COMPLEMENT:
+                done[node] = derivatives.other(args[0])
+            case Op.STAR:
+                done[node] = derivatives.star(args[0])
+            case Op.OPTIONAL:
+                done[node] = derivatives.choice(EMPTY, args[0])
+            case Op.REPEAT:
+                done[node] = _repeated(derivatives, args[0], *node.bounds)
+            case _:
+                done[node] = args[-1]
+                for arg in reversed(args[:-1]):
+                    done[node] = derivatives.then(arg, done[node])
+    return done[root]
+
+
+def _repeated(derivatives: Derivatives, part: int, least: int, most: int | None) -> int:
+    result = derivatives.star(part) if most is None else EMPTY
+    for _ in range(0 if most is None else most - least):
+        result = derivatives.choice(EMPTY, derivatives.then(part, result))
+    for _ in range(least):
+        result = derivatives.then(part, result)
+    return result

@@ -1,0 +1,54 @@
+"""Regular expressions to a minimal DFA: the states are derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
+from nrm.automata.letter_classes import letter_classes
+from nrm.errors import LimitError
+from nrm.logic.ltlf.translation import translate as translate_ltlf
+from nrm.logic.regex.derivatives import Derivatives, expression
+from nrm.logic.regex.formula import Op, Regex
+from nrm.logic.regex.parser import parse
+from nrm.logic.regex.patterns import formula_of
+
+
+def translate(formula: Regex | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:
+    """The minimal DFA of the non-empty traces that match, over the atoms of the expression."""
+    root = parse(formula)
+    patterns = [node for node in root.postorder() if node.op is Op.PATTERN]
+    runs = {node: translate_ltlf(formula_of(node), exclusive, limits) for node in patterns}
+    try:
+        return _explored(root, runs, exclusive, limits).minimal()
+    except RecursionError:
+        raise LimitError(
+            f"the expression is nested too deep to be translated (depth {root.depth}); split it into several tasks"
+        ) from None
+
+
+def _explored(root: Regex, runs: dict[Regex, Dfa], exclusive: bool, limits: Limits) -> Dfa:
+    atoms = root.atoms()
+    found = Derivatives(atoms, limits)
+    diagrams = found.diagrams
+    numbers = {expression(found, root, runs): 0}
+    states, roots = list(numbers), []
+    for state in states:
+        top = found.derivative(state)
+        roots.append(top)
+        leaves = [diagrams.value(node) for node in diagrams.below([top]) if diagrams.is_leaf(node)]
+        for target in leaves:
+            if target not in numbers:
+                numbers[target] = len(states)
+                states.append(target)
+                limits.check(len(states), 1)
+    accepting = np.array([found.nullable[state] for state in states])
+    if exclusive:
+        letters = [*((index,) for index in range(len(atoms))), ()]
+        rows = [[numbers[diagrams.at(top, letter)] for letter in letters] for top in roots]
+        columns = np.array(rows, dtype=np.int32)
+        # Some states may be reached only where several symbols hold at once.
+        return Dfa(atoms, True, np.arange(len(letters), dtype=np.int32), columns, accepting).trimmed()
+    letter_class, targets = letter_classes(diagrams, roots, len(atoms), limits)
+    columns = np.array([[numbers[diagrams.value(node)] for node in nodes] for nodes in targets], dtype=np.int32)
+    return Dfa(atoms, False, letter_class, np.ascontiguousarray(columns.T), accepting)

@@ -1,0 +1,144 @@
+"""Terms: operators over arguments, as frozen values. What the formulas of every language have in common.
+
+Nothing here recurses, so depth costs no stack: every pass over a term is a loop over `Term.postorder()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from nrm.errors import FormulaError, shorten
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+MAX_DEPTH = 1_000
+"""Deepest nesting that is accepted; far above what a person writes, and low enough for every later step."""
+
+
+class Term:
+    """An operator over arguments; `name` is the symbol of an atom. Immutable, comparable, hashable.
+
+    The enumeration of operators has an `ATOM`; a language says how a term is written (`rendered`).
+    """
+
+    __slots__ = ("_hash", "args", "depth", "name", "op")
+
+    op: Any
+    args: tuple[Self, ...]
+    name: str
+    depth: int
+    _hash: int
+
+    kind: ClassVar[str] = "formula"
+    """What a person calls it in messages."""
+
+    def __init__(self, op: Enum, args: tuple[Self, ...] = (), name: str = "") -> None:
+        depth = 1 + max((arg.depth for arg in args), default=0)
+        if depth > MAX_DEPTH:
+            raise FormulaError(
+                f"the {self.kind} is nested more than {MAX_DEPTH} deep (at operator '{op.value}'); "
+                "split it into smaller tasks, or write long conjunctions without inner parentheses"
+            )
+        for field, value in (("op", op), ("args", args), ("name", name), ("depth", depth)):
+            object.__setattr__(self, field, value)
+        object.__setattr__(self, "_hash", hash((op, name, tuple(arg._hash for arg in args))))
+
+    def rendered(self, text: dict[Any, str]) -> str:
+        """The term as text, given that of its arguments."""
+        raise NotImplementedError
+
+    def __setattr__(self, field: str, value: object) -> None:
+        raise AttributeError(f"a {type(self).__name__} is immutable; cannot set '{field}'")
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Term) or type(self) is not type(other):
+            return NotImplemented
+        pending: list[tuple[Term, Term]] = [(self, other)]
+        while pending:
+            left, right = pending.pop()
+            if left is right:
+                continue
+            if left._hash != right._hash or left.op is not right.op or left.name != right.name:
+                return False
+            if len(left.args) != len(right.args):
+                return False
+            pending.extend(zip(left.args, right.args, strict=True))
+        return True
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[type[Self], tuple[_Row, ...]]]:
+        """Flat, with arguments by their place, so that depth costs no stack in pickling and copying either."""
+        places: dict[Self, int] = {}
+        for node in self.postorder():
+            places[node] = len(places)
+        rows = tuple((node.op, tuple(places[arg] for arg in node.args), node.name) for node in places)
+        return _rebuilt, (type(self), rows)
+
+    def postorder(self, leaves: Container[Self] = ()) -> Iterator[Self]:
+        """Every distinct part once, arguments before the term that holds them; `leaves` are not entered."""
+        seen: set[Self] = set()
+        pending: list[tuple[Self, bool]] = [(self, False)]
+        while pending:
+            node, ready = pending.pop()
+            if node in seen:
+                continue
+            if ready:
+                seen.add(node)
+                yield node
+            else:
+                pending.append((node, True))
+                if node not in leaves:
+                    pending.extend((arg, False) for arg in reversed(node.args))
+
+    def atoms(self) -> tuple[str, ...]:
+        """The symbols that the term speaks of, in order of first appearance."""
+        return tuple(node.name for node in self.postorder() if node.op.name == "ATOM")
+
+    def text_length(self) -> int:
+        """About how long `str(self)` is, without writing it: shared parts are written once for every use."""
+        length: dict[Term, int] = {}
+        for node in self.postorder():
+            length[node] = len(node.name) + 5 + sum(length[arg] + 2 for arg in node.args)
+        return length[self]
+
+    def brief(self, width: int = 400) -> str:
+        """The term as text for people to look at; a long one is cut, and a huge one only counted."""
+        if self.text_length() > 1_000_000:
+            return f"(a {self.kind} of some {self.text_length():,} characters)"
+        return shorten(str(self), width)
+
+    def __str__(self) -> str:
+        text: dict[Any, str] = {}
+        for node in self.postorder():
+            text[node] = node.rendered(text)
+        return text[self]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+_Row: TypeAlias = tuple[Any, tuple[int, ...], str]
+"""A part in a flat list: its operator, the places of its arguments, and its name."""
+
+
+def _rebuilt(kind: type[Term], rows: tuple[_Row, ...]) -> Term:
+    """The term of a flat list, arguments first."""
+    nodes: list[Term] = []
+    for op, args, name in rows:
+        nodes.append(kind(op, tuple(nodes[place] for place in args), name))
+    return nodes[-1]
+
+
+def written_name(name: str, reserved: Container[str] = ()) -> str:
+    """A symbol as it stands in a formula: in quotes where it is no plain word, or is a word of the language."""
+    return name if is_plain_name(name) and name not in reserved else f'"{name}"'
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether an atom of this name can stand in a formula without quotes."""
+    return name.isascii() and name.isidentifier()

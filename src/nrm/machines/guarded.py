@@ -1,0 +1,126 @@
+"""Machines from guarded moves, however many propositions there are: nothing of the size of the alphabet is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nrm.aliases import Letter, State
+from nrm.automata import DEFAULT_LIMITS, Limits
+from nrm.automata.letter_classes import letter_classes
+from nrm.automata.minimisation import merge_columns
+from nrm.automata.mtbdd import LEAF, Mtbdd
+from nrm.errors import FormulaError, MachineError
+from nrm.logic import Formula, check_symbols
+from nrm.logic.steps import BOOLEAN, boolean_value
+from nrm.machines.alphabet import Alphabet
+from nrm.machines.moore import MooreMachine
+
+Move: TypeAlias = tuple[Formula, State]
+"""A guard, and where it leads."""
+
+_NOWHERE, _TWICE = -1, -2
+
+
+def machine_of_moves(
+    alphabet: Alphabet,
+    moves: Sequence[Sequence[Move]],
+    accepting: ArrayLike,
+    outputs: ArrayLike,
+    initial: State = 0,
+    *,
+    rest: Sequence[State | None] = (),
+    name: Callable[[State], str] = str,
+    limits: Limits = DEFAULT_LIMITS,
+) -> MooreMachine:
+    """The machine over propositions whose states move as guards say; for each state, every letter matches one guard.
+
+    `rest`: for each state where it goes with all letters that no guard takes; `name`: of a state, for errors.
+    """
+    work = _Guards(alphabet)
+    roots = []
+    for state, guarded in enumerate(moves):
+        otherwise = rest[state] if state < len(rest) else None
+        roots.append(work.state(guarded, otherwise, name(state)))
+    letters, targets = letter_classes(work.diagrams, roots, len(alphabet.symbols), limits)
+    table = np.array([[work.diagrams.value(node) for node in nodes] for nodes in targets], dtype=np.int32).T
+    columns, merged = merge_columns(np.ascontiguousarray(table), letters)
+    return MooreMachine(alphabet, merged, columns, np.asarray(accepting), np.asarray(outputs), initial)
+
+
+class _Guards:
+    def __init__(self, alphabet: Alphabet) -> None:
+        self.alphabet = alphabet
+        self.diagrams: Mtbdd[int] = Mtbdd(DEFAULT_LIMITS.nodes)
+        self._done: dict[Formula, int] = {}
+        self._joins: dict[str, dict[tuple[int, int], int]] = {}
+
+    def state(self, guarded: Sequence[Move], rest: State | None, name: str) -> int:
+        """The diagram of where a state goes."""
+        diagrams = self.diagrams
+        root = diagrams.leaf(_NOWHERE)
+        for guard, target in guarded:
+
+            def join(so_far: int, taken: int, target: int = target) -> int:
+                return so_far if not taken else target if so_far == _NOWHERE else _TWICE
+
+            root = diagrams.apply(root, self.guard(guard), join, {})
+            if (letter := self._letter(root, _TWICE)) is not None:
+                raise MachineError(
+                    f"state {name} is not deterministic: the guard '{guard}' and one before it both take "
+                    f"'{self.alphabet.letter_name(letter)}'"
+                )
+        if rest is not None:
+            return diagrams.map(root, lambda found: rest if found == _NOWHERE else found, {})
+        if (letter := self._letter(root, _NOWHERE)) is not None:
+            raise MachineError(f"state {name} has no transition for '{self.alphabet.letter_name(letter)}'")
+        return root
+
+    def guard(self, formula: Formula) -> int:
+        """The diagram of a Boolean formula: 1 where it holds, 0 elsewhere."""
+        check_symbols(formula.atoms(), self.alphabet.symbols)
+        diagrams = self.diagrams
+        for node in formula.postorder():
+            if node in self._done:
+                continue
+            op = node.op.name
+            if op not in BOOLEAN:
+                raise FormulaError(f"a guard speaks of one step, but '{formula}' uses the operator '{node.op.value}'")
+            if op == "ATOM":
+                place = self.alphabet.places[node.name]
+                self._done[node] = diagrams.node(place, diagrams.leaf(0), diagrams.leaf(1))
+            elif not node.args:
+                self._done[node] = diagrams.leaf(int(boolean_value(op, ())))
+            elif op == "NOT":
+                self._done[node] = diagrams.map(self._done[node.args[0]], lambda value: 1 - value, {})
+            else:
+                self._done[node] = self._joined(op, [self._done[arg] for arg in node.args])
+        return self._done[formula]
+
+    def _joined(self, op: str, parts: list[int]) -> int:
+        def join(a: int, b: int) -> int:
+            return int(boolean_value(op, (bool(a), bool(b))))
+
+        result = parts[-1]
+        for part in reversed(parts[:-1]):  # later propositions stand lower, and joining from below stays small
+            result = self.diagrams.apply(part, result, join, self._joins.setdefault(op, {}))
+        return result
+
+    def _letter(self, root: int, value: int) -> Letter | None:
+        """A letter at which a diagram has a value; None if there is none."""
+        diagrams = self.diagrams
+        pending, seen = [(root, 0)], {root}
+        while pending:
+            node, letter = pending.pop()
+            if diagrams.var[node] == LEAF:
+                if diagrams.value(node) == value:
+                    return letter
+                continue
+            for child, bit in ((diagrams.high[node], 1), (diagrams.low[node], 0)):
+                if child not in seen:
+                    seen.add(child)
+                    pending.append((child, letter | bit << diagrams.var[node]))
+        return None

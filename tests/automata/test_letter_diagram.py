@@ -1,0 +1,88 @@
+"""Diagrams of letter classes against arrays of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nrm.automata.cubes import cubes_of
+from nrm.automata.letter_diagram import LetterDiagram, diagram_of_table
+from nrm.errors import LimitError
+
+
+@st.composite
+def tables(draw: st.DrawFn, propositions: int = 4) -> list[int]:
+    """The class of each of 2^n letters; classes are numbered without gaps."""
+    drawn = draw(st.lists(st.integers(0, 3), min_size=1 << propositions, max_size=1 << propositions))
+    numbers = {value: place for place, value in enumerate(dict.fromkeys(drawn))}
+    return [numbers[value] for value in drawn]
+
+
+@given(tables())
+def test_classes_sizes_and_letters(table: list[int]) -> None:
+    diagram = diagram_of_table(table, 4)
+    assert [diagram.at(letter) for letter in range(16)] == table
+    assert diagram.take(np.arange(16)).tolist() == table
+    assert diagram.table().tolist() == table
+    assert diagram.counts() == tuple(np.bincount(table))
+    for number, letter in diagram.first_letters().items():
+        assert letter == table.index(number)
+    for number, letter in diagram.plainest_letters().items():
+        assert table[letter] == number
+        assert letter.bit_count() == min(other.bit_count() for other in range(16) if table[other] == number)
+
+
+@given(tables(), tables(), st.permutations(range(4)))
+def test_pairs_and_orders(left: list[int], right: list[int], order: list[int]) -> None:
+    one, two = diagram_of_table(left, 4), diagram_of_table(right, 4)
+    turned = two.reordered(tuple(order))
+    assert turned.table().tolist() == right
+    assert turned.same_as(two)
+    assert one.same_as(turned) == (left == right)
+    joint, pairs = one.paired(turned)
+    assert [pairs[number] for number in joint.table().tolist()] == list(zip(left, right, strict=True))
+
+
+@given(tables(3), st.permutations(range(5)))
+def test_places_in_a_larger_alphabet(table: list[int], places: list[int]) -> None:
+    diagram = diagram_of_table(table, 3).placed(places[:3], 5)
+    expected = [table[sum((letter >> places[bit] & 1) << bit for bit in range(3))] for letter in range(32)]
+    assert diagram.table().tolist() == expected
+    assert diagram.counts() == tuple(np.bincount(expected))
+
+
+@given(tables(), st.lists(st.integers(0, 1), min_size=4, max_size=4))
+def test_classes_can_be_merged(table: list[int], numbers: list[int]) -> None:
+    merged = diagram_of_table(table, 4).mapped(numbers)
+    assert merged.table().tolist() == [numbers[value] for value in table]
+
+
+@settings(max_examples=200)
+@given(tables(), st.sets(st.integers(0, 3)), st.permutations(range(4)))
+def test_cubes_cover_exactly(table: list[int], classes: set[int], order: list[int]) -> None:
+    cubes = cubes_of(diagram_of_table(table, 4).reordered(tuple(order)), classes)
+    covered = [[all((letter >> bit & 1) == true for bit, true in cube) for cube in cubes] for letter in range(16)]
+    assert [any(row) for row in covered] == [value in classes for value in table]
+    for place in range(len(cubes)):  # none is superfluous
+        assert any(row[place] and sum(row) == 1 for row in covered)
+
+
+def test_forty_propositions() -> None:
+    """Any of 38 hazards, else by two bits: counts by hand."""
+    small = diagram_of_table([0, 1, 2, 2], 2).placed([3, 39], 40)
+    levels = np.arange(37, -1, -1, dtype=np.int32)
+    low = np.array([-1, *range(37)], dtype=np.int32)
+    hazards = [bit for bit in range(40) if bit not in (3, 39)]
+    hazard = LetterDiagram(40, tuple(hazards), levels, low, np.full(38, -2, dtype=np.int32), 37)
+    assert hazard.counts() == (4, 2**40 - 4)
+    joint, pairs = small.paired(hazard)
+    sizes = dict(zip(pairs, joint.counts(), strict=True))
+    assert sizes[0, 0] == sizes[1, 0] == 1
+    assert sizes[2, 0] == 2
+    assert sizes[0, 1] == 2**38 - 1
+    assert sum(sizes.values()) == 2**40
+    assert joint.at(1 << 39 | 1 << 3) == pairs.index((2, 0))
+    with pytest.raises(LimitError, match=r"40 propositions have 2\^40 letters"):
+        joint.table()

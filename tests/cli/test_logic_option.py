@@ -1,0 +1,81 @@
+"""`--logic` wherever a formula is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nrm.cli import main
+from nrm.errors import NrmError
+from nrm.machines import load_task, task_from_text
+from nrm.machines.alphabet import Alphabet
+from nrm.runs import choose_run
+from nrm.sweeps.grid_file import grid_from_toml
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    printed = capsys.readouterr()
+    return int(str(ended.value.code)), printed.out + printed.err
+
+
+@pytest.mark.parametrize(
+    ("logic", "formula"), [("ldlf", "<(!c)*; a>tt"), ("ppltl", "O(a & !O c)"), ("re", "(!c)*; (a & !c); .*")]
+)
+def test_compile_check_and_shortcuts(capsys: pytest.CaptureFixture[str], logic: str, formula: str) -> None:
+    options = (formula, "--logic", logic, "--symbols", "a,b,c")
+    status, text = run(capsys, "compile", *options)
+    assert status == 0
+    assert "3 states" in text
+    assert run(capsys, "check", *options, "--trace", "b,a")[0] == 0
+    assert run(capsys, "check", *options, "--trace", "c,a")[0] == 1
+    status, text = run(capsys, "shortcuts", *options, "--and", formula)
+    assert status == 0
+
+
+def test_wrong_language(capsys: pytest.CaptureFixture[str]) -> None:
+    status, text = run(capsys, "compile", "<a>tt")
+    assert status == 2
+    assert "this looks like LDLf: add --logic ldlf" in text
+    status, text = run(capsys, "compile", "--task", "1", "--logic", "ldlf")
+    assert status == 2
+    assert "--logic ldlf is for formulas" in text
+    status, text = run(capsys, "train", "--task", "1", "--logic", "re", "--out", "nowhere")
+    assert status == 2
+    assert "--logic re is for a formula as --task" in text
+    status, text = run(capsys, "compile", "F a", "--logic", "ltl")
+    assert status == 2
+    assert "unknown logic 'ltl'; did you mean 'ltlf'?" in text
+
+
+def test_a_run_keeps_the_language() -> None:
+    config = choose_run("re: (!lava)*; gem; .*", "map", "rm")
+    assert config.build_task().logic == "re"
+    assert 'logic = "re"' in config.task
+
+
+def test_task_files(tmp_path: Path) -> None:
+    path = tmp_path / "task.toml"
+    path.write_text('formula = "<a; b>tt"\nlogic = "ldlf"\nsymbols = ["a", "b"]\n')
+    task = load_task(path)
+    assert task.logic == "ldlf"
+    assert task.machine().accepts(["a", "b"])
+    assert task_from_text("ldlf: <a; b>tt", Alphabet.exclusive("ab")).machine() == task.machine()
+    path.write_text('formula = "<a; b>tt"\nsymbols = ["a", "b"]\n')
+    with pytest.raises(NrmError, match="this looks like LDLf"):
+        load_task(path)
+
+
+def test_grid_files() -> None:
+    grid = grid_from_toml('tasks = [1, "(!lava)*; gem; .*", "ltlf: F gem"]\nmethods = ["rm"]\nlogic = "re"\n')
+    assert [cell.config.build_task().logic for cell in grid.cells] == ["ltlf", "re", "ltlf"]
+
+
+def test_families_in_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "tasks.txt"
+    path.write_text("F a\nre: .*; b; c\nldlf: <true*; a; b>tt\n")
+    status, text = run(capsys, "tasks", "--family", f"file:{path}", "--symbols", "a,b,c")
+    assert status == 0
+    assert ".* ; b ; c" in text

@@ -1,0 +1,241 @@
+"""Machines over many propositions, held against those over few and against direct meaning."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import nrm
+from nrm.automata import dfa, letter_classes
+from nrm.automata.letter_diagram import LetterDiagram
+from nrm.errors import LimitError, MachineError, NrmWarning
+from nrm.logic import Formula, holds
+from nrm.machines import MooreMachine, TaskPool, machine_from_dict, text_picture
+from nrm.machines.formats.json import machine_to_dict
+from nrm.machines.guarded import machine_of_moves
+from tests.strategies import formulas
+
+HAZARDS = [f"h{number}" for number in range(20)]
+TASK = f"F(a & F(b & F(c & F d))) & global_avoidance({', '.join(HAZARDS)})"
+
+
+@pytest.fixture
+def diagrams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Diagrams for few propositions too."""
+    use_diagrams(monkeypatch)
+
+
+def use_diagrams(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(letter_classes, "DENSE", 0)
+    patch.setattr(letter_classes, "CROWDED", 0)
+    patch.setattr(dfa, "DENSE", 0)
+
+
+@pytest.fixture(scope="module")
+def machine() -> MooreMachine:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NrmWarning)
+        return nrm.compile(TASK)
+
+
+@settings(max_examples=80, deadline=None)
+@given(formulas(atoms=("a", "b", "c")))
+def test_diagrams_give_the_same_machine_as_arrays(formula: Formula) -> None:
+    alphabet = nrm.Alphabet.propositional(["c", "a", "b", "d"])
+    expected = nrm.compile(formula, alphabet)
+    assert not isinstance(expected.letters, LetterDiagram)
+    with pytest.MonkeyPatch.context() as patch:
+        use_diagrams(patch)
+        found = nrm.compile(formula, alphabet)
+    assert isinstance(found.letters, LetterDiagram)
+    assert np.array_equal(found.letter_class, expected.letter_class)
+    assert np.array_equal(found.columns, expected.columns)
+    assert np.array_equal(found.accepting, expected.accepting)
+    assert found.class_sizes == expected.class_sizes
+
+
+def test_products_of_parts_too(diagrams: None) -> None:
+    """Formulas whose parts are translated by themselves, and subformulas as known automata."""
+    text = " & ".join(f"response(a{i}, b{i})" for i in range(5)) + " & (G(a0 U b0) | F(a1 & X(a2 U b2)))"
+    found = nrm.compile(text)
+    generator = random.Random(0)
+    for _ in range(100):
+        steps, names = generator.randint(1, 6), found.alphabet.symbols
+        trace = [[name for name in names if generator.random() < 0.4] for _ in range(steps)]
+        assert found.accepts(trace) == holds(text, trace)
+
+
+@pytest.mark.parametrize(
+    ("logic", "text"),
+    [("ldlf", "<(!{h})*; a; (!{h})*; b>tt"), ("re", "(!{h})*; a; (!{h})*; b; .*"), ("ppltl", "O(b & Y O a) & H !{h}")],
+)
+def test_every_language(logic: str, text: str) -> None:
+    found = nrm.compile(text.replace("{h}", f"({' | '.join(HAZARDS)})"), logic=logic)
+    assert found.accepts([["a"], ["b"]])
+    assert not found.accepts([["h7"], ["a"], ["b"]])
+
+
+def test_patterns_over_many_in_regular_expressions() -> None:
+    found = nrm.compile(f"global_avoidance({', '.join(HAZARDS)}); a", logic="re")
+    assert found.accepts([["a"], ["a"]])
+    assert not found.accepts([["h3"], ["a"]])
+
+
+def test_by_hand(machine: MooreMachine) -> None:
+    assert machine.alphabet.size == 2**24
+    assert (machine.states, machine.classes) == (6, 17)
+    assert sorted(machine.class_sizes) == [1] * 16 + [2**24 - 16]
+    assert machine.run([["a"], ["b", "c"], [], ["d"]]).accepted
+    assert not machine.accepts([["a"], ["b", "c"], ["h19"], ["d"]])
+    assert machine.run([["h0"]]).outputs[-1] == -100.0
+    assert "2^24 propositional letters in 17 classes" in repr(machine)
+
+
+def test_equality_does_not_depend_on_how_the_formula_is_written(machine: MooreMachine) -> None:
+    turned = " & ".join([*(f"G !{hazard}" for hazard in reversed(HAZARDS)), "F(a & F(b & F(c & F d)))"])
+    other = nrm.compile(turned, propositions=machine.alphabet.symbols)
+    assert other == machine
+    assert hash(other) == hash(machine)
+    assert nrm.equivalent(other, machine)
+    without = nrm.compile(turned.replace("G !h7 & ", ""), propositions=machine.alphabet.symbols)
+    assert without != machine
+    found = nrm.difference(without, machine)
+    assert found is not None
+    assert found.trace == (("h7",),)
+    assert nrm.minimise(machine) == machine
+    # Both go on, the first one is lost by h7, or both are lost; one may be lost when the other is done.
+    assert nrm.product(machine, without).states == 10
+
+
+def test_files(machine: MooreMachine, tmp_path: Path) -> None:
+    path = tmp_path / "machine.json"
+    nrm.save_machine(machine, path)
+    assert path.stat().st_size < 20_000
+    assert nrm.load_machine(path) == machine
+    for name in ("machine.dot", "machine.hoa", "machine.txt"):
+        nrm.save_machine(machine, tmp_path / name)
+        assert (tmp_path / name).stat().st_size < 60_000
+    task = nrm.Task.from_machine(machine)
+    nrm.save_task(task, tmp_path / "task.toml")
+    assert nrm.load_task(tmp_path / "task.toml").machine() == machine
+
+
+def test_dot_is_read_back_and_hoa_says_that_it_is_not(machine: MooreMachine, tmp_path: Path) -> None:
+    pytest.importorskip("pygraphviz")
+    nrm.save_machine(machine, tmp_path / "machine.dot")
+    assert nrm.load_machine(tmp_path / "machine.dot") == machine
+    nrm.save_machine(machine, tmp_path / "machine.hoa")
+    with pytest.raises(LimitError, match=r"2\^24 letters make a table"):
+        nrm.load_machine(tmp_path / "machine.hoa")
+
+
+def test_guards_are_readable(machine: MooreMachine) -> None:
+    assert "h0 | h1 | h2" in text_picture(machine)
+    dictionary = machine_to_dict(machine)
+    assert dictionary["version"] == 2
+    assert dictionary["moves"][-1] == [["true", machine.states - 1]]
+
+
+def test_guarded_moves_are_checked() -> None:
+    alphabet = nrm.Alphabet.propositional(["a", "b"])
+    a, b = nrm.parse("a"), nrm.parse("b")
+    with pytest.raises(MachineError, match=r"state 0 is not deterministic: the guard 'b' .* take 'a&b'"):
+        machine_of_moves(alphabet, [[(a, 0), (b, 0)]], [True], [0.0])
+    with pytest.raises(MachineError, match="state 0 has no transition for '-'"):
+        machine_of_moves(alphabet, [[(a, 0)]], [True], [0.0])
+    whole = machine_of_moves(alphabet, [[(a, 1)], []], [False, True], [0.0, 1.0], rest=[0, 1])
+    assert whole == MooreMachine.from_table(alphabet, [[0, 1, 0, 1], [1, 1, 1, 1]], [False, True], [0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"moves": []}, "non-empty list"),
+        ({"moves": [["true"]]}, "pairs of a guard and a state, not 'true'"),
+        ({"moves": [[["true", 0]]], "transitions": []}, "not both"),
+        ({"moves": [[["true", 0]]], "kind": "exclusive"}, "are for propositions"),
+        ({"moves": [[["F a", 0]]]}, "a guard speaks of one step"),
+        ({"moves": [[["true", 7]]]}, "7 is not a state"),
+        ({"version": 3}, "reads versions 1 and 2"),
+    ],
+)
+def test_bad_files(changed: dict[str, object], message: str) -> None:
+    good = {"kind": "propositional", "symbols": ["a"], "moves": [[["true", 0]]], "outputs": [0.0], "version": 2}
+    with pytest.raises(nrm.NrmError, match=message):
+        machine_from_dict({**good, **changed})
+
+
+class Corridor(gymnasium.Env[Any, Any]):
+    """Says what holds by the action."""
+
+    observation_space = gymnasium.spaces.Discrete(1)
+    action_space = gymnasium.spaces.Discrete(30)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, object]]:
+        return 0, 0.0, False, False, {"labels": {0: ["a"], 1: ["b", "c"], 2: ["d"]}.get(action, ["h5"])}
+
+
+def test_on_an_environment(machine: MooreMachine) -> None:
+    env = nrm.TaskEnv(Corridor(), machine)
+    env.reset()
+    rewards = [env.step(action)[1] for action in (0, 1, 2)]
+    assert sum(rewards) == 100.0
+    env.reset()
+    _, reward, terminated, _, info = env.step(9)
+    assert (reward, terminated, info["label"]) == (-100.0, True, "h5")
+
+
+def test_pools(machine: MooreMachine) -> None:
+    other = nrm.compile("F h3", propositions=machine.alphabet.symbols)
+    pool = TaskPool((machine, other), ("one", "two"))
+    union = pool.union
+    assert union.states == machine.states + other.states
+    for task, start, own in ((0, pool.initial[0], machine), (1, pool.initial[1], other)):
+        state, expected = int(start), own.initial
+        for step in (["a"], ["b", "c"], ["h3"], ["d"]):
+            state, expected = union.step(state, step), own.step(expected, step)
+            assert pool.local(state) == (task, expected)
+
+
+def test_what_needs_all_letters_says_so(machine: MooreMachine) -> None:
+    with pytest.raises(LimitError, match=r"24 propositions have 2\^24 letters"):
+        _ = machine.transitions
+    with pytest.raises(LimitError):
+        machine.alphabet.letter_masks()
+
+
+def test_explanations(machine: MooreMachine) -> None:
+    told = nrm.explain(TASK)
+    assert told.machine == machine
+    assert told.satisfying == (("a", "b", "c", "d"),)
+    assert told.violating == (("h0",),)
+    assert told.pattern is None or "global_avoidance" in told.pattern
+
+
+def test_shortcuts_have_exact_class_sizes(machine: MooreMachine) -> None:
+    found = nrm.shortcuts(machine)
+    assert found.class_sizes == machine.class_sizes
+    assert sum(found.class_sizes) == 2**24
+    assert found.symmetries == 1
+    assert not found.groundable
+    with pytest.raises(LimitError, match="more than 64,000,000 bits"):
+        _ = found.count
+    with pytest.raises(LimitError, match="more than 64,000,000 bits"):
+        _ = found.class_internal
+
+
+def test_class_sizes_equal_those_of_arrays() -> None:
+    formula = nrm.parse("F(a & X F b) & G !c & (F d <-> F e)")
+    few = nrm.compile(formula)
+    many = nrm.compile(formula, propositions=[*few.alphabet.symbols, *HAZARDS])
+    assert many.class_sizes == tuple(size << 20 for size in few.class_sizes)
