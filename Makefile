@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: help setup demo test lint format bench pictures docs clean
 
 help:
-	@echo "make demo    set up, train RM, NRM and RNN on a task, and write a report to out/demo/index.html"
+	@echo "make demo    set up, train one agent for many tasks from images, and write a report to out/demo/index.html"
 	@echo "make test    set up and run the tests"
 	@echo "make lint    check style and types"
 	@echo "make format  apply the style"

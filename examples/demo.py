@@ -1,13 +1,16 @@
-"""The main job, small: train RM, NRM and RNN on one task, and write a report that shows what NRM learned.
+"""One agent for every task, from images and without a label; and the paper's comparison beside it, small.
 
-No label is ever given to NRM. It learns what a pickaxe is from rewards alone, up to the shortcuts that no reward can
-remove. Runs that are finished are not made again, and an interrupted demo goes on where it was.
+The agent sees pictures of a grid on which everything is placed anew every episode, and gets another task with every
+episode. Nobody tells it what a pickaxe looks like. It learns that from the rewards of all tasks together, and then
+carries out formulas that it has never seen. Beside it RM, NRM and RNN learn one task, as in the paper. Runs that are
+finished are not made again, and an interrupted demo goes on where it was.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,10 +19,10 @@ import tyro
 
 from nrm.errors import NrmError
 from nrm.groundability import shortcuts
-from nrm.report import build_report
+from nrm.report import Page, build_report
 from nrm.results import read_record, read_records, write_results
 from nrm.runs import choose_run
-from nrm.sweeps import Grid, run_grid
+from nrm.sweeps import Grid, Grids, Outcome, run_grid
 from nrm.sweeps.engines import Event, LocalEngine
 
 METHODS = ("rm", "nrm", "rnn")
@@ -27,58 +30,131 @@ METHODS = ("rm", "nrm", "rnn")
 
 @dataclass(frozen=True)
 class Config:
-    """Train on one task and show the result."""
+    """Train one agent for many tasks, compare three methods on one task, and show it all."""
 
+    formulas: tuple[str, ...] = (
+        "F(pickaxe & F(gem & F door)) & G !lava",
+        "F(lava & F(door & F pickaxe))",
+        "F(door & F gem) & F(lava & F pickaxe)",
+    )
+    """Formulas over the world's symbols (pickaxe, lava, door, gem) that the agent is tried on, and never trained on."""
+    family: str = "paper"
+    """The family that its training tasks are drawn from; see 'nrm tasks'."""
+    tasks: int = 100
+    """How many of them."""
+    steps: int = 300_000
+    """How long it is trained: steps of all environments together."""
     task: str = "visit(pickaxe, lava) & global_avoidance(door)"
-    """A formula over the world's symbols: pickaxe, lava, door, gem, empty."""
+    """The one task of the comparison, over the same symbols."""
     episodes: int = 2000
-    """Episodes of each run."""
+    """Episodes of each run of the comparison."""
     seeds: int = 3
-    """Runs of each method."""
+    """Runs of each of its methods."""
     out: Path = Path("out/demo")
     """The folder for the runs and the report."""
 
 
-def tell(config: Config, event: Event) -> None:
-    """Say what a run reached when it ends."""
-    if event.kind not in ("done", "failed"):
+def grids(config: Config) -> Grids:
+    """What is trained, the longest run first."""
+    many = Grid(
+        families=(config.family,),
+        worlds=("image-episode",),
+        methods=("nrm",),
+        steps=config.steps,
+        settings={"tasks": {"count": config.tasks, "held_out": config.formulas}},
+    )
+    one = Grid((config.task,), methods=METHODS, seeds=tuple(range(config.seeds)), episodes=config.episodes)
+    return Grids((many, one))
+
+
+def teller(config: Config) -> Callable[[Event], None]:
+    """What says how far the long run is, and what a run reached when it ends."""
+    told = 0
+
+    def tell(event: Event) -> None:
+        nonlocal told
+        many, amount = event.cell.config.tasks is not None, event.cell.config.amount
+        if event.kind == "failed":
+            print(f"  {event.cell.name} failed: {event.message}", flush=True)
+        elif event.kind == "progress" and many and event.reached >= (told + 1) * amount / 8:
+            told = 8 * event.reached // amount
+            print(f"  many tasks: {event.reached:,} of {amount:,} steps", flush=True)
+        elif event.kind == "done":
+            _tell_end(config, event.cell.name)
+
+    return tell
+
+
+def _tell_end(config: Config, name: str) -> None:
+    record = read_record(config.out / "runs" / name)
+    if record.task is None:
+        success = record.metrics["success"][-500:].mean()
+        symbols = record.last_accuracy("accuracy")
+        note = "" if symbols is None else f"; symbols {symbols:.0%} right"
+        print(f"  many tasks: {success:.0%} of the last 500 training episodes succeed{note}", flush=True)
         return
-    if event.kind == "failed":
-        print(f"  {event.cell.name} failed: {event.message}", flush=True)
-        return
-    record, note = read_record(config.out / "runs" / event.cell.name), ""
+    note = ""
     if record.grounding is not None:
         plain, modulo = (record.grounding[key][-1] for key in ("accuracy", "accuracy_modulo_shortcuts"))
         note = f"; symbols {plain:.0%} right, {modulo:.0%} modulo shortcuts"
     reached = f"return {record.last_return():6.1f} over the last 100 episodes"
-    print(f"  {record.method:<4} seed {record.seed}: {reached}{note}", flush=True)
+    print(f"  one task: {record.method:<4} seed {record.seed}: {reached}{note}", flush=True)
 
 
-def main(config: Config) -> None:
-    """Train, analyse, and write the report."""
-    torch.set_num_threads(1)
-    began = time.monotonic()
+def train(config: Config) -> Outcome:
+    """Train what is missing."""
     found = shortcuts(choose_run(config.task).build_task())
-    print(f"Task: {config.task}")
-    print(f"  {found.count:,} ways to read its {found.alphabet.size} symbols earn the same rewards;")
-    print(f"  {found.by_symmetry:,} of them are mirror images, which no training can tell from the truth.\n")
-    print(f"Training {len(METHODS)} methods, {config.seeds} seeds, {config.episodes:,} episodes each:")
-    grid = Grid((config.task,), methods=METHODS, seeds=tuple(range(config.seeds)), episodes=config.episodes)
-    outcome = run_grid(grid, config.out, LocalEngine(), lambda *_: lambda event: tell(config, event))
+    print(f"Training one agent on {config.tasks} random tasks from images, without a label: {config.steps:,} steps.")
+    print(f"Beside it {', '.join(METHODS)} on one task, {config.episodes:,} episodes each: {config.task}")
+    print(f"  ({found.count:,} ways to read its {found.alphabet.size} symbols earn the same rewards;")
+    print(f"  {found.by_symmetry:,} of them are mirror images, which no training on this task alone can tell apart.)")
+    tell = teller(config)
+    outcome = run_grid(grids(config), config.out, LocalEngine(), lambda *_: tell)
     if outcome.skipped:
         print(f"  {len(outcome.skipped)} runs were there already")
+    return outcome
+
+
+def tell_formulas(page: Page) -> None:
+    """How often the agent carries out formulas that it has never seen."""
+    for group in page.data["groups"]:
+        if group["many"] and group["tried"] is not None:
+            formulas = page.data["trials"][group["trial"]]["formulas"]
+            print(f"\nFormulas that the agent has never seen, {group['tried']['episodes']} episodes each:")
+            for row, success in zip(formulas, group["tried"]["success"], strict=True):
+                if row["origin"] == "given":
+                    print(f"  {success:4.0%}  {row['formula']}")
+            others = [
+                success
+                for row, success in zip(formulas, group["tried"]["success"], strict=True)
+                if row["origin"] in ("drawn", "longer")
+            ]
+            if others:
+                print(f"  {sum(others) / len(others):4.0%}  {len(others)} others")
+
+
+def main(config: Config) -> int:
+    """Train, try, and write the report."""
+    torch.set_num_threads(1)
+    began = time.monotonic()
+    outcome = train(config)
     write_results(read_records(config.out)[0], config.out)
-    page = build_report(config.out, f"Demo: {config.task}", recorded=config.seeds)
+    print("trying the agents, and writing the report", flush=True)
+    page = build_report(config.out, "Demo: one agent for every task", recorded=config.seeds, tasks=config.formulas)
     path = page.write(config.out / "index.html")
+    tell_formulas(page)
     print(
-        f"\n{time.monotonic() - began:.0f} s. Open {path} in a browser. It shows what RM (told the symbols), NRM\n"
-        "(told the task only) and RNN (told nothing) reached, their learning curves, the task's machine, what rewards\n"
-        "can teach about each symbol, the grounding that NRM learned beside the truth, and episodes to step through."
+        f"\n{time.monotonic() - began:.0f} s. Open {path} in a browser. It plays formulas that were never trained,\n"
+        "with what the agent reads and what it sees of the task. Beside that it shows what RM (told the symbols), NRM\n"
+        "(told the task only) and RNN (told nothing) reach on one task, whose rewards cannot teach every symbol."
     )
+    return 1 if outcome.failed else 0
 
 
 if __name__ == "__main__":
     try:
-        main(tyro.cli(Config))
+        sys.exit(main(tyro.cli(Config)))
     except NrmError as error:
         sys.exit(f"demo: error: {error}")
+    except KeyboardInterrupt:
+        sys.exit("\ninterrupted; what is trained is kept, and the same command goes on")

@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
     ("name", "options", "written"),
     [
         ("custom_environment.py", ["--steps", "1500"], "corridor.png"),
-        ("demo.py", ["--episodes", "130", "--seeds", "1"], "index.html"),
+        ("demo.py", ["--episodes", "130", "--seeds", "1", "--steps", "600"], "index.html"),
         ("minigrid_ppo.py", ["--steps", "1024"], "agent.zip"),
         ("learned_machine.py", ["--task", "F pickaxe", "--episodes", "15", "--states", "2"], "learned.svg"),
         ("offline_grounding.py", ["--task", "F pickaxe", "--episodes", "40"], "log.npz"),

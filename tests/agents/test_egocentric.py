@@ -4,10 +4,14 @@ import pytest
 import torch
 from torch import Tensor
 
+import nrm
+from nrm.agents import new_trainer
 from nrm.agents.actions import DiscreteActions
 from nrm.agents.networks import NetworkConfig, Sight
-from nrm.agents.networks.egocentric import DIRECTIONS, FILTERS, READ, EgocentricNetwork, _offsets
+from nrm.agents.networks.egocentric import DIRECTIONS, FILTERS, HEADS, READ, EgocentricNetwork, _offsets
 from nrm.agents.networks.residual import CHANNELS
+from nrm.agents.ppo import PPO, PPOConfig
+from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError
 
 
@@ -38,14 +42,17 @@ def test_sums_over_places_are_those_of_the_formula() -> None:
     maps = features.view(3, CHANNELS, 4)
     here, offsets = net.attention(features), _offsets(2, 2)
     filters = net.filters(memory).view(3, FILTERS, CHANNELS)
-    seen = torch.zeros(3, FILTERS, DIRECTIONS)
+    seen = torch.zeros(3, HEADS, FILTERS, DIRECTIONS)
     for n in range(3):
         wanted = (filters[n] @ (maps[n] + net.position)).relu()
-        for p in range(4):
-            for q in range(4):
-                seen[n] += here[n, p] * wanted[:, q, None] * net.weights[offsets[p, q]]
-    shown = (maps * here[:, None]).sum(-1)
-    slow = net.full(torch.cat([seen.flatten(1).relu(), shown, net.wanted(memory).relu()], 1))
+        for head in range(HEADS):
+            for p in range(4):
+                for q in range(4):
+                    weights = net.weights[offsets[p, q], head]
+                    seen[n, head] += here[n, head, p] * wanted[:, q, None] * weights
+    shown = (maps[:, :, None] * here[:, None]).sum(-1)
+    joined = [seen.flatten(1).relu(), shown.flatten(1), net.wanted(memory).relu()]
+    slow = net.full(torch.cat(joined, 1))
     torch.testing.assert_close(net.hidden(features, memory), slow, rtol=1e-4, atol=1e-5)
 
 
@@ -55,7 +62,7 @@ def test_what_moves_together_looks_the_same() -> None:
     with torch.no_grad():
         net.position.zero_()
         net.looks.zero_()
-        net.looks[0] = 10.0
+        net.looks[:, 0] = 10.0
         maps = torch.zeros(2, CHANNELS, 4, 4)
         maps[0, 0, 1, 1] = maps[1, 0, 2, 2] = 1.0
         maps[0, 1, 0, 1] = maps[1, 1, 1, 2] = 1.0
@@ -71,9 +78,70 @@ def test_images_of_any_size_are_seen(side: int) -> None:
     assert scores.shape == (3, 4)
     assert values.shape == (3,)
     assert net.summary(features.view(1, 3, -1)).shape == (1, 3, READ)
-    torch.testing.assert_close(net.attention(features).sum(-1), torch.ones(3))
+    torch.testing.assert_close(net.attention(features).sum(-1), torch.ones(3, HEADS))
 
 
 def test_vectors_are_refused_with_the_way_out() -> None:
     with pytest.raises(ConfigError, match=r"--network\.encoder paper"):
         EgocentricNetwork(Sight((4,), None, endless=True), 2, DiscreteActions(4), NetworkConfig().normalise)
+
+
+def test_actions_are_told_from_where_the_attended_place_went() -> None:
+    net = network(32)  # 4x4 places
+    with torch.no_grad():
+        net.looks.zero_()
+        net.looks[:, 0] = 100.0
+        maps = torch.zeros(2, CHANNELS, 4, 4)
+        maps[0, 0, 1, 1] = maps[1, 0, 1, 2] = 1.0
+        before, after = maps.flatten(1)[:1], maps.flatten(1)[1:]
+        moves = net.moves
+        assert isinstance(moves, torch.nn.Linear)
+        expected = moves.bias + moves.weight[:, 1::2].sum(1)  # one column to the right, for every head
+        torch.testing.assert_close(net.action_scores(before, after)[0], expected, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(net.action_scores(before, before)[0], moves.bias, rtol=1e-4, atol=1e-4)
+
+
+def drawn_agent(encoder: str = "auto", seed: int = 0) -> PPO:
+    config = MinecraftConfig(observation="image", layout="episode", pixels=32)
+    world = BatchedMinecraft(config, nrm.compile("F gem", ("gem", "lava", "door", "pickaxe", "empty")), 16)
+    settings = {"network": NetworkConfig(encoder=encoder), "algorithm": PPOConfig(steps=16, minibatch=64)}
+    made = new_trainer(world, "rm", "ppo", episodes=1000, seed=seed, settings=settings).learner
+    assert isinstance(made, PPO)
+    return made
+
+
+def test_surprise_is_the_mean_of_what_single_actions_surprise_by() -> None:
+    agent = drawn_agent()
+    rollout = agent.collect().thinned(4)
+    assert len(rollout.reward) == 4
+    net, alone = agent.policy, []
+    for time in range(4):
+        for env in range(16):
+            seen = [column[time, env].unsqueeze(0) for column in (rollout.observation, rollout.final_observation)]
+            scores = net.action_scores(*(net.encoder(one) for one in seen))
+            alone.append(-scores.log_softmax(-1)[0, rollout.action[time, env]])
+    found = agent.actor.surprise(rollout)
+    assert found is not None
+    torch.testing.assert_close(found, torch.stack(alone).mean(), rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+def surprise(agent: PPO) -> float:
+    found = agent.actor.surprise(agent.collect())
+    assert found is not None
+    return float(found)
+
+
+def test_where_the_agent_is_comes_to_be_known_from_what_actions_move() -> None:
+    agent = drawn_agent()
+    begun = surprise(agent)
+    for _ in range(25):
+        agent.learn(agent.collect(), 0.0)
+    assert surprise(agent) < 0.8 * begun
+
+
+def test_networks_that_do_not_tell_actions_are_not_asked() -> None:
+    agent = drawn_agent("residual")
+    assert agent.actor.surprise(agent.collect()) is None
+    assert PPOConfig(inverse_weight=0.5).inverse_weight_at(0.25) == pytest.approx(0.25)
+    assert PPOConfig(inverse_weight=0.5).inverse_weight_at(0.75) == 0.0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nrm.agents import new_tasks
 from nrm.machines import compile_formula
 from tests.cli.conftest import Nrm
 
@@ -30,6 +31,16 @@ def test_people_see_formulas_and_a_verdict(nrm_command: Nrm) -> None:
     assert "set-backs" in nrm_command("tasks").out
 
 
+def test_settings_of_a_family_are_options(nrm_command: Nrm) -> None:
+    chain = ("--family", "reach", "--family.shortest", "6", "--family.longest", "6")
+    data = json.loads(nrm_command("tasks", *chain, "--count", "4", "--json").out)
+    assert [task["steps"] for task in data["tasks"]] == [6] * 4
+    mixed = ("--family", "mixture", "--family.families", "avoidance", "--symbols", "a,b,c,empty", "--count", "5")
+    assert all("G" in task["formula"] for task in json.loads(nrm_command("tasks", *mixed, "--json").out)["tasks"])
+    shown = json.loads(nrm_command("shortcuts", *chain[:2], "--family.choices=1", "--count", "7", "--json").out)
+    assert shown["tasks"] == 7
+
+
 def test_what_a_family_cannot_teach_is_named(nrm_command: Nrm, tmp_path: Path) -> None:
     (tmp_path / "tasks.txt").write_text("F a & F b\nF c\n")
     family = ("--family", f"file:{tmp_path / 'tasks.txt'}", "--symbols", "a,b,c,empty")
@@ -48,9 +59,69 @@ def test_what_a_family_cannot_teach_is_named(nrm_command: Nrm, tmp_path: Path) -
         (("shortcuts", "F a", "--family", "reach"), "--family goes with"),
         (("shortcuts", "--family", "reach-avoid", "--symbols", "a,empty"), "3 different events at least; there are 1"),
         (("tasks", "--family", "file:nowhere.txt"), "nowhere.txt"),
+        (("tasks", "--family.longest", "5"), "say of which one: --family NAME"),
+        (("shortcuts", "--family", "reach", "--family.longest", "0"), "shortest at most longest; they are 1 and 0"),
+        (("tasks", "--family", "file:few.txt", "--family.longest", "5"), "'file:few.txt' has no settings"),
+        (("evaluate", "nowhere", "--family", "reach", "--family.longest", "5"), "holds no run"),
     ],
 )
 def test_bad_requests(nrm_command: Nrm, arguments: tuple[str, ...], message: str) -> None:
     outcome = nrm_command(*arguments)
     assert outcome.status == 2
     assert message in " ".join(outcome.err.split())
+
+
+WORLD = (
+    *("--world", "letter", "--world.size", "3", "--world.letters", "3", "--world.copies", "1", "--world.steps", "15"),
+    *("--steps", "300", "--environments", "8", "--quiet"),
+)
+
+
+def test_bad_families_for_training(nrm_command: Nrm, tmp_path: Path) -> None:
+    """Whatever cannot be trained on leaves no folder behind; what cannot be taught is said, and goes on."""
+    listed, out = tmp_path / "tasks.txt", tmp_path / "run"
+    for text, message in (
+        ("# nothing", "holds no formula"),
+        ("F a\nF z", "the task F z: unknown symbol 'z'"),
+        ("F a\na & b", "the task a & b cannot be satisfied"),
+        ("F a\nG !b", "the task G !b holds before anything has happened"),
+        ("X X true", "teach nothing"),
+    ):
+        listed.write_text(text)
+        outcome = nrm_command("train", "--tasks", f"file:{listed}", *WORLD, "--out", str(out))
+        assert outcome.status == 2
+        assert message in " ".join(outcome.err.split())
+        assert not out.exists()
+    listed.write_text("F a\nF(a & F b)")
+    outcome = nrm_command("train", "--tasks", f"file:{listed}", *WORLD, "--out", str(out))
+    assert outcome.status == 0
+    assert "the rewards of these tasks cannot tell apart c, empty" in " ".join(outcome.err.split())
+
+
+def test_bad_tasks_for_an_agent_of_many(nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(new_tasks, "MOST_STATES", 4)
+    listed = tmp_path / "tasks.txt"
+    listed.write_text("F a\nF(a & F b)")
+    runs = {method: str(tmp_path / method) for method in ("nrm", "rm")}
+    for method, out in runs.items():
+        arguments = ("--tasks", f"file:{listed}", "--method", method, *WORLD)
+        assert nrm_command("train", *arguments, "--out", out).status == 0
+    few = {"evaluate": ("--episodes", "2"), "watch": ("--delay", "0")}
+    for command, options in few.items():
+        for task, message in (
+            ("F z", "unknown symbol 'z'"),
+            ("a & b", "the task a & b cannot be satisfied; there is nothing to obey"),
+            ("G !a", "the task G !a holds before anything has happened; there is nothing to obey"),
+            ("F(a & F(b & F(a & F b)))", "5 states, more than the 4 that are followed at every step; ask for less"),
+        ):
+            outcome = nrm_command(command, runs["nrm"], *options, "--task", task)
+            assert outcome.status == 2
+            assert message in " ".join(outcome.err.split())
+        confused = nrm_command(command, runs["nrm"], *options, "--task", "F c")
+        assert "the task tells c, empty apart, which no task in training did" in " ".join(confused.err.split())
+        told = nrm_command(command, runs["rm"], *options, "--task", "F c")
+        assert (told.status, told.err) == (0, "")  # who is told the symbols confuses none
+    drawn = ("--family", "reach", "--family.longest", "3", "--count", "3", *few["evaluate"])
+    sampled, best = (nrm_command("evaluate", runs["rm"], *drawn, "--json", *more).out for more in ((), ("--greedy",)))
+    assert (json.loads(sampled)["sampled"], json.loads(best)["sampled"]) == (True, False)
+    assert "of 3 tasks tell c, empty apart" in " ".join(nrm_command("evaluate", runs["nrm"], *drawn).err.split())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nrm.agents.evaluation import TaskOutcome
-from nrm.errors import ConfigError
+from nrm.errors import ConfigError, NrmWarning
 from nrm.machines import compile_formula, task_view
 from nrm.report import Page, build_report
 from nrm.report.formulas import Given, choose, view_data
@@ -122,7 +122,10 @@ def test_a_file_has_no_other_formulas(tmp_path: Path) -> None:
     assert group["task"] == "many tasks: tasks.txt"
     assert "cannot tell apart: {a, b}" in " ".join(trial["words"]["sentences"])
     (tmp_path / "tasks.txt").unlink()
-    gone = build_report(tmp_path / "runs")
+    assert build_report(tmp_path / "runs", recorded=0).data["trials"]  # the run keeps its tasks
+    (tmp_path / "runs" / "one" / "tasks.npz").unlink()
+    with pytest.warns(NrmWarning, match="drawn anew"):
+        gone = build_report(tmp_path / "runs")
     assert gone.data["trials"] == []
     assert "tasks.txt" in next(iter(gone.problems.values()))
 

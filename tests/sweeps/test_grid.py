@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nrm.errors import GridError, NrmError
-from nrm.sweeps import Grid, load_grid, paper_grid
+from nrm.sweeps import Grid, Grids, load_grid, paper_grid
 from nrm.sweeps.grid_file import grid_from_toml
 
 SWEEP = """
@@ -181,6 +181,15 @@ steps = 2000
     assert listed.pool is not None
     assert listed.pool.names == ("F a", "F(b & F c)")
     assert replace(grid, families=("reach",)).cells[0].config == base
+
+
+def test_several_grids_in_one_folder() -> None:
+    one, other = Grid(("1",), methods=("rm",)), Grid(families=("paper",), worlds=("image",), methods=("rm",), steps=99)
+    both = Grids((other, one))
+    assert [cell.name for cell in both.cells] == ["image-paper-rm-seed0", "map-task1-rm-seed0"]
+    assert both.to_json()["cells"] == [cell.name for cell in both.cells]
+    with pytest.raises(GridError, match="conflicting cells: the grid lists map-task1-rm-seed0 twice"):
+        _ = Grids((one, one)).cells
 
 
 def test_tasks_and_families_side_by_side() -> None:

@@ -46,6 +46,10 @@ class Rollout(NamedTuple):
         """(1, n, …) some steps, by their numbers (n,) in time * envs + env: for memories that are not replayed."""
         return Rollout(*(column.flatten(0, 1).index_select(0, steps).unsqueeze(0) for column in self))
 
+    def thinned(self, every: int) -> Rollout:
+        """Every so many steps: of the environments where there is one step, else in time."""
+        return Rollout(*(column[:, ::every] if len(self.reward) == 1 else column[::every] for column in self))
+
     def of(self, environments: Tensor) -> Rollout:
         """(time, n, …) all steps of some environments, by their numbers (n,)."""
         return Rollout(*(column.index_select(1, environments) for column in self))
@@ -156,6 +160,18 @@ class Actor:
         memory = self._remembered(rollout) if self.memory.learns else self.memory.feature(rollout.carry)
         logits, values = self.net(self._encode(rollout.observation).flatten(0, 1), memory.flatten(0, 1))
         return logits.view(*leading, -1), values.view(leading)
+
+    def surprise(self, rollout: Rollout) -> Tensor | None:
+        """The mean of -log of the probability of each action, told from what was seen before and after it.
+
+        None for networks that do not tell (those without `action_scores`), and where observations are listed.
+        """
+        scores = getattr(self.net, "action_scores", None)
+        if scores is None or self.world.frames is not None:
+            return None
+        both = self._encode(torch.stack([rollout.observation, rollout.final_observation])).flatten(1, -2)
+        log_probs, _ = self.head.evaluate(scores(*both), rollout.action.flatten(0, 1))
+        return -log_probs.mean()
 
     @torch.no_grad()
     def judge(self, rollout: Rollout) -> tuple[Tensor, Tensor]:

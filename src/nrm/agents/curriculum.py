@@ -141,8 +141,11 @@ class Teacher:
         return np.maximum(np.where(overlap >= CONFUSED, overlap, 0.0), self._untold)
 
     def weights(self, needs: NDArray[np.float64]) -> Weights | None:
-        """(tasks,) tasks by how much of what is needed they tell apart; None where nothing is, or none can."""
-        told = self._tells @ needs
+        """(tasks,) tasks by how much of what is needed they tell apart; None where nothing is, or none can.
+
+        A pair of letters that few tasks tell apart counts for as much as one that many do.
+        """
+        told = (self._tells / np.maximum(self._tells.sum(0), 1)) @ needs
         return _shares(told) if told.any() else None
 
     def state_dict(self) -> dict[str, Any]:

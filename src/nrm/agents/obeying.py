@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from nrm.agents.actions import head_for
+from nrm.agents.new_tasks import check_new_tasks
 from nrm.agents.training import Trainer
 from nrm.envs.labels import labelling, letter_of
 from nrm.errors import ConfigError, WorldError
@@ -56,14 +57,12 @@ class Agent:
         machine = as_machine(formula, self.alphabet)
         if machine.alphabet != self.alphabet:
             raise WorldError(f"the task is over {machine.alphabet.symbols}, the agent knows {self.alphabet.symbols}")
-        distance = int(machine.distance_to_acceptance[machine.initial])
-        if distance <= 0:
-            why = "holds before anything has happened; there is nothing to obey"
-            raise ConfigError(f"the task {formula} {why if distance == 0 else 'cannot be satisfied'}")
+        tasks = TaskPool((machine,), (str(formula),))
+        check_new_tasks(self._trainer, tasks)
         shape = tuple(env.observation_space.shape or ())
         if shape != tuple(self._trainer.world.shape):
             raise WorldError(f"the environment shows {shape}, and the agent was trained on {self._trainer.world.shape}")
-        memory = self._memory.with_tasks(None, TaskPool.of([machine]), "open")
+        memory = self._memory.with_tasks(None, tasks, "open")
         policy, head = self._trainer.learner.policy, head_for(self._trainer.world.actions)
         generator = torch.Generator().manual_seed(0 if seed is None else seed)
         label = labelling(None, env)

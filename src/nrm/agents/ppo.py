@@ -18,6 +18,9 @@ from nrm.envs.world import BatchedWorld
 from nrm.errors import ConfigError
 from nrm.tracking import Memory
 
+THINNED = 4
+"""Every fourth step of a minibatch is enough to learn from what actions change."""
+
 
 @dataclass(frozen=True)
 class PPOConfig:
@@ -52,11 +55,14 @@ class PPOConfig:
     """The weight that it comes down to at the end, in a straight line."""
     reward_scale: float = 0.01
     """Rewards are multiplied by this before they are learned from."""
+    inverse_weight: float = 1.0
+    """Weight, at the beginning, of telling actions from what they changed, for networks that do: it teaches where the
+    agent is. It comes down to nothing at the half of training."""
     penalty_weight: float = 0.0
     """How much the negative reward of an episode's last step counts at the beginning. A full penalty teaches to stand
     still before there is anything to see; without it a lost episode still costs all that it could have earned."""
     final_penalty_weight: float = 1.0
-    """The weight that it comes to at the end, in a straight line."""
+    """The weight that it comes to at the half of training, in a straight line."""
     gradient_norm: float | None = 0.5
     """Longer gradients are shortened to this."""
 
@@ -74,9 +80,13 @@ class PPOConfig:
         """The step size when this share of training is over."""
         return self.learning_rate + min(1.0, progress) * (self.final_learning_rate - self.learning_rate)
 
+    def inverse_weight_at(self, progress: float) -> float:
+        """The weight of telling actions when this share of training is over."""
+        return self.inverse_weight * max(0.0, 1 - 2 * progress)
+
     def penalty_weight_at(self, progress: float) -> float:
         """The weight of last rewards below zero when this share of training is over."""
-        return self.penalty_weight + min(1.0, progress) * (self.final_penalty_weight - self.penalty_weight)
+        return self.penalty_weight + min(1.0, 2 * progress) * (self.final_penalty_weight - self.penalty_weight)
 
     def scaled(self, reward: Tensor, terminated: Tensor, progress: float) -> Tensor:
         """Rewards as they are learned from when this share of training is over; all (time, envs)."""
@@ -123,12 +133,15 @@ class PPO:
         # What a minibatch takes from: columns like those of the rollout, (time, envs).
         known = torch.stack([log_probs, values, advantage])
         rate, weight = config.learning_rate_at(progress), config.entropy_weight_at(progress)
+        inverse = config.inverse_weight_at(progress)
         found = []
         for _ in range(config.epochs):
             for part, rows in self._minibatches(rollout, known):
                 losses = self._losses(part, *rows)
                 policy_loss, value_loss, entropy = losses
-                self._descent.step(policy_loss + config.critic_weight * value_loss - weight * entropy, rate)
+                loss = policy_loss + config.critic_weight * value_loss - weight * entropy
+                told = self.actor.surprise(part.thinned(THINNED)) if inverse > 0 else None
+                self._descent.step(loss if told is None else loss + inverse * told, rate)
                 found.append(torch.stack(losses).detach())
         actor.updated()
         means = torch.stack(found).mean(0)

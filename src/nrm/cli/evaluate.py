@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
+from rich.console import Console
 
 from nrm.cli.family_options import chosen_family
 from nrm.cli.options import UsageError
+from nrm.cli.task_table import outcome_json, print_outcomes
 from nrm.cli.terminal import plain_console, table
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ class Evaluate:
     family: str | None = None
     """Of an agent of many tasks: the family that tasks are drawn from; file:PATH for the formulas of a file. Its
     settings are options: --family reach --family.longest 12."""
+    file: Path | None = None
+    """Of an agent of many tasks: a text file of formulas to obey, one a line; the same as --family file:PATH."""
     count: int = 100
     """How many tasks to draw from the family; those that the agent was trained on are left out (those of
     a file are not)."""
@@ -54,7 +58,7 @@ class Evaluate:
     """Of an agent of many tasks: always take its best action instead of drawing from its policy."""
     json: bool = False
     """Print JSON: the fields of the greedy policy, and those of the sampled one under "sampled"; of an agent of many
-    tasks, a row for each task."""
+    tasks, a row for each task and one for each size of machines."""
 
     def run(self) -> int:
         """Play and print."""
@@ -70,10 +74,10 @@ class Evaluate:
         trainer, config = folder.load_trained(), folder.config()
         if trainer.tasks is not None:
             return self._obey(trainer, config)
-        if self.task is not None or self.family is not None or self.rewards or self.greedy:
+        if any((self.task, self.family, self.file, self.rewards, self.greedy)):
             raise UsageError(
                 f"the agent in {self.run_folder} was trained on one task, and is always tested both ways; for --task, "
-                "--family, --rewards and --greedy, train one on many: nrm train --tasks mixture --world letter"
+                "--family, --file, --rewards and --greedy, train one on many: nrm train --tasks mixture --world letter"
             )
         greedy, sampled = (
             evaluate(trainer, config.build_world(min(16, self.episodes)), self.episodes, self.seed, greedy=best)
@@ -91,85 +95,57 @@ class Evaluate:
 
     def _obey(self, trainer: Trainer, config: RunConfig) -> int:
         """Tasks that the agent may never have seen: how often it carries each out."""
-        import torch
-
-        from nrm.agents.evaluation import evaluate
+        from nrm.agents.new_tasks import check_new_tasks
+        from nrm.agents.task_evaluation import evaluate_tasks
 
         assert trainer.tasks is not None
-        if self.task is not None and self.family is not None:
-            raise UsageError("--task and --family are given together; give one of them")
-        pool, seen = self._tasks(config, trainer.tasks)
-        # As many episodes for every task, side by side.
-        torch.set_num_threads(1)
+        given = [f"--{name}" for name in ("task", "family", "file") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise UsageError(f"{' and '.join(given)} are given together; give one of them")
+        pool, trained = self._tasks(config, trainer.tasks)
+        check_new_tasks(trainer, pool)
         belief: Belief = "conditioned" if self.rewards else "open"
-        rows: list[dict[str, object]] = []
-        for number, (name, known) in enumerate(zip(pool.names, seen, strict=True)):
-            world = config.build_world(min(self.episodes, 250), pool.subset([number]))
-            found = evaluate(trainer, world, self.episodes, self.seed + number, greedy=self.greedy, belief=belief)
-            (one,) = found.by_task
-            rows.append({**one._asdict(), "name": name, "trained_on": known})
-        mean = sum(float(str(row["success_rate"])) for row in rows) / len(rows)
-        if self.json:
-            print(json.dumps({"tasks": rows, "success_rate": mean, "belief": belief, "sampled": not self.greedy}))
-            return 0
-        cells = [
-            (
-                str(row["name"]),
-                str(row["states"]),
-                f"{row['success_rate']:.1%}",
-                "-" if row["mean_steps"] is None else f"{row['mean_steps']:.1f}",
-                "trained on" if row["trained_on"] else "never seen",
+        console = Console(stderr=True, highlight=False)
+        with console.status("playing") as status:
+            found = evaluate_tasks(
+                trainer,
+                config.build_world,
+                pool,
+                self.episodes,
+                self.seed,
+                greedy=self.greedy,
+                belief=belief,
+                progress=lambda done: status.update(f"{done} of {len(pool)} tasks"),
             )
-            for row in rows
-        ]
-        headings = ("task", "states", "success", "steps to success", "")
-        plain_console().print(table(headings, cells, numbers=headings[1:4]))
-        told = "beliefs read the rewards" if self.rewards else "no rewards are read"
+        told = outcome_json(found, trained)
+        if self.json:
+            print(json.dumps({**told, "belief": belief, "sampled": not self.greedy}))
+            return 0
+        print_outcomes(found, trained)
+        read = "beliefs read the rewards" if self.rewards else "no rewards are read"
         how = "best actions" if self.greedy else "sampled actions"
-        print(f"mean success {mean:.1%} of {self.episodes} episodes each; {how}, {told}")
+        print(f"mean success {told['success_rate']:.1%} of {self.episodes} episodes each; {how}, {read}")
         return 0
 
     def _tasks(self, config: RunConfig, trained: TaskPool) -> tuple[TaskPool, list[bool]]:
         """The tasks to test, and whether each is one of those trained on."""
-        from nrm.families import draw_pool
+        from nrm.families import FILE_PREFIX, draw_pool, family_of
         from nrm.machines import TaskPool
 
         if self.task is not None:
             pool = TaskPool.of([config.task_named(self.task)])
-            check_possible(pool, trained)
-        elif self.family is not None:
+        elif self.family is not None or self.file is not None:
             space = config.world_kind.tasks
             assert space is not None
             alphabet, events = space(config.settings["world"])
-            kept = () if self.family.startswith("file:") else trained.machines
-            family = chosen_family(self, self.family)
+            name = f"{FILE_PREFIX}{self.file}" if self.family is None else self.family
+            kept = () if name.startswith(FILE_PREFIX) else trained.machines
+            family = family_of(name) if self.family is None else chosen_family(self, self.family)
             pool = draw_pool(family, alphabet, self.count, self.seed, events=events, without=kept)
         else:
             pool = trained.subset(range(min(10, len(trained))))
         known = set(trained.machines)
         return pool, [machine in known for machine in pool.machines]
-
-
-def check_possible(pool: TaskPool, trained: TaskPool) -> None:
-    """Raise where a task asks for nothing, or for the impossible; warn where it speaks of what was never told apart."""
-    import warnings
-
-    from nrm.errors import NrmWarning, listing
-    from nrm.groundability import pool_shortcuts
-
-    (machine,), (name,) = pool.machines, pool.names
-    steps = int(machine.distance_to_acceptance[machine.initial])
-    if steps <= 0:
-        what = "holds before anything has happened" if steps == 0 else "cannot be satisfied"
-        raise UsageError(f"the task {name} {what}; there is nothing to obey")
-    for names in pool_shortcuts(trained).confusable:
-        letters = [pool.alphabet.letter(pool.alphabet.read_step(one)) for one in names]
-        if len({machine.letter_class[letter] for letter in letters}) > 1:
-            warnings.warn(
-                f"the task tells {listing(names)} apart, which no task in training did: the agent may confuse them",
-                NrmWarning,
-                stacklevel=2,
-            )
 
 
 def _figures(found: Evaluation, modulo: bool) -> Figures:

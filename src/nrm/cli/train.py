@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, make_dataclass, replace
@@ -16,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from nrm.cli.options import UsageError
 from nrm.cli.terminal import interrupt_flag
-from nrm.errors import NrmError, describe, listing, suggestion
+from nrm.errors import NrmError, NrmWarning, describe, listing, suggestion
 from nrm.machines import is_machine_file
 from nrm.machines.alphabet import split_names
 
@@ -93,6 +94,7 @@ class Train:
 
         from nrm.files import remove_leftovers
         from nrm.runs import RunFolder, known_model, train
+        from nrm.runs.kept_tasks import check_teaching
         from nrm.runs.lock import locked
 
         # The networks are small: more threads only get into each other's way.
@@ -119,6 +121,13 @@ class Train:
                     raise
                 raise UsageError(f"a module of yours failed: {describe(error)}") from error
             folder.begin(config)
+            for names in check_teaching(config):
+                warnings.warn(
+                    f"however long one trains, the rewards of these tasks cannot tell apart {listing(names)}; further "
+                    "tasks may (nrm shortcuts --family)",
+                    NrmWarning,
+                    stacklevel=2,
+                )
         with locked(folder.path):
             remove_leftovers(folder.path)
             trainer = folder.load()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,27 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tyro
-from numpy.typing import NDArray
-from rich.color import Color
 from rich.console import Console
-from rich.style import Style
-from rich.text import Text
 
+from nrm.cli.moving_picture import blocks, captioned, gif, shades
 from nrm.cli.options import UsageError
-from nrm.errors import require
+from nrm.cli.wishes import Wish, wish_line, wishes
 from nrm.files import write_bytes
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
     from nrm.agents.evaluation import Played
     from nrm.machines import MooreMachine
+    from nrm.tracking import Belief
 
 BAR = 24
 """Letters of a full bar."""
-COLUMNS = 64
-"""Characters across of a picture in the terminal."""
-WORLD = 320
-"""Pixels that the world takes of a moving picture."""
+MOST_STATES = 12
+"""States of a machine that are listed, the true one and the likeliest."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +50,8 @@ class Watch:
         import torch
 
         from nrm.agents.filming import action_names, film
+        from nrm.agents.new_tasks import check_new_tasks
+        from nrm.machines import TaskPool
         from nrm.runs import RunFolder
 
         if self.gif is not None and self.gif.suffix.lower() != ".gif":
@@ -67,6 +64,7 @@ class Watch:
             if self.task is None:
                 raise UsageError("the agent can obey many tasks; say which one: --task 'F(a & F b)'")
             machine = config.task_named(self.task).machine()
+            check_new_tasks(trainer, TaskPool((machine,), (self.task,)))
         elif self.task is not None:
             raise UsageError(f"the agent in {self.run_folder} was trained on one task; drop --task")
         mode = "ansi" if self.gif is None else "rgb_array"
@@ -78,19 +76,25 @@ class Watch:
             )
         console = Console(highlight=False)
         names = action_names(env)
+        # Of a task that may be new no reward is read, as in 'nrm evaluate'.
+        belief: Belief | None = None if trainer.tasks is None else "open"
         frames: list[Any] = []
-        for number, (pictures, shown) in enumerate(film(trainer, env, self.seed, self.greedy), 1):
+        shown = None
+        for number, (pictures, shown) in enumerate(film(trainer, env, self.seed, self.greedy, belief), 1):
             picture = pictures[-1] if pictures else _observation(shown)
-            lines = _caption(trainer, machine, shown, number, names)
+            lines = _caption(machine, shown, number, names)
             lines = lines if self.task is None else [self.task, *lines]
+            sees = _sees(trainer, machine, shown)
             if self.gif is None:
-                _show(console, picture, lines)
+                _show(console, picture, [*lines, *([f"  {wish_line(sees)}"] if sees else [])])
                 time.sleep(self.delay if console.is_terminal else 0.0)
             else:
-                frames.append(_captioned(picture, lines))
+                frames.append(captioned(picture, lines, sees))
         if self.gif is not None:
-            write_bytes(self.gif, _gif(frames))
-            print(f"{len(frames)} steps: wrote {self.gif}")
+            write_bytes(self.gif, gif(frames))
+            print(f"{len(frames)} steps, {_ending(machine, shown)}: wrote {self.gif}")
+        else:
+            console.print(_ending(machine, shown), markup=False)
         return 0
 
 
@@ -101,30 +105,17 @@ def _observation(shown: Played) -> str:
 
 
 def _show(console: Console, picture: Any, lines: list[str]) -> None:
-    """One step in the terminal: a text as it is, pixels as coloured blocks where there are colours."""
+    """One step in the terminal: a text as it is, pixels as coloured blocks, or as shades where there are no colours."""
     if isinstance(picture, str):
         console.print(picture, markup=False)
     elif console.is_terminal:
         console.print(blocks(np.asarray(picture)))
+    else:
+        console.print(shades(np.asarray(picture)), markup=False)
     console.print("\n".join(lines) + "\n", markup=False)
 
 
-def blocks(image: NDArray[np.uint8], columns: int = COLUMNS) -> Text:
-    """A picture (height, width, 3) as text: each character is two pixels, one above the other."""
-    height, width, _ = image.shape
-    across = min(columns, width)
-    down = 2 * max(1, round(height * across / width / 2))
-    rows, places = np.arange(down) * height // down, np.arange(across) * width // across
-    small = image[rows][:, places].tolist()
-    text = Text(no_wrap=True)
-    for upper, lower in zip(small[::2], small[1::2], strict=True):
-        for above, below in zip(upper, lower, strict=True):
-            text.append("▀", Style(color=Color.from_rgb(*above), bgcolor=Color.from_rgb(*below)))
-        text.append("\n")
-    return text
-
-
-def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int, names: tuple[str, ...]) -> list[str]:
+def _caption(machine: MooreMachine, shown: Played, number: int, names: tuple[str, ...]) -> list[str]:
     """What happened at a step, and what the agent believes."""
     alphabet = machine.alphabet
     true = alphabet.letter_name(int(shown.label[0]))
@@ -133,29 +124,27 @@ def _caption(trainer: Trainer, machine: MooreMachine, shown: Played, number: int
     if shown.said is not None:
         symbols = shown.said[0]
         lines[0] += f"  predicted {alphabet.letter_name(int(symbols.argmax()))} ({float(symbols.max()):.0%})"
-    if not trainer.method.tracks_states or trainer.tasks is not None:
+    if shown.belief is None:
         return lines
-    for state, share in enumerate(shown.memory[0].tolist()):
+    shares = shown.belief[0].tolist()
+    listed = list(range(len(shares)))
+    if len(shares) > MOST_STATES:
+        listed = sorted(sorted(listed, key=lambda state: (state != int(shown.state[0]), -shares[state]))[:MOST_STATES])
+    for state in listed:
         mark = " <- true" if state == int(shown.state[0]) else ""
+        share = shares[state]
         lines.append(f"  state {state:<3} {'█' * round(share * BAR):<{BAR}} {share:4.0%}{mark}")
     return lines
 
 
-def _captioned(image: Any, lines: list[str]) -> Any:
-    """The world with its caption below, as an image."""
-    require("PIL", "moving pictures need pillow", "render")
-    from PIL import Image, ImageDraw, ImageFont, ImageOps
-
-    world = ImageOps.contain(Image.fromarray(np.asarray(image)), (WORLD, WORLD), Image.Resampling.NEAREST)
-    canvas = Image.new("RGB", (460, WORLD + 18 * len(lines) + 12), "white")
-    canvas.paste(world, ((canvas.width - world.width) // 2, (WORLD - world.height) // 2))
-    text = "\n".join(lines).replace("█", "|")
-    ImageDraw.Draw(canvas).text((8, WORLD + 6), text, fill="black", font=ImageFont.load_default(size=13))
-    return canvas
+def _sees(trainer: Trainer, machine: MooreMachine, shown: Played) -> list[Wish]:
+    """What the policy of an agent of many tasks sees of its task; nothing where it follows no machine."""
+    many = trainer.tasks is not None and shown.belief is not None
+    return wishes(machine, shown.memory[0].tolist()) if many else []
 
 
-def _gif(pictures: list[Any]) -> bytes:
-    buffer = io.BytesIO()
-    first, *rest = [picture.convert("P") for picture in pictures]
-    first.save(buffer, format="GIF", save_all=True, append_images=rest, duration=500, loop=0)
-    return buffer.getvalue()
+def _ending(machine: MooreMachine, shown: Played | None) -> str:
+    """How the episode ended."""
+    if shown is None or not bool(shown.batch.terminated[0]):
+        return "the time is up"
+    return "the task is done" if bool(machine.accepting[int(shown.state[0])]) else "the task is lost"

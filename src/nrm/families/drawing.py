@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from nrm.automata import Limits
-from nrm.errors import ConfigError, LimitError, NrmWarning, unknown
+from nrm.errors import ConfigError, LimitError, NrmError, NrmWarning, unknown
 from nrm.families.listed import Listed
 from nrm.families.registry import Family, family_of
 from nrm.logic import Formula
@@ -130,8 +130,12 @@ def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, withou
     """All tasks of a file but those that are kept for a test: nothing is drawn, and nothing is left out silently."""
     tasks = []
     for formula in family.formulas:
-        task = Task(formula, alphabet, reward)
-        steps = int(task.machine().distance_to_acceptance[task.machine().initial])
+        try:
+            task = Task(formula, alphabet, reward)
+            machine = task.machine()
+        except NrmError as error:
+            raise type(error)(f"{family.path}: the task {formula.brief()}: {error}") from None
+        steps = int(machine.distance_to_acceptance[machine.initial])
         if steps <= 0:
             why = "holds before anything has happened" if steps == 0 else "cannot be satisfied"
             raise ConfigError(f"{family.path}: the task {formula.brief()} {why}; take it out")

@@ -79,14 +79,14 @@ class Trials:
 
     def _try(self, kind: Mapping[int, Group], recorded: int, count: int, given: Given) -> None:
         agents = self._load(kind, recorded)
-        config = next(iter(kind.values())).records[0].config
+        first = next(iter(kind.values())).records[0]
+        config = first.config
         try:
             pool = agents[0].trained if agents else config.pool
             assert pool is not None
-            trial: Json = {"words": family_words(pool, str(config.tasks)), "formulas": [], "shown": [], "first": 0}
+            trial: Json = {"words": family_words(pool, first.family), "formulas": [], "shown": [], "first": 0}
         except NrmError as error:  # the file of a family may be gone
-            path = next(iter(kind.values())).records[0].path
-            self._problems.setdefault(path, f"its tasks cannot be drawn: {first_line(error)}")
+            self._problems.setdefault(first.path, f"its tasks cannot be drawn: {first_line(error)}")
             return
         if agents:
             formulas = choose(config, [agent.trained for agent in agents], count, given)

@@ -82,8 +82,13 @@ class Record:
         """What the run is about, in a few words: the task's name, or the family of its tasks."""
         if self.task is not None:
             return self.task.name
+        return f"many tasks: {self.family}"
+
+    @property
+    def family(self) -> str:
+        """The family of many tasks, short: of a file its name; empty for one task."""
         family = self.config.tasks or ""
-        return f"many tasks: {Path(family).name if family.startswith(FILE_PREFIX) else family}"
+        return Path(family).name if family.startswith(FILE_PREFIX) else family
 
     @cached_property
     def settings(self) -> dict[str, str]:

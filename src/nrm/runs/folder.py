@@ -29,7 +29,7 @@ from nrm.files import csv_text, read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
 from nrm.runs.config import RunConfig
-from nrm.runs.kept_tasks import keep_tasks, kept_tasks
+from nrm.runs.kept_tasks import check_teaching, keep_tasks, kept_tasks
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.runs.tensorboard import EventLog
 
@@ -67,6 +67,7 @@ class RunFolder:
             )
         if self.path.exists() and any(self.path.iterdir()):
             raise FileError(f"{self.path} is not empty and holds no run; choose another --out")
+        check_teaching(config)
         versions = {name: version(name) for name in ("neural-reward-machines", "torch", "numpy")}
         versions["python"] = platform.python_version()
         source = None if config.initial is None else known_model(config)

@@ -7,7 +7,9 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from nrm.errors import FileError, NrmWarning
+from nrm.agents import METHODS
+from nrm.errors import ConfigError, FileError, NrmWarning
+from nrm.groundability import pool_shortcuts
 from nrm.machines import TaskPool
 from nrm.machines.formats.pool_file import load_pool, save_pool
 from nrm.runs.config import RunConfig
@@ -19,6 +21,22 @@ def keep_tasks(folder: Path, config: RunConfig) -> None:
     """Write the tasks of a run into its folder, where it has many."""
     if config.pool is not None:
         save_pool(folder / TASKS_FILE, config.pool, config.origin)
+
+
+def check_teaching(config: RunConfig) -> tuple[tuple[str, ...], ...]:
+    """The sets of letters that the tasks of a run cannot teach it to tell apart, where it is to learn symbols.
+
+    Raise where they teach nothing at all.
+    """
+    if config.pool is None or not METHODS[config.method].grounds:
+        return ()
+    found = pool_shortcuts(config.pool)
+    if len(found.confusable) == 1 and len(found.confusable[0]) == config.pool.alphabet.size:
+        raise ConfigError(
+            f"the tasks of the family {config.tasks} teach nothing: their rewards tell no two symbols apart; add tasks "
+            "that do, or use a method that is told the symbols (--method rm)"
+        )
+    return found.confusable
 
 
 def kept_tasks(folder: Path, config: RunConfig) -> TaskPool | None:

@@ -173,6 +173,26 @@ class Grid:
         return {"version": GRID_VERSION, **asdict(self), "cells": [cell.name for cell in self.cells]}
 
 
+@dataclass(frozen=True)
+class Grids:
+    """Several grids in one folder, whose cells are trained in the order of the grids."""
+
+    grids: tuple[Grid, ...]
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The runs of all of them."""
+        # Copies, so that a grid that is there twice is seen to be.
+        cells = tuple(replace(cell) for grid in self.grids for cell in grid.cells)
+        _refuse_conflicts(cells)
+        return cells
+
+    def to_json(self) -> Json:
+        """The grids as JSON values, with the names of their cells."""
+        grids = [asdict(grid) for grid in self.grids]
+        return {"version": GRID_VERSION, "grids": grids, "cells": [cell.name for cell in self.cells]}
+
+
 def paper_grid(
     worlds: Sequence[str] = ("map", "image"),
     tasks: Sequence[str] = ("1", "2", "3", "4", "5", "6", "7", "8"),

@@ -12,7 +12,7 @@ from nrm.runs.folder import clear_beginnings
 from nrm.runs.lock import locked
 from nrm.sweeps.cells import RUNS, cell_state
 from nrm.sweeps.engines.events import Engine, Event
-from nrm.sweeps.grid import Cell, Grid
+from nrm.sweeps.grid import Cell, Grid, Grids
 
 GRID_FILE = "grid.json"
 
@@ -42,13 +42,13 @@ Watch = Callable[[Event], None]
 
 
 def run_grid(
-    grid: Grid,
+    grid: Grid | Grids,
     store: Path,
     engine: Engine,
     plan: Callable[[Sequence[Cell], int], Watch] = lambda *_: lambda _: None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Bring every cell of a grid to its end in the folder `store`.
+    """Bring every cell of a grid, or of several, to its end in the folder `store`.
 
     `plan` is told the cells to train and how many are done already, and gives what to call with every event. The grid
     may have grown since the last time; it may not contradict the runs that are there.

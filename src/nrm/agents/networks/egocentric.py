@@ -13,8 +13,10 @@ from nrm.errors import ConfigError
 
 FILTERS = 16
 """Maps that the memory writes."""
-DIRECTIONS = 32
-"""Ways to weigh what lies around the agent."""
+HEADS = 4
+"""Places that are looked for. One can settle on something that only looks like the agent; not all of them do."""
+DIRECTIONS = 16
+"""Ways to weigh what lies around each of them."""
 READ = 64
 """Width of what memories that learn read."""
 SHARPNESS = 4.0
@@ -31,10 +33,12 @@ class EgocentricNetwork(SharedTrunk):
 
         out[f, k] = sum over places p, q of a[p] m[f, q] w[k, q - p]
 
-    Nobody says what the agent looks like: attention is learned with the policy, from rewards.
+    Nobody says what the agent looks like. Attention is learned with the policy, and from what actions move: how far the
+    place that is attended to went tells which action was taken, if it is the agent's.
     """
 
     offsets: Tensor
+    coordinates: Tensor
 
     def __init__(self, sight: Sight, memory: int, head: ActionHead, normalise: bool) -> None:
         """`memory`: the width of the memory's feature."""
@@ -47,28 +51,36 @@ class EgocentricNetwork(SharedTrunk):
         self.encoder = Patches(sight.shape, sight.sample if normalise else None)
         height, across = self.encoder.places
         self._places = height * across
-        self.looks = nn.Parameter(torch.empty(CHANNELS).uniform_(-(CHANNELS**-0.5), CHANNELS**-0.5))
-        self.place = nn.Parameter(torch.zeros(self._places))
+        self.looks = nn.Parameter(torch.empty(HEADS, CHANNELS).uniform_(-(CHANNELS**-0.5), CHANNELS**-0.5))
+        self.place = nn.Parameter(torch.zeros(HEADS, self._places))
         self.position = nn.Parameter(torch.randn(CHANNELS, self._places) * 0.1)
         self.filters = nn.Linear(memory, CHANNELS * FILTERS)
         self.wanted = nn.Linear(memory, READ)
-        self.weights = nn.Parameter(torch.randn((2 * height - 1) * (2 * across - 1), DIRECTIONS) / 8)
+        self.weights = nn.Parameter(torch.randn((2 * height - 1) * (2 * across - 1), HEADS, DIRECTIONS) / 8)
         self.register_buffer("offsets", _offsets(height, across), persistent=False)
+        places = torch.cartesian_prod(torch.arange(float(height)), torch.arange(float(across)))
+        self.register_buffer("coordinates", places, persistent=False)
         self.full = nn.Sequential(
-            nn.Linear(FILTERS * DIRECTIONS + CHANNELS + READ, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU()
+            nn.Linear(HEADS * (FILTERS * DIRECTIONS + CHANNELS) + READ, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU()
         )
         self.actor = head.layer(128)
         self.critic = nn.Linear(128, 1)
-        self.read = nn.Linear(2 * CHANNELS, READ)
+        self.read = nn.Linear((HEADS + 1) * CHANNELS, READ)
+        self.moves = head.layer(2 * HEADS)
         with torch.no_grad():
             for parameter in self.actor.parameters():
                 parameter.mul_(0.1)  # the first policy is nearly the same everywhere
 
     def attention(self, features: Tensor) -> Tensor:
-        """(n, places): how much the agent is taken to be at each place; features (n, width)."""
-        maps = features.reshape(-1, CHANNELS, self._places)
-        scores = torch.einsum("ncp,c->np", maps, self.looks) + self.place
+        """(n, heads, places): how much the agent is taken to be at each place; features (n, width)."""
+        scores = self.looks @ features.reshape(-1, CHANNELS, self._places) + self.place
         return torch.softmax(SHARPNESS * scores, -1)
+
+    def action_scores(self, features: Tensor, following: Tensor) -> Tensor:
+        """(n, scores) of the actions that led from features (n, width) to the following ones, by where to where."""
+        before, after = (self.attention(one) @ self.coordinates for one in (features, following))
+        result: Tensor = self.moves((after - before).flatten(1))
+        return result
 
     def summary(self, features: Tensor) -> Tensor:
         """(…, READ): what the agent's place shows, and the strongest of each channel over all places."""
@@ -83,16 +95,17 @@ class EgocentricNetwork(SharedTrunk):
         here = self.attention(features)
         filters = self.filters(memory).view(-1, FILTERS, CHANNELS)
         wanted = torch.bmm(filters, maps + self.position).relu()
-        # (n, places, directions): the weights of all places, from where the agent is.
-        around = (here @ self.weights[self.offsets].flatten(1)).view(-1, self._places, DIRECTIONS)
-        seen = torch.bmm(wanted, around).flatten(1).relu()
+        # (n, heads, places, directions): the weights of all places, from where each head looks.
+        table = self.weights[self.offsets].permute(2, 0, 1, 3).flatten(2)
+        around = torch.bmm(here.transpose(0, 1), table).view(HEADS, -1, self._places, DIRECTIONS)
+        seen = (wanted.unsqueeze(0) @ around).transpose(0, 1).flatten(1).relu()
         result: Tensor = self.full(torch.cat([seen, _shown(maps, here), self.wanted(memory).relu()], 1))
         return result
 
 
 def _shown(maps: Tensor, attention: Tensor) -> Tensor:
-    """(n, channels): what maps (n, channels, places) show where one looks, (n, places)."""
-    return torch.bmm(maps, attention.unsqueeze(-1)).squeeze(-1)
+    """(n, channels * heads): what maps (n, channels, places) show where the heads look, (n, heads, places)."""
+    return torch.bmm(maps, attention.transpose(1, 2)).flatten(1)
 
 
 def _offsets(height: int, across: int) -> Tensor:

@@ -40,6 +40,19 @@ class Patches(nn.Module):
             pixels = sample.float().flatten(0, 2)
             self.centre.copy_(pixels.mean(0))
             self.spread.copy_((pixels - self.centre).std().clamp(min=1.0))
+            self._spread_out(sample)
+
+    @torch.no_grad()
+    def _spread_out(self, sample: Tensor) -> None:
+        """Centre every channel on the sample and scale it to unit spread: otherwise some never speak."""
+        maps = ((sample.float() - self.centre) / self.spread).permute(0, 3, 1, 2)
+        for layer in (self.first, self.second):
+            outputs = layer(maps)
+            mean, spread = outputs.mean((0, 2, 3)), outputs.std((0, 2, 3)).clamp(min=1e-3)
+            assert layer.bias is not None
+            layer.weight /= spread.view(-1, 1, 1, 1)
+            layer.bias.copy_((layer.bias - mean) / spread)
+            maps = layer(maps).relu()
 
     def forward(self, observations: Tensor) -> Tensor:
         """(n, width) from images (n, height, width, channels) of whole numbers 0 to 255."""

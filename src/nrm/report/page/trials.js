@@ -88,9 +88,9 @@ function symbolsOverTime(groups) {
     const runs = group.right_from.filter((step) => step !== null);
     const all = runs.length === group.right_from.length;
     const who = groups.length > 1 ? `${seriesName(group)}: ` : "";
-    if (!runs.length) return `${who}no run was right about everything that it was asked.`;
+    if (!runs.length) return `${who}${who ? "no" : "No"} run was right about everything that it was asked.`;
     const span = Math.min(...runs) === Math.max(...runs) ? `step ${whole(runs[0])}` : `steps ${whole(Math.min(...runs))} to ${whole(Math.max(...runs))}`;
-    return `${who}everything named right for the first time at ${span}${all ? "" : `, in ${runs.length} of ${count(group.right_from.length, "run")}`}.`;
+    return `${who}${who ? "everything" : "Everything"} named right for the first time at ${span}${all ? "" : `, in ${runs.length} of ${count(group.right_from.length, "run")}`}.`;
   });
   return [el("h4", {}, "Symbols over time"), picture, ...lines.map((line) => el("p", { class: "quiet" }, line))];
 }

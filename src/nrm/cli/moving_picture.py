@@ -1,0 +1,103 @@
+"""Pictures of an episode: as text for terminals and pipes, and as a moving picture."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.color import Color
+from rich.style import Style
+from rich.text import Text
+
+from nrm.cli.wishes import Wish
+from nrm.errors import require
+
+COLUMNS = 64
+"""Characters across of a picture in the terminal."""
+PLAIN_COLUMNS = 56
+"""The same without colours."""
+SHADES = " .:-=+*#%@"
+"""From what looks like the ground to what differs most from it."""
+WORLD, WIDTH = 320, 460
+"""Pixels that the world takes of a moving picture, and its width."""
+LINE, BOX = 18, 22
+"""Pixels of a line of text, and of a row of boxes."""
+MOST_BOXES = 14
+"""Symbols that get a box."""
+COLOURS = {"helps": (11, 95, 174), "sets back": (196, 90, 0), "loses": (138, 28, 28), "": (232, 235, 239)}
+SIGNS = {"helps": "+", "sets back": "-", "loses": "x", "": ""}
+
+
+def blocks(image: NDArray[np.uint8], columns: int = COLUMNS) -> Text:
+    """A picture (height, width, 3) as text: each character is two pixels, one above the other."""
+    small = _sampled(image, columns).tolist()
+    text = Text(no_wrap=True)
+    for upper, lower in zip(small[::2], small[1::2], strict=True):
+        for above, below in zip(upper, lower, strict=True):
+            text.append("▀", Style(color=Color.from_rgb(*above), bgcolor=Color.from_rgb(*below)))
+        text.append("\n")
+    return text
+
+
+def shades(image: NDArray[np.uint8], columns: int = PLAIN_COLUMNS) -> str:
+    """A picture (height, width, 3) as text without colours: a character for two pixels, by how it differs from most."""
+    pixels = _sampled(image, columns).astype(np.float64)
+    pixels = (pixels[::2] + pixels[1::2]) / 2
+    colours, counts = np.unique(pixels.reshape(-1, 3), axis=0, return_counts=True)
+    away = np.abs(pixels - colours[counts.argmax()]).sum(-1)
+    steps = np.ceil(away / max(float(away.max()), 1.0) * (len(SHADES) - 1)).astype(np.int64)
+    return "\n".join("".join(SHADES[step] for step in row).rstrip() for row in steps)
+
+
+def _sampled(image: NDArray[np.uint8], columns: int) -> NDArray[np.uint8]:
+    """(even, columns, 3) single pixels of a picture, as many rows as its shape asks for."""
+    height, width, _ = image.shape
+    across = min(columns, width)
+    down = 2 * max(1, round(height * across / width / 2))
+    rows, places = np.arange(down) * height // down, np.arange(across) * width // across
+    sampled: NDArray[np.uint8] = image[rows][:, places]
+    return sampled
+
+
+def captioned(image: Any, lines: Sequence[str], wishes: Sequence[Wish] = ()) -> Any:
+    """The world with its caption below, and a box for each symbol that says what it would do to the task."""
+    require("PIL", "moving pictures need pillow", "render")
+    from PIL import Image, ImageDraw, ImageFont, ImageOps
+
+    wrapped = [part for line in lines for part in textwrap.wrap(line, 68, subsequent_indent="    ") or [""]]
+    shown = wishes[:MOST_BOXES]
+    world = ImageOps.contain(Image.fromarray(np.asarray(image)), (WORLD, WORLD), Image.Resampling.NEAREST)
+    height = WORLD + LINE * len(wrapped) + 14 + (BOX + LINE + 4 if shown else 0)
+    canvas = Image.new("RGB", (WIDTH, height), "white")
+    canvas.paste(world, ((WIDTH - world.width) // 2, (WORLD - world.height) // 2))
+    pen, font = ImageDraw.Draw(canvas), ImageFont.load_default(size=13)
+    pen.text((8, WORLD + 6), "\n".join(wrapped).replace("█", "|"), fill="black", font=font)
+    top = height - BOX - LINE - 6
+    for place, wish in enumerate(shown):
+        left = 8 + place * (WIDTH - 16) / len(shown)
+        right = 8 + (place + 1) * (WIDTH - 16) / len(shown) - 4
+        pen.rounded_rectangle((left, top, right, top + BOX), 4, fill=COLOURS[wish.kind])
+        middle = (left + right) / 2
+        pen.text((middle, top + BOX / 2), SIGNS[wish.kind], fill="white", font=font, anchor="mm")
+        pen.text((middle, top + BOX + LINE / 2 + 2), wish.name, fill="black", font=font, anchor="mm")
+    return canvas
+
+
+def gif(pictures: Sequence[Any]) -> bytes:
+    """Pictures one after the other, the last one longer; all as tall as the tallest."""
+    from PIL import Image
+
+    height = max(picture.height for picture in pictures)
+    same = []
+    for picture in pictures:
+        canvas = Image.new("RGB", (picture.width, height), "white")
+        canvas.paste(picture, (0, 0))
+        same.append(canvas.convert("P", palette=Image.Palette.ADAPTIVE, colors=96))
+    buffer = io.BytesIO()
+    waits = [500] * (len(same) - 1) + [1800]
+    same[0].save(buffer, format="GIF", save_all=True, append_images=same[1:], duration=waits, loop=0)
+    return buffer.getvalue()

@@ -1,0 +1,88 @@
+"""`nrm evaluate`, `nrm watch` and `nrm report` of agents of many tasks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nrm.cli.moving_picture import shades
+from nrm.cli.wishes import wish_line, wishes
+from nrm.machines import compile_formula, task_view
+from tests.cli.conftest import Nrm
+from tests.results.folders import many_run
+
+
+@pytest.fixture(scope="module")
+def obeys(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(many_run(tmp_path_factory.mktemp("many") / "run", "nrm"))
+
+
+def test_a_family_is_told_by_task_and_by_size(nrm_command: Nrm, obeys: str) -> None:
+    options = ("evaluate", obeys, "--family", "reach-avoid", "--count", "6", "--episodes", "4")
+    data = json.loads(nrm_command(*options, "--json").out)
+    assert len(data["tasks"]) == 6
+    assert not any(row["trained_on"] for row in data["tasks"])
+    assert sum(size["tasks"] for size in data["sizes"]) == 6
+    assert data["success_rate"] == pytest.approx(np.mean([row["success_rate"] for row in data["tasks"]]))
+    shown = nrm_command(*options).out
+    assert "states of the machine" in shown
+    assert "of the worst task" in shown
+    assert shown.count("never seen") == 6
+
+
+def test_of_very_many_tasks_the_worst_are_listed(nrm_command: Nrm, obeys: str) -> None:
+    shown = nrm_command("evaluate", obeys, "--family", "mixture", "--count", "40", "--episodes", "1").out
+    assert "The 10 of 40 tasks that fail most" in " ".join(shown.split())
+    assert shown.count("never seen") == 10
+
+
+def test_a_file_of_formulas(nrm_command: Nrm, obeys: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("F(a & F b)\nF c\n")
+    data = json.loads(
+        nrm_command("evaluate", obeys, "--file", str(tmp_path / "mine.txt"), "--episodes", "2", "--json").out
+    )
+    assert [row["name"] for row in data["tasks"]] == ["F(a & F b)", "F c"]
+    same = ("evaluate", obeys, "--family", f"file:{tmp_path / 'mine.txt'}", "--episodes", "2", "--json")
+    assert json.loads(nrm_command(*same).out) == data
+    both = nrm_command("evaluate", obeys, "--file", "x", "--task", "F a")
+    assert "--task and --file are given together" in both.err
+
+
+def test_watching_a_formula_through_a_pipe(nrm_command: Nrm, obeys: str, tmp_path: Path) -> None:
+    shown = nrm_command("watch", obeys, "--task", "F(a & F b) & G !c").out
+    assert "helps; c loses" in shown
+    assert "state 0" in shown
+    assert "predicted" in shown
+    assert "@" in shown  # the picture, in shades
+    assert shown.rstrip().splitlines()[-1] in ("the task is done", "the task is lost", "the time is up")
+    made = nrm_command("watch", obeys, "--task", "F(a & F b) & G !c", "--gif", str(tmp_path / "a.gif"))
+    assert "steps, the t" in made.out
+    assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF8")
+
+
+def test_what_a_policy_sees_in_words() -> None:
+    machine = compile_formula("F(a & (!b U c)) & F d & G !e", "a,b,c,d,e")
+    view = task_view(machine)
+    assert wish_line(wishes(machine, view[machine.initial].tolist())) == "now a, d help; e loses"
+    after = machine.next_state(machine.initial, machine.alphabet.letter("a"))
+    assert wish_line(wishes(machine, view[after].tolist())) == "now c, d help; b sets back; e loses"
+    assert wish_line(wishes(machine, [0.0] * len(view[0]))) == "now nothing changes anything"
+
+
+def test_shades_are_of_what_differs_from_the_ground() -> None:
+    picture = np.full((4, 4, 3), 200, dtype=np.uint8)
+    picture[0:2, 1] = 0
+    picture[2:4, 3] = 100
+    assert shades(picture) == " @\n   +"
+
+
+def test_a_report_with_a_formula_of_ones_own(nrm_command: Nrm, obeys: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    made = nrm_command("report", obeys, "--out", str(page), "--formulas", "2", "--task", "F(b & F a)", "--task", "F c")
+    assert made.status == 0
+    assert "F(b & F a)" in page.read_text()
+    assert "from 1, not 0" in nrm_command("report", obeys, "--formulas", "0").err
+    assert "nothing to obey" in nrm_command("report", obeys, "--task", "G !a").err
