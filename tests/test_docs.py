@@ -96,11 +96,12 @@ def test_console_examples_print_what_they_show(command: str, shown: str, capsys:
 
 
 def test_the_grid_file_of_the_docs_is_a_grid() -> None:
-    text, own = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "sweeps.md").read_text(), re.DOTALL)
+    text, many, own = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "sweeps.md").read_text(), re.DOTALL)
     grid = grid_from_toml(text.replace(', "mine.toml"]', "]"))
     mine = own.replace("mine:Office", "tests.envs.own:Corridor").replace("mine:holds", "tests.envs.own:holds")
     assert len(grid_from_toml(mine.replace(', "order.json"]', "]")).cells) == 3
     assert {cell.variant for cell in grid.cells} == {"base", "open", "large", "papers"}
+    assert {cell.variant for cell in grid_from_toml(many).cells} == {"base", "few"}
 
 
 def anchors(page: Path) -> set[str]:

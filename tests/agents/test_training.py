@@ -145,7 +145,9 @@ def test_too_many_symmetries_leave_out_a_metric_and_not_the_run(monkeypatch: pyt
 
 
 def test_unknown_methods_and_algorithms() -> None:
-    with pytest.raises(ConfigError, match=r"unknown method 'nmr'; did you mean 'nrm'\? \(methods: rm, nrm, rnn"):
+    with pytest.raises(
+        ConfigError, match=r"unknown method 'nmr'; did you mean 'nrm'\? \(methods: rm, nrm, machine, both, rnn"
+    ):
         new_trainer(corridor(), "nmr")
     with pytest.raises(ConfigError, match=r"unknown algorithm 'a2'; did you mean 'a2c'"):
         new_trainer(corridor(), "nrm", "a2")

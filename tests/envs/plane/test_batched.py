@@ -146,8 +146,14 @@ def test_probes_are_even_and_right(name: str) -> None:
             assert made.symbols[int(probe.letters[place])] == (inside[0] if inside else "empty")
 
 
-def test_grids_cannot_be_probed_but_listed() -> None:
-    assert not isinstance(BatchedMinecraft(MinecraftConfig(), paper_machine(), 1), ProbedWorld)
+def test_grids_are_probed_from_drawn_cells_half_of_them_with_an_item() -> None:
+    world = BatchedMinecraft(MinecraftConfig(observation="image", layout="episode"), paper_machine(), 1)
+    assert isinstance(world, ProbedWorld)
+    one, same, other = (world.probe(40, seed) for seed in (0, 0, 1))
+    assert one.observations.shape == (40, 64, 64, 3)
+    assert int((one.letters != world.machine.alphabet.symbols.index("empty")).sum()) == 20
+    assert torch.equal(one.observations, same.observations)
+    assert not torch.equal(one.observations, other.observations)
 
 
 def test_misuse_is_named() -> None:
