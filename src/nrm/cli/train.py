@@ -144,16 +144,12 @@ class Train:
         _summarise(trainer, folder)
         return 0 if trainer.done else 130
 
+    @property
+    def _method(self) -> str:
+        return self.method if self.unknown is None else method_for(self.unknown)
+
     def _config(self) -> RunConfig:
         from nrm.runs import choose_run
-
-        method = self.method
-        if self.unknown is not None:
-            method = method_for(self.unknown)
-            if self.method not in (Train.method, method):
-                raise UsageError(
-                    f"--unknown {self.unknown} is the method '{method}', not '{self.method}'; give one of them"
-                )
 
         if self.task is not None and self.machine is not None:
             raise UsageError("--task and --machine are given together; give one of them")
@@ -165,7 +161,7 @@ class Train:
         return choose_run(
             formula_option(self.task, self.logic) if self.machine is None else self.machine,
             self.world,
-            method,
+            self._method,
             self.seed,
             algorithm=self.algorithm,
             preset_name=self.preset,
@@ -189,7 +185,7 @@ class Train:
         if self.grounder is not None:
             holders = [name for name, section in sections.items() if hasattr(section, "initial")]
             if not holders:
-                raise UsageError(f"--grounder is for methods that learn symbols, which '{self.method}' does not")
+                raise UsageError(f"--grounder is for methods that learn symbols, which '{self._method}' does not")
             sections[holders[0]] = replace(sections[holders[0]], initial=str(self.grounder.resolve()))
         return sections or None
 
@@ -257,13 +253,18 @@ def train_command(arguments: Sequence[str]) -> type[Train]:
     from nrm.runs.sections import default_sections, unknown_section
 
     named: dict[str, Any] = {name: getattr(Train, name) for name in _CHOOSERS}
+    given, unknown = None, None
     for place, argument in enumerate(arguments):
         name, equals, value = argument.removeprefix("--").partition("=")
         if name in named and argument.startswith("--"):
             named[name] = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
+            given = named[name] if name == "method" else given
         elif name == "unknown" and argument.startswith("--"):
-            what = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
-            named["method"] = method_for(what)
+            unknown = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
+    if unknown is not None:
+        named["method"] = method_for(unknown)
+        if given not in (None, named["method"]):
+            raise UsageError(f"--unknown {unknown} is the method '{named['method']}', not '{given}'; give one of them")
     sections = default_sections(*(named[name] for name in _CHOOSERS))
     for argument in arguments:
         section, dot, _ = argument.removeprefix("--").partition(".")
@@ -317,7 +318,7 @@ def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], Non
 def _tell_machine(learned: LearnedMachines) -> None:
     """What was learned of the machine."""
     if not learned.versions:
-        print("no machine yet: no episode has shown a change of level")
+        print(f"no machine yet: {learned.note or 'no episode has shown a change of level'}")
         return
     last = learned.versions[-1]
     print(f"machine: {len(last.levels)} states since episode {last.episode}, {learned.certainty}")

@@ -11,9 +11,11 @@ import torch
 import nrm
 from nrm.machines import MooreMachine
 from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore, TrueLabels, fit
+from nrm.neural.batches import EpisodeBatch
 from nrm.neural.descent import Labelled, LearningProblem
 from nrm.neural.em import table, table_suits
 from nrm.neural.em.expectation import expected_letters, posterior
+from nrm.neural.em.table import _drafted, _repeated
 from nrm.neural.learning import _problem
 
 MACHINE = nrm.compile("F(a & F b)", "a b c")
@@ -160,3 +162,18 @@ def test_a_labelled_row_counts_as_much_as_it_is_said_to() -> None:
     _, counts, weights = tables.labels
     assert counts.tolist() == [[0.0, weights.item(), 0.0]]
     assert weights.item() == pytest.approx(2.0 * tables.problems[0].everything.steps)
+
+
+def test_restarts_and_drafts_keep_the_task_of_each_episode() -> None:
+    lengths = torch.tensor([2, 1] * 40)
+    seen = torch.arange(160).view(80, 2)
+    batch = EpisodeBatch(torch.zeros(160, 1), seen, torch.zeros_like(seen), lengths, torch.arange(80))
+    twice = _repeated(batch, 2, 160)
+    assert twice.tasks is not None
+    assert twice.tasks.tolist() == [*range(80), *range(80)]
+    assert torch.equal(twice.seen[80:], seen + 160)
+    some = _drafted(batch, 0.5, torch.Generator().manual_seed(0))
+    assert some.tasks is not None
+    assert len(some.tasks) < 80
+    assert torch.equal(some.seen[:, 0], 2 * some.tasks)
+    assert torch.equal(some.lengths, lengths[some.tasks])

@@ -229,7 +229,11 @@ def _drafted(batch: EpisodeBatch, share: float, generator: torch.Generator) -> E
     chosen = torch.randperm(count, generator=generator)[:wanted]
     longest = int(batch.lengths[chosen].max())
     return EpisodeBatch(
-        batch.observations, batch.seen[chosen, :longest], batch.levels[chosen, :longest], batch.lengths[chosen]
+        batch.observations,
+        batch.seen[chosen, :longest],
+        batch.levels[chosen, :longest],
+        batch.lengths[chosen],
+        None if batch.tasks is None else batch.tasks[chosen],
     )
 
 
@@ -241,6 +245,7 @@ def _repeated(batch: EpisodeBatch, restarts: int, rows: int) -> EpisodeBatch:
         batch.seen.repeat(restarts, 1) + offsets[:, None],
         batch.levels.repeat(restarts, 1),
         batch.lengths.repeat(restarts),
+        None if batch.tasks is None else batch.tasks.repeat(restarts),
     )
 
 
