@@ -133,6 +133,11 @@ def infer(
         for letter, episode in zip(read, episodes, strict=True)
     ]
     initial = int(episodes.codec.nearest(np.float64(episodes.codec.initial)))
+    if all(bool((trace.levels == initial).all()) for trace in traces):
+        raise LearningError(
+            f"no reward of the {len(traces)} episodes differs from zero, so they show nothing of a task; record some "
+            "in which the level changes"
+        )
 
     def evidence(rows: Sequence[int]) -> Evidence:
         return Evidence.of([traces[row] for row in rows], len(used), len(episodes.levels), initial, flips)
