@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nrm.logic.boolean_words import boolean_words
 from nrm.logic.ldlf.formula import Ldlf, Op
 from nrm.logic.ltlf.words import MOST
 
@@ -28,24 +29,6 @@ def _phrase(node: Ldlf, args: list[str]) -> str:
             return "the trace is over"
         case Op.LAST:
             return "this is the last step"
-        case Op.TRUE:
-            return "any step"
-        case Op.FALSE:
-            return "no step"
-        case Op.ATOM:
-            return node.name
-        case Op.NOT:
-            return f"not {args[0]}"
-        case Op.AND:
-            return " and ".join(args)
-        case Op.OR:
-            return " or ".join(args)
-        case Op.XOR:
-            return f"either {args[0]} or {args[1]}, and not both"
-        case Op.IMPLIES:
-            return f"if {args[0]}, then {args[1]}"
-        case Op.IFF:
-            return f"{args[0]} exactly if {args[1]}"
         case Op.DIAMOND if node.args[1].op is Op.TT:
             return f"what follows begins with {args[0]}"
         case Op.DIAMOND if node.args[1].op is Op.END:
@@ -62,8 +45,10 @@ def _phrase(node: Ldlf, args: list[str]) -> str:
             return " or ".join(args)
         case Op.SEQUENCE:
             return ", then ".join(args)
-        case _:
+        case Op.STAR:
             return f"any number of times {args[0]}"
+        case _:
+            return boolean_words(node.op, node.name, args)
 
 
 def _grouped(arg: Ldlf, text: str) -> str:

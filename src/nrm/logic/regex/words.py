@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nrm.logic.boolean_words import boolean_words
 from nrm.logic.ltlf.words import MOST
 from nrm.logic.ltlf.words import in_words as ltlf_in_words
 from nrm.logic.regex.formula import Op, Regex
@@ -20,24 +21,8 @@ def in_words(expression: Regex) -> str:
 
 def _phrase(node: Regex, args: list[str]) -> str:
     match node.op:
-        case Op.TRUE:
-            return "any step"
-        case Op.FALSE:
-            return "no step"
-        case Op.ATOM:
-            return node.name
-        case Op.NOT:
-            return f"not {args[0]}"
-        case Op.AND:
-            return " and ".join(args)
-        case Op.OR | Op.CHOICE:
+        case Op.CHOICE:
             return " or ".join(args)
-        case Op.XOR:
-            return f"either {args[0]} or {args[1]}, and not both"
-        case Op.IMPLIES:
-            return f"if {args[0]}, then {args[1]}"
-        case Op.IFF:
-            return f"{args[0]} exactly if {args[1]}"
         case Op.SEQUENCE:
             return ", then ".join(args)
         case Op.STAR:
@@ -54,6 +39,8 @@ def _phrase(node: Regex, args: list[str]) -> str:
             return f"anything but {args[0]}"
         case Op.PATTERN:
             return f"steps with: {ltlf_in_words(formula_of(node))}"
+        case _:
+            return boolean_words(node.op, node.name, args)
 
 
 def _grouped(arg: Regex, text: str) -> str:
