@@ -50,7 +50,12 @@ class Config:
 
 
 def until_the_end(machine: MooreMachine) -> MooreMachine:
-    """The machine with its accepting and failed states absorbing: all that episodes can show."""
+    """The machine with its accepting and failed states absorbing: all that episodes can show.
+
+    Of a machine that accepts nothing, episodes go on to the time limit and show everything.
+    """
+    if not machine.accepting.any():
+        return machine
     table = machine.transitions.copy()
     over = np.flatnonzero(machine.accepting | machine.dead)
     table[over] = over[:, None]

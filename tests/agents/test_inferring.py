@@ -19,7 +19,7 @@ from nrm.errors import ConfigError, LimitError
 from nrm.inference import Hypothesis
 from nrm.machines import TaskPool
 from nrm.tracking import HypothesisMemory, InferenceConfig, MachineLearning, RecordedEpisode, Seen
-from nrm.tracking.letters import ListedLetters, SeenLetters
+from nrm.tracking.observed_letters import ListedLetters, SeenLetters
 from nrm.tracking.versions import Version, found_at
 
 SYMBOLS = ("gem", "lava", "empty")

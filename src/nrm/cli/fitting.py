@@ -36,7 +36,7 @@ from nrm.neural.discovery import over_alphabet
 from nrm.neural.extraction import grounded_traces
 from nrm.neural.learning import Progress
 from nrm.tracking.burst_policy import left_to_learn
-from nrm.tracking.letters import observation_name
+from nrm.tracking.observed_letters import observation_name
 
 if TYPE_CHECKING:
     from nrm.cli.fit import Fit
