@@ -12,9 +12,8 @@ from torch import Tensor
 
 from nrm.errors import LimitError
 from nrm.inference import Evidence, Hypothesis, LetterTrace, learn_machine
-from nrm.neural.endless import Grounded, Make, ground_and_infer
+from nrm.neural.endless import Grounded, Make, endless_grounders, ground_and_infer
 from nrm.neural.frames import FrameTable
-from nrm.neural.grounders import grounder_for
 from nrm.tracking.letters import MOST_LETTERS, UNKNOWN, LetterBook, Numbered, UnexplainedError, check_count
 from nrm.tracking.memories import Seen
 from nrm.tracking.recorder import RecordedEpisode
@@ -141,7 +140,7 @@ class SeenLetters:
                 "observations, or tell the symbols (--unknown machine)"
             )
         frames = torch.from_numpy(self._table[:])
-        make = self._make or fitting_grounders(frames.shape[1:])
+        make = self._make or endless_grounders(frames.shape[1:])
         self._rounds += 1
         seed = self._seed + 1000 * self._rounds
         found = ground_and_infer(frames, traces, values, states, make, seed, self.known)
@@ -193,7 +192,7 @@ class SeenLetters:
             "endless": self.endless,
             "rounds": self._rounds,
             "symbols": 0 if known is None else known.hypothesis.letters,
-            "explained": 0.0 if known is None else known.explained,
+            "explained": [] if known is None else [known.explained, known.held_out],
             "grounder": {} if known is None else known.grounder.state_dict(),
         }
 
@@ -205,14 +204,9 @@ class SeenLetters:
         self.endless, self._rounds = state.get("endless", False), state.get("rounds", 0)
         self.known, self._read = None, np.zeros(0, dtype=np.int64)
         if state.get("symbols"):
-            grounder = (self._make or fitting_grounders(saved.shape[1:]))(state["symbols"])
+            grounder = (self._make or endless_grounders(saved.shape[1:]))(state["symbols"])
             grounder.load_state_dict(state["grounder"])
-            self.known = Grounded(grounder.eval(), Hypothesis.blank(state["symbols"], 0), state["explained"])
-
-
-def fitting_grounders(shape: Sequence[int]) -> Make:
-    """Makes grounders for endless observations of a shape."""
-    return lambda symbols: grounder_for(shape, symbols, endless=True, one_place=True)
+            self.known = Grounded(grounder.eval(), Hypothesis.blank(state["symbols"], 0), *state["explained"])
 
 
 def observation_name(observation: NDArray[Any], letter: int) -> str:

@@ -30,6 +30,7 @@ from nrm.neural.em.network import network_attempt
 from nrm.neural.endless.looks import centres, nearest
 from nrm.neural.endless.reading import HELD_OUT, LetteredEpisodes, Read
 from nrm.neural.endless.signatures import LevelSteps, learn_signatures, signatures
+from nrm.neural.grounders import grounder_for
 from nrm.neural.model import NeuralRewardMachine
 
 ENOUGH = 0.995
@@ -58,6 +59,11 @@ Make = Callable[[int], nn.Module]
 """Makes a fresh grounder with so many outputs."""
 
 
+def endless_grounders(shape: Sequence[int]) -> Make:
+    """Makes grounders for endless observations of a shape; of images, those that learn where to look."""
+    return lambda symbols: grounder_for(shape, symbols, endless=True, one_place=True)
+
+
 @dataclass(frozen=True, eq=False)
 class Grounded:
     """A grounder of symbols that nobody named, and a machine over them."""
@@ -68,6 +74,8 @@ class Grounded:
     """The machine over these symbols, as its letters."""
     explained: float
     """The share of the episodes that it explains, when symbols are read by arg-max."""
+    held_out: float
+    """The share of held-out episodes that a machine learned from the others explains."""
 
     def read(self, frames: Tensor) -> NDArray[np.int64]:
         """(n,) the symbols of observations (n, …)."""
@@ -191,7 +199,7 @@ class _Problem:
             letters = arg_max(grounder, self.frames)
             read = self.episodes.machine(letters, count, self.states)
             if read is not None and (best is None or read.explained > best.explained):
-                best = Grounded(copy.deepcopy(grounder), read.hypothesis, read.explained)
+                best = Grounded(copy.deepcopy(grounder), read.hypothesis, read.explained, read.held_out)
             if best is None or best.explained >= ENOUGH or turn == ROUNDS - 1:
                 break
             self._ground(grounder, best.hypothesis, generator)
