@@ -141,7 +141,7 @@ class MachineLearning:
         self._tally = Tally(self.hypothesis)
         self.versions.clear()
         self._refuted = None
-        self._review = self.episodes
+        self._review = max(1, self.episodes)
 
     def bonus(self, numbers: Tensor, observations: Tensor, letters: Tensor) -> Tensor:
         """(time, envs) what steps earn on top that were never seen before.
