@@ -97,7 +97,9 @@ def test_both_are_learned_without_a_task(nrm_command: Nrm, episodes: Path, tmp_p
 
 
 def test_a_task_that_the_told_symbols_contradict_is_named(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
-    wrong = nrm_command("fit", str(episodes), "--learn", "machine", "--task", "F pickaxe", "--out", str(tmp_path))
+    wrong = nrm_command(
+        "fit", str(episodes), "--learn", "machine", "--task", "F(lava & F pickaxe)", "--out", str(tmp_path)
+    )
     assert "contradict" in " ".join((wrong.out + wrong.err).split())
 
 

@@ -26,7 +26,7 @@ def episodes(
     generator = np.random.default_rng(seed)
     result = []
     for _ in range(count):
-        letters, levels, state = [], [0.0], machine.initial
+        letters, levels, state = list[int](), [0.0], machine.initial
         while len(letters) < steps and not (machine.accepting[state] or machine.dead[state]):
             letters.append(int(generator.choice(3, p=(0.15, 0.15, 0.7))))
             state = machine.next_state(state, letters[-1])

@@ -25,12 +25,12 @@ TASK = "F a & F b"
 def found(seed: int = 0, count: int = 120, states: int = 8, formula: str = TASK) -> Grounded | None:
     """What is learned of random episodes."""
     torch.set_num_threads(1)
-    table, traces, frames = LevelTable(), [], []
-    for observations, rewards, _ in episodes(formula, count, seed):
-        first = sum(map(len, frames))
-        frames.append(observations)
+    table, traces, first = LevelTable(), list[LetterTrace](), 0
+    recorded = episodes(formula, count, seed)
+    for _, rewards, _ in recorded:
         traces.append(LetterTrace(np.arange(first, first + len(rewards)), table.encode(rewards)))
-    seen = torch.from_numpy(np.concatenate(frames))
+        first += len(rewards)
+    seen = torch.from_numpy(np.concatenate([observations for observations, _, _ in recorded]))
     return ground_and_infer(seen, traces, table.values, states, endless_grounders(SHAPE), seed)
 
 
