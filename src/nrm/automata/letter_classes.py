@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from nrm.aliases import IntArray
-from nrm.automata.letter_diagram import DENSE, MOST_LISTED, LetterDiagram, diagram_of_levels
-from nrm.automata.tables import Limits
+from nrm.automata.letter_diagram import MOST_LISTED, LetterDiagram, diagram_of_levels, is_wide
+from nrm.automata.minimisation import merge_columns
+from nrm.automata.move_diagram import MoveDiagram
+from nrm.automata.mtbdd import LEAF
+from nrm.automata.tables import Letters, Limits, as_diagram
+from nrm.errors import LimitError
 
 CROWDED = 16
 """Letters in a class on average up to which all letters are listed, while they can be."""
+MOST_CELLS = 8_000_000
+"""States times letter classes up to which the classes of a diagram are made."""
 
 
 class Diagram(Protocol):
@@ -52,7 +59,7 @@ def letter_classes(
     place = {root: index for index, root in enumerate(distinct)}
     moves = [tuple(nodes[place[root]] for root in roots) for nodes in columns]
     # Where most letters are a class of their own, an array is smaller than a diagram.
-    if variables <= DENSE or (variables <= MOST_LISTED and len(columns) * CROWDED >= 1 << variables):
+    if not is_wide(variables) or (variables <= MOST_LISTED and len(columns) * CROWDED >= 1 << variables):
         choice = np.zeros(1, dtype=np.int64)
         for pairs in edges:
             below = np.array(pairs)
@@ -60,3 +67,33 @@ def letter_classes(
         return choice.astype(np.int32), moves
     numbers = range(len(columns))
     return diagram_of_levels(edges, numbers, tuple(range(variables)), variables), moves
+
+
+@dataclass
+class _Nodes:
+    """The nodes of move diagrams behind their states, which are leaves."""
+
+    var: list[int]
+    low: list[int]
+    high: list[int]
+
+
+def classes_of_moves(moves: MoveDiagram) -> tuple[Letters, IntArray]:
+    """The letter classes of moves, numbered by their first letter, and (states, classes) the next state."""
+    low, high, roots = (array.tolist() for array in moves.places)
+    leaves = list(range(moves.states))
+    nodes = _Nodes([LEAF] * moves.states + moves.levels.tolist(), leaves + low, leaves + high)
+    limits = Limits(states=moves.states, cells=max(MOST_CELLS, moves.states))
+    try:
+        letters, columns = letter_classes(nodes, roots, len(moves.order), limits)
+    except LimitError:
+        raise LimitError(
+            f"the letters of this machine fall into too many classes to be listed: {moves.states:,} states over "
+            f"{moves.propositions} propositions, and more than {MOST_CELLS:,} moves by class. Stepping, drawing, files "
+            "and comparisons do without classes; what asks for them, as neural machines and shortcuts do, is for "
+            "smaller tasks: split this one"
+        ) from None
+    if isinstance(letters, LetterDiagram) or moves.order != tuple(range(moves.propositions)):
+        letters = as_diagram(letters, len(moves.order)).placed(moves.order, moves.propositions)
+    table, merged = merge_columns(np.ascontiguousarray(np.array(columns, dtype=np.int32).T), letters)
+    return merged, table

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -99,7 +99,7 @@ def discover(
     alphabet = Alphabet.exclusive(f"s{number}" for number in range(len(kept)))
     first = [int(np.flatnonzero(symbols == number)[0]) for number in range(len(kept))]
     whole = _machine(inferred)
-    machine = replace(whole, alphabet=alphabet, letters=whole.letter_class[first])
+    machine = whole.relettered(alphabet, first)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         net = (grounder or (lambda count: grounder_for(frames.shape[1:], count)))(len(kept))

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from nrm.automata import Dfa, Limits
-from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.move_diagram import MoveDiagram
 from nrm.automata.mtbdd import Mtbdd
 from nrm.logic.regex.formula import Op, Regex
 from nrm.logic.steps import BOOLEAN, boolean_value
@@ -48,6 +48,8 @@ class Derivatives:
         """Whether an expression matches the empty trace."""
         self._automata: list[Dfa] = []
         self._derived: dict[int, int] = {}
+        self._walked: dict[tuple[int, int], int] = {}
+        self._choices: dict[tuple[int, int, int], int] = {}
         self._joins: dict[Kind, dict[tuple[int, int], int]] = {Kind.CHOICE: {}, Kind.BOTH: {}}
         self._maps: dict[tuple[Kind, int], dict[int, int]] = {}
         for kind, empty in ((Kind.NONE, False), (Kind.EMPTY, True), (Kind.ALL, True)):
@@ -140,7 +142,7 @@ class Derivatives:
 
     def _run(self, automaton: int, state: int) -> int:
         accepting = state >= 0 and bool(self._automata[automaton].accepting[state])
-        if state >= 0 and (self._automata[automaton].columns[state] == state).all():
+        if state >= 0 and self._automata[automaton].absorbing[state]:
             return ALL if accepting else NONE
         return self._new((Kind.RUN, automaton, state), accepting)
 
@@ -187,12 +189,11 @@ class Derivatives:
     def _moves(self, index: int, state: int) -> int:
         """The diagram of an automaton's moves from a state."""
         automaton, diagrams = self._automata[index], self.diagrams
-        targets = automaton.columns[max(state, 0)].tolist()
         places = [self._place[name] for name in automaton.atoms]
-        letters_of = automaton.letters
-        if isinstance(letters_of, LetterDiagram):
-            return self._along(letters_of, places, [diagrams.leaf(self._run(index, target)) for target in targets])
-        leaves = [diagrams.leaf(self._run(index, targets[group])) for group in letters_of.tolist()]
+        if isinstance(automaton.moves, MoveDiagram):
+            return self._along(index, automaton.moves, places, automaton.moves.lists[3][max(state, 0)])
+        targets = automaton.columns[max(state, 0)].tolist()
+        leaves = [diagrams.leaf(self._run(index, targets[group])) for group in automaton.letter_class.tolist()]
         order = sorted(range(len(places)), key=places.__getitem__)
         if automaton.exclusive:
             result = leaves[-1]
@@ -207,17 +208,17 @@ class Derivatives:
             nodes = [diagrams.node(places[atom], *pair) for pair in zip(nodes[::2], nodes[1::2], strict=True)]
         return nodes[0]
 
-    def _along(self, letters: LetterDiagram, places: list[int], leaves: list[int]) -> int:
-        """A diagram of letter classes with leaves in the place of the classes, over our variables."""
-        made: list[int] = []
-        done: dict[tuple[int, int, int], int] = {}
-
-        def below(child: int) -> int:
-            return made[child] if child >= 0 else leaves[-1 - child]
-
-        for level, low, high in zip(letters.levels.tolist(), letters.low.tolist(), letters.high.tolist(), strict=True):
-            made.append(self.diagrams.choice(places[letters.order[level]], below(low), below(high), done))
-        return below(letters.root)
+    def _along(self, index: int, moves: MoveDiagram, places: list[int], node: int) -> int:
+        """The diagram of an automaton's moves from a node of them, over our variables."""
+        if node < 0:
+            return self.diagrams.leaf(self._run(index, -1 - node))
+        key = (index, node)
+        if key not in self._walked:
+            levels, lows, highs, _ = moves.lists
+            low, high = (self._along(index, moves, places, child) for child in (lows[node], highs[node]))
+            variable = places[moves.order[levels[node]]]
+            self._walked[key] = self.diagrams.choice(variable, low, high, self._choices)
+        return self._walked[key]
 
 
 def _joined_steps(op: str, left: int, right: int) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from nrm.aliases import Json
 from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.move_diagram import MoveDiagram
 from nrm.errors import MachineError, listing, suggestion, unknown
 from nrm.logic import parse
 from nrm.machines.alphabet import Alphabet
@@ -35,7 +36,7 @@ OTHERWISE = "else"
 def machine_to_dict(machine: MooreMachine) -> Json:
     """The machine as JSON values; `machine_from_dict` reads it back."""
     alphabet = machine.alphabet
-    if isinstance(machine.letters, LetterDiagram):
+    if isinstance(machine.moves, MoveDiagram) or isinstance(machine.letters, LetterDiagram):
         return _guarded_dict(machine)
     data: Json = {
         "format": MACHINE_FORMAT,
