@@ -22,6 +22,7 @@ from nrm.automata.move_building import diagram_of_nodes
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.automata.tables import listed
 from nrm.errors import LimitError
+from nrm.logic.progression.implications import eventualities, included, invariants
 from nrm.logic.progression.nodes import NodeKind, Nodes
 
 Bits = tuple[bool, ...]
@@ -72,6 +73,8 @@ class _Progression:
             if nodes.kinds[node] in _OBLIGING:
                 self._declare(self.obligation(node))
         self._declare(Obligation(nodes.root, -1, False))
+        self._implied = self._implications()
+        self._owed: dict[Obligation, int] = {}
         # For each automaton: from our number of an atom to its own.
         self.places = [
             {nodes.atoms.index(name): place for place, name in enumerate(automaton.atoms)}
@@ -97,16 +100,48 @@ class _Progression:
     def _automaton_states(self, index: int) -> list[int]:
         """For each state of an automaton, the function "acceptance is owed from here"."""
         automaton = self.nodes.automata[index]
-        settled = automaton.absorbing.tolist()
+        settled, accepting = automaton.absorbing.tolist(), automaton.accepting.tolist()
+        open_states = [state for state, closed in enumerate(settled) if not closed]
+        owed = {state: Obligation(index, state, accepting[state]) for state in open_states}
+        for obligation in owed.values():
+            self._declare(obligation)
+        within = included(automaton)
+        if within is not None:
+            for state in open_states:
+                self._implied[owed[state]] = [owed[other] for other in open_states if within[state, other]]
         return [
-            (TRUE if accepting else FALSE) if settled[state] else self.owed(Obligation(index, state, accepting))
-            for state, accepting in enumerate(automaton.accepting.tolist())
+            (TRUE if accepting[state] else FALSE) if closed else self.owed(owed[state])
+            for state, closed in enumerate(settled)
         ]
 
+    def _implications(self) -> dict[Obligation, list[Obligation]]:
+        """For each obligation those that are met whenever it is, as far as that is plain."""
+        nodes = self.nodes
+        sooner, always = eventualities(nodes), invariants(nodes)
+        implied: dict[Obligation, list[Obligation]] = {}
+        for obligation in self.obligations:
+            if not obligation.met_at_end:
+                implied[obligation] = [Obligation(other, -1, False) for other in sooner[obligation.source]]
+        for obligation in self.obligations:
+            if obligation.met_at_end:
+                for other in always[obligation.source]:
+                    implied.setdefault(Obligation(other, -1, True), []).append(obligation)
+        return implied
+
     def owed(self, obligation: Obligation) -> int:
-        """The function that is just this obligation."""
-        self._declare(obligation)
-        return self.bdd.literal(self.variables[obligation], True)
+        """The function that is this obligation, and with it those that it implies.
+
+        These make one function of what comes to the same: where F implies G, "F or G" is then G.
+        """
+        function = self._owed.get(obligation)
+        if function is None:
+            self._declare(obligation)
+            together = {self.variables[other] for other in self._implied.get(obligation, ())}
+            function = TRUE
+            for variable in sorted(together | {self.variables[obligation]}, reverse=True):
+                function = self.bdd.node(variable, FALSE, function)
+            self._owed[obligation] = function
+        return function
 
     def initial(self) -> int:
         """Everything is owed and nothing is remembered."""
