@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -131,23 +131,31 @@ class Dfa:
             moves = Table(moves.letters, moves.columns)
         return Dfa.of_moves(self.atoms, self.exclusive, moves, self.accepting[kept])
 
-    def combined(self, other: Dfa, combine: Combine, limits: Limits) -> Dfa:
-        """The reachable product, accepting where `combine` of the two acceptances says so."""
-        atoms = self.atoms + tuple(name for name in other.atoms if name not in self.atoms)
+    def combined(self, other: Dfa, combine: Combine, limits: Limits, order: Sequence[str] = ()) -> Dfa:
+        """The reachable product, accepting where `combine` of the two acceptances says so.
+
+        `order`: of the atoms, as far as it names them; diagrams ask for them in this order.
+        """
+        rank = {name: place for place, name in enumerate(order)}
+        named = dict.fromkeys(self.atoms + other.atoms)
+        atoms = tuple(sorted(named, key=lambda name: rank.get(name, len(rank))))
         count = None if self.exclusive else len(atoms)
         moves, a, b = moving.product(self.lifted(atoms), other.lifted(atoms), count, limits)
         return Dfa.of_moves(atoms, self.exclusive, moves, combine(self.accepting[a], other.accepting[b]))
 
 
-def combined_all(parts: Iterable[Dfa], combine: Combine, limits: Limits) -> Dfa:
-    """Combine many automata, always the two smallest first, and minimise after each product."""
+def combined_all(parts: Iterable[Dfa], combine: Combine, limits: Limits, order: Sequence[str] = ()) -> Dfa:
+    """Combine many automata, always the two smallest first, and minimise after each product.
+
+    `order`: of the atoms; see `Dfa.combined`.
+    """
     heap = [(part.states, index, part) for index, part in enumerate(parts)]
     heapq.heapify(heap)
     ticket = len(heap)
     while len(heap) > 1:
         _, _, left = heapq.heappop(heap)
         _, _, right = heapq.heappop(heap)
-        joined = left.combined(right, combine, limits).minimal()
+        joined = left.combined(right, combine, limits, order).minimal()
         heapq.heappush(heap, (joined.states, ticket, joined))
         ticket += 1
     return heap[0][2]

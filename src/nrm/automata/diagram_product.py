@@ -19,11 +19,19 @@ DEEPEST = 300
 """Levels up to which the walk may call itself."""
 
 
+class _LargeError(Exception):
+    """The product is not small."""
+
+
 def diagram_product(
     left: MoveDiagram, right: MoveDiagram, limits: Limits, starts: tuple[int, int] = (0, 0)
 ) -> tuple[MoveDiagram, IntArray, IntArray]:
     """The reachable pairs of states as a diagram, the pair of both starts first, and both states of each pair."""
-    order = merged_order(left.order, right.order)
+    both = (left.order, right.order)
+    if all(list(order) == sorted(order) for order in both):
+        order = tuple(sorted({proposition for order in both for proposition in order}))
+    else:
+        order = merged_order(*both)
     left, right = reordered(left, order), reordered(right, order)
     found = _walked(left, right, limits, starts) if len(order) <= DEEPEST else None
     return found or _by_arrays(left, right, limits, starts)
@@ -73,14 +81,17 @@ def _walked(
                     low.append(one)
                     high.append(two)
         done[key] = result
+        if len(done) > SMALL:
+            raise _LargeError
         return result
 
     roots = []
-    for a, b in pairs:
-        roots.append(walk(f_roots[a], g_roots[b]))
-        if len(done) > SMALL:
-            return None
-        limits.check(len(pairs), 1)
+    try:
+        for a, b in pairs:
+            roots.append(walk(f_roots[a], g_roots[b]))
+            limits.check(len(pairs), 1)
+    except _LargeError:
+        return None
     diagram = diagram_of_nodes(
         var, low, high, roots, lambda node: -1 - node if node < 0 else None, left.order, left.propositions
     )

@@ -18,8 +18,13 @@ from nrm.errors import LimitError
 
 CROWDED = 16
 """Letters in a class on average up to which all letters are listed, while they can be."""
-MOST_CELLS = 8_000_000
+MANY = 48
+"""Roots from which on arrays are faster than tuples."""
+MOST_CELLS = 4_000_000
 """States times letter classes up to which the classes of a diagram are made."""
+
+Tuples = list[tuple[int, ...]]
+Edges = list[list[tuple[int, int]]]
 
 
 class Diagram(Protocol):
@@ -38,22 +43,11 @@ def letter_classes(
     Walks all diagrams down together; what lies below the last variable is where a letter leads.
     """
     distinct = list(dict.fromkeys(roots))
+    if len(distinct) > MANY:
+        tuples, edges = _levels_by_arrays(diagram, distinct, variables, limits)
+    else:
+        tuples, edges = _levels(diagram, distinct, variables, limits)
     columns: dict[tuple[int, ...], int] = {}
-    # Level by level: the tuples of nodes that some choice of the first atoms leads to, and where each leads.
-    tuples: list[tuple[int, ...]] = [tuple(distinct)]
-    edges: list[list[tuple[int, int]]] = []
-    var, below_low, below_high = diagram.var, diagram.low, diagram.high
-    for level in range(variables):
-        following: dict[tuple[int, ...], int] = {}
-        lows, highs = [], []
-        for nodes in tuples:
-            low = tuple(below_low[n] if var[n] == level else n for n in nodes)
-            high = tuple(below_high[n] if var[n] == level else n for n in nodes)
-            lows.append(following.setdefault(low, len(following)))
-            highs.append(following.setdefault(high, len(following)))
-        edges.append(list(zip(lows, highs, strict=True)))
-        tuples = list(following)
-        limits.check(len(distinct), len(tuples))
     for nodes in tuples:
         columns.setdefault(nodes, len(columns))
     place = {root: index for index, root in enumerate(distinct)}
@@ -67,6 +61,51 @@ def letter_classes(
         return choice.astype(np.int32), moves
     numbers = range(len(columns))
     return diagram_of_levels(edges, numbers, tuple(range(variables)), variables), moves
+
+
+def _levels(diagram: Diagram, distinct: list[int], variables: int, limits: Limits) -> tuple[Tuples, Edges]:
+    """The tuples of nodes that letters lead to from some roots, and for each level where its tuples lead."""
+    # Level by level: the tuples of nodes that some choice of the first atoms leads to, and where each leads.
+    tuples: Tuples = [tuple(distinct)]
+    edges: Edges = []
+    var, below_low, below_high = diagram.var, diagram.low, diagram.high
+    for level in range(variables):
+        following: dict[tuple[int, ...], int] = {}
+        lows, highs = [], []
+        for nodes in tuples:
+            low = tuple(below_low[n] if var[n] == level else n for n in nodes)
+            high = tuple(below_high[n] if var[n] == level else n for n in nodes)
+            lows.append(following.setdefault(low, len(following)))
+            highs.append(following.setdefault(high, len(following)))
+        edges.append(list(zip(lows, highs, strict=True)))
+        tuples = list(following)
+        limits.check(len(distinct), len(tuples))
+    return tuples, edges
+
+
+def _levels_by_arrays(diagram: Diagram, distinct: list[int], variables: int, limits: Limits) -> tuple[Tuples, Edges]:
+    """As `_levels`, for many roots."""
+    var, low, high = (np.array(values, dtype=np.int32) for values in (diagram.var, diagram.low, diagram.high))
+    tuples = np.array([distinct], dtype=np.int32)
+    edges: Edges = []
+    for level in range(variables):
+        following: dict[bytes, int] = {}
+        places: list[list[int]] = []
+        kept: list[IntArray] = []
+        asking = var[tuples] == level
+        for children in (low, high):
+            rows = np.where(asking, children[tuples], tuples)
+            numbers = []
+            for row in rows:
+                number = following.setdefault(row.tobytes(), len(following))
+                if number == len(kept):
+                    kept.append(row)
+                numbers.append(number)
+            places.append(numbers)
+        edges.append(list(zip(*places, strict=True)))
+        tuples = np.stack(kept)
+        limits.check(len(distinct), len(tuples))
+    return list(map(tuple, tuples.tolist())), edges
 
 
 @dataclass

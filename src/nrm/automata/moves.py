@@ -91,6 +91,8 @@ def canonical(moves: Moves, initial: State) -> tuple[Moves, IntArray]:
     if isinstance(moves, MoveDiagram):
         moves = ascending(moves)
         kept = np.array(moves.reached(initial), dtype=np.int32)
+        if np.array_equal(kept, np.arange(moves.states)):
+            return moves, kept
         return renumbered(moves, kept), kept
     return minimisation.canonical(Table(moves.letters, moves.columns, initial))
 

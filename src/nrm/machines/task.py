@@ -96,8 +96,8 @@ class Task:
         dfa = language.dfa(self.formula, self.alphabet.is_exclusive, limits)
         symbols, exclusive = self.alphabet.symbols, self.alphabet.is_exclusive
         lifted = Dfa.of_moves(symbols, exclusive, self.alphabet.lift(dfa), dfa.accepting)
-        # The alphabet may lack the letter "none of the formula's symbols", and orders letters its own way.
-        least = lifted.trimmed().minimal()
+        # An exclusive alphabet may lack the letter "none of the formula's symbols", so that states cannot be reached.
+        least = (lifted.trimmed() if exclusive else lifted).minimal()
         if isinstance(least.moves, Table):
             limits.check(*least.moves.columns.shape)
         outputs = least.accepting.astype(np.float64)

@@ -29,7 +29,7 @@ def deliveries(count: int) -> str:
         (f"sequenced_visit({', '.join(PLACES)})", 41),
         (f"visit({', '.join(PLACES[:13])})", 2**13),
         (deliveries(40), 77),
-        ("G(" + " & ".join(f"!({a} & {b})" for b in PLACES for a in PLACES if a < b) + ")", 2),
+        ("G(" + " & ".join(f"!({a} & {b})" for b in PLACES[:20] for a in PLACES[:20] if a < b) + ")", 2),
         ("F(p0 & F(p1 & F(p2 & F p3))) & " + " & ".join(f"G !{name}" for name in PLACES[4:]), 6),
         (" & ".join(f"(p{i} <-> X p{i + 1})" for i in range(0, 40, 2)), 2**20),
     ],

@@ -34,6 +34,7 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
         return small
     kinds = _Kinds(root)
     done: dict[Formula, Dfa] = {}
+    order = root.atoms()
     pending = [(root, False)]
     while pending:
         node, ready = pending.pop()
@@ -45,7 +46,7 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
         parts = _parts(node, kinds) if node in kinds.temporal else ()
         if ready or not parts:
             if parts:
-                done[node] = _combined(node, [done[part] for part in parts], limits)
+                done[node] = _combined(node, [done[part] for part in parts], limits, order)
             else:
                 done[node] = _progressed(node, kinds, exclusive, limits)
         else:
@@ -145,13 +146,13 @@ def _attempt(node: Formula, exclusive: bool, limits: Limits, budget: Limits) -> 
         return None
 
 
-def _combined(node: Formula, parts: list[Dfa], limits: Limits) -> Dfa:
+def _combined(node: Formula, parts: list[Dfa], limits: Limits, order: tuple[str, ...]) -> Dfa:
     match node.op:
         case Op.ALWAYS:
-            return boolean_combination("AND", parts, limits)
+            return boolean_combination("AND", parts, limits, order)
         case Op.EVENTUALLY:
-            return boolean_combination("OR", parts, limits)
+            return boolean_combination("OR", parts, limits, order)
         case Op.NEXT | Op.WEAK_NEXT:
             return after_one_step(parts[0], weak=node.op is Op.WEAK_NEXT).minimal()
         case _:
-            return boolean_combination(node.op.name, parts, limits)
+            return boolean_combination(node.op.name, parts, limits, order)
