@@ -136,13 +136,17 @@ def test_files(machine: MooreMachine, tmp_path: Path) -> None:
     assert nrm.load_task(tmp_path / "task.toml").machine() == machine
 
 
-def test_dot_is_read_back_and_hoa_says_that_it_is_not(machine: MooreMachine, tmp_path: Path) -> None:
+def test_dot_and_hoa_are_read_back(machine: MooreMachine, tmp_path: Path) -> None:
     pytest.importorskip("pygraphviz")
     nrm.save_machine(machine, tmp_path / "machine.dot")
     assert nrm.load_machine(tmp_path / "machine.dot") == machine
     nrm.save_machine(machine, tmp_path / "machine.hoa")
-    with pytest.raises(LimitError, match=r"2\^24 letters make a table"):
-        nrm.load_machine(tmp_path / "machine.hoa")
+    assert nrm.load_machine(tmp_path / "machine.hoa") == machine
+    lines = (tmp_path / "machine.hoa").read_text().splitlines()
+    lines.remove(next(line for line in lines if line.startswith("[t]")))
+    (tmp_path / "without.hoa").write_text("\n".join(lines))
+    # Where no edge fires the trace is lost, in a state of its own.
+    assert nrm.load_machine(tmp_path / "without.hoa").states == machine.states + 1
 
 
 def test_guards_are_readable(machine: MooreMachine) -> None:
@@ -180,6 +184,26 @@ def test_bad_files(changed: dict[str, object], message: str) -> None:
     good = {"kind": "propositional", "symbols": ["a"], "moves": [[["true", 0]]], "outputs": [0.0], "version": 2}
     with pytest.raises(nrm.NrmError, match=message):
         machine_from_dict({**good, **changed})
+
+
+def test_named_states() -> None:
+    given = {
+        "kind": "propositional",
+        "symbols": [f"p{number}" for number in range(30)],
+        "transitions": {"start": {"p3 & !p7": "won", "else": "start"}, "won": {"true": "won"}},
+        "outputs": {"start": 0, "won": 100},
+        "accepting": ["won"],
+    }
+    found = machine_from_dict(given)
+    assert found == nrm.compile("F(p3 & !p7)", propositions=found.alphabet.symbols)
+    assert "state 'start' has no transition for '-'" in _error({**given, "transitions": {"start": {"p3": "start"}}})
+    assert "unknown state 'lost'" in _error({**given, "transitions": {"start": {"true": "lost"}}})
+
+
+def _error(given: dict[str, object]) -> str:
+    with pytest.raises(MachineError) as error:
+        machine_from_dict({**given, "outputs": {"start": 0}, "accepting": []})
+    return str(error.value)
 
 
 class Corridor(gymnasium.Env[Any, Any]):

@@ -246,14 +246,15 @@ class MooreMachine:
     def __repr__(self) -> str:
         return (
             f"MooreMachine({self.states} states, {amount_of_letters(self.alphabet)} {self.alphabet.kind} letters "
-            f"{self._extent}, levels {_short(self.levels.tolist())})"
+            f"in {self.extent}, levels {_short(self.levels.tolist())})"
         )
 
     @property
-    def _extent(self) -> str:
+    def extent(self) -> str:
+        """How large the moves are, for people: `5 classes`, or `diagrams of 104 nodes` where propositions are many."""
         if isinstance(self.moves, MoveDiagram):
-            return f"in diagrams of {self.moves.nodes:,} nodes"
-        return f"in {self.classes} classes"
+            return f"diagrams of {self.moves.nodes:,} nodes"
+        return f"{self.classes} classes"
 
 
 def amount_of_letters(alphabet: Alphabet) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from nrm.automata import Dfa, Limits
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.automata.mtbdd import Mtbdd
+from nrm.errors import LimitError
 from nrm.logic.regex.formula import Op, Regex
 from nrm.logic.steps import BOOLEAN, boolean_value
 
@@ -33,6 +34,10 @@ class Kind(IntEnum):
 
 
 NONE, EMPTY, ALL = 0, 1, 2
+MOST_WORK = 12_000_000
+"""Parts of expressions that are put together before an expression counts as too large: some seconds of work."""
+MOST_STEPS = 4_000
+"""Steps of an expression once its repetitions are written out."""
 
 
 class Derivatives:
@@ -47,6 +52,8 @@ class Derivatives:
         self.nullable: list[bool] = []
         """Whether an expression matches the empty trace."""
         self._automata: list[Dfa] = []
+        self._work = 0
+        self._others: dict[int, int] = {}
         self._derived: dict[int, int] = {}
         self._walked: dict[tuple[int, int], int] = {}
         self._choices: dict[tuple[int, int, int], int] = {}
@@ -62,6 +69,15 @@ class Derivatives:
             self._entries.append(entry)
             self.nullable.append(nullable)
         return number
+
+    def _spend(self, parts: int) -> None:
+        self._work += parts
+        if self._work > MOST_WORK:
+            raise LimitError(
+                "the expression is too large once its repetitions are written out (more than "
+                f"{MOST_WORK:,} parts on the way); use smaller numbers in {{…}}, * where any number of times will do, "
+                "or several tasks"
+            )
 
     def step(self, term: Regex) -> int:
         """The expression of one step."""
@@ -87,6 +103,7 @@ class Derivatives:
 
     def then(self, first: int, second: int) -> int:
         """One after the other; chains lean to the right."""
+        self._spend(1)
         if NONE in (first, second):
             return NONE
         if first == EMPTY or (first == ALL and self.nullable[second]):
@@ -112,12 +129,13 @@ class Derivatives:
             entry = self._entries[part]
             found.update(entry[1] if entry[0] is kind else (part,))
         found.discard(neutral)
-        if absorbing in found or any(self._made.get((Kind.OTHER, part)) in found for part in found):
+        self._spend(len(found))
+        if absorbing in found or (self._others and any(self._others.get(part) in found for part in found)):
             return absorbing
         if len(found) <= 1:
             return found.pop() if found else neutral
-        nullable = [self.nullable[part] for part in found]
-        return self._new((kind, tuple(sorted(found))), any(nullable) if kind is Kind.CHOICE else all(nullable))
+        nullable = (any if kind is Kind.CHOICE else all)(self.nullable[part] for part in found)
+        return self._new((kind, tuple(sorted(found))), nullable)
 
     def other(self, part: int) -> int:
         """Every other trace."""
@@ -125,7 +143,8 @@ class Derivatives:
             return ALL if part == NONE else NONE
         if self._entries[part][0] is Kind.OTHER:
             return int(self._entries[part][1])
-        return self._new((Kind.OTHER, part), not self.nullable[part])
+        self._others[part] = self._new((Kind.OTHER, part), not self.nullable[part])
+        return self._others[part]
 
     def star(self, part: int) -> int:
         """Any number of times."""
@@ -227,6 +246,7 @@ def _joined_steps(op: str, left: int, right: int) -> int:
 
 def expression(derivatives: Derivatives, root: Regex, runs: dict[Regex, Dfa]) -> int:
     """The number of a regular expression; `runs`: the automata of the patterns in it."""
+    _check_size(root, runs)
     done: dict[Regex, int] = {}
     for node in root.postorder(leaves=runs):
         if node.op.name in BOOLEAN:
@@ -254,6 +274,22 @@ def expression(derivatives: Derivatives, root: Regex, runs: dict[Regex, Dfa]) ->
                 for arg in reversed(args[:-1]):
                     done[node] = derivatives.then(arg, done[node])
     return done[root]
+
+
+def _check_size(root: Regex, runs: dict[Regex, Dfa]) -> None:
+    """`LimitError` where repetitions of repetitions are too many to be written out."""
+    steps: dict[Regex, int] = {}
+    for node in root.postorder(leaves=runs):
+        below = sum(steps[arg] for arg in node.args) if node not in runs else 1
+        if node.op is Op.REPEAT:
+            least, most = node.bounds
+            below *= max(least, most or 0, 1)
+        steps[node] = 1 if node.op.name in BOOLEAN else below
+    if steps[root] > MOST_STEPS:
+        raise LimitError(
+            f"with its repetitions written out the expression has {steps[root]:,} steps (the limit is {MOST_STEPS:,}); "
+            "use smaller numbers in {…}, * where any number of times will do, or several tasks"
+        )
 
 
 def _repeated(derivatives: Derivatives, part: int, least: int, most: int | None) -> int:
