@@ -13,8 +13,10 @@ import numpy as np
 
 from nrm.aliases import IntArray, Letter, Step, Symbol, Trace
 from nrm.automata import Dfa
-from nrm.automata.letter_diagram import MOST_LISTED, LetterDiagram
-from nrm.automata.tables import Letters
+from nrm.automata.letter_diagram import MOST_LISTED
+from nrm.automata.move_diagram import MoveDiagram
+from nrm.automata.moves import Moves
+from nrm.automata.tables import Table, listed
 from nrm.errors import AlphabetError, LimitError, TraceError, UnknownSymbolError, unknown
 from nrm.logic import name_problem, true_symbols
 
@@ -147,10 +149,12 @@ class Alphabet:
             return ()
         return tuple(name.strip() for name in re.split(r"[,&+]", bare[1:-1] if braced else bare))
 
-    def lift(self, dfa: Dfa) -> Letters:
-        """For each letter its class in an automaton over some of the symbols."""
+    def lift(self, dfa: Dfa) -> Moves:
+        """The moves of an automaton over some of the symbols, by the letters of this alphabet."""
         lifted = dfa.lifted(self.symbols)
-        return lifted if isinstance(lifted, LetterDiagram) or not self.is_exclusive else lifted[:-1]
+        if isinstance(lifted, MoveDiagram) or not self.is_exclusive:
+            return lifted
+        return Table(listed(lifted.letters)[:-1], lifted.columns)
 
     @property
     def is_wide(self) -> bool:
