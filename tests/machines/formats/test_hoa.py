@@ -13,8 +13,8 @@ import nrm
 from nrm import MooreMachine, equivalent, load_machine
 from nrm.errors import FileError, LimitError, MachineError, TaskFileError
 from nrm.machines import save_machine
-from nrm.machines.formats.files import FORMATS
 from nrm.machines.formats import hoa_reader
+from nrm.machines.formats.files import FORMATS
 from nrm.machines.formats.hoa_reader import from_hoa
 from nrm.machines.formats.hoa_writer import to_hoa
 from tests.strategies import machines
