@@ -61,3 +61,19 @@ def test_a_fit_says_what_is_left_to_learn_in_the_same_words() -> None:
     assert verdict(0.001, "target reached") == "explained"
     assert verdict(0.04, "no more improvement") == "as good as it gets"
     assert verdict(0.04, "all epochs done") == "learn"
+
+
+def test_new_episodes_have_the_last_word_on_what_a_burst_brought() -> None:
+    policy = BurstPolicy(0.003)
+    verdicts = []
+    # Held-out episodes are explained after every burst, but what comes next is as bad as before, until 0.1.
+    for loss in (0.5, 0.48, 0.47, 0.46, 0.46, 0.45, 0.1, 0.05):
+        decision = policy.decide(loss)
+        verdicts.append(decision.verdict)
+        if decision.verdict == "learn":
+            policy.learned(0.4, 0.001, 0.001)
+    assert verdicts == ["learn", "backing off", "learn", "backing off", "backing off", "learn", "learn", "learn"]
+    assert policy.wait == 0
+    again = BurstPolicy(0.003)
+    again.load_state_dict(policy.state_dict())
+    assert again == policy

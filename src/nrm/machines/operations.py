@@ -93,6 +93,19 @@ def equivalent(left: MachineLike, right: MachineLike, acceptance: bool = True) -
     return difference(left, right, acceptance) is None
 
 
+def until_over(machine: MachineLike) -> MooreMachine:
+    """The machine as episodes show it that end when the task is done or lost: such states are absorbing; minimal.
+
+    Of a machine that accepts nothing, episodes go on to their time limit and show everything.
+    """
+    whole = as_machine(machine)
+    if not whole.accepting.any():
+        return minimise(whole)
+    over = np.flatnonzero(whole.accepting | whole.dead)
+    moves = moving.halted(whole.moves, over.astype(np.int32))
+    return minimise(MooreMachine.of_moves(whole.alphabet, moves, whole.accepting, whole.outputs, whole.initial))
+
+
 def product(
     left: MachineLike,
     right: MachineLike,
