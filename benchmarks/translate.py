@@ -28,6 +28,8 @@ from nrm.logic.ltlf.formula import Op, atom
 
 DECLARE = ("response", "precedence", "chain_response", "alternate_response", "responded_existence", "not_coexistence")
 UNARY = (Op.NOT, Op.NEXT, Op.WEAK_NEXT, Op.EVENTUALLY, Op.ALWAYS)
+UNANSWERED = "none"
+"""MONA gave no answer within 30 seconds, or ran out of nodes."""
 BINARY = (Op.AND, Op.OR, Op.IMPLIES, Op.IFF, Op.UNTIL, Op.RELEASE)
 
 
@@ -161,7 +163,7 @@ def monas(text: str) -> tuple[int | str, float]:
     def work() -> int | str:
         output = to_dfa(parser(text), mona_dfa_out=True)
         if not output:
-            return "30 s limit"
+            return UNANSWERED
         found = re.search(r"has (\d+) state", output)
         return int(found.group(1)) - 1 if found else 1
 
@@ -179,9 +181,10 @@ def main(config: Config) -> None:
         states, seconds = ours(str(formula))
         asked = with_mona and family not in given_up
         their_states, their_seconds = monas(for_ltlf2dfa(formula)) if asked else ("-", float("nan"))
-        if isinstance(their_states, str) and asked:
-            given_up.add(family)
-        rows.append((name, states, seconds * 1e3, their_states, their_seconds * 1e3, their_seconds / seconds))
+        if their_states == UNANSWERED:
+            given_up.add(family)  # nor does it answer larger tasks of the family
+        their_times = ("-", "-") if isinstance(their_states, str) else (their_seconds * 1e3, their_seconds / seconds)
+        rows.append((name, states, seconds * 1e3, their_states, *their_times))
     headings = ("task", "states", "ours (ms)", "MONA states", "ltlf2dfa + MONA (ms)", "ratio")
     report("Tasks that people write", headings, rows, config.out, "translate_families")
 

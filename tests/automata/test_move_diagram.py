@@ -127,6 +127,20 @@ def test_congruences(table: IntArray, labels: list[int], how: str) -> None:
     assert np.array_equal(table_of(quotient), found[table[kept]])
 
 
+@given(full_tables(), st.sets(st.integers(0, 5)))
+def test_halted_states(table: IntArray, drawn: set[int]) -> None:
+    states = np.array([state for state in sorted(drawn) if state < len(table)], dtype=np.int32)
+    expected = table.copy()
+    expected[states] = states[:, None]
+    found = moves.halted(diagram_of(table), states)
+    assert isinstance(found, MoveDiagram)
+    check_reduced(found)
+    assert np.array_equal(table_of(found), expected)
+    by_table = moves.halted(Table(np.arange(LETTERS, dtype=np.int32), table), states)
+    assert isinstance(by_table, Table)
+    assert np.array_equal(by_table.columns, expected)
+
+
 @given(full_tables(), full_tables())
 def test_side_by_side(left: IntArray, right: IntArray) -> None:
     union = union_of_moves([diagram_of(left), diagram_of(right)])

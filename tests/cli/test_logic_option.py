@@ -79,3 +79,20 @@ def test_families_in_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     status, text = run(capsys, "tasks", "--family", f"file:{path}", "--symbols", "a,b,c")
     assert status == 0
     assert ".* ; b ; c" in text
+
+
+def test_hints_name_the_right_option(capsys: pytest.CaptureFixture[str]) -> None:
+    status, text = run(capsys, "explain", "F a", "--against", "<a>tt")
+    assert status == 2
+    assert "add --against-logic ldlf" in text
+    assert "looks like" not in run(capsys, "compile", "<a; b tt", "--logic", "ldlf")[1]
+    status, text = run(capsys, "compile", "re: a", "--logic", "ldlf")
+    assert status == 2
+    assert "says that it is in re, and the logic that is asked for is ldlf" in text
+
+
+def test_past_formulas_are_told_of_their_language(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("compile", "explain"):
+        text = " ".join(run(capsys, command, "Y a")[1].split())
+        assert "if the formula is to hold at the last step, add --logic ppltl" in text
+        assert "ppltl" not in run(capsys, command, "a & !a")[1]

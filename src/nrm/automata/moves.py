@@ -6,6 +6,7 @@ same operations here, so what stands on them need not ask which it is.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -84,6 +85,17 @@ def quotient(moves: Moves, blocks: Blocks) -> tuple[Moves, IntArray]:
         return diagram_quotient(moves, blocks)
     columns, kept = minimisation.quotient(moves.columns, blocks)
     return Table(moves.letters, columns), kept
+
+
+def halted(moves: Moves, states: IntArray) -> Moves:
+    """The moves, but for some states, which no letter leaves any more."""
+    if isinstance(moves, MoveDiagram):
+        roots = moves.roots.copy()
+        roots[states] = -1 - states
+        return renumbered(replace(moves, roots=roots), np.arange(moves.states, dtype=np.int32))
+    columns = moves.columns.copy()
+    columns[states] = states[:, None]
+    return Table(moves.letters, columns)
 
 
 def canonical(moves: Moves, initial: State) -> tuple[Moves, IntArray]:

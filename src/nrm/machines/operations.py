@@ -102,9 +102,8 @@ def until_over(machine: MachineLike) -> MooreMachine:
     if not whole.accepting.any():
         return minimise(whole)
     over = np.flatnonzero(whole.accepting | whole.dead)
-    columns = whole.columns.copy()
-    columns[over] = over[:, None]
-    return minimise(MooreMachine(whole.alphabet, whole.letters, columns, whole.accepting, whole.outputs, whole.initial))
+    moves = moving.halted(whole.moves, over.astype(np.int32))
+    return minimise(MooreMachine.of_moves(whole.alphabet, moves, whole.accepting, whole.outputs, whole.initial))
 
 
 def product(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nrm.errors import FormulaSyntaxError
+from nrm.errors import FormulaSyntaxError, LimitError
 from nrm.logic.ltlf.patterns import PATTERNS
-from nrm.logic.regex import Regex, holds, parse, translate
+from nrm.logic.regex import Regex, derivatives, holds, parse, translate
 from nrm.logic.regex.formula import Op
 from nrm.machines import Alphabet, Task
 from tests.logic.languages import check_meaning, check_text, machine_of
@@ -129,6 +129,8 @@ def test_by_hand() -> None:
         ("!a*", 0, "'!' negates one step, and a* is longer; write (!a)*"),
         ("a{3,2}", 1, "at least 3 times and at most 2"),
         ("a{1000}", 2, "the number 1000 is too large; the limit is 200"),
+        ("a+", 2, "'+' stands between two choices: for once or more, write a{1,}"),
+        ("(a+);b", 3, "for once or more, write a{1,}"),
         ("a* -> b", 0, "'->' joins single steps, and a* is longer"),
         ("visit(a; b)", 6, "patterns inside regular expressions take single steps"),
         ("existence(a, b)", 0, "takes a number from 1 to 200, not b"),
@@ -139,3 +141,15 @@ def test_errors_point_at_the_place(text: str, position: int, message: str) -> No
         parse(text)
     assert message in str(caught.value)
     assert caught.value.position == position
+
+
+@pytest.mark.parametrize("text", ["a{200}{200}", "(b; a{100}){100}*", "a{0,200}{0,200}"])
+def test_repetitions_have_a_limit_once_written_out(text: str) -> None:
+    with pytest.raises(LimitError, match=r"written out the expression has .* steps"):
+        translate(text, exclusive=False)
+
+
+def test_expressions_that_grow_on_the_way_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derivatives, "MOST_WORK", 20_000)
+    with pytest.raises(LimitError, match="more than 20,000 parts on the way"):
+        translate("(a; b + b; a){0,12}{0,12}", exclusive=False)
