@@ -49,7 +49,8 @@ def _grounder(world: BatchedWorld, name: str) -> nn.Module:
         return together
     if name == "auto":  # images without end are images of ever new layouts
         one_place = getattr(world, "one_place", False)
-        return grounder_for(world.shape, symbols, endless=world.frames is None, one_place=one_place)
+        many = tasks_of(world) is not None
+        return grounder_for(world.shape, symbols, endless=world.frames is None, one_place=one_place, many=many)
     made: nn.Module = GROUNDERS[name].from_shape(world.shape, symbols)
     return made
 

@@ -192,7 +192,7 @@ class MooreMachine:
     @cached_property
     def _key(self) -> tuple[object, ...]:
         # Diagrams of one function can differ in the order of questions; the sizes of classes cannot.
-        wide = not self.alphabet.is_exclusive and len(self.alphabet.symbols) > DENSE
+        wide = self.alphabet.is_free and len(self.alphabet.symbols) > DENSE
         letters = self.class_sizes if wide else self.letter_class.tobytes()
         arrays = (self.columns, self.accepting, self.outputs)
         return (self.alphabet, self.initial, self.columns.shape, letters, *(array.tobytes() for array in arrays))
@@ -253,7 +253,7 @@ def _validate(machine: MooreMachine) -> None:
         if length != states:
             raise MachineError(f"'{field}' has {length} entries for {states} states")
     if isinstance(machine.letters, LetterDiagram):
-        if machine.letters.propositions != len(machine.alphabet.symbols) or machine.alphabet.is_exclusive:
+        if machine.letters.propositions != len(machine.alphabet.symbols) or not machine.alphabet.is_free:
             raise MachineError(
                 f"the diagram of letters is over {machine.letters.propositions} propositions, the alphabet over "
                 f"{len(machine.alphabet.symbols)} {machine.alphabet.kind} symbols"

@@ -90,7 +90,7 @@ class Task:
         if isinstance(self.formula, GivenMachine):
             return with_rewards(self.formula.machine, self.reward)
         language = LANGUAGES[self.logic]
-        hint = None if self.alphabet.is_exclusive or self.reward != "distance" else getattr(language, "hint", None)
+        hint = None if not self.alphabet.is_free or self.reward != "distance" else getattr(language, "hint", None)
         if hint is not None and (said := hint(self.formula)):
             warnings.warn(said, NrmWarning, stacklevel=6)
         dfa = language.dfa(self.formula, self.alphabet.is_exclusive, limits)

@@ -24,3 +24,9 @@ class FlatFeatures(nn.Module):
         """(n, width)."""
         scaled: Tensor = (observations.flatten(1).float() - self.centre) / self.spread
         return scaled
+
+
+def waves(numbers: Tensor, frequencies: Sequence[float]) -> Tensor:
+    """Numbers (n, width), then their sines and cosines at each frequency: (n, width * (1 + 2 * frequencies))."""
+    turned = [numbers * frequency for frequency in frequencies]
+    return torch.cat([numbers, *(part for angle in turned for part in (angle.sin(), angle.cos()))], -1)

@@ -71,10 +71,13 @@ class GroundingConfig:
     learn: bool = True
     """Whether the grounder learns; without, that of `initial` stays as it is."""
     belief: Belief = "conditioned"
-    """Whether the policy's belief takes in the rewards received, or follows the observations alone (the paper)."""
+    """Whether the policy's belief takes in the rewards received, follows the observations alone (open, the paper), or
+    likewise by the most probable symbol of each step (crisp)."""
+    target: float = TARGET
+    """Nats a step at which episodes count as explained, so that a burst ends or is skipped."""
 
     def __post_init__(self) -> None:
-        for name in ("every", "keep", "epochs", "restarts", "learning_rate"):
+        for name in ("every", "keep", "epochs", "restarts", "learning_rate", "target"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ConfigError(f"grounding.{name} must be positive, not {getattr(self, name)}")
 
@@ -93,7 +96,7 @@ class GroundingConfig:
             restarts=self.restarts or (32 if self.objective == "em" else 4),
             network_restarts=RECURRENT_RESTARTS if recurrent else 1,
             patience=max(20, self.epochs // 4),
-            target=TARGET,
+            target=self.target,
             seed=seed,
         )
         if listed or self.objective == "em":
