@@ -82,7 +82,8 @@ class Evaluate:
         if any((self.task, self.family, self.file, self.rewards, self.crisp, self.greedy)):
             raise UsageError(
                 f"the agent in {self.run_folder} was trained on one task, and is always tested both ways; for --task, "
-                "--family, --file, --rewards, --crisp and --greedy, train one on many: nrm train --tasks mixture --world letter"
+                "--family, --file, --rewards, --crisp and --greedy, train one on many: nrm train --tasks mixture "
+                "--world letter"
             )
         greedy, sampled = (
             evaluate(trainer, config.build_world(min(16, self.episodes)), self.episodes, self.seed, greedy=best)

@@ -30,8 +30,8 @@ class Alphabet:
 
     `exclusive`: exactly one of `symbols` holds at each step (the paper's setting), and letter i is symbol i.
     `propositional`: any subset holds, and bit i of a letter's number says whether proposition i is true. Where a world
-    shows few of the subsets, `occurring` lists them and letter i is the i-th: then nothing is asked of what never holds,
-    such as two things at once that are far apart.
+    shows few of the subsets, `occurring` lists them and letter i is the i-th: then nothing is asked of what never
+    holds, such as two things at once that are far apart.
     """
 
     symbols: tuple[Symbol, ...]
@@ -198,7 +198,9 @@ class Alphabet:
         """For each letter its class in an automaton over some of the symbols."""
         lifted = dfa.lifted(self.symbols)
         if self.occurring is not None:
-            classes = [lifted.at(bits) if isinstance(lifted, LetterDiagram) else lifted[bits] for bits in self.occurring]
+            classes = [
+                lifted.at(bits) if isinstance(lifted, LetterDiagram) else lifted[bits] for bits in self.occurring
+            ]
             return np.array(classes, dtype=np.int32)
         return lifted if isinstance(lifted, LetterDiagram) or not self.is_exclusive else lifted[:-1]
 
@@ -217,7 +219,9 @@ class Alphabet:
                 f"(the limit is {MOST_LISTED} propositions)"
             )
         if self.occurring is not None:
-            return np.array([[bits >> bit & 1 for bit in range(len(self.symbols))] for bits in self.occurring], np.int32)
+            return np.array(
+                [[bits >> bit & 1 for bit in range(len(self.symbols))] for bits in self.occurring], np.int32
+            )
         letters = np.arange(self.size, dtype=np.int32)[:, None]
         return letters >> np.arange(len(self.symbols), dtype=np.int32) & 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from math import prod
 
@@ -26,7 +27,19 @@ class FlatFeatures(nn.Module):
         return scaled
 
 
-def waves(numbers: Tensor, frequencies: Sequence[float]) -> Tensor:
-    """Numbers (n, width), then their sines and cosines at each frequency: (n, width * (1 + 2 * frequencies))."""
-    turned = [numbers * frequency for frequency in frequencies]
-    return torch.cat([numbers, *(part for angle in turned for part in (angle.sin(), angle.cos()))], -1)
+def directions(width: int, count: int, slowest: float, fastest: float) -> Tensor:
+    """(width, count) ways along which waves go: drawn evenly by torch's generator, ever faster from first to last.
+
+    How fast is told in radians for each unit, in equal ratios.
+    """
+    drawn = torch.randn(width, count)
+    return drawn / drawn.norm(dim=0) * torch.logspace(math.log10(slowest), math.log10(fastest), count)
+
+
+def waves(numbers: Tensor, ways: Tensor) -> Tensor:
+    """Numbers (n, width), and sines and cosines along ways (width, count): (n, width + 2 * count).
+
+    A network learns what changes over a short way far sooner from these (Fourier features, Tancik et al., 2020).
+    """
+    angles = numbers @ ways
+    return torch.cat([numbers, angles.sin(), angles.cos()], -1)

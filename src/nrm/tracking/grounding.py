@@ -19,7 +19,7 @@ from nrm.neural.batches import EpisodeBatch
 from nrm.neural.config import Objective
 from nrm.neural.consistency import contradiction
 from nrm.neural.frames import FrameTable
-from nrm.tracking.burst_policy import BurstPolicy, Decision
+from nrm.tracking.burst_policy import BurstPolicy, Decision, still_falling
 from nrm.tracking.memories import Belief
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.tracker import Tracker
@@ -73,11 +73,14 @@ class GroundingConfig:
     belief: Belief = "conditioned"
     """Whether the policy's belief takes in the rewards received, follows the observations alone (open, the paper), or
     likewise by the most probable symbol of each step (crisp)."""
+    longest: int | None = None
+    """Steps of an episode that are learned from; all when absent. What comes later counts for no less, but a few very
+    long episodes would make every burst as slow as if all were."""
     target: float = TARGET
     """Nats a step at which episodes count as explained, so that a burst ends or is skipped."""
 
     def __post_init__(self) -> None:
-        for name in ("every", "keep", "epochs", "restarts", "learning_rate", "target"):
+        for name in ("every", "keep", "epochs", "restarts", "learning_rate", "longest", "target"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ConfigError(f"grounding.{name} must be positive, not {getattr(self, name)}")
 
@@ -152,11 +155,13 @@ class Grounding:
         most: int,
         frames: Tensor | None = None,
         blank: Tensor | None = None,
+        longest: int | None = None,
     ) -> None:
         """`memory`: told to look at the grounder anew; `settings`: how a burst learns, the seed of the first included.
 
         `every`: episodes between two bursts; `most`: episodes kept; `frames`: what row numbers stand for, if episodes
-        hold these; `blank`: (0, …) no observations, but of the kind that will come, for saved states.
+        hold these; `blank`: (0, …) no observations, but of the kind that will come, for saved states; `longest`: most
+        steps of an episode that are learned from.
         """
         self.model = model
         self._memory = memory
@@ -166,6 +171,7 @@ class Grounding:
         self._frames = FrameTable()
         self._listed = None if frames is None else self._frames.add(frames.numpy())
         self._blank = torch.empty(0) if blank is None else blank
+        self._longest = longest
         self._kept: list[Recorded] = []
         self._fresh: list[Recorded] = []
         self._policy = BurstPolicy(settings.target)
@@ -225,7 +231,8 @@ class Grounding:
         self._kept = self._most_telling([*self._kept, *fresh])
         before, _ = self._surprise(self._batch(self._kept))
         record = fit(self.model, self._buffer(self._kept), "grounding", settings)
-        self._policy.learned(before, record.best.held_out, record.best.train)
+        settled = not still_falling(record)
+        self._policy.learned(before, record.best.held_out, record.best.train, settled)
         self._memory.refresh()
         self._forget()
         return Burst(loss, explained, record, decision)
@@ -238,6 +245,8 @@ class Grounding:
 
     def _numbered(self, episode: RecordedEpisode) -> Recorded:
         """An episode whose observations are numbers of frames."""
+        if self._longest is not None and episode.length > self._longest:
+            episode = episode.begun(self._longest)
         letters = None if self.model.recurrence is None else episode.letters
         if self._listed is not None:
             return Recorded(self._listed[episode.observations], episode.rewards, letters, episode.task)

@@ -12,11 +12,12 @@ from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, S
 from nrm.agents.networks.running import RunningFeatures
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
-from nrm.neural.layers import waves
+from nrm.neural.layers import directions, waves
 
-FREQUENCIES = (1.5, 3.0)
-"""Of the sines and cosines, in radians for each standard deviation of a number."""
-FIELDS = 64
+WAVES = 64
+SLOWEST, FASTEST = 1.0, 5.0
+"""Of the waves, in radians for each standard deviation of the numbers."""
+FIELDS = 96
 """Functions of what is seen."""
 FILTERS = 16
 """Mixtures of them that the memory writes."""
@@ -26,13 +27,16 @@ READ = 64
 
 
 class Waves(RunningFeatures):
-    """Numbers, scaled, with sines and cosines of their multiples: what changes over a short way becomes easy to see."""
+    """Numbers, scaled, with waves along drawn ways: what changes over a short way becomes easy to see."""
+
+    ways: Tensor
 
     def __init__(self, shape: Sequence[int], scaled: bool) -> None:
         """`scaled`: whether numbers are scaled by what was seen so far."""
         super().__init__(shape)
         self.scaled = scaled
-        self.width *= 1 + 2 * len(FREQUENCIES)
+        self.register_buffer("ways", directions(self.width, WAVES, SLOWEST, FASTEST))
+        self.width += 2 * WAVES
 
     def settle(self) -> None:
         """Scale by what was noticed, unless numbers stay as they are."""
@@ -41,7 +45,7 @@ class Waves(RunningFeatures):
 
     def forward(self, observations: Tensor) -> Tensor:
         """(n, width)."""
-        return waves(super().forward(observations), FREQUENCIES)
+        return waves(super().forward(observations), self.ways)
 
 
 class FourierNetwork(SharedTrunk):
@@ -64,7 +68,7 @@ class FourierNetwork(SharedTrunk):
         width = self.encoder.width
         self.fields = nn.Linear(width, FIELDS)
         self.filters = nn.Linear(memory, FILTERS * FIELDS)
-        self.first = nn.Linear(width + memory + FILTERS, HIDDEN)
+        self.first = nn.Linear(FIELDS + memory + FILTERS, HIDDEN)
         self.second = nn.Linear(HIDDEN, HIDDEN)
         self.actor = head.layer(HIDDEN)
         self.critic = nn.Linear(HIDDEN, 1)
@@ -80,9 +84,9 @@ class FourierNetwork(SharedTrunk):
 
     def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
         """(n, 256) from features (n, width) and memory (n, memory)."""
-        fields = self.fields(features).relu().unsqueeze(-1)
-        mixed = torch.bmm(self.filters(memory).view(-1, FILTERS, FIELDS), fields).squeeze(-1).relu()
-        result: Tensor = self.second(self.first(torch.cat([features, memory, mixed], 1)).relu()).relu()
+        fields = self.fields(features).relu()
+        mixed = torch.bmm(self.filters(memory).view(-1, FILTERS, FIELDS), fields.unsqueeze(-1)).squeeze(-1).relu()
+        result: Tensor = self.second(self.first(torch.cat([fields, memory, mixed], 1)).relu()).relu()
         return result
 
 

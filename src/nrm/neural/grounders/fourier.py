@@ -9,36 +9,39 @@ from torch import Tensor, nn
 
 from nrm.errors import EpisodeError
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
-from nrm.neural.layers import waves
+from nrm.neural.layers import directions
+from nrm.neural.layers import waves as along
 
 
 class FourierGrounder(Grounder):
-    """Numbers with sines and cosines of their multiples, two hidden layers of ReLU, softmax at the end.
+    """Numbers with sines and cosines along drawn ways, two hidden layers of ReLU, softmax at the end.
 
-    A plain network learns slowly what changes over a short way (its bias is to low frequencies: Tancik et al., 2020);
-    waves make circles of some tenths sharp. Observations (n, …) are flattened.
+    A plain network learns slowly what changes over a short way; waves make borders sharp. Observations (n, …) are
+    flattened.
     """
 
     name = "fourier"
     label = "waves over vectors"
+    ways: Tensor
 
     def __init__(
         self,
         inputs: int,
         symbols: int,
         hidden: Sequence[int] = (128, 128),
-        frequencies: Sequence[float] = (1.5, 3.0, 6.0),
+        waves: int = 64,
+        slowest: float = 1.0,
+        fastest: float = 10.0,
         independent: bool = False,
     ) -> None:
-        """`frequencies`: of the waves, in radians for each unit of an observation."""
-        hidden, frequencies = tuple(int(width) for width in hidden), tuple(float(each) for each in frequencies)
-        super().__init__(
-            independent, inputs=inputs, symbols=symbols, hidden=list(hidden), frequencies=list(frequencies)
-        )
+        """`slowest`, `fastest`: of the `waves`, in radians for each unit of an observation."""
+        hidden = [int(width) for width in hidden]
+        config = {"hidden": hidden, "waves": waves, "slowest": slowest, "fastest": fastest}
+        super().__init__(independent, inputs=inputs, symbols=symbols, **config)
         self.inputs = inputs
-        self.frequencies = frequencies
+        self.register_buffer("ways", directions(inputs, waves, slowest, fastest))
         layers: list[nn.Module] = []
-        width = inputs * (1 + 2 * len(frequencies))
+        width = inputs + 2 * waves
         for wide in hidden:
             layers += [nn.Linear(width, wide), nn.ReLU()]
             width = wide
@@ -57,7 +60,7 @@ class FourierGrounder(Grounder):
                 f"the grounder reads {self.inputs} numbers per observation, but observations of shape "
                 f"{tuple(observations.shape[1:])} have {flat.shape[1]}"
             )
-        return self.probabilities(self.layers(waves(flat.to(self.dtype), self.frequencies)))
+        return self.probabilities(self.layers(along(flat.to(self.dtype), self.ways)))
 
 
 GROUNDERS.register(FourierGrounder)
