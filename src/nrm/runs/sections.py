@@ -82,11 +82,25 @@ MANY_IMAGES = Preset(64)
 """The same from images, where learning to see takes more steps of descent and not more of the world."""
 
 MANY_VECTORS = Preset(
-    64,
+    256,
     {
-        "algorithm": {"epochs": 2, "minibatch": 512, "discount": 0.98, "final_penalty_weight": 0.2},
+        "algorithm": {
+            "epochs": 3,
+            "minibatch": 1024,
+            "discount": 0.985,
+            "learning_rate": 7e-4,
+            "final_penalty_weight": 0.5,
+        },
         "tasks": {"curriculum": "success", "most_states": 8},
-        "grounding": {"belief": "open", "every": 200, "keep": 600, "epochs": 40, "target": 0.0005},
+        "grounding": {
+            "belief": "open",
+            "every": 200,
+            "keep": 800,
+            "epochs": 60,
+            "longest": 120,
+            "steady": True,
+            "target": 0.0005,
+        },
     },
 )
 """The same from positions, where ways are long: short tasks come first, and symbols are learned a little all the time.

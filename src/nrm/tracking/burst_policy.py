@@ -20,8 +20,6 @@ GAP = 2.0
 """Held-out episodes whose loss is larger than that of those learned from by this factor: more episodes would help."""
 GAIN = 0.9
 """A burst that leaves more than this share of the loss has brought nothing."""
-FALLING = 0.95
-"""A loss below this share of the one before it still falls."""
 MOST_WAITING = 32
 """Checks that a back-off may last at most."""
 
@@ -43,12 +41,6 @@ def left_to_learn(record: FitRecord, target: float) -> Decision:
     return Decision("as good as it gets", f"loss {best.held_out:.4f} is where learning settled, above {target:g}")
 
 
-def still_falling(record: FitRecord) -> bool:
-    """Whether the best attempt ended because its epochs were over, while each still brought a good deal."""
-    best = record.best
-    return best.stopped == "all epochs done" and best.epochs > 1 and best.losses[-1] < FALLING * best.losses[-2]
-
-
 @dataclass
 class BurstPolicy:
     """Decides at every check of new episodes whether a burst of learning is due."""
@@ -63,12 +55,16 @@ class BurstPolicy:
     waited: int = 0
     last: float = float("inf")
     """The loss at the last check."""
+    steady: bool = False
+    """Whether all that is not explained is learned from: where bursts are so short that none of them settles."""
 
     def decide(self, loss: float) -> Decision:
         """What to do about new episodes with this loss, in nats a step, under the present grounder."""
         before, self.last = self.last, loss
         if loss <= self.target:
             return Decision("explained", f"loss {loss:.4f} is at most {self.target:g}")
+        if self.steady:
+            return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}, and learning is steady")
         if loss <= USUAL * self.reached:
             return Decision("as good as it gets", f"loss {loss:.4f}, and learning settled at {self.reached:.4f}")
         if self.waited < self.wait and loss <= SURPRISE * before:
@@ -78,15 +74,14 @@ class BurstPolicy:
             return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}")
         return Decision("learn", f"loss {loss:.4f} is more than learning has settled at, {self.reached:.4f}")
 
-    def learned(self, before: float, after: float, train: float | None = None, settled: bool = True) -> None:
+    def learned(self, before: float, after: float, train: float | None = None) -> None:
         """Take in what a burst brought: the loss of what it learned from before, and of held-out episodes after.
 
         `train`: the loss of what it learned from after. Where that is far below, the grounder knows its episodes by
-        heart, and learning has not settled: further episodes would teach it more. `settled`: whether the burst ended
-        by itself, and not while its loss still fell.
+        heart, and learning has not settled: further episodes would teach it more.
         """
         by_heart = train is not None and after > GAP * max(train, self.target)
-        self.reached = 0.0 if by_heart or not settled else after
+        self.reached = 0.0 if by_heart else after
         self.waited = 0
         self.wait = min(MOST_WAITING, 2 * self.wait or 1) if after > GAIN * before else 0
 

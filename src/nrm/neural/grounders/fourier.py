@@ -28,10 +28,10 @@ class FourierGrounder(Grounder):
         self,
         inputs: int,
         symbols: int,
-        hidden: Sequence[int] = (128, 128),
+        hidden: Sequence[int] = (64, 64),
         waves: int = 64,
         slowest: float = 1.0,
-        fastest: float = 10.0,
+        fastest: float = 5.0,
         independent: bool = False,
     ) -> None:
         """`slowest`, `fastest`: of the `waves`, in radians for each unit of an observation."""
