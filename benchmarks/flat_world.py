@@ -19,8 +19,12 @@ import numpy as np
 import torch
 
 from benchmarks.unseen import all_runs, curve, outcomes
+from nrm.agents import Trainer
+from nrm.agents.evaluation import play
+from nrm.envs.plane import FLAT
+from nrm.envs.plane.painter import colour
 from nrm.machines import TaskPool
-from nrm.runs import choose_run
+from nrm.runs import RunConfig, choose_run
 from nrm.tracking import Belief
 
 FORMULAS = (
@@ -32,6 +36,8 @@ FORMULAS = (
 )
 PUBLISHED = {"DeepLTL": (1.000, 0.999, 0.978, 0.860, 0.996)}
 """As published, with true symbols, after 15 million frames."""
+DRAWN, EPISODES_DRAWN = 1, 8
+"""The number of the formula of which paths are drawn, and how many."""
 BELIEFS: dict[str, tuple[Belief, ...]] = {"nrm": ("open", "crisp", "conditioned")}
 """How agents of a method are tested; one way where they are told what holds."""
 
@@ -49,7 +55,52 @@ def run(method: str, actions: str, seed: int, steps: int, every: int, episodes: 
     final["open"] = found["curve"][-1]["formulas"]
     borders = trainer.borders()
     named = None if borders is None else {"plane": borders.overall.plain, "each": borders.overall.balanced}
-    return found | {"method": method, "actions": actions, "seed": seed, "final": final, "named": named}
+    ways = paths(config, trainer, test.subset([DRAWN]), first_seed)
+    return found | {
+        "method": method,
+        "actions": actions,
+        "seed": seed,
+        "final": final,
+        "named": named,
+        "paths": ways,
+    }
+
+
+def paths(config: RunConfig, trainer: Trainer, task: TaskPool, seed: int) -> list[dict[str, Any]]:
+    """Where some episodes of one task led: their points, and whether they succeeded."""
+    world = config.build_world(EPISODES_DRAWN, task)
+    points: list[list[list[float]]] = [[] for _ in range(world.count)]
+    won: dict[int, bool] = {}
+    for played in play(trainer, world, seed, greedy=False, belief="open"):
+        places = played.batch.final_observation.tolist()
+        for one in range(world.count):
+            if one not in won:
+                points[one].append([round(number, 3) for number in places[one]])
+                if bool(played.done[one]):
+                    won[one] = bool(world.machine.accepting[int(played.state[one])])
+        if len(won) == world.count:
+            break
+    return [{"points": way, "won": won[number]} for number, way in enumerate(points)]
+
+
+def draw(result: dict[str, Any], path: Path) -> None:
+    """The plane with the paths of one run."""
+    from matplotlib import pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(5.2, 5.5), layout="constrained")
+    for disc in FLAT.placed:
+        shade = [part / 255 for part in colour(FLAT, disc.name)]
+        axis.add_patch(plt.Circle((disc.x, disc.y), disc.radius, color=shade, alpha=0.55, linewidth=0))
+    for way in result["paths"]:
+        x, y = np.array(way["points"]).T
+        axis.plot(x, y, color="#222222" if way["won"] else "#999999", linewidth=1.1)
+        axis.plot(x[0], y[0], "o", color="white", markeredgecolor="#222222", markersize=5)
+        axis.plot(x[-1], y[-1], "*" if way["won"] else "x", color="#222222", markersize=9)
+    left, bottom, right, top = FLAT.bounds
+    axis.set(xlim=(left, right), ylim=(bottom, top), aspect="equal", xticks=(-2, 0, 2), yticks=(-2, 0, 2))
+    axis.set_title(FORMULAS[DRAWN], fontsize=10)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
 
 
 def table(results: list[dict[str, Any]]) -> str:
@@ -73,7 +124,8 @@ def _rows(method: str, actions: str, mine: list[dict[str, Any]]) -> Iterable[str
     told = {"nrm": "none", "rm": "true"}.get(method, "")
     for belief in BELIEFS.get(method, ("open",)):
         success = np.array([[value for value, _ in result["final"][belief]] for result in mine])
-        steps = np.nanmean([[value for _, value in result["final"][belief]] for result in mine], 0)
+        counts = np.array([[value for _, value in result["final"][belief]] for result in mine])
+        steps = [np.nanmean(column) if np.isfinite(column).any() else np.nan for column in counts.T]
         how = f", {belief}" if method in BELIEFS else ""
         cells = " | ".join(
             f"{mean:.3f} ({worst:.2f}; {count:.0f})"
@@ -93,9 +145,10 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=["nrm", "rm"])
     parser.add_argument("--actions", nargs="+", default=["discrete", "continuous"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[500, 501, 502, 503, 504])
-    parser.add_argument("--steps", type=int, default=1_500_000)
-    parser.add_argument("--every", type=int, default=500_000)
+    parser.add_argument("--steps", type=int, default=1_000_000)
+    parser.add_argument("--every", type=int, default=250_000)
     parser.add_argument("--episodes", type=int, default=500)
+    parser.add_argument("--figure", type=Path, help="draw the paths of the first run here")
     options = parser.parse_args()
     torch.set_num_threads(1)
     names = {
@@ -111,7 +164,10 @@ def main() -> None:
         for method in options.methods
         for seed in options.seeds
     }
-    print(table(list(all_runs(options.out / "flat_world", names, run))))
+    results = list(all_runs(options.out / "flat_world", names, run))
+    print(table(results))
+    if options.figure is not None:
+        draw(results[0], options.figure)
 
 
 if __name__ == "__main__":
