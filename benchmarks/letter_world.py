@@ -15,10 +15,14 @@ import numpy as np
 import torch
 
 from benchmarks.unseen import all_runs, curve, outcomes
+from nrm.agents import Trainer
+from nrm.agents.evaluation import evaluate
+from nrm.agents.task_evaluation import EDGES, by_size
 from nrm.families import draw_pool
 from nrm.families.chains import Reach, ReachAvoid
+from nrm.families.compounds import Avoidance, Conjunctions
 from nrm.machines import TaskPool
-from nrm.runs import choose_run
+from nrm.runs import RunConfig, choose_run
 
 FORMULAS = (
     "F (a & (!b U c)) & F d",
@@ -48,7 +52,41 @@ def run(method: str, seed: int, steps: int, every: int, episodes: int, world: st
     }.items():
         pool = draw_pool(family, config.alphabet, 20, 77_000 + seed, without=trainer.tasks.machines)
         longer[name] = float(np.mean([one.success for one in outcomes(config, trainer, pool, 50, 91_000)]))
-    return found | {"method": method, "seed": seed, "world": world, "longer": longer}
+    random = random_formulas(config, trainer, seed)
+    return found | {"method": method, "seed": seed, "world": world, "longer": longer, "random": random}
+
+
+def random_formulas(config: RunConfig, trainer: Trainer, seed: int) -> list[list[float]]:
+    """Fewest and most states, tasks, success rate, by size of machine: a thousand random formulas, never trained.
+
+    Half of them are two to four chains of up to five steps, the others up to four such chains with things that must
+    never happen. Ten thousand episodes, so about ten of each.
+    """
+    assert trainer.tasks is not None
+    families = (Conjunctions(parts=4, longest=5), Avoidance(parts=4, longest=5))
+    pools = [
+        draw_pool(family, config.alphabet, 500, 78_000 + seed, without=trainer.tasks.machines) for family in families
+    ]
+    world = config.build_world(250, TaskPool.of(machine for pool in pools for machine in pool.machines))
+    found = evaluate(trainer, world, 10_000, 92_000 + seed, greedy=False, belief="open").by_task
+    return [[one.least, one.most, one.tasks, one.success_rate] for one in by_size(found)]
+
+
+def sizes_table(results: list[dict[str, object]]) -> str:
+    """Markdown: success on the random formulas by size of machine, the mean over seeds."""
+    methods = list(dict.fromkeys(str(result["method"]) for result in results if "random" in result))
+    rates: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for result in results:
+        for _, most, tasks, rate in result.get("random", []):  # type: ignore[attr-defined]
+            edge = next((edge for edge in EDGES if most <= edge), None)
+            named = f"more than {EDGES[-1]}" if edge is None else f"up to {edge}"
+            rates.setdefault(named, {}).setdefault(str(result["method"]), []).append((tasks, rate))
+    lines = ["| states | tasks | " + " | ".join(method.upper() for method in methods) + " |"]
+    lines.append("| --- | ---: |" + " ---: |" * len(methods))
+    for named, of in rates.items():
+        cells = (f"{np.average([r for _, r in of[m]], weights=[n for n, _ in of[m]]):.3f}" for m in methods)
+        lines.append(f"| {named} | {sum(n for n, _ in of[methods[0]]):.0f} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def table(results: list[dict[str, object]]) -> str:
@@ -134,7 +172,7 @@ def main() -> None:
         for seed in options.seeds
     }
     results = list(all_runs(options.out / f"{options.world}_world", names, run))
-    print(table(results))
+    print(table(results), sizes_table(results), sep="\n\n")
     if options.figure is not None:
         draw(results, options.figure)
 

@@ -1,5 +1,7 @@
 """The network that finds the agent and sees things from there."""
 
+import math
+
 import pytest
 import torch
 from torch import Tensor
@@ -61,8 +63,8 @@ def test_what_moves_together_looks_the_same() -> None:
     net = network(32)  # 4x4 places
     with torch.no_grad():
         net.position.zero_()
-        net.looks.zero_()
-        net.looks[:, 0] = 10.0
+        net.looks.weight.zero_()
+        net.looks.weight[:, 0, 1, 1] = 10.0
         maps = torch.zeros(2, CHANNELS, 4, 4)
         maps[0, 0, 1, 1] = maps[1, 0, 2, 2] = 1.0
         maps[0, 1, 0, 1] = maps[1, 1, 1, 2] = 1.0
@@ -89,8 +91,8 @@ def test_vectors_are_refused_with_the_way_out() -> None:
 def test_actions_are_told_from_where_the_attended_place_went() -> None:
     net = network(32)  # 4x4 places
     with torch.no_grad():
-        net.looks.zero_()
-        net.looks[:, 0] = 100.0
+        net.looks.weight.zero_()
+        net.looks.weight[:, 0, 1, 1] = 100.0
         maps = torch.zeros(2, CHANNELS, 4, 4)
         maps[0, 0, 1, 1] = maps[1, 0, 1, 2] = 1.0
         before, after = maps.flatten(1)[:1], maps.flatten(1)[1:]
@@ -110,19 +112,24 @@ def drawn_agent(encoder: str = "auto", seed: int = 0) -> PPO:
     return made
 
 
-def test_surprise_is_the_mean_of_what_single_actions_surprise_by() -> None:
+def test_surprise_is_what_single_actions_surprise_by_and_what_is_missed_of_what_moves() -> None:
     agent = drawn_agent()
     rollout = agent.collect().thinned(4)
     assert len(rollout.reward) == 4
-    net, alone = agent.policy, []
+    net, alone, unseen = agent.policy, [], []
     for time in range(4):
         for env in range(16):
             seen = [column[time, env].unsqueeze(0) for column in (rollout.observation, rollout.final_observation)]
             scores = net.action_scores(*(net.encoder(one) for one in seen))
             alone.append(-scores.log_softmax(-1)[0, rollout.action[time, env]])
+            changed = (seen[0] != seen[1]).any(-1).view(4, 8, 4, 8).amax((1, 3)).flatten()  # 4x4 places of 8x8 pixels
+            if 0 < changed.sum() <= 4:
+                there = torch.stack([net.attention(net.encoder(one))[0, :, changed].sum(-1) for one in seen])
+                unseen.append(-there.log().mean())
     found = agent.actor.surprise(rollout)
     assert found is not None
-    torch.testing.assert_close(found, torch.stack(alone).mean(), rtol=1e-4, atol=1e-5)
+    expected = torch.stack(alone).mean() + torch.stack(unseen).mean()
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
 @torch.no_grad()
@@ -143,5 +150,16 @@ def test_where_the_agent_is_comes_to_be_known_from_what_actions_move() -> None:
 def test_networks_that_do_not_tell_actions_are_not_asked() -> None:
     agent = drawn_agent("residual")
     assert agent.actor.surprise(agent.collect()) is None
-    assert PPOConfig(inverse_weight=0.5).inverse_weight_at(0.25) == pytest.approx(0.25)
-    assert PPOConfig(inverse_weight=0.5).inverse_weight_at(0.75) == 0.0
+    assert PPOConfig(inverse_weight=0.5).inverse_weight_at(0.4) == pytest.approx(0.25)
+    assert PPOConfig(inverse_weight=0.5).inverse_weight_at(0.85) == 0.0
+
+
+def test_weights_begin_as_a_compass() -> None:
+    weights = network(32).weights.mean(1).view(7, 7, 2, 8).detach()  # offsets down and right, reaches, directions
+    near, far = weights[3, 4, :, 0], weights[3, 6, :, 0]  # one and three places to the right, seen to the right
+    expected = [0.5 * math.exp(-away / reach) for away in (1, 3) for reach in (2, 6)]
+    torch.testing.assert_close(torch.cat([near, far]), torch.tensor(expected), rtol=0, atol=0.06)
+    # The same to the left has the other sign, and below the third direction speaks instead of the first.
+    torch.testing.assert_close(weights[3, 2, :, 0], -near, rtol=0, atol=0.12)
+    torch.testing.assert_close(weights[4, 3, :, 2], near, rtol=0, atol=0.12)
+    torch.testing.assert_close(weights[4, 3, :, 0], torch.zeros(2), rtol=0, atol=0.06)

@@ -162,16 +162,19 @@ class Actor:
         return logits.view(*leading, -1), values.view(leading)
 
     def surprise(self, rollout: Rollout) -> Tensor | None:
-        """The mean of -log of the probability of each action, told from what was seen before and after it.
+        """How badly what moves is seen: how much attention misses of it, and how badly it tells actions.
 
+        The latter is the mean of -log of the probability of each action, told from what was seen before and after it.
         None for networks that do not tell (those without `action_scores`), and where observations are listed.
         """
         scores = getattr(self.net, "action_scores", None)
         if scores is None or self.world.frames is not None:
             return None
-        both = self._encode(torch.stack([rollout.observation, rollout.final_observation])).flatten(1, -2)
+        images = torch.stack([rollout.observation, rollout.final_observation]).flatten(1, 2)
+        both = self._encode(images)
         log_probs, _ = self.head.evaluate(scores(*both), rollout.action.flatten(0, 1))
-        return -log_probs.mean()
+        unseen: Tensor = self.net.missed(*both, *images)
+        return unseen - log_probs.mean()
 
     @torch.no_grad()
     def judge(self, rollout: Rollout) -> tuple[Tensor, Tensor]:

@@ -20,6 +20,10 @@ from nrm.tracking import Memory
 
 THINNED = 4
 """Every fourth step of a minibatch is enough to learn from what actions change."""
+TOLD_UNTIL = 0.8
+"""The share of training after which actions are no longer told from what they changed."""
+PENALISED = (0.5, 0.9)
+"""The shares of training between which penalties come in."""
 
 
 @dataclass(frozen=True)
@@ -49,20 +53,21 @@ class PPOConfig:
     """Whether advantages are centred and scaled in every minibatch."""
     critic_weight: float = 0.5
     """Weight of the squared error of values in the loss."""
-    entropy_weight: float = 0.01
+    entropy_weight: float = 0.02
     """Weight of the policy's entropy in the loss, at the beginning."""
-    final_entropy_weight: float = 0.001
+    final_entropy_weight: float = 0.002
     """The weight that it comes down to at the end, in a straight line."""
     reward_scale: float = 0.01
     """Rewards are multiplied by this before they are learned from."""
     inverse_weight: float = 1.0
     """Weight, at the beginning, of telling actions from what they changed, for networks that do: it teaches where the
-    agent is. It comes down to nothing at the half of training."""
+    agent is. It comes down to nothing when four fifths of training are over."""
     penalty_weight: float = 0.0
-    """How much the negative reward of an episode's last step counts at the beginning. A full penalty teaches to stand
-    still before there is anything to see; without it a lost episode still costs all that it could have earned."""
+    """How much the negative reward of an episode's last step counts in the first half of training. A full penalty
+    teaches to stand still before there is anything to see; without it a lost episode still costs all that it could have
+    earned."""
     final_penalty_weight: float = 1.0
-    """The weight that it comes to at the half of training, in a straight line."""
+    """The weight that it comes to, in a straight line, when nine tenths of training are over."""
     unpaid_end: float = 0.0
     """What an episode costs, after scaling, that ends by itself with a step that pays nothing: by something that the
     task knows nothing of, such as leaving the plane. Reaching the goal pays, and losing the task costs."""
@@ -85,11 +90,13 @@ class PPOConfig:
 
     def inverse_weight_at(self, progress: float) -> float:
         """The weight of telling actions when this share of training is over."""
-        return self.inverse_weight * max(0.0, 1 - 2 * progress)
+        return self.inverse_weight * max(0.0, 1 - progress / TOLD_UNTIL)
 
     def penalty_weight_at(self, progress: float) -> float:
         """The weight of last rewards below zero when this share of training is over."""
-        return self.penalty_weight + min(1.0, 2 * progress) * (self.final_penalty_weight - self.penalty_weight)
+        begin, end = PENALISED
+        share = min(1.0, max(0.0, (progress - begin) / (end - begin)))
+        return self.penalty_weight + share * (self.final_penalty_weight - self.penalty_weight)
 
     def scaled(self, reward: Tensor, terminated: Tensor, progress: float) -> Tensor:
         """Rewards as they are learned from when this share of training is over; all (time, envs)."""

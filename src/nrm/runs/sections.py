@@ -76,7 +76,8 @@ def preset(name: str) -> Preset:
 
 MANY_SECTIONS = ("tasks", "family")
 """Sections of runs with many tasks."""
-MANY = Preset(256, {"algorithm": {"epochs": 2, "minibatch": 1024, "discount": 0.94}})
+_LARGE = {"epochs": 2, "minibatch": 1024, "discount": 0.94, "entropy_weight": 0.01, "final_entropy_weight": 0.001}
+MANY = Preset(256, {"algorithm": _LARGE})
 """Where every episode has one of many tasks: episodes are short, and rollouts large. See `docs/many-tasks.md`."""
 MANY_IMAGES = Preset(64)
 """The same from images, where learning to see takes more steps of descent and not more of the world."""

@@ -10,13 +10,16 @@ from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, S
 from nrm.agents.networks.residual import CHANNELS, Patches
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
+from nrm.neural.attention import changed_places, missed
 
 FILTERS = 16
 """Maps that the memory writes."""
-HEADS = 4
+HEADS = 2
 """Places that are looked for. One can settle on something that only looks like the agent; not all of them do."""
 DIRECTIONS = 16
 """Ways to weigh what lies around each of them."""
+REACHES = (2.0, 6.0)
+"""Places over which what lies in a direction fades, at the beginning."""
 READ = 64
 """Width of what memories that learn read."""
 SHARPNESS = 4.0
@@ -33,8 +36,12 @@ class EgocentricNetwork(SharedTrunk):
 
         out[f, k] = sum over places p, q of a[p] m[f, q] w[k, q - p]
 
-    Nobody says what the agent looks like. Attention is learned with the policy, and from what actions move: how far the
-    place that is attended to went tells which action was taken, if it is the agent's.
+    The weights begin as a compass: each is for things that lie in one direction, near or far. So what is learned of
+    things near at hand holds for those far away; weights that begin at random have to learn each offset by itself.
+
+    Nobody says what the agent looks like. Attention is learned with the policy; from what moves, since an image differs
+    from the next where the agent is; and from what actions move: how far the place that is attended to went tells which
+    action was taken, if it is the agent's.
     """
 
     offsets: Tensor
@@ -51,12 +58,15 @@ class EgocentricNetwork(SharedTrunk):
         self.encoder = Patches(sight.shape, sight.sample if normalise else None)
         height, across = self.encoder.places
         self._places = height * across
-        self.looks = nn.Parameter(torch.empty(HEADS, CHANNELS).uniform_(-(CHANNELS**-0.5), CHANNELS**-0.5))
+        self._map = (CHANNELS, height, across)
+        # The agent may lie across several places, so its neighbours tell too.
+        self.looks = nn.Conv2d(CHANNELS, HEADS, 3, padding=1)
         self.place = nn.Parameter(torch.zeros(HEADS, self._places))
         self.position = nn.Parameter(torch.randn(CHANNELS, self._places) * 0.1)
         self.filters = nn.Linear(memory, CHANNELS * FILTERS)
         self.wanted = nn.Linear(memory, READ)
-        self.weights = nn.Parameter(torch.randn((2 * height - 1) * (2 * across - 1), HEADS, DIRECTIONS) / 8)
+        compass = _compass(height, across).unsqueeze(1)
+        self.weights = nn.Parameter(compass + torch.randn(len(compass), HEADS, DIRECTIONS) / 32)
         self.register_buffer("offsets", _offsets(height, across), persistent=False)
         places = torch.cartesian_prod(torch.arange(float(height)), torch.arange(float(across)))
         self.register_buffer("coordinates", places, persistent=False)
@@ -73,7 +83,7 @@ class EgocentricNetwork(SharedTrunk):
 
     def attention(self, features: Tensor) -> Tensor:
         """(n, heads, places): how much the agent is taken to be at each place; features (n, width)."""
-        scores = self.looks @ features.reshape(-1, CHANNELS, self._places) + self.place
+        scores = self.looks(features.reshape(-1, *self._map)).flatten(2) + self.place
         return torch.softmax(SHARPNESS * scores, -1)
 
     def action_scores(self, features: Tensor, following: Tensor) -> Tensor:
@@ -81,6 +91,11 @@ class EgocentricNetwork(SharedTrunk):
         before, after = (self.attention(one) @ self.coordinates for one in (features, following))
         result: Tensor = self.moves((after - before).flatten(1))
         return result
+
+    def missed(self, features: Tensor, following: Tensor, before: Tensor, after: Tensor) -> Tensor:
+        """How much attention misses of what changes between images (n, …) with these features (n, width), a scalar."""
+        looks = [self.attention(one) for one in (features, following)]
+        return missed(looks, changed_places(before, after, self.encoder.places))
 
     def summary(self, features: Tensor) -> Tensor:
         """(…, READ): what the agent's place shows, and the strongest of each channel over all places."""
@@ -106,6 +121,15 @@ class EgocentricNetwork(SharedTrunk):
 def _shown(maps: Tensor, attention: Tensor) -> Tensor:
     """(n, channels * heads): what maps (n, channels, places) show where the heads look, (n, heads, places)."""
     return torch.bmm(maps, attention.transpose(1, 2)).flatten(1)
+
+
+def _compass(height: int, across: int) -> Tensor:
+    """(offsets, DIRECTIONS): how far each offset lies in each of the directions, fading by each of the reaches."""
+    down, right = torch.cartesian_prod(torch.arange(1.0 - height, height), torch.arange(1.0 - across, across)).T
+    far, angle = torch.hypot(down, right), torch.atan2(down, right)
+    turns = torch.arange(DIRECTIONS // len(REACHES)) * (2 * torch.pi * len(REACHES) / DIRECTIONS)
+    towards = torch.cos(angle[:, None] - turns) * (far > 0)[:, None]
+    return torch.cat([0.5 * towards * torch.exp(-far / reach)[:, None] for reach in REACHES], 1)
 
 
 def _offsets(height: int, across: int) -> Tensor:

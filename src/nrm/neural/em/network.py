@@ -14,6 +14,7 @@ from nrm.neural.config import Attempt, FitConfig, Reason
 from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss
 from nrm.neural.em.expectation import expected_letters, posterior, true_symbols
 from nrm.neural.em.imitation import Imitator
+from nrm.neural.em.noticing import notice
 from nrm.neural.objectives import smoothed
 
 EPOCHS = 20
@@ -45,6 +46,7 @@ def network_attempt(
     started = time.perf_counter()
     model = problems[0].model
     many = sum(len(problem.train.observations) for problem in problems)
+    notice(model.grounder, [problem.train for problem in problems], generator)
     imitator = Imitator(model, config.learning_rate / SLOWER, generator, many)
     held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
     best, since, kept = held_out, 0, copy.deepcopy(model.grounder.state_dict())

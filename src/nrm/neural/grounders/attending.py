@@ -8,12 +8,15 @@ import torch
 from torch import Tensor, nn
 
 from nrm.errors import EpisodeError
+from nrm.neural.attention import changed_places, missed
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
 
 SPREAD = 0.12
 """How far from the middle it looks at first, as a share of the side."""
 SHARPNESS = 4.0
 """How fast the place moves, compared with other parameters."""
+CENTRE, UNIT = 127.5, 64.0
+"""Numbers 0 to 255 are centred and made smaller: networks learn slowly from inputs that are all positive."""
 CELLS = 12
 """Sides up to which every pixel is a place of its own."""
 
@@ -23,7 +26,8 @@ class AttendingGrounder(Grounder):
 
     A few features of every place, the same everywhere; their mean under a softmax over places, which depends on where
     a place is and on what it shows; one layer. It begins in the middle, where agents are that see the world around
-    them. Images up to 12x12 are grids whose pixels are cells; of larger ones, a place sees 12x12 pixels, 8 apart.
+    them; elsewhere it first finds them by what moves, see `missed`. Images up to 12x12 are grids whose pixels are
+    cells; of larger ones, a place sees 12x12 pixels, 8 apart.
     """
 
     name = "attending"
@@ -38,18 +42,19 @@ class AttendingGrounder(Grounder):
         height, across, depth = self.config["shape"]
         self._cells = max(height, across) <= CELLS
         if self._cells:
-            places = (height, across)
+            self._places = (height, across)
             self.features = nn.Sequential(nn.Conv2d(depth, channels, 1), nn.ReLU())
         else:
-            places = tuple(-(-(side // 4) // 2) for side in (height, across))
+            self._places = (-(-(height // 4) // 2), -(-(across // 4) // 2))
             self.features = nn.Sequential(
                 nn.Conv2d(depth, channels // 2, 4, stride=4),
                 nn.ReLU(),
                 nn.Conv2d(channels // 2, channels, 3, stride=2, padding=1),
                 nn.ReLU(),
             )
-        self.looks = nn.Linear(channels, 1)
-        self.place = nn.Parameter(_middle(*places) / SHARPNESS)
+        # Neighbours tell too: what matters may lie across several places.
+        self.looks = nn.Conv2d(channels, 1, 1 if self._cells else 3, padding="same")
+        self.place = nn.Parameter(_middle(*self._places) / SHARPNESS)
         self.head = nn.Linear(channels, symbols)
 
     @classmethod
@@ -64,13 +69,27 @@ class AttendingGrounder(Grounder):
                 f"the grounder reads images of shape {tuple(self.config['shape'])} (height, width, channels), "
                 f"but got {tuple(observations.shape[1:])}"
             )
+        features = self._maps(observations)
+        seen = torch.bmm(features.flatten(2), self._attention(features).unsqueeze(2)).squeeze(2)
+        return self.probabilities(self.head(seen))
+
+    def missed(self, before: Tensor, after: Tensor) -> Tensor:
+        """How much attention misses of what changes between successive images (n, …), a scalar to descend on."""
+        looks = [self._attention(self._maps(images)) for images in (before, after)]
+        return missed(looks, changed_places(before, after, self._places))
+
+    def _maps(self, observations: Tensor) -> Tensor:
+        """(n, channels, rows, columns) features of every place."""
         images = observations.permute(0, 3, 1, 2).to(self.dtype)
         if not (self._cells or observations.is_floating_point()):
-            images = images / 255
-        features = self.features(images).flatten(2).transpose(1, 2)
-        scores = self.looks(features).squeeze(-1) + SHARPNESS * self.place
-        seen = torch.bmm(torch.softmax(scores, -1).unsqueeze(1), features).squeeze(1)
-        return self.probabilities(self.head(seen))
+            images = (images - CENTRE) / UNIT
+        result: Tensor = self.features(images)
+        return result
+
+    def _attention(self, features: Tensor) -> Tensor:
+        """(n, places) how much each place counts."""
+        sharpness = 1.0 if self._cells else SHARPNESS
+        return torch.softmax(sharpness * self.looks(features).flatten(1) + SHARPNESS * self.place, -1)
 
 
 def _middle(height: int, across: int) -> Tensor:
