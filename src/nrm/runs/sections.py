@@ -90,6 +90,8 @@ MANY_VECTORS = Preset(
             "minibatch": 1024,
             "discount": 0.98,
             "learning_rate": 7e-4,
+            "entropy_weight": 0.01,
+            "final_entropy_weight": 0.001,
             "final_penalty_weight": 0.1,
         },
         "tasks": {"curriculum": "success", "most_states": 8},
