@@ -61,3 +61,11 @@ def test_a_fit_says_what_is_left_to_learn_in_the_same_words() -> None:
     assert verdict(0.001, "target reached") == "explained"
     assert verdict(0.04, "no more improvement") == "as good as it gets"
     assert verdict(0.04, "all epochs done") == "learn"
+
+
+def test_steady_learning_goes_on_until_all_is_explained() -> None:
+    policy = BurstPolicy(0.01, steady=True)
+    for _ in range(3):
+        assert policy.decide(0.5).verdict == "learn"
+        policy.learned(0.5, 0.5)
+    assert policy.decide(0.009).verdict == "explained"
