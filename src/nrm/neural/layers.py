@@ -33,7 +33,9 @@ def directions(width: int, count: int, slowest: float, fastest: float) -> Tensor
     How fast is told in radians for each unit, in equal ratios.
     """
     drawn = torch.randn(width, count)
-    return drawn / drawn.norm(dim=0) * torch.logspace(math.log10(slowest), math.log10(fastest), count)
+    speeds = torch.logspace(math.log10(slowest), math.log10(fastest), count)
+    ways: Tensor = drawn / drawn.norm(dim=0) * speeds  # type: ignore[no-untyped-call]
+    return ways
 
 
 def waves(numbers: Tensor, ways: Tensor) -> Tensor:
