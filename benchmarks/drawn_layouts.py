@@ -26,6 +26,7 @@ from nrm.runs import RunFolder
 from nrm.sweeps import Grid, run_grid
 from nrm.sweeps.cells import RUNS
 from nrm.sweeps.engines import LocalEngine
+from nrm.tracking.versions import found_at
 
 EVALUATION = "drawn-layouts.json"
 """What an evaluation found, in the folder of its run."""
@@ -64,6 +65,8 @@ class Measured:
     """Mean return of the agent that always takes its best action."""
     grounding: float | None
     """How often the grounder is right over the steps of the episodes, modulo shortcuts."""
+    found: int | None = None
+    """The episode from which on the learned machine was the task's, of methods that learn one."""
 
 
 def grids(config: Config, size: int) -> Iterator[Grid]:
@@ -97,6 +100,7 @@ def measured(path: Path, episodes: int) -> Measured:
         sampled.success_rate,
         greedy.mean_return,
         None if sampled.grounding is None else sampled.grounding.modulo_shortcuts,
+        None if (learned := folder.machines()) is None else found_at(list(learned.versions)),
     )
     write_json(file, asdict(found))
     return found
@@ -120,14 +124,16 @@ def rows(config: Config, size: int) -> list[tuple[object, ...]]:
             key = (task, "blind" if blind else cell.config.method)
             frames, minutes = float(record.metrics["steps"][-1]), (record.cpu_seconds or 0.0) / 60
             grounding = float("nan") if found.grounding is None else found.grounding
-            lines[key].append((found.returned, found.greedy, grounding, frames, minutes))
+            episode = float("nan") if found.found is None else found.found
+            lines[key].append((found.returned, found.greedy, grounding, frames, minutes, episode))
     return [_line(task, method, np.array(values)) for (task, method), values in sorted(lines.items())]
 
 
 def _line(task: str, method: str, values: Any) -> tuple[object, ...]:
-    """(seeds, 5) values of the runs of a task and a method as one line."""
-    returned, greedy, grounding, frames, minutes = values.T
+    """(seeds, 6) values of the runs of a task and a method as one line."""
+    returned, greedy, grounding, frames, minutes, episode = values.T
     named = "-" if np.isnan(grounding).all() else f"{grounding.mean():.2%}"
+    right = episode[~np.isnan(episode)]
     return (
         f"task {task}, {method}",
         len(values),
@@ -137,6 +143,7 @@ def _line(task: str, method: str, values: Any) -> tuple[object, ...]:
         named,
         int(frames.mean()),
         f"{minutes.mean():.1f}",
+        f"{len(right)} of {len(values)}, at episode {np.median(right):.0f}" if len(right) else "-",
     )
 
 
@@ -145,7 +152,7 @@ def main(config: Config) -> None:
     torch.set_num_threads(1)
     headings = (
         *("task, method", "seeds", "return", "worst seed", "greedy return", "grounding modulo shortcuts", "frames"),
-        "CPU minutes",
+        *("CPU minutes", "right machine"),
     )
     for size in config.sizes:
         report(

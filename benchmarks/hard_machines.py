@@ -16,11 +16,11 @@ import tyro
 import nrm
 from benchmarks import worlds
 from benchmarks.common import report
-from benchmarks.pure import over_cells, until_the_end
+from benchmarks.pure import over_cells
 from nrm import MooreMachine
 from nrm.errors import NrmError
 from nrm.inference import Evidence, LetterTrace, learn_machine
-from nrm.machines import Alphabet, LevelCodec, equivalent
+from nrm.machines import Alphabet, LevelCodec, equivalent, until_over
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def traces(machine: MooreMachine, count: int, seed: int, flips: float) -> list[L
 
 def row(name: str, machine: MooreMachine, count: int, config: Config, flips: float, model: float) -> list[object]:
     """What was found over all seeds."""
-    truth = over_cells(until_the_end(machine))
+    truth = over_cells(until_over(machine))
     codec = LevelCodec.of(machine)
     right, states, seconds = 0, list[str](), 0.0
     for seed in range(config.first_seed, config.first_seed + config.seeds):

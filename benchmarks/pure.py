@@ -24,7 +24,7 @@ from benchmarks import worlds
 from benchmarks.automata import Traces, merge
 from benchmarks.common import report
 from nrm import MooreMachine
-from nrm.machines import Alphabet, LevelCodec, equivalent
+from nrm.machines import Alphabet, LevelCodec, equivalent, until_over
 from nrm.neural import EpisodeBuffer, FitConfig, discover, renaming
 
 MOST_WITH_IDLE = 240
@@ -47,14 +47,6 @@ class Config:
     """How many episodes are learned from."""
     references: bool = True
     """Whether AALpy reads the episodes too."""
-
-
-def until_the_end(machine: MooreMachine) -> MooreMachine:
-    """The machine with its accepting and failed states absorbing: all that episodes can show."""
-    table = machine.transitions.copy()
-    over = np.flatnonzero(machine.accepting | machine.dead)
-    table[over] = over[:, None]
-    return MooreMachine.from_table(machine.alphabet, table, machine.accepting, machine.outputs, machine.initial)
 
 
 def over_cells(machine: MooreMachine) -> MooreMachine:
@@ -98,7 +90,7 @@ def main(config: Config) -> None:
     }
     for number in config.tasks:
         machine = nrm.compile(nrm.paper_task(number).formula(worlds.SYMBOLS), worlds.SYMBOLS)
-        truth, cells = until_the_end(machine), over_cells(until_the_end(machine))
+        truth, cells = until_over(machine), over_cells(until_over(machine))
         for count in config.episodes:
             able = [name for name, (_, drops) in mergers.items() if drops or count <= MOST_WITH_IDLE]
             names = ["discover", *(able if config.references else ())]

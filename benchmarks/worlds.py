@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import nrm
 from nrm import MooreMachine
 from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv
+from nrm.envs.termination import End
 from nrm.groundability import diagnose
 
 SYMBOLS = MINECRAFT_SYMBOLS
@@ -51,9 +52,10 @@ def record(env: TaskEnv[NDArray[np.float32], int], generator: np.random.Generato
 
 
 def record_many(machine: MooreMachine, count: int, seed: int) -> list[Recording]:
-    """Episodes of the map world with a task on it."""
+    """Episodes of the map world with a task on it; to the time limit where the task has no end."""
     generator = np.random.default_rng(seed)
-    env: TaskEnv[NDArray[np.float32], int] = TaskEnv(MinecraftEnv(), machine)
+    end: End = "outcome" if machine.accepting.any() else "limit"
+    env: TaskEnv[NDArray[np.float32], int] = TaskEnv(MinecraftEnv(), machine, end=end)
     return [record(env, generator) for _ in range(count)]
 
 

@@ -42,7 +42,7 @@ class Config:
     """The family that its training tasks are drawn from; see 'nrm tasks'."""
     tasks: int = 100
     """How many of them."""
-    steps: int = 200_000
+    steps: int = 150_000
     """How long it is trained: steps of all environments together."""
     task: str = "visit(pickaxe, lava) & global_avoidance(door)"
     """The one task of the comparison, over the same symbols."""

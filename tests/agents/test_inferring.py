@@ -18,9 +18,12 @@ from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, LimitError
 from nrm.inference import Hypothesis
 from nrm.machines import TaskPool
+from nrm.neural.frames import FrameTable
 from nrm.tracking import HypothesisMemory, InferenceConfig, MachineLearning, RecordedEpisode, Seen
-from nrm.tracking.letters import ListedLetters, SeenLetters
+from nrm.tracking.observed_letters import ListedLetters, SeenLetters
 from nrm.tracking.versions import Version, found_at
+from tests.neural.endless.noisy import episodes as endless_episodes
+from tests.neural.endless.noisy import shown as grid
 
 SYMBOLS = ("gem", "lava", "empty")
 CORRIDOR = MinecraftConfig(size=(3, 1), items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0), steps=12)
@@ -185,11 +188,65 @@ def test_observations_that_nobody_lists_are_letters_as_they_come() -> None:
     assert again.memory.read(again.memory.start(2), seen).tolist() == [1, 0]
 
 
-def test_too_many_observations_say_which_other_way_there_is() -> None:
+def noisy(seed: int, count: int) -> list[RecordedEpisode]:
+    """Episodes of which no two observations are alike."""
+    walks = endless_episodes("F a & F b", count, seed)
+    return [RecordedEpisode(0, float(paid.sum()), len(paid), seen, paid, None) for seen, paid, _ in walks]
+
+
+def test_observations_without_end_become_symbols_that_a_grounder_reads() -> None:
+    torch.set_num_threads(1)
+    letters = SeenLetters()
+    learning = MachineLearning(letters, InferenceConfig(states=8))
+    learning.add(noisy(0, 20))
+    assert (letters.endless, len(learning.versions)) == (False, 1)
+    version = learning.add(noisy(1, 120))
+    assert len(letters) == 3
+    assert letters.known is not None
+    assert version is not None
+    assert learning.versions == [version]  # machines over observations that never come again are forgotten
+    assert len(version.levels) == 4
+    assert (letters.name(0), letters.name(1)) == ("anything else", "symbol 1")
+    # Fresh observations of a, then of b, lead to the last level; what was not paid yet plays no part.
+    fresh = np.random.default_rng(5)
+    carry, unused = learning.memory.start(1), torch.zeros(1, dtype=torch.int64)
+    for letter, paid in ((2, 0.0), (0, 50.0), (0, 0.0), (1, 50.0)):
+        seen = torch.from_numpy(grid(np.array([letter]), fresh))
+        carry = learning.memory.read(carry, Seen(seen, None, unused, torch.tensor([paid]), None))
+    assert learning.memory.values[learning.hypothesis.levels[learning.memory.numbers.tolist().index(int(carry))]] == 100
+    again = MachineLearning(SeenLetters(), InferenceConfig(states=8))
+    again.load_state_dict(torch.load(_as_file(learning.state_dict()), weights_only=True))
+    later = noisy(2, 30)
+    assert learning.add(later) == again.add(later)
+    for one, two in zip(noisy(3, 20), noisy(3, 20), strict=True):
+        seen = torch.from_numpy(one.observations)
+        hint = Seen(seen, None, unused, torch.from_numpy(two.rewards), None)
+        assert letters.find(hint).tolist() == again.letters.find(hint).tolist()
+
+
+def test_endless_observations_with_wrong_rewards_are_refused() -> None:
+    learning = MachineLearning(SeenLetters(), InferenceConfig(flips=0.05))
+    many = np.arange(1100.0)[:, None]
+    with pytest.raises(LimitError, match=r"more than 1024 distinct observations.*--unknown machine"):
+        learning.add([RecordedEpisode(0, 0.0, 1100, many, np.zeros(1100), None)])
+
+
+def test_where_nothing_explains_endless_observations_the_machine_stays_blank() -> None:
     learning = MachineLearning(SeenLetters(), InferenceConfig())
     many = np.arange(1100.0)[:, None]
-    with pytest.raises(LimitError, match=r"more than 1024 distinct observations.*--unknown grounding"):
-        learning.add([RecordedEpisode(0, 0.0, 1100, many, np.zeros(1100), None)])
+    assert learning.add([RecordedEpisode(0, 0.0, 1100, many, np.zeros(1100), None)]) is None
+    assert "no symbols were found" in learning.note
+    assert learning.hypothesis.states == 1
+
+
+def test_observations_that_no_kept_episode_holds_are_let_go() -> None:
+    letters = SeenLetters(FrameTable(np.arange(3000.0)[:, None]))
+    assert letters.endless
+    assert letters.compact(np.arange(2999)) is None  # there is nothing to gain
+    moved = letters.compact(np.array([5, 7, 7]))
+    assert moved is not None
+    assert (moved[5], moved[7], moved[6]) == (0, 1, -1)
+    assert letters.state_dict()["observations"].tolist() == [[5.0], [7.0]]
 
 
 def test_settings_and_worlds_that_make_no_sense_are_refused() -> None:

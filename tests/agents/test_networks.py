@@ -15,6 +15,7 @@ from nrm.agents import NetworkConfig, Trainer, new_trainer
 from nrm.agents.actions import BoxActions, DiscreteActions
 from nrm.agents.evaluation import evaluate
 from nrm.agents.networks import NETWORKS, Sight
+from nrm.agents.networks.dynamic import DynamicNetwork
 from nrm.agents.networks.egocentric import EgocentricNetwork
 from nrm.agents.networks.paper import ActorCritic
 from nrm.agents.networks.residual import READ, Patches, ResidualNetwork
@@ -22,6 +23,7 @@ from nrm.agents.networks.running import RunningFeatures
 from nrm.agents.ppo import PPOConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError
+from nrm.runs import choose_run
 
 SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
 DRAWN = MinecraftConfig(observation="image", layout="episode")
@@ -51,6 +53,11 @@ def test_images_without_end_are_looked_at_as_suits_the_algorithm(
     assert isinstance(new_trainer(world(config), "rm", algorithm).learner.policy, kind)
     named = {"network": NetworkConfig(encoder="paper")}
     assert isinstance(new_trainer(world(config), "rm", algorithm, settings=named).learner.policy, ActorCritic)
+
+
+def test_images_that_are_seen_from_the_agent_already_need_no_search_for_it() -> None:
+    config = choose_run(None, "letter-image", "rm", 0, tasks="reach", settings={"tasks": {"count": 3}}, steps=10)
+    assert isinstance(config.build_trainer().learner.policy, DynamicNetwork)
 
 
 def test_scaling_weights_is_scaling_pixels() -> None:

@@ -89,7 +89,18 @@ def test_both_are_learned_without_a_task(nrm_command: Nrm, episodes: Path, tmp_p
     outcome = nrm_command("fit", str(episodes), "--learn", "both", "--states", "6", "--out", str(tmp_path))
     assert outcome.status == 0, outcome.err
     assert "3 states" in outcome.out
+    said = " ".join(outcome.out.split())
+    # The pickaxe lies at (1, 1) and lava at (3, 3), which coordinates from -1 to 1 call so.
+    assert "(-0.333333, -0.333333) (truly pickaxe 100%)" in said
+    assert "(1, 1) (truly lava 100%)" in said
     assert (tmp_path / "machine.json").exists()
+
+
+def test_a_task_that_the_told_symbols_contradict_is_named(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
+    wrong = nrm_command(
+        "fit", str(episodes), "--learn", "machine", "--task", "F(lava & F pickaxe)", "--out", str(tmp_path)
+    )
+    assert "contradict" in " ".join((wrong.out + wrong.err).split())
 
 
 def test_symbols_are_matched_by_name(nrm_command: Nrm, tmp_path: Path) -> None:
@@ -158,6 +169,9 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
         ([], "no episode file is given"),
         (["nowhere.npz", "--task", "1"], "there is no file nowhere.npz"),
         (["EPISODES"], "the task must be known"),
+        (["EPISODES", "--learn", "machine", "--grounder", "mlp"], "--grounder is for symbols that are learned"),
+        (["EPISODES", "--learn", "both", "--symbols", "a,b"], "with --learn both they are discovered"),
+        (["EPISODES", "--learn", "machine", "--symbols", "a,b"], "with --learn machine the file tells them"),
         (["EPISODES", "--task", "9"], "unknown paper task '9'"),
         (["EPISODES", "--task", "4"], "which this machine never outputs; its levels are"),
         (["EPISODES", "--formula", "F zebra"], "zebra"),

@@ -41,7 +41,7 @@ def test_agreement_counts_steps_in_both_machines() -> None:
     evidence = Evidence.of([LetterTrace(np.array([0, 1, 0]), np.array([1, 1, 1]))], 2, 2, 0)
     old = Hypothesis.blank(1, 0)  # it does not know letter 1
     new = learn_machine(evidence)
-    assert agreement(old, new, evidence).tolist() == [[0], [3]]
+    assert agreement(old.follow(evidence), new.follow(evidence), old.states, new.states).tolist() == [[0], [3]]
 
 
 def test_levels_come_as_they_are_paid() -> None:

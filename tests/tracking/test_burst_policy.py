@@ -69,3 +69,19 @@ def test_steady_learning_goes_on_until_all_is_explained() -> None:
         assert policy.decide(0.5).verdict == "learn"
         policy.learned(0.5, 0.5)
     assert policy.decide(0.009).verdict == "explained"
+
+
+def test_new_episodes_have_the_last_word_on_what_a_burst_brought() -> None:
+    policy = BurstPolicy(0.003)
+    verdicts = []
+    # Held-out episodes are explained after every burst, but what comes next is as bad as before, until 0.1.
+    for loss in (0.5, 0.48, 0.47, 0.46, 0.46, 0.45, 0.1, 0.05):
+        decision = policy.decide(loss)
+        verdicts.append(decision.verdict)
+        if decision.verdict == "learn":
+            policy.learned(0.4, 0.001, 0.001)
+    assert verdicts == ["learn", "backing off", "learn", "backing off", "backing off", "learn", "learn", "learn"]
+    assert policy.wait == 0
+    again = BurstPolicy(0.003)
+    again.load_state_dict(policy.state_dict())
+    assert again == policy

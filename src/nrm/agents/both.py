@@ -6,18 +6,21 @@ import torch
 
 from nrm.agents.inferring import check_one_task, judge_for
 from nrm.agents.methods import METHODS, Method, Prepared
+from nrm.agents.world_grounders import grounder_on
 from nrm.envs.world import BatchedWorld
 from nrm.tracking import InferenceConfig, MachineLearning
-from nrm.tracking.letters import LetterBook, ListedLetters, SeenLetters
+from nrm.tracking.letters import MOST_LETTERS, LetterBook
+from nrm.tracking.observed_letters import ListedLetters, SeenLetters
 
 
 def _prepare(world: BatchedWorld, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
     check_one_task(world, "both")
     letters: LetterBook
-    if world.frames is None:
-        letters = SeenLetters(blank=torch.empty(0, *world.shape, dtype=world.dtype))
-    else:
+    if world.frames is not None and len(world.frames) <= MOST_LETTERS:
         letters = ListedLetters(world.frames)
+    else:
+        blank = torch.empty(0, *world.shape, dtype=world.dtype)
+        letters = SeenLetters(None, blank, lambda count: grounder_on(world, "auto", count), world.frames, seed)
     inference = MachineLearning(letters, settings, judge_for(world, letters))
     return Prepared(inference.memory, inference=inference)
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from nrm.envs.world import BatchedWorld, tasks_of
+from nrm.envs.world import BatchedWorld, Probe, ProbedWorld, tasks_of
 from nrm.errors import ConfigError
 from nrm.inference import Hypothesis
 from nrm.machines import Alphabet, LevelCodec, MooreMachine, equivalent
-from nrm.tracking.letters import LetterBook, ListedLetters, ToldLetters
+from nrm.tracking.letters import LetterBook, ToldLetters
 from nrm.tracking.machine_learning import Judge
+from nrm.tracking.observed_letters import ListedLetters, SeenLetters
+
+PROBES = 1000
+"""Drawn observations on which symbols are judged that a grounder reads."""
+READ = 0.99
+"""Share of a letter's observations that must be read as one symbol."""
 
 
 def check_one_task(world: BatchedWorld, method: str) -> None:
@@ -26,6 +33,8 @@ def judge_for(world: BatchedWorld, letters: LetterBook) -> Judge | None:
     """Whether learned machines are the world's, for evaluation; None where nobody tells what observations mean."""
     if isinstance(letters, ToldLetters):
         return _judge_told(world.machine, letters)
+    if isinstance(letters, SeenLetters):
+        return _judge_read(world, letters)
     labels = world.true_labels()
     if labels is None or not isinstance(letters, ListedLetters):
         return None
@@ -48,6 +57,43 @@ def _judge_told(task: MooreMachine, told: ToldLetters) -> Judge:
         return same_task(task, np.arange(task.alphabet.size), whole, values)
 
     return judge
+
+
+def _judge_read(world: BatchedWorld, letters: SeenLetters) -> Judge | None:
+    """The same for symbols that a grounder reads: it must read each true letter as one symbol, on drawn observations.
+
+    None where the world draws none.
+    """
+    if world.frames is None and not isinstance(world, ProbedWorld):
+        return None
+    shown: list[Probe] = []
+
+    def judge(known: Hypothesis, values: NDArray[np.float64]) -> bool | None:
+        if letters.known is None or not letters.endless:
+            return None
+        if not shown:
+            shown.append(_shown(world))
+        read, true = letters.known.read(shown[0].observations), shown[0].letters.numpy()
+        met = np.unique(true)
+        counts = np.zeros((len(met), known.letters), dtype=np.int64)
+        np.add.at(counts, (np.searchsorted(met, true), read), 1)
+        if (counts.max(1) < READ * counts.sum(1)).any():
+            return False
+        table = known.table[:, counts.argmax(1)]
+        whole = Hypothesis(table, known.levels, np.zeros_like(table), np.zeros(len(met), dtype=np.int64))
+        return same_task(world.machine, met, whole, values)
+
+    return judge
+
+
+def _shown(world: BatchedWorld) -> Probe:
+    """Observations whose letters are known."""
+    if world.frames is not None:
+        labels = world.true_labels()
+        assert labels is not None
+        return Probe(world.frames, labels, torch.ones(len(labels)), 0.5)
+    assert isinstance(world, ProbedWorld)
+    return world.probe(PROBES, 0)
 
 
 def same_task(task: MooreMachine, meaning: NDArray[np.int64], known: Hypothesis, values: NDArray[np.float64]) -> bool:

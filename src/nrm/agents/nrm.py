@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import torch
-from torch import nn
 
 from nrm.agents.methods import METHODS, Method, Prepared
+from nrm.agents.world_grounders import grounder_on
 from nrm.envs.world import BatchedWorld, tasks_of
 from nrm.errors import ConfigError
 from nrm.neural import NeuralRewardMachine
-from nrm.neural.grounders import GROUNDERS, RecurrentGrounder, grounder_for
+from nrm.neural.grounders import RecurrentGrounder
 from nrm.tracking import BeliefMemory, Grounding, GroundingConfig, TaskBeliefMemory
 
 
 def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
-        grounder = _grounder(world, settings.grounder)
+        grounder = grounder_on(world, settings.grounder, world.machine.alphabet.size)
     tasks = tasks_of(world)
     if tasks is not None and isinstance(grounder, RecurrentGrounder):
         raise ConfigError(
@@ -39,22 +39,6 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
     )
     grounding.learns = settings.learn
     return Prepared(memory, grounding)
-
-
-def _grounder(world: BatchedWorld, name: str) -> nn.Module:
-    symbols, parts = world.machine.alphabet.size, getattr(world, "parts", None)
-    if parts is not None:
-        kind = GROUNDERS["parts" if name == "auto" else name]
-        if not hasattr(kind, "from_parts"):
-            raise ConfigError(f"the grounder '{name}' reads one array, but observations are a Dict: {parts}; use parts")
-        together: nn.Module = kind.from_parts(parts, symbols)
-        return together
-    if name == "auto":  # images without end are images of ever new layouts
-        one_place = getattr(world, "one_place", False)
-        many = tasks_of(world) is not None
-        return grounder_for(world.shape, symbols, endless=world.frames is None, one_place=one_place, many=many)
-    made: nn.Module = GROUNDERS[name].from_shape(world.shape, symbols)
-    return made
 
 
 NRM = METHODS.register(

@@ -12,6 +12,7 @@ import tyro
 from rich.console import Console
 
 from nrm.cli.family_options import chosen_family
+from nrm.cli.learned import learned_json, learned_lines
 from nrm.cli.options import UsageError, formula_option
 from nrm.cli.task_table import outcome_json, print_outcomes
 from nrm.cli.terminal import plain_console, table
@@ -91,10 +92,14 @@ class Evaluate:
         )
         note = trainer.meter.note
         left, right = (_figures(found, modulo=not note) for found in (greedy, sampled))
+        learned, done = folder.machines(), len(trainer.history.returns)
         if self.json:
-            print(json.dumps({**left, "sampled": right}))
+            told = {} if learned is None else {"machine": learned_json(learned, done)}
+            print(json.dumps({**left, "sampled": right, **told}))
         else:
             _print_table(left, right)
+            if learned is not None:
+                print("\n".join(learned_lines(learned, done)))
         if note:
             print(f"nrm: {note}", file=sys.stderr)
         return 0

@@ -72,6 +72,7 @@ class Fit(MachineOptions):
             raise UsageError(f"--flips is a probability from 0 up to 0.5, not {self.flips}")
         if self.flips and self.learn == "grounding":
             raise UsageError("--flips is for machines that are learned: --learn machine or --learn both")
+        self._check_ignored()
         self._check_out()
         # PyTorch takes seconds to load: not before it is sure to be needed.
         import torch
@@ -87,6 +88,23 @@ class Fit(MachineOptions):
         print(f"wrote {self.out}/model.pt")
         return 0 if outcome.explained else 1
 
+    def _check_ignored(self) -> None:
+        """Refuse options that would change nothing."""
+        if self.learn == "machine" and self.grounder != "auto":
+            raise UsageError("--grounder is for symbols that are learned; with --learn machine the file tells them")
+        if self.symbols is not None and self.learn != "grounding" and not self._names_task:
+            told = (
+                "the file tells them" if self.learn == "machine" else "they are discovered and get names of their own"
+            )
+            raise UsageError(
+                f"--symbols names the symbols of a task, and none is given; with --learn {self.learn} {told}"
+            )
+
+    @property
+    def _names_task(self) -> bool:
+        named = (self.formula, self.task, self.file, self.machine, self.fall_off, self.overlap)
+        return any(value is not None for value in named)
+
     def _check_out(self) -> None:
         """Refuse before learning what could not be saved, or would be saved over the results of an earlier fit."""
         old = [name for name in FILES if (self.out / name).exists()]
@@ -99,8 +117,7 @@ class Fit(MachineOptions):
 
     def _machine(self, recorded: RecordedEpisodes) -> MooreMachine | None:
         """The machine of the task that the options name, by default over the symbols of the episode file."""
-        named = (self.formula, self.task, self.file, self.machine, self.fall_off, self.overlap)
-        if all(value is None for value in named):
+        if not self._names_task:
             if self.learn == "grounding":
                 raise UsageError(
                     'to learn the grounding, the task must be known; give one of: --formula "F a & G !b", --task N, '

@@ -15,9 +15,10 @@ from nrm.aliases import Json
 from nrm.cli.options import UsageError
 from nrm.errors import NrmError, listing
 from nrm.groundability import Diagnosis, diagnose, shortcuts
-from nrm.machines import Alphabet, MooreMachine
+from nrm.machines import Alphabet, MooreMachine, until_over
 from nrm.neural import (
     GROUNDERS,
+    Discovery,
     Episode,
     EpisodeBuffer,
     FitRecord,
@@ -36,10 +37,13 @@ from nrm.neural.discovery import over_alphabet
 from nrm.neural.extraction import grounded_traces
 from nrm.neural.learning import Progress
 from nrm.tracking.burst_policy import left_to_learn
-from nrm.tracking.letters import observation_name
+from nrm.tracking.observed_letters import observation_name
 
 if TYPE_CHECKING:
     from nrm.cli.fit import Fit
+
+MOST_NAMED = 6
+"""Observations of a symbol that are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +66,14 @@ class FitOutcome:
     """The learned machine as state merging found it."""
     meaning: Mapping[int, list[str]] = field(default_factory=dict)
     """The names of the letters of each symbol of the learned machine."""
+    symbols: str = ""
+    """What the symbols that were discovered stand for, in words."""
 
     @property
     def explained(self) -> bool:
         """Whether what was learned explains the episodes."""
+        if self.inferred is not None:
+            return self.inferred.explained == 1
         return self.record is None or self.record.explained
 
     def summary(self) -> list[tuple[str, str]]:
@@ -107,10 +115,13 @@ class FitOutcome:
     def _merged(self, inferred: Inferred) -> list[tuple[str, str]]:
         """What state merging found."""
         held = "" if inferred.held_out is None else f"; {inferred.held_out:.1%} of held-out episodes predicted"
+        said = "all episodes" if inferred.explained == 1 else f"{inferred.explained:.1%} of the episodes"
         lines = [
-            ("learned", f"by state merging in {inferred.seconds:.2f} s; all episodes explained{held}"),
+            ("learned", f"by state merging in {inferred.seconds:.2f} s; {said} explained{held}"),
             ("certainty", str(inferred.certainty)),
         ]
+        if self.symbols:
+            lines.append(("symbols", self.symbols))
         guess = inferred.guess()
         if guess is not None:
             meant = {symbol: self.meaning.get(symbol, [f"s{symbol}"]) for symbol in guess.symbols.values()}
@@ -187,7 +198,9 @@ def _machine(
     inferred, used = infer(episodes, options.states, options.settings, flips=options.flips, letters=_true_letters)
     found = over_alphabet(inferred, used, alphabet)
     model = NeuralRewardMachine(TrueLabels(alphabet.size), found)
-    verdict = None if task is None else f"the machine is {compare(found, task)}"
+    verdict = None if task is None else f"the machine is {compare(found, until_over(task))}"
+    if task is not None and (place := _contradiction(episodes, task)) is not None:
+        verdict = f"{verdict}; symbols and rewards of the file contradict it first at {place}"
     meaning = _meaning(inferred, [alphabet.letter_name(int(letter)) for letter in used])
     return FitOutcome(model, None, episodes, found, verdict, inferred=inferred, meaning=meaning)
 
@@ -200,19 +213,41 @@ def _both(
 ) -> FitOutcome:
     episodes = recorded.buffer(task)
     entry = GROUNDERS[options.grounder]
-    made = discover(
-        episodes,
-        options.states,
-        options.settings,
-        flips=options.flips,
-        grounder=lambda count: entry.from_shape(recorded.shape, count),
-    )
+    make = None if options.grounder == "auto" else lambda count: entry.from_shape(recorded.shape, count)
+    made = discover(episodes, options.states, options.settings, flips=options.flips, grounder=make)
     verdict = None
     if task is not None:
-        matched = renaming(made.machine, task)
+        matched = renaming(made.machine, until_over(task))
         verdict = "equivalent up to the names of symbols" if matched else "not equivalent under any names of symbols"
-    meaning = _meaning(made.inferred, [observation_name(row, place) for place, row in enumerate(made.observations)])
-    return FitOutcome(made.model, None, episodes, made.machine, verdict, inferred=made.inferred, meaning=meaning)
+    if made.inferred.hypothesis.letters == len(made.observations):
+        names = [observation_name(row, place) for place, row in enumerate(made.observations)]
+    else:  # observations without end: a grounder reads symbols
+        names = list(made.machine.alphabet.symbols)
+    meaning = _meaning(made.inferred, names)
+    symbols = _symbols_in_words(made, episodes, recorded.symbol_names)
+    return FitOutcome(
+        made.model, None, episodes, made.machine, verdict, inferred=made.inferred, meaning=meaning, symbols=symbols
+    )
+
+
+def _symbols_in_words(made: Discovery, episodes: EpisodeBuffer, names: Sequence[str] | None) -> str:
+    """What each discovered symbol stands for: its observations, and the true symbols where the file tells them."""
+    true = episodes.symbols()
+    read = made.symbols[np.concatenate([episode.index for episode in episodes])]
+    result = []
+    for number, symbol in enumerate(made.machine.alphabet.symbols):
+        mine = np.flatnonzero(made.symbols == number)
+        told = [observation_name(made.observations[row], int(row)) for row in mine[:MOST_NAMED]]
+        text = ", ".join(told) if len(mine) <= MOST_NAMED else f"{len(mine):,} observations"
+        if true is not None:
+            met, times = np.unique(true[read == number], return_counts=True)
+            shares = [
+                f"{names[letter] if names else letter} {count / times.sum():.0%}"
+                for letter, count in sorted(zip(met.tolist(), times.tolist(), strict=True), key=lambda pair: -pair[1])
+            ]
+            text += f" (truly {', '.join(shares)})"
+        result.append(f"{symbol} = {text}")
+    return "; ".join(result)
 
 
 def _true_letters(episode: Episode) -> NDArray[np.int64]:

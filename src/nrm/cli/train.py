@@ -15,6 +15,7 @@ import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from nrm.cli.learned import learned_lines
 from nrm.cli.options import UsageError, formula_option
 from nrm.cli.terminal import interrupt_flag
 from nrm.errors import NrmError, NrmWarning, describe, listing, suggestion
@@ -25,7 +26,6 @@ from nrm.machines.alphabet import split_names
 if TYPE_CHECKING:
     from nrm.agents import Trainer
     from nrm.runs import RunConfig, RunFolder
-    from nrm.runs.learned_machines import LearnedMachines
 
 _CHOOSERS = ("world", "method", "algorithm", "preset", "tasks")
 """Options that decide which settings there are."""
@@ -315,19 +315,6 @@ def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], Non
         yield show
 
 
-def _tell_machine(learned: LearnedMachines) -> None:
-    """What was learned of the machine."""
-    if not learned.versions:
-        print(f"no machine yet: {learned.note or 'no episode has shown a change of level'}")
-        return
-    last = learned.versions[-1]
-    print(f"machine: {len(last.levels)} states since episode {last.episode}, {learned.certainty}")
-    if learned.guess:
-        print(f"it {learned.guess}")
-    if learned.note:
-        print(learned.note)
-
-
 def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     history = trainer.history
     done = len(history.returns)
@@ -343,7 +330,7 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     if (borders := trainer.borders()) is not None and borders.near == borders.near:  # nothing is near where it is NaN
         print(f"within {borders.within:g} of a border between symbols {borders.near:.1%}, elsewhere {borders.far:.1%}")
     if (learned := folder.machines()) is not None:
-        _tell_machine(learned)
+        print("\n".join(learned_lines(learned, done)))
     if history.decisions:
         last = history.decisions[-1]
         print(f"what is left to learn: {last.verdict} ({last.reason})")

@@ -11,6 +11,7 @@ import numpy as np
 import tyro
 from rich.console import Console
 
+from nrm.cli.learned import learned_lines
 from nrm.cli.moving_picture import blocks, captioned, gif, shades
 from nrm.cli.options import UsageError, formula_option
 from nrm.cli.wishes import Wish, wish_line, wishes
@@ -98,6 +99,8 @@ class Watch:
             print(f"{len(frames)} steps, {_ending(machine, shown)}: wrote {self.gif}")
         else:
             console.print(_ending(machine, shown), markup=False)
+        if (learned := folder.machines()) is not None:
+            console.print("\n".join(learned_lines(learned, len(trainer.history.returns))), markup=False)
         return 0
 
 

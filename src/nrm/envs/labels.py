@@ -101,7 +101,8 @@ def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str) -
     if empty is None:
         raise UnknownSymbolError(
             f"the label says that nothing holds at {place}, but in an exclusive alphabet one symbol always does: say "
-            f"which with empty=… (symbols: {', '.join(alphabet.symbols)}), or compile the task over propositions"
+            f"which with empty=… (--world.empty; symbols: {', '.join(alphabet.symbols)}), or compile the task over "
+            "propositions"
         )
     return alphabet.letter(empty, place)
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nrm.inference.evidence import Evidence
-from nrm.inference.hypothesis import Hypothesis
 
+def agreement(
+    before: NDArray[np.int64], after: NDArray[np.int64], old_states: int, new_states: int
+) -> NDArray[np.int64]:
+    """(new states, old states) at how many steps two machines are in both.
 
-def agreement(old: Hypothesis, new: Hypothesis, evidence: Evidence) -> NDArray[np.int64]:
-    """(new states, old states) at how many steps of some episodes the machines are in both."""
-    shared = np.zeros((new.states, old.states), dtype=np.int64)
-    np.add.at(shared, (new.follow(evidence), old.follow(evidence)), 1)
+    before, after: (steps,) the states of the old machine and of the new one after each step of the same episodes.
+    """
+    shared = np.zeros((new_states, old_states), dtype=np.int64)
+    np.add.at(shared, (after, before), 1)
     return shared
 
 

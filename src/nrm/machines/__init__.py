@@ -14,7 +14,7 @@ from nrm.machines.formats.json import machine_from_dict
 from nrm.machines.formats.task_file import load_task, save_task, task_from_text
 from nrm.machines.levels import LevelCodec
 from nrm.machines.moore import MooreMachine, Run
-from nrm.machines.operations import Difference, difference, equivalent, minimise, product
+from nrm.machines.operations import Difference, difference, equivalent, minimise, product, until_over
 from nrm.machines.pool import TaskPool
 from nrm.machines.reward_machine import FallOff, Outputs, Overlap, RewardMachine
 from nrm.machines.rewards import RewardScheme, levels, with_rewards
@@ -58,6 +58,7 @@ __all__ = [
     "task_of_machine_file",
     "task_view",
     "text_picture",
+    "until_over",
     "view_width",
     "with_rewards",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Literal, TypeAlias, get_args
 
@@ -90,6 +90,20 @@ def difference(left: MachineLike, right: MachineLike, acceptance: bool = True) -
 def equivalent(left: MachineLike, right: MachineLike, acceptance: bool = True) -> bool:
     """Whether two machines over one alphabet give the same outputs (and acceptance) on every trace."""
     return difference(left, right, acceptance) is None
+
+
+def until_over(machine: MachineLike) -> MooreMachine:
+    """The machine as episodes show it that end when the task is done or lost: such states are absorbing; minimal.
+
+    Of a machine that accepts nothing, episodes go on to their time limit and show everything.
+    """
+    whole = as_machine(machine)
+    if not whole.accepting.any():
+        return minimise(whole)
+    over = np.flatnonzero(whole.accepting | whole.dead)
+    columns = whole.columns.copy()
+    columns[over] = over[:, None]
+    return minimise(replace(whole, columns=columns))
 
 
 def product(

@@ -2,7 +2,8 @@
 
 With nothing known, descending on grounder and machine together hardly ever succeeds. Here every distinct observation is
 first a letter of its own, so that only a machine has to be learned, which state merging does in milliseconds
-(`nrm.inference`); letters that it treats alike are then one symbol, and a grounder learns to recognise them.
+(`nrm.inference`); letters that it treats alike are then one symbol, and a grounder learns to recognise them. Where
+observations are without end, grounder and machine are learned in turns (`nrm.neural.endless`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from nrm.inference import Certainty, Evidence, Guess, Hypothesis, LetterTrace, g
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural.buffer import Episode, EpisodeBuffer
 from nrm.neural.config import FitConfig
+from nrm.neural.endless import Make, endless_grounders, ground_and_infer
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.grounders import grounder_for
 from nrm.neural.model import NeuralRewardMachine
@@ -40,6 +42,8 @@ class Inferred:
     """The share of held-out episodes that a machine learned from the others predicts; None where none were held out."""
     seconds: float
     """Of the processor."""
+    explained: float = 1.0
+    """The share of all episodes that it explains; less than all only where symbols are read by a grounder."""
 
     @property
     def certainty(self) -> Certainty:
@@ -82,15 +86,12 @@ def discover(
 
     `flips`: how probable it is that a step shows a wrong level; `grounder` makes a module for a number of symbols, by
     default one that fits the observations' shape. Of the `config`, the seed, the share of held-out episodes and the
-    grounder's step size count.
+    grounder's step size count. Beyond 1,024 distinct observations, grounder and machine are learned in turns.
     """
     settings = config or FitConfig()
     buffer = as_buffer(episodes)
     if buffer.distinct > MAX_LETTERS:
-        raise LearningError(
-            f"the episodes hold {buffer.distinct} distinct observations; discovery makes each a letter and takes at "
-            f"most {MAX_LETTERS}. Round or downsample the observations, or descend on both: fit(…, learn='both')"
-        )
+        return _discover_endless(buffer, states, settings, flips, grounder)
     inferred, used = infer(buffer, states, settings, flips=flips)
     frames = buffer.observations(used)
     frames = frames.astype(np.float32) if frames.dtype == np.float64 else frames
@@ -108,6 +109,42 @@ def discover(
     return Discovery(model.eval(), machine, frames, symbols, grounded, inferred)
 
 
+def _discover_endless(
+    buffer: EpisodeBuffer, states: int, settings: FitConfig, flips: float, grounder: Make | None
+) -> Discovery:
+    """The same where observations are too many to be letters."""
+    if flips:
+        raise LearningError(
+            f"the episodes hold {buffer.distinct} distinct observations, too many to be letters (at most "
+            f"{MAX_LETTERS}); symbols are then learned with the machine, and that takes rewards to be right (flips 0, "
+            f"not {flips:g}). Round or downsample the observations"
+        )
+    initial = _initial(buffer)
+    # The level of the beginning comes first.
+    order = np.argsort(np.arange(len(buffer.levels)) != initial, kind="stable")
+    place = np.argsort(order)
+    traces = [LetterTrace(episode.index, place[episode.levels]) for episode in buffer]
+    _check_shows(traces, 0)
+    frames = buffer.observations(np.arange(buffer.distinct))
+    frames = frames.astype(np.float32) if frames.dtype == np.float64 else frames
+    began = time.process_time()
+    make = grounder or endless_grounders(frames.shape[1:])
+    found = ground_and_infer(torch.from_numpy(frames), traces, buffer.levels[order], states, make, settings.seed)
+    seconds = time.process_time() - began
+    if found is None:
+        raise LearningError(
+            f"no symbols were found over which a machine of at most {states} states explains the {len(traces)} "
+            f"episodes, whose {buffer.distinct} distinct observations are too many to be letters; record more "
+            "episodes, give it more states, or take another grounder"
+        )
+    known = replace(found.hypothesis, levels=order[found.hypothesis.levels])
+    inferred = Inferred(known, buffer.levels, found.held_out, seconds, found.explained)
+    alphabet = Alphabet.exclusive(f"s{number}" for number in range(known.letters))
+    machine = known.machine(buffer.levels, alphabet.symbols)
+    model = NeuralRewardMachine(found.grounder, machine).eval()
+    return Discovery(model, machine, frames, found.read(torch.from_numpy(frames)), 1.0, inferred)
+
+
 def infer(
     episodes: EpisodeBuffer,
     states: int,
@@ -121,10 +158,7 @@ def infer(
     `letters` says what an episode read, if not its observations. Errors name episodes that contradict each other, and
     machines that would need more states.
     """
-    if not len(episodes):
-        raise LearningError("the buffer is empty; add episodes first")
-    if episodes.codec.initial is None:
-        raise LearningError("to learn a machine, the initial level must be known: EpisodeBuffer(levels, initial)")
+    initial = _initial(episodes)
     settings = config or FitConfig()
     read = [letters(episode) for episode in episodes]
     used = np.unique(np.concatenate(read))
@@ -132,12 +166,7 @@ def infer(
         LetterTrace(np.searchsorted(used, letter), episode.levels)
         for letter, episode in zip(read, episodes, strict=True)
     ]
-    initial = int(episodes.codec.nearest(np.float64(episodes.codec.initial)))
-    if all(bool((trace.levels == initial).all()) for trace in traces):
-        raise LearningError(
-            f"no reward of the {len(traces)} episodes differs from zero, so they show nothing of a task; record some "
-            "in which the level changes"
-        )
+    _check_shows(traces, initial)
 
     def evidence(rows: Sequence[int]) -> Evidence:
         return Evidence.of([traces[row] for row in rows], len(used), len(episodes.levels), initial, flips)
@@ -151,6 +180,24 @@ def infer(
         share = float((np.add.reduceat(wrong, later.begun) == 0).mean())
     whole = learn_machine(evidence(range(len(traces))), states)
     return Inferred(whole, episodes.levels, share, time.process_time() - began), used
+
+
+def _initial(episodes: EpisodeBuffer) -> int:
+    """The index of the level at which episodes begin."""
+    if not len(episodes):
+        raise LearningError("the buffer is empty; add episodes first")
+    if episodes.codec.initial is None:
+        raise LearningError("to learn a machine, the initial level must be known: EpisodeBuffer(levels, initial)")
+    return int(episodes.codec.nearest(np.float64(episodes.codec.initial)))
+
+
+def _check_shows(traces: Sequence[LetterTrace], initial: int) -> None:
+    """Raise `LearningError` where the level never changes."""
+    if all(bool((trace.levels == initial).all()) for trace in traces):
+        raise LearningError(
+            f"no reward of the {len(traces)} episodes differs from zero, so they show nothing of a task; record some "
+            "in which the level changes"
+        )
 
 
 def _machine(inferred: Inferred) -> MooreMachine:

@@ -147,7 +147,10 @@ def load_episodes(path: str | Path) -> RecordedEpisodes:
     except FileNotFoundError:
         raise EpisodeFileError(f"there is no file {path}") from None
     except Exception as error:  # numpy, zipfile and zlib raise all kinds on bytes that are no file of theirs
-        raise EpisodeFileError(f"{path} is no episode file (.npz), or it is damaged: {error}") from None
+        # Of other files numpy says how to load them unsafely, which is no way out.
+        zipped = Path(path).is_file() and Path(path).read_bytes()[:2] == b"PK"
+        why = f", or it is damaged: {error}" if zipped else "; nrm.save_episodes writes such files"
+        raise EpisodeFileError(f"{path} is no episode file (.npz){why}") from None
     missing = [name for name in ("observations", "lengths", "rewards") if name not in arrays]
     if missing:
         raise EpisodeFileError(

@@ -31,7 +31,9 @@ class LearnedMachines:
     @classmethod
     def of(cls, inference: MachineLearning) -> LearnedMachines:
         """What has been learned so far."""
-        names = tuple(inference.letters.name(letter) for letter in range(len(inference.letters)))
+        # Symbols that a grounder reads may have been more once.
+        count = max([len(inference.letters), *(len(version.symbols) for version in inference.versions)])
+        names = tuple(inference.letters.name(letter) for letter in range(count))
         known = inference.hypothesis
         found = guess_formula(known, inference.levels.values) if inference.versions else None
         meant: dict[int, list[str]] = {}

@@ -19,9 +19,13 @@ SURPRISE = 2.0
 GAP = 2.0
 """Held-out episodes whose loss is larger than that of those learned from by this factor: more episodes would help."""
 GAIN = 0.9
-"""A burst that leaves more than this share of the loss has brought nothing."""
+"""A burst that leaves more than this share of the loss, of held-out episodes or of the next new ones, has brought
+nothing."""
 MOST_WAITING = 32
 """Checks that a back-off may last at most."""
+
+
+_STATE = ("reached", "wait", "waited", "last", "judged")
 
 
 class Decision(NamedTuple):
@@ -57,10 +61,15 @@ class BurstPolicy:
     """The loss at the last check."""
     steady: bool = False
     """Whether all that is not explained is learned from: where bursts are so short that none of them settles."""
+    judged: bool = True
+    """Whether it is known what the last burst brought. Held-out episodes are few, and may hold nothing of what is rare;
+    so those that come next have the last word."""
 
     def decide(self, loss: float) -> Decision:
         """What to do about new episodes with this loss, in nats a step, under the present grounder."""
         before, self.last = self.last, loss
+        if not self.judged:
+            self._judge(loss > max(self.target, GAIN * before))
         if loss <= self.target:
             return Decision("explained", f"loss {loss:.4f} is at most {self.target:g}")
         if self.steady:
@@ -82,13 +91,21 @@ class BurstPolicy:
         """
         by_heart = train is not None and after > GAP * max(train, self.target)
         self.reached = 0.0 if by_heart else after
+        self.judged = False
+        if after > GAIN * before:
+            self._judge(True)
+
+    def _judge(self, nothing: bool) -> None:
+        """The last burst brought nothing, or something."""
+        self.judged = True
         self.waited = 0
-        self.wait = min(MOST_WAITING, 2 * self.wait or 1) if after > GAIN * before else 0
+        self.wait = min(MOST_WAITING, 2 * self.wait or 1) if nothing else 0
 
     def state_dict(self) -> dict[str, Any]:
         """What decisions depend on."""
-        return {"reached": self.reached, "wait": self.wait, "waited": self.waited, "last": self.last}
+        return {name: getattr(self, name) for name in _STATE}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
-        self.reached, self.wait, self.waited, self.last = (state[key] for key in ("reached", "wait", "waited", "last"))
+        for name in _STATE:
+            setattr(self, name, state.get(name, getattr(self, name)))

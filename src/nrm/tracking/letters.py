@@ -1,7 +1,8 @@
-"""What counts as one letter of an unknown machine: a distinct observation, or a symbol that is told."""
+"""What counts as one letter of an unknown machine, and letters that are told."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.errors import LimitError, WorldError
+from nrm.errors import LearningError, LimitError, WorldError
+from nrm.inference import Evidence, Hypothesis, LetterTrace, learn_machine
 from nrm.machines import Alphabet
-from nrm.neural.frames import FrameTable
 from nrm.tracking.memories import Seen
 from nrm.tracking.recorder import RecordedEpisode
 
@@ -26,11 +27,17 @@ UNTOLD = (
 )
 
 
+class UnexplainedError(LearningError):
+    """No symbols were found over which a machine explains the episodes."""
+
+
 class LetterBook(Protocol):
     """Numbers of letters, in the order in which they came."""
 
     told: bool
     """Whether letters are true symbols, which the environment tells."""
+    endless: bool
+    """Whether what is observed is without end, so that letters are symbols that a grounder reads."""
 
     def __len__(self) -> int:
         """How many letters there are so far."""
@@ -39,7 +46,21 @@ class LetterBook(Protocol):
         """(envs,) the letters that a step showed; `UNKNOWN` where one was never recorded."""
 
     def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
-        """(time,) the letters of an episode, new ones among them."""
+        """(time,) the numbers of what an episode observed, new ones among them."""
+
+    def read(self, trace: LetterTrace) -> LetterTrace:
+        """An episode with letters in place of the numbers of what it observed."""
+
+    def learn(
+        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, flips: float
+    ) -> Hypothesis:
+        """The machine of some episodes with numbers of what was observed, and indices of levels (levels,) `values`.
+
+        What letters mean may be learned with it. `states`: most that it may have; `flips`: as of `Evidence`.
+        """
+
+    def compact(self, used: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Let go of all that was observed but what has these numbers; where each has moved, None where none has."""
 
     def name(self, letter: int) -> str:
         """How people read a letter."""
@@ -54,95 +75,30 @@ class LetterBook(Protocol):
         """Go on from a saved state."""
 
 
-class ListedLetters:
-    """The distinct ones of a world's listed observations: all letters are known from the beginning."""
+class Numbered:
+    """Letters that are the numbers of what was observed."""
 
     told = False
-
-    def __init__(self, frames: Tensor, known: FrameTable | None = None) -> None:
-        """`known`: the letters that there are already, for other frames of the same world."""
-        self._table = known or FrameTable()
-        before = len(self._table)
-        numbers = self._table.add(frames.numpy())
-        self.numbers = numbers if known is None else np.where(numbers < before, numbers, UNKNOWN)
-        """(frames,) the letter of each."""
-        if known is None:
-            _check_count(len(self._table))
+    endless = False
 
     def __len__(self) -> int:
-        return len(self._table)
+        raise NotImplementedError
 
-    def find(self, seen: Seen) -> NDArray[np.int64]:
-        """By row number."""
-        found: NDArray[np.int64] = self.numbers[seen.observation.numpy()]
-        return found
+    def read(self, trace: LetterTrace) -> LetterTrace:
+        """As it is."""
+        return trace
 
-    def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
-        """By row number: none is new."""
-        found: NDArray[np.int64] = self.numbers[episode.observations]
-        return found
+    def learn(
+        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, flips: float
+    ) -> Hypothesis:
+        """By state merging."""
+        return learn_machine(Evidence.of(traces, len(self), len(values), 0, flips), states)
 
-    def name(self, letter: int) -> str:
-        """The observation itself, where it is short."""
-        return observation_name(self._table[letter], letter)
-
-    def on(self, frames: Tensor | None) -> LetterBook:
-        """By the row numbers of other frames."""
-        if frames is None:
-            return SeenLetters(FrameTable(self._table[:]))
-        return ListedLetters(frames, FrameTable(self._table[:]))
-
-    def state_dict(self) -> dict[str, Any]:
-        """Nothing: the world lists them."""
-        return {}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Nothing to do."""
+    def compact(self, used: NDArray[np.int64]) -> None:
+        """Nothing is let go."""
 
 
-class SeenLetters:
-    """The distinct observations that were recorded so far, in a world that lists none."""
-
-    told = False
-
-    def __init__(self, table: FrameTable | None = None, blank: Tensor | None = None) -> None:
-        """`blank`: (0, …) no observations, but of the kind that will come, for saved states."""
-        self._table = FrameTable() if table is None else table
-        self._blank = torch.empty(0) if blank is None else blank
-
-    def __len__(self) -> int:
-        return len(self._table)
-
-    def find(self, seen: Seen) -> NDArray[np.int64]:
-        """By looking them up."""
-        return self._table.find(seen.observation.numpy(), UNKNOWN)
-
-    def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
-        """New ones are noted, as long as they are few."""
-        numbers = self._table.add(episode.observations)
-        _check_count(len(self._table))
-        return numbers
-
-    def name(self, letter: int) -> str:
-        """The observation itself, where it is short."""
-        return observation_name(self._table[letter], letter)
-
-    def on(self, frames: Tensor | None) -> LetterBook:
-        """The same observations, listed or not."""
-        table = FrameTable(self._table[:]) if len(self) else FrameTable()
-        return SeenLetters(table, self._blank) if frames is None else ListedLetters(frames, table)
-
-    def state_dict(self) -> dict[str, Any]:
-        """The observations."""
-        return {"observations": torch.from_numpy(self._table[:].copy()) if len(self) else self._blank}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on with saved ones."""
-        saved = state["observations"]
-        self._table = FrameTable(saved.numpy()) if len(saved) else FrameTable()
-
-
-class ToldLetters:
+class ToldLetters(Numbered):
     """The letters of an alphabet that the environment tells, those that occurred so far."""
 
     told = True
@@ -170,7 +126,7 @@ class ToldLetters:
             if letter not in self._numbers:
                 self._numbers[letter] = len(self.letters)
                 self.letters.append(letter)
-        _check_count(len(self))
+        check_count(len(self))
         return np.array([self._numbers[letter] for letter in episode.letters.tolist()], dtype=np.int64)
 
     def name(self, letter: int) -> str:
@@ -191,17 +147,10 @@ class ToldLetters:
         self._numbers = {letter: number for number, letter in enumerate(self.letters)}
 
 
-def _check_count(count: int) -> None:
+def check_count(count: int) -> None:
+    """Raise `LimitError` where letters are too many."""
     if count > MOST_LETTERS:
         raise LimitError(
-            f"there are more than {MOST_LETTERS} distinct observations, and each would be a letter of the machine. "
-            "Round or downsample them; where they are without end, tell the symbols (--unknown machine), or tell the "
-            "task and learn what its symbols look like (--unknown grounding)"
+            f"there are more than {MOST_LETTERS} distinct symbols, and each would be a letter of the machine; tell "
+            "fewer, or tell the task and learn what its symbols look like (--unknown grounding)"
         )
-
-
-def observation_name(observation: NDArray[Any], letter: int) -> str:
-    """How people read an observation: itself where it is short, else its number."""
-    if observation.size > 4:
-        return f"observation {letter}"
-    return "(" + ", ".join(f"{value:g}" for value in observation.ravel().tolist()) + ")"

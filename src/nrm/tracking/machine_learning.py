@@ -21,14 +21,14 @@ from nrm.inference import (
     Tally,
     TooManyStatesError,
     agreement,
-    learn_machine,
     renumbered,
 )
 from nrm.inference.evidence import joined, split
 from nrm.machines import Alphabet, MachineLike, as_machine
 from nrm.tracking.hypothesis_memory import HypothesisMemory
-from nrm.tracking.letters import LetterBook, SeenLetters, ToldLetters
+from nrm.tracking.letters import LetterBook, ToldLetters, UnexplainedError
 from nrm.tracking.memories import Seen
+from nrm.tracking.observed_letters import SeenLetters
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.versions import Version
 
@@ -36,6 +36,12 @@ SPACING = 25
 """A refuted machine is learned anew once a twenty-fifth of all episodes so far came after the last time."""
 FIRST_REVIEW = 100
 """Episodes after which a machine is learned anew although nothing refutes it; then after twice as many, and so on."""
+ENDLESS_SPACING = 40
+"""The same where observations are without end: as many episodes, and at least half of all so far."""
+ENDLESS_KEEP = 400
+"""Most episodes that are kept where observations are without end: each has its own."""
+MISREAD = 0.01
+"""How probable it is that a grounder misreads what is observed, so that a single episode refutes little."""
 
 Judge = Callable[[Hypothesis, NDArray[np.float64]], bool | None]
 """Whether a machine with these levels is the task's, as far as episodes can show; None where nobody knows."""
@@ -103,22 +109,39 @@ class MachineLearning:
 
     def add(self, episodes: Iterable[RecordedEpisode]) -> Version | None:
         """Take in finished episodes, and learn anew where it is time; the new machine, if it is another one."""
+        listed = not self.letters.endless
         traces = [self._read(number, episode) for number, episode in enumerate(episodes, self.episodes + 1)]
         if not traces:
             return None
+        if listed and self.letters.endless:
+            self._begin_anew()
         self.episodes += len(traces)
-        found = self._tally.add(self._evidence(traces))
+        evidence = self._evidence(traces)
+        found = self._tally.add(evidence)
         if found is not None:
             self.surprised = self.episodes
-            self._refuted = self._refuted or (traces[found.episode], found)
+            read = split(evidence.letters, evidence.levels, evidence.lengths)[found.episode]
+            self._refuted = self._refuted or (read, found)
         self._keep(traces, None if found is None else found.episode)
         reviews = self.episodes >= self._review
-        due = self.episodes - self._learned >= max(1, self.episodes // SPACING)
+        spacing = self.episodes // SPACING if not self.letters.endless else max(self.episodes // 2, ENDLESS_SPACING)
+        due = self.episodes - self._learned >= max(1, spacing)
         if not (reviews or (self._refuted is not None and due)):
             return None
         while self._review <= self.episodes:
             self._review *= 2
         return self._learn()
+
+    def _begin_anew(self) -> None:
+        """Observations turn out to be without end: letters are symbols from now on, none of which is known yet.
+
+        Machines over observations that will not be met again are forgotten.
+        """
+        self.memory.follow(Hypothesis.blank(1, 0), self.memory.numbers[:1], self.levels.values)
+        self._tally = Tally(self.hypothesis)
+        self.versions.clear()
+        self._refuted = None
+        self._review = max(1, self.episodes)
 
     def bonus(self, numbers: Tensor, observations: Tensor, letters: Tensor) -> Tensor:
         """(time, envs) what steps earn on top that were never seen before.
@@ -147,31 +170,37 @@ class MachineLearning:
             if place == telling or not self.settled:
                 self._kept.append(trace)
                 self._telling.append(place == telling)
-        surplus = len(self._kept) - self.config.keep
+        surplus = len(self._kept) - (min(self.config.keep, ENDLESS_KEEP) if self.letters.endless else self.config.keep)
         if surplus > 0:
             order = sorted(range(len(self._kept)), key=lambda place: (self._telling[place], place))
             dropped = set(order[:surplus])
             kept = [place for place in range(len(self._kept)) if place not in dropped]
             self._kept = [self._kept[place] for place in kept]
             self._telling = [self._telling[place] for place in kept]
+        moved = self.letters.compact(np.concatenate([trace.letters for trace in self._kept])) if self._kept else None
+        if moved is not None:
+            self._kept = [trace._replace(letters=moved[trace.letters]) for trace in self._kept]
 
     def _evidence(self, traces: Sequence[LetterTrace]) -> Evidence:
-        return Evidence.of(traces, len(self.letters), len(self.levels), 0, self.config.flips)
+        flips = max(self.config.flips, MISREAD) if self.letters.endless else self.config.flips
+        return Evidence.of(list(map(self.letters.read, traces)), len(self.letters), len(self.levels), 0, flips)
 
     def _learn(self) -> Version | None:
         old, refuted = self.hypothesis, self._refuted
         self._learned, self._refuted = self.episodes, None
         if not self._kept:
             return None
-        evidence = self._evidence(self._kept)
+        before = old.follow(self._evidence(self._kept))
         try:
-            new = learn_machine(evidence, self.config.states)
-        except TooManyStatesError as error:
+            new = self.letters.learn(self._kept, self.levels.values, self.config.states, self.config.flips)
+        except (TooManyStatesError, UnexplainedError) as error:
             # The old machine goes on: it is wrong now and then, and what is to come may show why.
             self.note = str(error)
             return None
         self.note = ""
-        numbers = renumbered(agreement(old, new, evidence), self.memory.numbers, self.config.states)
+        after = new.follow(self._evidence(self._kept))
+        shared = agreement(before, after, old.states, new.states)
+        numbers = renumbered(shared, self.memory.numbers, self.config.states)
         self.memory.follow(new, numbers, self.levels.values)
         self._tally = Tally(new)
         if self.versions and new.same_as(old):

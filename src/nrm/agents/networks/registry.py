@@ -35,7 +35,8 @@ class NetworkConfig:
     (filters that the memory writes, for images), egocentric (finds the agent in an image, and sees things from there),
     fourier (waves over a vector, mixed by the memory), parts (entries of a Dict), blind, a module:name, or auto: parts
     for a Dict; fourier for vectors without end where there are many tasks; for images without end dynamic where there
-    are few pixels, egocentric where there are many tasks, and what suits the algorithm elsewhere; else paper."""
+    are few pixels or edges meet, egocentric where there are many tasks, and what suits the algorithm elsewhere; else
+    paper."""
     view: View = "auto"
     """What the policy sees of the task: state (which state of the machine it is in, or the belief over them), task
     (which letters help and which hurt, from there), or auto: task where there are many tasks, else state."""
@@ -114,7 +115,7 @@ def resolved(world: BatchedWorld, config: NetworkConfig, images: str = "paper") 
         return replace(config, encoder="fourier")
     if world.frames is not None or len(world.shape) != 3:
         return replace(config, encoder="paper")
-    if max(world.shape[:2]) <= MOST_CELLS:
+    if max(world.shape[:2]) <= MOST_CELLS or getattr(world, "wraps", False):  # all is seen from the agent already
         return replace(config, encoder="dynamic")
     return replace(config, encoder=images if tasks_of(world) is None else "egocentric")
 

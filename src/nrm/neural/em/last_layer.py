@@ -9,6 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from nrm.errors import LearningError
 from nrm.neural.em.imitation import divergence
 from nrm.neural.model import NeuralRewardMachine
 
@@ -51,25 +52,44 @@ def finish(model: NeuralRewardMachine, observations: Tensor, wanted: Tensor) -> 
     return False
 
 
-def _last_layer(model: NeuralRewardMachine, observations: Tensor) -> tuple[nn.Linear, Tensor, Tensor] | None:
-    """The linear layer whose outputs are the scores, what it reads (n, width) and the scores (n, symbols)."""
-    calls: list[tuple[nn.Module, Tensor, Tensor]] = []
-    layers = [module for module in model.grounder.modules() if isinstance(module, nn.Linear)]
+def last_layer(grounder: nn.Module, observations: Tensor) -> tuple[nn.Linear, Tensor, Tensor]:
+    """The linear layer that a module from observations (n, …) calls last, what it reads (n, …) and its scores (n, …).
+
+    `LearningError` where it calls none.
+    """
+    called = _called(grounder, observations)[1]
+    if not called:
+        raise LearningError(
+            f"{type(grounder).__name__} has no linear layer, and symbols are told apart by what its last one reads; "
+            "take a grounder that ends with one, such as nrm.neural.AttendingGrounder"
+        )
+    return called[-1]
+
+
+def _called(module: nn.Module, observations: Tensor) -> tuple[Tensor, list[tuple[nn.Linear, Tensor, Tensor]]]:
+    """What a module says about observations, and its linear layers as they were called, with input and output."""
+    calls: list[tuple[nn.Linear, Tensor, Tensor]] = []
+    layers = [layer for layer in module.modules() if isinstance(layer, nn.Linear)]
     hooks = [
-        layer.register_forward_hook(lambda module, inputs, output: calls.append((module, inputs[0], output)))
+        layer.register_forward_hook(lambda layer, inputs, output: calls.append((layer, inputs[0], output)))
         for layer in layers
     ]
     try:
-        said = model.ground(observations, check=False)
+        said: Tensor = module(observations)
     finally:
         for hook in hooks:
             hook.remove()
+    return said, calls
+
+
+def _last_layer(model: NeuralRewardMachine, observations: Tensor) -> tuple[nn.Linear, Tensor, Tensor] | None:
+    """The linear layer whose outputs are the scores, what it reads (n, width) and the scores (n, symbols)."""
+    said, calls = _called(model.grounder, observations)
     if not calls:
         return None
     layer, reads, scores = calls[-1]
-    assert isinstance(layer, nn.Linear)
     ready = layer.bias is not None and layer.weight.requires_grad and layer.bias.requires_grad
-    if not ready or scores.shape != said.shape or sum(module is layer for module, *_ in calls) > 1:
+    if not ready or scores.shape != said.shape or sum(one is layer for one, *_ in calls) > 1:
         return None
     expected = scores.sigmoid() if model.emission == "independent" else scores.softmax(-1)
     return (layer, reads.double(), scores.double()) if torch.allclose(expected, said, atol=1e-6) else None

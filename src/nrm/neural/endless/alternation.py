@@ -1,0 +1,253 @@
+"""Symbols and machine in turns, where observations are without end.
+
+First a grounder learns what observations do to the level (`signatures`). Those that it sees alike are letters, so many
+that a machine over them explains the episodes (`looks`, `reading`). Then grounder and machine take turns: symbols by
+the grounder's arg-max, the machine from them by state merging, the grounder by expectation-maximisation with that
+machine, until every episode is explained.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import one_hot
+
+from nrm.inference import Hypothesis, LetterTrace
+from nrm.inference.hypothesis import IDLE
+from nrm.machines import MooreMachine
+from nrm.neural.batches import EpisodeBatch
+from nrm.neural.config import FitConfig
+from nrm.neural.descent import LearningProblem
+from nrm.neural.em.imitation import Imitator
+from nrm.neural.em.last_layer import finish, last_layer
+from nrm.neural.em.network import network_attempt
+from nrm.neural.endless.looks import centres, nearest
+from nrm.neural.endless.reading import HELD_OUT, LetteredEpisodes, Read
+from nrm.neural.endless.signatures import LevelSteps, learn_signatures, signatures
+from nrm.neural.grounders import grounder_for
+from nrm.neural.model import NeuralRewardMachine
+
+ENOUGH = 0.995
+"""Share of the episodes that are explained when the turns end."""
+PROMISING = 0.9
+"""Share of held-out episodes that letters by looks explain when it is worth to teach a grounder."""
+SURE = 0.97
+"""The same when no finer letters are tried."""
+MOST_LOOKS = 12
+"""Letters by looks, at most."""
+ACTIVE = 0.1
+"""How probable a change of level must be, from some level, for an observation to have a look of its own."""
+ROUNDS = 3
+"""Turns of grounder and machine."""
+ATTEMPTS = 3
+"""Grounders that begin anew where the one before led nowhere."""
+TAUGHT = 3000
+"""Most observations that letters by looks are taught on."""
+PASSES = 12
+"""Passes over them where the last layer cannot be set in closed form."""
+EM_EPOCHS = 160
+"""Epochs of expectation-maximisation in a turn, as `FitConfig` counts them; a twentieth of it are iterations."""
+_CHUNK = 1024
+
+Make = Callable[[int], nn.Module]
+"""Makes a fresh grounder with so many outputs."""
+
+
+def endless_grounders(shape: Sequence[int]) -> Make:
+    """Makes grounders for endless observations of a shape; of images, those that learn where to look."""
+    return lambda symbols: grounder_for(shape, symbols, endless=True, one_place=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Grounded:
+    """A grounder of symbols that nobody named, and a machine over them."""
+
+    grounder: nn.Module
+    """From observations (n, …) to probabilities (n, symbols); symbol 0 does nothing."""
+    hypothesis: Hypothesis
+    """The machine over these symbols, as its letters."""
+    explained: float
+    """The share of the episodes that it explains, when symbols are read by arg-max."""
+    held_out: float
+    """The share of held-out episodes that a machine learned from the others explains."""
+
+    def read(self, frames: Tensor) -> NDArray[np.int64]:
+        """(n,) the symbols of observations (n, …)."""
+        return arg_max(self.grounder, frames)
+
+
+@torch.no_grad()
+def arg_max(grounder: nn.Module, frames: Tensor) -> NDArray[np.int64]:
+    """(n,) the most probable symbols of observations (n, …)."""
+    if not len(frames):
+        return np.zeros(0, dtype=np.int64)
+    said = [grounder(part).argmax(-1) for part in torch.split(frames, _CHUNK)]
+    result: NDArray[np.int64] = torch.cat(said).numpy()
+    return result
+
+
+def ground_and_infer(
+    frames: Tensor,
+    traces: Sequence[LetterTrace],
+    values: NDArray[np.float64],
+    states: int,
+    make: Make,
+    seed: int,
+    known: Grounded | None = None,
+) -> Grounded | None:
+    """Symbols and machine of episodes that observe frames (n, …); None where nothing was found that explains any.
+
+    `traces`: numbers of frames in place of letters, and indices of levels (levels,) `values`, the first of which is
+    that of the beginning; `states`: most states of the machine; `make`: makes grounders; `known`: what was found
+    before, to go on from.
+    """
+    problem = _Problem(frames, LetteredEpisodes(traces, len(values)), values, states)
+    best: Grounded | None = None
+    with torch.random.fork_rng(devices=[]):
+        for attempt in range(ATTEMPTS + (known is not None)):
+            torch.manual_seed(seed + 7919 * attempt)
+            generator = torch.Generator().manual_seed(seed + 7919 * attempt)
+            if attempt == 0 and known is not None:
+                found = problem.in_turns(copy.deepcopy(known.grounder), known.hypothesis.letters, generator)
+            else:
+                found = problem.from_nothing(make, generator)
+            if found is not None and (best is None or found.explained > best.explained):
+                best = found
+            if best is not None and best.explained >= ENOUGH:
+                break
+    return best
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Episodes to be explained."""
+
+    frames: Tensor
+    episodes: LetteredEpisodes
+    values: NDArray[np.float64]
+    states: int
+
+    def from_nothing(self, make: Make, generator: torch.Generator) -> Grounded | None:
+        """From the changes of level to looks, from looks to symbols."""
+        steps = self._steps()
+        if not bool(steps.changed.any()):
+            return None
+        answers = make(steps.levels**2)
+        learn_signatures(answers, steps, generator)
+        found = self._looks(*signatures(answers, steps))
+        if found is None:
+            return None
+        letters, read = found
+        # Looks that the machine treats alike are one symbol.
+        symbols = read.hypothesis.symbols[letters]
+        count = read.hypothesis.symbol_count
+        grounder = make(count)
+        _take_body(grounder, answers, self.frames[:1])
+        self._teach(grounder, symbols, count, generator)
+        return self.in_turns(grounder, count, generator)
+
+    def _steps(self) -> LevelSteps:
+        traces = self.episodes.traces
+        seen, after = (torch.from_numpy(np.concatenate([trace[part] for trace in traces])) for part in (0, 1))
+        before = torch.from_numpy(np.concatenate([np.append(0, trace.levels[:-1]) for trace in traces]))
+        return LevelSteps(self.frames, seen, before, after, len(self.values))
+
+    def _looks(self, features: Tensor, changes: Tensor) -> tuple[NDArray[np.int64], Read] | None:
+        """Letters (frames,) by looks, as few as explain held-out episodes, and the machine over them."""
+        active = changes > ACTIVE
+        best: tuple[NDArray[np.int64], Read] | None = None
+        if not bool(active.any()):
+            return None
+        for count in range(1, MOST_LOOKS + 1):
+            middle = centres(features[active], count)
+            if len(middle) < count:
+                break
+            letters = np.zeros(len(features), dtype=np.int64)
+            letters[active.numpy()] = IDLE + 1 + nearest(features[active], middle).numpy()
+            read = self.episodes.machine(letters, count + 1, self.states)
+            if read is None or read.held_out < PROMISING:
+                continue
+            if best is None or read.held_out > best[1].held_out:
+                best = letters, read
+            if read.held_out >= SURE:
+                break
+        return best
+
+    def _teach(self, grounder: nn.Module, symbols: NDArray[np.int64], count: int, generator: torch.Generator) -> None:
+        """Let a grounder say what is known of the frames."""
+        known = torch.from_numpy(symbols)
+        met = torch.bincount(known, minlength=count).double()
+        size = min(TAUGHT, len(known))
+        rows = torch.multinomial((1.0 / met)[known], size, generator=generator)
+        wanted = one_hot(known[rows], count).float()
+        model = NeuralRewardMachine(grounder.eval(), _placeholder(count))
+        if not finish(model, self.frames[rows], wanted):
+            imitator = Imitator(model, FitConfig().learning_rate, generator)
+            imitator.teach(self.frames[rows], wanted, torch.ones(size), PASSES)
+        grounder.eval()
+
+    def in_turns(self, grounder: nn.Module, count: int, generator: torch.Generator) -> Grounded | None:
+        """Machine and grounder in turns, from a grounder of `count` symbols; the pair that explains most."""
+        best: Grounded | None = None
+        for turn in range(ROUNDS):
+            letters = arg_max(grounder, self.frames)
+            read = self.episodes.machine(letters, count, self.states)
+            if read is not None and (best is None or read.explained > best.explained):
+                best = Grounded(copy.deepcopy(grounder), read.hypothesis, read.explained, read.held_out)
+            if best is None or best.explained >= ENOUGH or turn == ROUNDS - 1:
+                break
+            self._ground(grounder, best.hypothesis, generator)
+        return best
+
+    def _ground(self, grounder: nn.Module, known: Hypothesis, generator: torch.Generator) -> None:
+        """Expectation-maximisation with a machine, on the episodes that some symbols can explain."""
+        names = tuple(f"s{number}" for number in range(known.letters))
+        model = NeuralRewardMachine(grounder, known.machine(self.values, names))
+        levels = model.machine.levels.numpy()
+        place = np.abs(self.values[:, None] - levels).argmin(1)
+        shown = np.isclose(levels[place], self.values)
+        rows = [row for row, trace in enumerate(self.episodes.traces) if bool(shown[trace.levels].all())]
+        if not rows:
+            return
+        whole = self._batch(rows, place)
+        even = torch.full((len(whole.observations), known.letters), 1.0 / known.letters)
+        _, likelihoods = model.batch_log_likelihood(whole, even)
+        possible = ((likelihoods.t() > 0) | ~whole.mask).all(1).nonzero()[:, 0]
+        if len(possible) < HELD_OUT:
+            return
+        held = torch.arange(len(possible)) % HELD_OUT == 0
+        parts = [whole.pick(possible[chosen]) for chosen in (~held, held)]
+        problem = LearningProblem(model, parts[0], parts[1], parts[0], None)
+        config = FitConfig(epochs=EM_EPOCHS)
+        network_attempt([problem], config, 0, None, config.target, generator)
+
+    def _batch(self, rows: list[int], place: NDArray[np.int64]) -> EpisodeBatch:
+        """Some episodes as tensors; place: (levels,) the machine's number of each level."""
+        chosen = [self.episodes.traces[row] for row in rows]
+        lengths = np.array([len(trace.letters) for trace in chosen])
+        seen = np.zeros((len(chosen), int(lengths.max())), dtype=np.int64)
+        levels = np.zeros_like(seen)
+        for row, trace in enumerate(chosen):
+            seen[row, : lengths[row]], levels[row, : lengths[row]] = trace.letters, place[trace.levels]
+        return EpisodeBatch(self.frames, *map(torch.from_numpy, (seen, levels, lengths)))
+
+
+def _take_body(grounder: nn.Module, other: nn.Module, frames: Tensor) -> None:
+    """Let a fresh grounder see as another does: all of its parameters but those of the last layer."""
+    own = last_layer(grounder, frames)[0]
+    head = {id(value) for value in own.parameters()}
+    names = {name for name, value in grounder.named_parameters() if id(value) in head}
+    body = {name: value for name, value in other.state_dict().items() if name not in names}
+    grounder.load_state_dict(body, strict=False)
+
+
+def _placeholder(count: int) -> MooreMachine:
+    """A machine over so many symbols in which nothing happens, for teaching alone."""
+    names = tuple(f"s{number}" for number in range(count))
+    return Hypothesis.blank(count, 0).machine(np.zeros(1), names)

@@ -1,0 +1,111 @@
+"""What observations do to the level, learned as supervised learning: the start of symbols that nobody names.
+
+The levels of rewards are seen, so "to which level does this observation lead, from this level?" has known answers. What
+a network must tell apart in order to answer is what symbols are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from nrm.neural.em.last_layer import last_layer
+
+BATCH = 256
+"""Observations in a mini-batch; changes of each kind are drawn evenly, and as often as all that changes nothing."""
+LEAST, MOST = 120, 800
+"""Steps of the optimiser: where to look is found suddenly, after a while without any progress."""
+PATIENCE = 60
+"""Steps without a better loss that end it."""
+LEARNING_RATE = 0.005
+SMOOTH = 0.95
+"""Share of the past in the running mean of the loss."""
+KNOWN = 0.01
+"""Nats of the loss at which there is nothing left to learn."""
+SLIGHT = 0.02
+"""Relative improvement of the loss that does not count as one."""
+_CHUNK = 1024
+
+
+class LevelSteps(NamedTuple):
+    """Steps of episodes, with the level before and after each."""
+
+    frames: Tensor
+    """(n, …) the distinct observations."""
+    seen: Tensor
+    """(steps,) which of them was made."""
+    before: Tensor
+    """(steps,) the index of the level before."""
+    after: Tensor
+    """(steps,) the index of the level after."""
+    levels: int
+    """How many levels there are."""
+
+    @property
+    def kind(self) -> Tensor:
+        """(steps,) the pair of levels, as one number."""
+        return self.before * self.levels + self.after
+
+    @property
+    def changed(self) -> Tensor:
+        """(steps,) whether the level changed."""
+        return self.before != self.after
+
+
+def learn_signatures(grounder: nn.Module, steps: LevelSteps, generator: torch.Generator) -> float:
+    """Teach a grounder with levels * levels outputs which level follows which; its last loss, in nats.
+
+    Its scores are, for each level before, those of the levels after.
+    """
+    chance = _even(steps)
+    optimizer = torch.optim.Adam(grounder.parameters(), lr=LEARNING_RATE)
+    mean = best = float("inf")
+    since = 0
+    grounder.train()
+    for step in range(MOST):
+        rows = torch.multinomial(chance, BATCH, replacement=True, generator=generator)
+        _, _, scores = last_layer(grounder, steps.frames[steps.seen[rows]])
+        row = scores.view(BATCH, steps.levels, steps.levels)[torch.arange(BATCH), steps.before[rows]]
+        loss = nn.functional.cross_entropy(row, steps.after[rows])
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        now = float(loss.detach())
+        mean = now if step == 0 else SMOOTH * mean + (1 - SMOOTH) * now
+        since = since + 1
+        if mean < best * (1 - SLIGHT):
+            best, since = mean, 0
+        if mean < KNOWN or (step >= LEAST and since >= PATIENCE):
+            break
+    grounder.eval()
+    return mean
+
+
+def _even(steps: LevelSteps) -> Tensor:
+    """(steps,) how often each is drawn: half of the time one that changes the level, all kinds of change evenly."""
+    counts = torch.bincount(steps.kind, minlength=steps.levels**2).double()
+    chance = 1.0 / counts[steps.kind]
+    for part in (steps.changed, ~steps.changed):
+        total = chance[part].sum()
+        chance[part] = chance[part] / total if bool(part.any()) else chance[part]
+    return chance
+
+
+@torch.no_grad()
+def signatures(grounder: nn.Module, steps: LevelSteps) -> tuple[Tensor, Tensor]:
+    """(n, width) what the last layer reads of every frame, and (n,) how probable it is at most that it changes a level.
+
+    Only levels count from which some change was ever seen.
+    """
+    left = torch.zeros(steps.levels, dtype=torch.bool)
+    left[steps.before[steps.changed]] = True
+    stays = torch.eye(steps.levels, dtype=torch.bool)
+    features, changes = [], []
+    for frames in torch.split(steps.frames, _CHUNK):
+        _, reads, scores = last_layer(grounder, frames)
+        follows = scores.view(-1, steps.levels, steps.levels).softmax(-1)
+        features.append(reads)
+        changes.append((1.0 - follows[:, stays])[:, left].max(1).values)
+    return torch.cat(features), torch.cat(changes)

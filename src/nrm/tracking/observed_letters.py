@@ -1,0 +1,216 @@
+"""Letters that are observed: distinct observations, or, where these are without end, symbols that a grounder reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nrm.errors import LimitError
+from nrm.inference import Evidence, Hypothesis, LetterTrace, learn_machine
+from nrm.neural.endless import Grounded, Make, endless_grounders, ground_and_infer
+from nrm.neural.frames import FrameTable
+from nrm.tracking.letters import MOST_LETTERS, UNKNOWN, LetterBook, Numbered, UnexplainedError, check_count
+from nrm.tracking.memories import Seen
+from nrm.tracking.recorder import RecordedEpisode
+
+SPARE = 1.25
+"""Observations beyond those of kept episodes, as a multiple of these, after which the others are let go."""
+
+
+class ListedLetters(Numbered):
+    """The distinct ones of a world's listed observations: all letters are known from the beginning."""
+
+    def __init__(self, frames: Tensor, known: FrameTable | None = None) -> None:
+        """`known`: the letters that there are already, for other frames of the same world."""
+        self._table = known or FrameTable()
+        before = len(self._table)
+        numbers = self._table.add(frames.numpy())
+        self.numbers = numbers if known is None else np.where(numbers < before, numbers, UNKNOWN)
+        """(frames,) the letter of each."""
+        if known is None:
+            check_count(len(self._table))
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def find(self, seen: Seen) -> NDArray[np.int64]:
+        """By row number."""
+        found: NDArray[np.int64] = self.numbers[seen.observation.numpy()]
+        return found
+
+    def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
+        """By row number: none is new."""
+        found: NDArray[np.int64] = self.numbers[episode.observations]
+        return found
+
+    def name(self, letter: int) -> str:
+        """The observation itself, where it is short."""
+        return observation_name(self._table[letter], letter)
+
+    def on(self, frames: Tensor | None) -> LetterBook:
+        """By the row numbers of other frames."""
+        if frames is None:
+            return SeenLetters(FrameTable(self._table[:]))
+        return ListedLetters(frames, FrameTable(self._table[:]))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Nothing: the world lists them."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Nothing to do."""
+
+
+class SeenLetters:
+    """The distinct observations that were recorded so far, as long as they are few.
+
+    Beyond `MOST_LETTERS` of them none is met often enough, and letters become symbols that a grounder reads: they are
+    learned together with the machine (`nrm.neural.endless`). Before that is done, all are symbol 0, which does nothing.
+    """
+
+    told = False
+
+    def __init__(
+        self,
+        table: FrameTable | None = None,
+        blank: Tensor | None = None,
+        make: Make | None = None,
+        frames: Tensor | None = None,
+        seed: int = 0,
+    ) -> None:
+        """`blank`: (0, …) no observations, but of the kind that will come, for saved states.
+
+        `make`: makes grounders, by default those that fit; `frames`: what row numbers stand for, if episodes hold
+        these; `seed`: of learning.
+        """
+        self._table = FrameTable() if table is None else table
+        self._blank = torch.empty(0) if blank is None else blank
+        self._make = make
+        self._listed = None if frames is None else self._table.add(frames.numpy())
+        self._seed = seed
+        self._rounds = 0
+        self._read = np.zeros(0, dtype=np.int64)
+        self.known: Grounded | None = None
+        """What reads symbols, where observations are without end and it was learned."""
+        self.endless = len(self._table) > MOST_LETTERS
+
+    def __len__(self) -> int:
+        if not self.endless:
+            return len(self._table)
+        return 1 if self.known is None else self.known.hypothesis.letters
+
+    def find(self, seen: Seen) -> NDArray[np.int64]:
+        """By looking them up, or by what the grounder says."""
+        shown = seen.observation
+        if not self.endless:
+            return self._table.find(shown.numpy(), UNKNOWN)
+        if self._listed is not None:
+            found: NDArray[np.int64] = self._letters()[self._listed[shown.numpy()]]
+            return found
+        return np.zeros(len(shown), dtype=np.int64) if self.known is None else self.known.read(shown)
+
+    def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
+        """New ones are noted."""
+        if self._listed is not None:
+            numbers: NDArray[np.int64] = self._listed[episode.observations]
+            return numbers
+        numbers = self._table.add(episode.observations)
+        self.endless = self.endless or len(self._table) > MOST_LETTERS
+        return numbers
+
+    def read(self, trace: LetterTrace) -> LetterTrace:
+        """As it is, or with the symbols that the grounder reads."""
+        return trace._replace(letters=self._letters()[trace.letters]) if self.endless else trace
+
+    def learn(
+        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, flips: float
+    ) -> Hypothesis:
+        """By state merging; where observations are without end, in turns with the grounder."""
+        if not self.endless:
+            return learn_machine(Evidence.of(traces, len(self), len(values), 0, flips), states)
+        if flips:
+            raise LimitError(
+                f"there are more than {MOST_LETTERS} distinct observations, so symbols are learned together with the "
+                f"machine, and that takes rewards to be right (flips 0, not {flips:g}). Round or downsample the "
+                "observations, or tell the symbols (--unknown machine)"
+            )
+        frames = torch.from_numpy(self._table[:])
+        make = self._make or endless_grounders(frames.shape[1:])
+        self._rounds += 1
+        seed = self._seed + 1000 * self._rounds
+        found = ground_and_infer(frames, traces, values, states, make, seed, self.known)
+        if found is None:
+            raise UnexplainedError(
+                f"no symbols were found over which a machine of at most {states} states explains the {len(traces)} "
+                "episodes"
+            )
+        self.known, self._read = found, np.zeros(0, dtype=np.int64)
+        return found.hypothesis
+
+    def compact(self, used: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Forget all observations but those with these numbers, where they are without end; where each has moved."""
+        rows = np.unique(used)
+        if not self.endless or self._listed is not None or len(self._table) < SPARE * len(rows) + MOST_LETTERS:
+            return None
+        kept = self._letters()[rows]
+        moved = self._table.compact(used)
+        self._read = kept
+        return moved
+
+    def _letters(self) -> NDArray[np.int64]:
+        """(observations,) the symbol of each."""
+        fresh = torch.from_numpy(self._table[len(self._read) :])
+        unread = np.zeros(len(fresh), dtype=np.int64)
+        self._read = np.append(self._read, unread if self.known is None else self.known.read(fresh))
+        return self._read
+
+    def name(self, letter: int) -> str:
+        """The observation itself, where it is short; where they are without end, the number of the symbol."""
+        if self.endless:
+            return f"symbol {letter}" if letter else "anything else"
+        return observation_name(self._table[letter], letter)
+
+    def on(self, frames: Tensor | None) -> LetterBook:
+        """The same letters, listed or not."""
+        table = FrameTable(self._table[:]) if len(self._table) else FrameTable()
+        if frames is not None and not self.endless:
+            return ListedLetters(frames, table)
+        other = SeenLetters(table, self._blank, self._make, frames, self._seed)
+        other.endless, other.known = self.endless, self.known
+        return other
+
+    def state_dict(self) -> dict[str, Any]:
+        """The observations, and what reads symbols."""
+        known = self.known
+        return {
+            "observations": torch.from_numpy(self._table[:].copy()) if len(self._table) else self._blank,
+            "endless": self.endless,
+            "rounds": self._rounds,
+            "symbols": 0 if known is None else known.hypothesis.letters,
+            "explained": [] if known is None else [known.explained, known.held_out],
+            "grounder": {} if known is None else known.grounder.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on with saved ones."""
+        saved = state["observations"]
+        if self._listed is None:
+            self._table = FrameTable(saved.numpy()) if len(saved) else FrameTable()
+        self.endless, self._rounds = state.get("endless", False), state.get("rounds", 0)
+        self.known, self._read = None, np.zeros(0, dtype=np.int64)
+        if state.get("symbols"):
+            grounder = (self._make or endless_grounders(saved.shape[1:]))(state["symbols"])
+            grounder.load_state_dict(state["grounder"])
+            self.known = Grounded(grounder.eval(), Hypothesis.blank(state["symbols"], 0), *state["explained"])
+
+
+def observation_name(observation: NDArray[Any], letter: int) -> str:
+    """How people read an observation: itself where it is short, else its number."""
+    if observation.size > 4:
+        return f"observation {letter}"
+    return "(" + ", ".join(f"{value:g}" for value in observation.ravel().tolist()) + ")"
