@@ -34,7 +34,7 @@ def directions(width: int, count: int, slowest: float, fastest: float) -> Tensor
     """
     drawn = torch.randn(width, count)
     speeds = torch.logspace(math.log10(slowest), math.log10(fastest), count)
-    ways: Tensor = drawn / drawn.norm(dim=0) * speeds  # type: ignore[no-untyped-call]
+    ways: Tensor = drawn / drawn.norm(dim=0) * speeds
     return ways
 
 
