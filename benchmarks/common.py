@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import platform
+import resource
+import time
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -14,7 +16,13 @@ from rich.table import Table
 from nrm.files import write_text
 from nrm.timing import timed
 
-__all__ = ["machine_line", "report", "timed"]
+__all__ = ["machine_line", "processor_seconds", "report", "timed"]
+
+
+def processor_seconds() -> float:
+    """Seconds of the processor that this process, and those it has started and waited for, have used."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def machine_line() -> str:

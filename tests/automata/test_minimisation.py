@@ -39,7 +39,7 @@ def test_refinement_survives_colliding_fingerprints(case: tuple[IntArray, list[i
     table, labels = case
     expected = slow_blocks(table, labels)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minimisation, "_scatter", lambda values: np.zeros(len(values), dtype=np.uint64))
+        patch.setattr(minimisation, "scattered", lambda values: np.zeros(len(values), dtype=np.uint64))
         blocks = minimisation.coarsest_congruence(table, np.array(labels))
         merged, classes = minimisation.merge_columns(table, np.arange(table.shape[1], dtype=np.int32))
     assert {frozenset(np.flatnonzero(blocks == block).tolist()) for block in blocks} == expected

@@ -33,7 +33,7 @@ def slow_product(left: Table, right: Table) -> tuple[list[tuple[int, int]], list
 @given(left=letter_tables(), right=letter_tables())
 def test_a_product_is_the_reachable_pairs(dense: int, left: Table, right: Table) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module._Numbers, "_DENSE", dense)
+        patch.setattr(module.Numbers, "_DENSE", dense)
         patch.setattr(module, "_SLICE", 4)
         table, a, b = product(left, right, ANY_SIZE)
     pairs, rows = slow_product(left, right)

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 
 import nrm
-from nrm.automata import dfa, letter_classes
+from nrm.automata import letter_classes, letter_diagram
 from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.move_diagram import MoveDiagram
 from nrm.errors import LimitError, MachineError, NrmWarning
 from nrm.logic import Formula, holds
 from nrm.machines import MooreMachine, TaskPool, machine_from_dict, text_picture
@@ -33,9 +34,8 @@ def diagrams(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def use_diagrams(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(letter_classes, "DENSE", 0)
+    patch.setattr(letter_diagram, "DENSE", 0)
     patch.setattr(letter_classes, "CROWDED", 0)
-    patch.setattr(dfa, "DENSE", 0)
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +54,20 @@ def test_diagrams_give_the_same_machine_as_arrays(formula: Formula) -> None:
     with pytest.MonkeyPatch.context() as patch:
         use_diagrams(patch)
         found = nrm.compile(formula, alphabet)
-    assert isinstance(found.letters, LetterDiagram)
+        assert isinstance(found.moves, MoveDiagram)
+        assert isinstance(found.letters, LetterDiagram)
+    # States are numbered by the first proposition first, and otherwise by the last one first.
+    assert (found.states, found.classes) == (expected.states, expected.classes)
     assert np.array_equal(found.letter_class, expected.letter_class)
-    assert np.array_equal(found.columns, expected.columns)
-    assert np.array_equal(found.accepting, expected.accepting)
     assert found.class_sizes == expected.class_sizes
+    pairs = {(found.initial, expected.initial)}
+    for a, b in (queue := list(pairs)):
+        fresh = set(zip(found.columns[a].tolist(), expected.columns[b].tolist(), strict=True)) - pairs
+        pairs |= fresh
+        queue += fresh
+    assert len(pairs) == found.states
+    assert all(found.accepting[a] == expected.accepting[b] for a, b in pairs)
+    assert all(found.outputs[a] == expected.outputs[b] for a, b in pairs)
 
 
 def test_products_of_parts_too(diagrams: None) -> None:
@@ -95,7 +104,7 @@ def test_by_hand(machine: MooreMachine) -> None:
     assert machine.run([["a"], ["b", "c"], [], ["d"]]).accepted
     assert not machine.accepts([["a"], ["b", "c"], ["h19"], ["d"]])
     assert machine.run([["h0"]]).outputs[-1] == -100.0
-    assert "2^24 propositional letters in 17 classes" in repr(machine)
+    assert "2^24 propositional letters in diagrams of 104 nodes" in repr(machine)
 
 
 def test_equality_does_not_depend_on_how_the_formula_is_written(machine: MooreMachine) -> None:
@@ -110,8 +119,8 @@ def test_equality_does_not_depend_on_how_the_formula_is_written(machine: MooreMa
     assert found is not None
     assert found.trace == (("h7",),)
     assert nrm.minimise(machine) == machine
-    # Both go on, the first one is lost by h7, or both are lost; one may be lost when the other is done.
-    assert nrm.product(machine, without).states == 10
+    # Both go on (5 states), the first one is lost by h7 while the other goes on (5), or both are lost.
+    assert nrm.product(machine, without).states == 11
 
 
 def test_files(machine: MooreMachine, tmp_path: Path) -> None:
@@ -127,20 +136,25 @@ def test_files(machine: MooreMachine, tmp_path: Path) -> None:
     assert nrm.load_task(tmp_path / "task.toml").machine() == machine
 
 
-def test_dot_is_read_back_and_hoa_says_that_it_is_not(machine: MooreMachine, tmp_path: Path) -> None:
+def test_dot_and_hoa_are_read_back(machine: MooreMachine, tmp_path: Path) -> None:
     pytest.importorskip("pygraphviz")
     nrm.save_machine(machine, tmp_path / "machine.dot")
     assert nrm.load_machine(tmp_path / "machine.dot") == machine
     nrm.save_machine(machine, tmp_path / "machine.hoa")
-    with pytest.raises(LimitError, match=r"2\^24 letters make a table"):
-        nrm.load_machine(tmp_path / "machine.hoa")
+    assert nrm.load_machine(tmp_path / "machine.hoa") == machine
+    lines = (tmp_path / "machine.hoa").read_text().splitlines()
+    lines.remove(next(line for line in lines if line.startswith("[t]")))
+    (tmp_path / "without.hoa").write_text("\n".join(lines))
+    # Where no edge fires the trace is lost, in a state of its own.
+    assert nrm.load_machine(tmp_path / "without.hoa").states == machine.states + 1
 
 
 def test_guards_are_readable(machine: MooreMachine) -> None:
     assert "h0 | h1 | h2" in text_picture(machine)
     dictionary = machine_to_dict(machine)
     assert dictionary["version"] == 2
-    assert dictionary["moves"][-1] == [["true", machine.states - 1]]
+    lost = int(np.flatnonzero(machine.dead)[0])
+    assert dictionary["moves"][lost] == [["true", lost]]
 
 
 def test_guarded_moves_are_checked() -> None:
@@ -170,6 +184,26 @@ def test_bad_files(changed: dict[str, object], message: str) -> None:
     good = {"kind": "propositional", "symbols": ["a"], "moves": [[["true", 0]]], "outputs": [0.0], "version": 2}
     with pytest.raises(nrm.NrmError, match=message):
         machine_from_dict({**good, **changed})
+
+
+def test_named_states() -> None:
+    given = {
+        "kind": "propositional",
+        "symbols": [f"p{number}" for number in range(30)],
+        "transitions": {"start": {"p3 & !p7": "won", "else": "start"}, "won": {"true": "won"}},
+        "outputs": {"start": 0, "won": 100},
+        "accepting": ["won"],
+    }
+    found = machine_from_dict(given)
+    assert found == nrm.compile("F(p3 & !p7)", propositions=found.alphabet.symbols)
+    assert "state 'start' has no transition for '-'" in _error({**given, "transitions": {"start": {"p3": "start"}}})
+    assert "unknown state 'lost'" in _error({**given, "transitions": {"start": {"true": "lost"}}})
+
+
+def _error(given: dict[str, object]) -> str:
+    with pytest.raises(MachineError) as error:
+        machine_from_dict({**given, "outputs": {"start": 0}, "accepting": []})
+    return str(error.value)
 
 
 class Corridor(gymnasium.Env[Any, Any]):

@@ -93,3 +93,16 @@ def test_shortcuts_are_of_letters() -> None:
     assert found.labels_needed == ("-", "blue", "green")
     with pytest.raises(AlphabetError, match="every subset is a letter"):
         _ = found.renamings
+
+
+def test_few_sets_of_many_propositions_are_a_small_table() -> None:
+    names = [f"p{number}" for number in range(30)]
+    few = Alphabet.of_sets(names, [(), *([name] for name in names), ["p3", "p29"]])
+    machine = nrm.compile("F(p3 & F(p29 & p3)) & G !p7", few)
+    assert machine.transitions.shape[1] == few.size == 32
+    assert machine.accepts(["p3", (), "p1", ("p29", "p3")])
+    assert not machine.accepts(["p3", "p7", ("p29", "p3")])
+    assert machine == nrm.compile("F(p3 & F(p29 & p3)) & !F p7", few)
+    pool = TaskPool.of([machine, "F p1"], few)
+    assert pool.union.transitions.shape[1] == 32
+    assert machine_from_dict(machine_to_dict(machine)) == machine

@@ -1,23 +1,25 @@
-"""Deterministic automata over the atoms that a formula names, with letters grouped into classes."""
+"""Deterministic automata over the atoms that a formula names."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from nrm.aliases import BoolArray, IntArray
-from nrm.automata.letter_diagram import DENSE, LetterDiagram
-from nrm.automata.minimisation import canonical, coarsest_congruence, quotient
-from nrm.automata.product import product
-from nrm.automata.tables import Letters, Limits, Table, as_diagram, listed
+from nrm.automata import moves as moving
+from nrm.automata.letter_diagram import is_wide
+from nrm.automata.move_diagram import MoveDiagram
+from nrm.automata.moves import Moves
+from nrm.automata.tables import Letters, Limits, Table, listed
 
 Combine = Callable[[BoolArray, BoolArray], BoolArray]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Dfa:
     """An automaton over `atoms`; state 0 is initial.
 
@@ -27,46 +29,80 @@ class Dfa:
 
     atoms: tuple[str, ...]
     exclusive: bool
-    letters: Letters
-    """(letters,) the class of each letter; where propositions are many, the diagram that leads letters to classes."""
-    columns: IntArray
-    """(states, classes) the next state."""
+    moves: Moves
+    """By letter classes; where propositions are many, by a diagram for each state."""
     accepting: BoolArray
     """(states,) whether a trace may end here. For the initial state: see `minimal`."""
+
+    def __init__(
+        self, atoms: tuple[str, ...], exclusive: bool, letters: Letters, columns: IntArray, accepting: BoolArray
+    ) -> None:
+        """From letter classes: `letters` (letters,), or a diagram, leads to `columns` (states, classes)."""
+        self._set(atoms, exclusive, Table(letters, columns), accepting)
+
+    @classmethod
+    def of_moves(cls, atoms: tuple[str, ...], exclusive: bool, moves: Moves, accepting: BoolArray) -> Dfa:
+        """The automaton of moves in either form."""
+        made = cls.__new__(cls)
+        made._set(atoms, exclusive, moves, accepting)
+        return made
+
+    def _set(self, *values: object) -> None:
+        for name, value in zip(("atoms", "exclusive", "moves", "accepting"), values, strict=True):
+            object.__setattr__(self, name, value)
 
     @property
     def states(self) -> int:
         """How many states there are."""
-        return len(self.columns)
+        return moving.states_of(self.moves)
+
+    @cached_property
+    def table(self) -> Table:
+        """The moves by letter classes; an error where these are too many."""
+        return moving.by_classes(self.moves)
+
+    @property
+    def letters(self) -> Letters:
+        """(letters,) the class of each letter; where propositions are many, the diagram that leads letters there."""
+        return self.table.letters
+
+    @property
+    def columns(self) -> IntArray:
+        """(states, classes) the next state."""
+        return self.table.columns
 
     @property
     def letter_class(self) -> IntArray:
         """(letters,) the class of each letter, where these can be listed."""
         return listed(self.letters)
 
+    @cached_property
+    def absorbing(self) -> BoolArray:
+        """(states,) the states that no letter leaves."""
+        return moving.absorbing(self.moves)
+
     def complement(self) -> Dfa:
         """Accepts exactly the non-empty traces that this one rejects."""
-        return Dfa(self.atoms, self.exclusive, self.letters, self.columns, ~self.accepting)
+        return Dfa.of_moves(self.atoms, self.exclusive, self.moves, ~self.accepting)
 
-    def lifted(self, atoms: tuple[str, ...]) -> Letters:
-        """The class of each letter over a larger set of atoms."""
+    def lifted(self, atoms: tuple[str, ...]) -> Moves:
+        """The moves over a larger set of atoms."""
         if atoms == self.atoms:
-            return self.letters
+            return self.moves
         place = {name: index for index, name in enumerate(self.atoms)}
-        if len(atoms) > DENSE and not self.exclusive:
+        if isinstance(self.moves, MoveDiagram) or (is_wide(len(atoms)) and not self.exclusive):
             bits = [atoms.index(name) for name in self.atoms]
-            return as_diagram(self.letters, len(self.atoms)).placed(bits, len(atoms))
-        assert not isinstance(self.letters, LetterDiagram)
+            return moving.by_states(self.moves, len(self.atoms)).placed(bits, len(atoms))
+        letters = listed(self.moves.letters)
         if self.exclusive:
             outside = len(self.atoms)
-            letters = [place.get(name, outside) for name in atoms]
-            return self.letters[[*letters, outside]]
+            return Table(letters[[*(place.get(name, outside) for name in atoms), outside]], self.moves.columns)
         larger = np.arange(1 << len(atoms), dtype=np.int64)
         letters_here = np.zeros_like(larger)
         for bit, name in enumerate(atoms):
             if name in place:
                 letters_here |= ((larger >> bit) & 1) << place[name]
-        return self.letters[letters_here]
+        return Table(letters[letters_here], self.moves.columns)
 
     def minimal(self) -> Dfa:
         """The least automaton with the same non-empty traces, numbered canonically.
@@ -75,41 +111,51 @@ class Dfa:
         back to it. It is then identified with a state of the same future, if there is one, and rejects otherwise.
         Every state must be reachable, which all the constructions here see to.
         """
-        columns, accepting, initial = self.columns, self.accepting, 0
-        if not (columns == initial).any():
+        moves, accepting, initial = self.moves, self.accepting, 0
+        if not moving.entered(moves, initial):
             accepting = accepting.copy()
             accepting[initial] = False
-        blocks = coarsest_congruence(columns, accepting)
-        if int(blocks.max()) + 1 < len(columns):
-            columns, kept = quotient(columns, blocks)
+        blocks = moving.congruence(moves, accepting)
+        if int(blocks.max()) + 1 < len(accepting):
+            moves, kept = moving.quotient(moves, blocks)
             accepting, initial = accepting[kept], int(blocks[initial])
-        if not (columns == initial).any():
-            twins = np.flatnonzero((columns == columns[initial]).all(axis=1))
+        if not moving.entered(moves, initial):
+            twins = moving.moving_alike(moves, initial)
             initial = next((int(twin) for twin in twins if twin != initial), initial)
-        return Dfa(self.atoms, self.exclusive, self.letters, columns, accepting).trimmed(initial)
+        return Dfa.of_moves(self.atoms, self.exclusive, moves, accepting).trimmed(initial)
 
     def trimmed(self, initial: int = 0) -> Dfa:
         """What is reachable from `initial`, in canonical form."""
-        table, kept = canonical(Table(self.letters, self.columns, initial))
-        return Dfa(self.atoms, self.exclusive, table.letters, table.columns, self.accepting[kept])
+        moves, kept = moving.canonical(self.moves, initial)
+        if isinstance(moves, Table):
+            moves = Table(moves.letters, moves.columns)
+        return Dfa.of_moves(self.atoms, self.exclusive, moves, self.accepting[kept])
 
-    def combined(self, other: Dfa, combine: Combine, limits: Limits) -> Dfa:
-        """The reachable product, accepting where `combine` of the two acceptances says so."""
-        atoms = self.atoms + tuple(name for name in other.atoms if name not in self.atoms)
-        one, two = (Table(dfa.lifted(atoms), dfa.columns) for dfa in (self, other))
-        table, a, b = product(one, two, limits)
-        return Dfa(atoms, self.exclusive, *table[:2], combine(self.accepting[a], other.accepting[b]))
+    def combined(self, other: Dfa, combine: Combine, limits: Limits, order: Sequence[str] = ()) -> Dfa:
+        """The reachable product, accepting where `combine` of the two acceptances says so.
+
+        `order`: of the atoms, as far as it names them; diagrams ask for them in this order.
+        """
+        rank = {name: place for place, name in enumerate(order)}
+        named = dict.fromkeys(self.atoms + other.atoms)
+        atoms = tuple(sorted(named, key=lambda name: rank.get(name, len(rank))))
+        count = None if self.exclusive else len(atoms)
+        moves, a, b = moving.product(self.lifted(atoms), other.lifted(atoms), count, limits)
+        return Dfa.of_moves(atoms, self.exclusive, moves, combine(self.accepting[a], other.accepting[b]))
 
 
-def combined_all(parts: Iterable[Dfa], combine: Combine, limits: Limits) -> Dfa:
-    """Combine many automata, always the two smallest first, and minimise after each product."""
+def combined_all(parts: Iterable[Dfa], combine: Combine, limits: Limits, order: Sequence[str] = ()) -> Dfa:
+    """Combine many automata, always the two smallest first, and minimise after each product.
+
+    `order`: of the atoms; see `Dfa.combined`.
+    """
     heap = [(part.states, index, part) for index, part in enumerate(parts)]
     heapq.heapify(heap)
     ticket = len(heap)
     while len(heap) > 1:
         _, _, left = heapq.heappop(heap)
         _, _, right = heapq.heappop(heap)
-        joined = left.combined(right, combine, limits).minimal()
+        joined = left.combined(right, combine, limits, order).minimal()
         heapq.heappush(heap, (joined.states, ticket, joined))
         ticket += 1
     return heap[0][2]
@@ -118,7 +164,13 @@ def combined_all(parts: Iterable[Dfa], combine: Combine, limits: Limits) -> Dfa:
 def after_one_step(dfa: Dfa, weak: bool) -> Dfa:
     """The automaton of `X f` (or `WX f`, when `weak`) from that of f."""
     # State 0 reads any letter; state 1 is f's initial state, where a trace of one step ends.
-    shifted = dfa.columns + 2
-    columns = np.concatenate([np.ones((1, dfa.columns.shape[1]), dtype=np.int32), shifted[:1], shifted])
     accepting = np.concatenate([np.array([False, weak]), dfa.accepting])
+    if isinstance(dfa.moves, MoveDiagram):
+        low, high, roots = (np.where(a < 0, a - 2, a) for a in (dfa.moves.low, dfa.moves.high, dfa.moves.roots))
+        tops = np.concatenate([np.array([-2]), roots[:1], roots]).astype(np.int32)
+        given = dfa.moves
+        shifted = MoveDiagram(given.propositions, given.order, given.levels, low, high, tops)
+        return Dfa.of_moves(dfa.atoms, dfa.exclusive, shifted, accepting).trimmed()
+    later = dfa.columns + 2
+    columns = np.concatenate([np.ones((1, dfa.columns.shape[1]), dtype=np.int32), later[:1], later])
     return Dfa(dfa.atoms, dfa.exclusive, dfa.letters, columns.astype(np.int32), accepting).trimmed()

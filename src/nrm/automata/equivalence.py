@@ -36,13 +36,14 @@ def distinguishing_string(
                 if target not in parents:
                     parents[target] = pair, letter
                     if differ(*target):
-                        return _path(target, parents), target
+                        return path_to(target, parents), target
                     following.append(target)
         frontier = following
     return None
 
 
-def _path(pair: Pair, parents: Mapping[Pair, tuple[Pair, Letter] | None]) -> list[Letter]:
+def path_to(pair: Pair, parents: Mapping[Pair, tuple[Pair, Letter] | None]) -> list[Letter]:
+    """The letters that led to a pair of states, from what each was reached by."""
     string: list[Letter] = []
     link = parents[pair]
     while link is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import IntArray, Letter
-from nrm.automata.mtbdd import LEAF, Mtbdd
+from nrm.automata.mtbdd import Mtbdd
 from nrm.errors import LimitError
 
 DENSE = 12
@@ -22,6 +22,11 @@ DENSE = 12
 MOST_LISTED = 20
 """Propositions up to which all letters can be listed."""
 MOST_NODES = 2_000_000
+
+
+def is_wide(propositions: int) -> bool:
+    """Whether propositions are so many that letters are kept in diagrams and not in arrays."""
+    return propositions > DENSE
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,20 +144,6 @@ class LetterDiagram:
         work = _Work()
         return work.frozen(work.read(self, lambda number: numbers[number]), self.order, self.propositions)
 
-    def paired(self, other: LetterDiagram) -> tuple[LetterDiagram, list[tuple[int, int]]]:
-        """The classes of letters in both diagrams at once, and what pair of classes each is."""
-        order = _merged_order(self.order, other.order)
-        pairs: dict[tuple[int, int], int] = {}
-
-        def join(a: int, b: int) -> int:
-            return pairs.setdefault((a, b), len(pairs))
-
-        work = _Work()
-        left, right = (work.read(one.reordered(order), int) for one in (self, other))
-        # Numbers of pairs would be taken for classes of one side again: join on a table of their own.
-        joined = work.joined(left, right, join)
-        return joined.frozen(joined.root, order, self.propositions), list(pairs)
-
     def reordered(self, order: tuple[int, ...]) -> LetterDiagram:
         """The same function, asked for in another order, which may have more propositions."""
         place = {proposition: level for level, proposition in enumerate(order)}
@@ -162,13 +153,6 @@ class LetterDiagram:
             return replace(self, order=order, levels=renamed)
         work = _Work()
         return work.frozen(work.read(self, int, levels), order, self.propositions)
-
-    def same_as(self, other: LetterDiagram) -> bool:
-        """Whether every letter has the same class in both."""
-        if self.propositions != other.propositions:
-            return False
-        _, pairs = self.paired(other)
-        return all(a == b for a, b in pairs)
 
 
 def diagram_of_table(table: Sequence[int], propositions: int) -> LetterDiagram:
@@ -196,7 +180,7 @@ def diagram_of_levels(
     return work.frozen(nodes[0], order, propositions)
 
 
-def _merged_order(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+def merged_order(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     """Both orders in one, keeping each where that is possible, and the first in any case."""
     merged: list[int] = []
     rest = [proposition for proposition in other if proposition not in one]
@@ -218,7 +202,6 @@ class _Work:
 
     def __init__(self) -> None:
         self.diagrams: Mtbdd[int] = Mtbdd(MOST_NODES)
-        self.root = 0
 
     def read(self, given: LetterDiagram, change: Callable[[int], int], levels: Sequence[int] | None = None) -> int:
         """The node of a diagram with classes changed; `levels`: where its levels go, in any order."""
@@ -235,27 +218,6 @@ class _Work:
             else:
                 made.append(self.diagrams.choice(levels[level], below(one), below(two), done))
         return below(given.root)
-
-    def joined(self, left: int, right: int, join: Callable[[int, int], int]) -> _Work:
-        """A table with the diagram of both values joined, at `root`."""
-        result = _Work()
-        source, target = self.diagrams, result.diagrams
-        done: dict[tuple[int, int], int] = {}
-
-        def walk(f: int, g: int) -> int:
-            key = (f, g)
-            if key not in done:
-                u, v = source.var[f], source.var[g]
-                if u == v == LEAF:
-                    done[key] = target.leaf(join(source.value(f), source.value(g)))
-                else:
-                    f_low, f_high = (source.low[f], source.high[f]) if u <= v else (f, f)
-                    g_low, g_high = (source.low[g], source.high[g]) if v <= u else (g, g)
-                    done[key] = target.node(min(u, v), walk(f_low, g_low), walk(f_high, g_high))
-            return done[key]
-
-        result.root = walk(left, right)
-        return result
 
     def frozen(self, root: int, order: tuple[int, ...], propositions: int) -> LetterDiagram:
         """The diagram below a node, without levels that it does not ask for."""

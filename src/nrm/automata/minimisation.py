@@ -26,13 +26,13 @@ def coarsest_congruence(columns: IntArray, labels: NDArray[np.generic]) -> Block
     states, width = columns.shape
     blocks: Blocks = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     count = int(blocks.max()) + 1
-    weights = _scatter(np.arange(1, width + 1)) | np.uint64(1)
+    weights = scattered(np.arange(1, width + 1)) | np.uint64(1)
     while count < states:
         before = count
         for start in range(0, width, _CHUNK):
             part = slice(start, start + _CHUNK)
-            prints = (_scatter(blocks + 1)[columns[:, part]] * weights[part]).sum(axis=1, dtype=np.uint64)
-            blocks, count = _split(blocks, prints)
+            prints = (scattered(blocks + 1)[columns[:, part]] * weights[part]).sum(axis=1, dtype=np.uint64)
+            blocks, count = split(blocks, prints)
             if count == states:
                 return blocks
         if count == before:
@@ -97,17 +97,17 @@ def _equal_columns(columns: IntArray) -> Blocks:
     """A number for each column, equal for equal columns; by fingerprints, checked as in `coarsest_congruence`."""
     states, width = columns.shape
     groups = np.zeros(width, dtype=np.int64)
-    weights = _scatter(np.arange(1, states + 1)) | np.uint64(1)
+    weights = scattered(np.arange(1, states + 1)) | np.uint64(1)
     for start in range(0, states, _CHUNK):
         part = slice(start, start + _CHUNK)
-        prints = (_scatter(columns[part] + 1) * weights[part, None]).sum(axis=0, dtype=np.uint64)
-        groups, count = _split(groups, prints)
+        prints = (scattered(columns[part] + 1) * weights[part, None]).sum(axis=0, dtype=np.uint64)
+        groups, count = split(groups, prints)
         if count == width:
             return groups
     return _exact_split(columns.T, groups)[0]
 
 
-def _split(blocks: Blocks, keys: NDArray[np.uint64]) -> tuple[Blocks, int]:
+def split(blocks: Blocks, keys: NDArray[np.uint64]) -> tuple[Blocks, int]:
     """Split `blocks` by `keys`, exactly in both."""
     values, ranks = np.unique(keys, return_inverse=True)
     if len(values) == 1:
@@ -127,7 +127,7 @@ def _exact_split(rows: NDArray[np.integer], blocks: Blocks) -> tuple[Blocks, int
     return np.array(refined, dtype=np.int64), len(groups)
 
 
-def _scatter(values: NDArray[np.integer]) -> NDArray[np.uint64]:
+def scattered(values: NDArray[np.integer]) -> NDArray[np.uint64]:
     """Spread integers over 64 bits (multiply and shift, wrapping)."""
     mixed = values.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)

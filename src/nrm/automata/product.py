@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
-from nrm.automata.letter_diagram import LetterDiagram
-from nrm.automata.tables import Letters, Limits, Table, as_diagram, by_first_occurrence
+from nrm.automata.tables import Limits, Table, by_first_occurrence, listed
 
 _SLICE = 1 << 20
 """Table entries that a product computes at a time."""
@@ -15,10 +14,12 @@ _SLICE = 1 << 20
 
 def product(left: Table, right: Table, limits: Limits) -> tuple[Table, IntArray, IntArray]:
     """The reachable pairs of states as a table, in breadth-first order by letter, and both states of each pair."""
-    letters, pairs = _paired(left.letters, right.letters, right.columns.shape[1])
+    both = listed(left.letters).astype(np.int64) * right.columns.shape[1] + listed(right.letters)
+    letters, first = by_first_occurrence(both)
+    pairs = both[first]
     left_class, right_class = np.divmod(pairs, right.columns.shape[1])
     width = len(right.columns)
-    numbers = _Numbers(len(left.columns) * width)
+    numbers = Numbers(len(left.columns) * width)
     codes, rows = [np.array([left.initial * width + right.initial], dtype=np.int64)], []
     numbers.of(codes[0])
     for frontier in codes:
@@ -33,23 +34,10 @@ def product(left: Table, right: Table, limits: Limits) -> tuple[Table, IntArray,
             if fresh.size:
                 codes.append(fresh)
     a, b = np.divmod(np.concatenate(codes), width)
-    return Table(letters, np.concatenate(rows)), a, b
+    return Table(letters.astype(np.int32), np.concatenate(rows)), a, b
 
 
-def _paired(left: Letters, right: Letters, width: int) -> tuple[Letters, NDArray[np.int64]]:
-    """The classes of letters in both tables at once, and each as its class on the left times `width` plus the other."""
-    if isinstance(left, LetterDiagram) or isinstance(right, LetterDiagram):
-        wide = left if isinstance(left, LetterDiagram) else right
-        assert isinstance(wide, LetterDiagram)
-        one, two = (as_diagram(letters, wide.propositions) for letters in (left, right))
-        diagram, found = one.paired(two)
-        return diagram, np.array([a * width + b for a, b in found], dtype=np.int64)
-    classes = left.astype(np.int64) * width + right
-    letter_class, first = by_first_occurrence(classes)
-    return letter_class.astype(np.int32), classes[first]
-
-
-class _Numbers:
+class Numbers:
     """Numbers for codes in order of arrival: an array when the codes are few enough, else a sorted index."""
 
     _DENSE = 1 << 24

@@ -54,6 +54,14 @@ class Limits:
                 "into several tasks, or raise the limit (--max-states, Limits(...))"
             )
 
+    def check_nodes(self, nodes: int) -> None:
+        """Raise `LimitError` when a decision diagram of so many nodes is too large."""
+        if nodes > self.nodes:
+            raise LimitError(
+                f"the formula needs more than {self.nodes:,} decision diagram nodes; "
+                "simplify it, split it into several tasks, or raise the limit (Limits(nodes=...))"
+            )
+
 
 DEFAULT_LIMITS = Limits()
 

@@ -10,7 +10,8 @@ from typing import Literal
 from nrm.cli.options import MachineOptions, Source, UsageError
 from nrm.errors import listing
 from nrm.files import write_bytes
-from nrm.machines import machine_text, minimise, render, text_picture
+from nrm.logic.ltlf.hints import LOOKS_BACK
+from nrm.machines import MooreMachine, machine_text, minimise, render, text_picture
 from nrm.machines.formats.files import FORMATS
 from nrm.machines.moore import amount_of_letters
 
@@ -67,6 +68,11 @@ def _content(source: Source, form: Form) -> bytes:
             return machine_text(source.machine, form, source.title).encode()
 
 
+def letters_of(machine: MooreMachine) -> str:
+    """How many classes of letters there are, or how large the diagrams are that stand for them."""
+    return machine.extent.replace(" classes", " letter classes")
+
+
 def summary(source: Source) -> str:
     """A few lines on a machine and where it comes from."""
     machine, alphabet = source.machine, source.machine.alphabet
@@ -80,11 +86,12 @@ def summary(source: Source) -> str:
     lines = [
         f"{'file' if source.from_file else 'formula':<9} {source.title}",
         f"{what:<9} {listing(alphabet.symbols)}  ({kind})",
-        f"machine   {machine.states} states, {machine.classes} letter classes, {size}",
+        f"machine   {machine.states} states, {letters_of(machine)}, {size}",
         f"rewards   {scheme}: levels {listing([f'{level:.4g}' for level in machine.levels])}",
     ]
     if not machine.accepting.any():
-        lines.append("note      the task cannot be satisfied: no state is accepting")
+        back = f". {LOOKS_BACK}" if source.looks_back else ""
+        lines.append(f"note      the task cannot be satisfied: no state is accepting{back}")
     elif machine.states == 1:
         lines.append("note      the task is always satisfied: every trace is accepted")
     return "\n".join(lines)

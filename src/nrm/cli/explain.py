@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nrm.aliases import Step
+from nrm.cli.compile import letters_of
 from nrm.cli.options import TaskOptions, UsageError
-from nrm.errors import LimitError, NrmWarning, listing
+from nrm.errors import FormulaError, LimitError, NrmWarning, listing
 from nrm.explanations import Comparison, Explanation
 from nrm.groundability.formatting import findings
-from nrm.logic import LANGUAGES, read_formula
+from nrm.logic import DEFAULT_LOGIC, LANGUAGES, read_formula
+from nrm.logic.language import Reading
+from nrm.logic.ltlf.hints import LOOKS_BACK, looks_back
 from nrm.machines import Alphabet, Task
 from nrm.machines.alphabet import alphabet_of
 
@@ -52,18 +55,24 @@ class Explain(TaskOptions):
         named = alphabet_of(self.symbols, self.propositions) is not None or self.formula is None
         if named or self.against is None:
             return task
-        other = read_formula(self.against, self._other_logic(task)).formula
+        other = self._other(task).formula
         atoms = dict.fromkeys((*task.alphabet.symbols, *other.atoms()))
         return replace(task, alphabet=Alphabet.propositional(atoms))
-
-    def _other_logic(self, task: Task) -> str:
-        return self.against_logic or task.logic
 
     def _compared(self, told: Explanation) -> Comparison:
         assert self.against is not None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NrmWarning)
-            return told.against(self.against, self._other_logic(told.task))
+            return told.against(*self._other(told.task))
+
+    def _other(self, task: Task) -> Reading:
+        """The second formula; errors name the option that says its language."""
+        assert self.against is not None
+        try:
+            return read_formula(self.against, self.against_logic or task.logic)
+        except FormulaError as error:
+            error.args = (str(error).replace("add --logic ", "add --against-logic "),)
+            raise
 
 
 def _print(told: Explanation) -> None:
@@ -75,7 +84,7 @@ def _print(told: Explanation) -> None:
         rows.append(("in words", told.words))
     rows.append(("pattern", told.pattern or "none that has a name"))
     rows += _traces(told)
-    rows.append(("machine", f"{machine.states} states, {machine.classes} letter classes"))
+    rows.append(("machine", f"{machine.states} states, {letters_of(machine)}"))
     rows.append(("symbols", _teaching(told)))
     for name, text in rows:
         print(textwrap.fill(text, 110, initial_indent=f"{name:<10}", subsequent_indent=" " * 10))
@@ -83,7 +92,8 @@ def _print(told: Explanation) -> None:
 
 def _traces(told: Explanation) -> list[tuple[str, str]]:
     if told.satisfying is None:
-        return [("satisfied", "never: no trace satisfies it")]
+        back = told.task.logic == DEFAULT_LOGIC and looks_back(told.task.formula)
+        return [("satisfied", "never: no trace satisfies it" + (f". {LOOKS_BACK}" if back else ""))]
     if told.unsatisfying is None:
         return [("satisfied", "always: every trace satisfies it")]
     later = "; it can be undone later" if told.undoable else "; whatever comes then"

@@ -10,6 +10,7 @@ import tyro
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.errors import NrmError
 from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, read_formula
+from nrm.logic.ltlf.hints import looks_back
 from nrm.machines import (
     FallOff,
     MooreMachine,
@@ -104,6 +105,8 @@ class Source:
     from_file: bool
     paid: bool = False
     """Whether the outputs are what a step pays, instead of levels."""
+    looks_back: bool = False
+    """Whether the formula is of LTLf and looks back only."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,9 @@ class MachineOptions(TaskOptions):
             if extra := [option for option, value in given if value]:
                 raise UsageError(f"{' and '.join(extra)}: for machine files only; add --machine FILE.txt")
             task = self.resolve()
-            return Source(task.machine(self.limits), task.formula.brief(), task.reward, from_file=False)
+            back = task.logic == DEFAULT_LOGIC and looks_back(task.formula)
+            machine = task.machine(self.limits)
+            return Source(machine, task.formula.brief(), task.reward, from_file=False, looks_back=back)
         if clash := self._given():
             raise UsageError(f"a machine file says everything itself; drop {' and '.join(clash)}, or drop --machine")
         loaded = load_machine(

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from nrm.envs.counter_rng import Words, draws
+from nrm.envs.steppers import stepper
 from nrm.envs.termination import End, ending_states, pool_ending_states
 from nrm.envs.world import task_digest
 from nrm.errors import WorldError
@@ -41,17 +42,13 @@ class TaskRunner:
         self.count = count
         self.end: End = end
         machine = tasks.union
-        # By classes of letters: a table of all letters would be large where propositions are many.
-        self._letters = machine.letters
         count_of_names = len(machine.alphabet.symbols)
-        if count_of_names > MOST_PROPOSITIONS and not machine.alphabet.is_exclusive:
+        if count_of_names > MOST_PROPOSITIONS and machine.alphabet.is_free:
             raise WorldError(
                 f"worlds that step side by side number letters by 64 bits; {count_of_names} propositions are "
                 f"more than {MOST_PROPOSITIONS}. Put the task on single environments (TaskEnv)"
             )
-        self._classes = machine.classes
-        self._moves = machine.columns.astype(np.int64).ravel()
-        self._paid = (machine.outputs[machine.columns] - machine.outputs[:, None]).astype(np.float32).ravel()
+        self._stepper = stepper(machine)
         self._ends = ending_states(machine, end) if self.given is None else pool_ending_states(tasks, end)
         self._initial = tasks.initial.astype(np.int64)
         self._shares = np.arange(1, len(tasks) + 1) / len(tasks)
@@ -85,9 +82,9 @@ class TaskRunner:
 
     def step(self, letters: NDArray[np.int64]) -> Judged:
         """Let the machines read letters (N,)."""
-        move = self.state * self._classes + self._letters.take(letters)
-        self.state = self.final_state = self._moves.take(move)
-        return Judged(self._paid.take(move), self._ends.take(self.state))
+        self.state, paid = self._stepper.step(self.state, letters)
+        self.final_state = self.state
+        return Judged(paid, self._ends.take(self.state))
 
     def _drawn(self, keys: Words) -> NDArray[np.int64]:
         if len(self.tasks) == 1:

@@ -10,6 +10,8 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from nrm.automata.move_building import key_of
+from nrm.automata.move_diagram import MoveDiagram
 from nrm.envs.action_spaces import ActionSpace
 from nrm.errors import WorldError
 from nrm.machines import MooreMachine, TaskPool
@@ -149,6 +151,10 @@ def checked_moves(actions: Tensor, count: int, moves: int) -> NDArray[np.int64]:
 
 def task_digest(machine: MooreMachine) -> str:
     """A short name of a machine for saved states: equal machines have equal ones."""
-    text = repr((machine.alphabet, machine.initial, machine.columns.shape)).encode()
-    arrays = (machine.letter_class, machine.columns, machine.accepting, machine.outputs)
+    if isinstance(machine.moves, MoveDiagram):
+        text = repr((machine.alphabet, machine.initial, key_of(machine.moves))).encode()
+        arrays: tuple[NDArray[Any], ...] = (machine.accepting, machine.outputs)
+    else:
+        text = repr((machine.alphabet, machine.initial, machine.columns.shape)).encode()
+        arrays = (machine.letter_class, machine.columns, machine.accepting, machine.outputs)
     return sha256(text + b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

@@ -60,7 +60,8 @@ class Explanation:
     def undoable(self) -> bool:
         """Whether a trace that satisfies it can go on so that it does not."""
         machine = self.machine
-        return bool((~machine.accepting[machine.columns[machine.accepting]]).any())
+        states = (state for state in range(machine.states) if machine.accepting[state])
+        return any(not machine.accepting[target] for state in states for target in machine.targets(state))
 
     @cached_property
     def shortcuts(self) -> Shortcuts:

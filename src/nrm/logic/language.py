@@ -9,6 +9,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from nrm.aliases import Symbol, Trace
 from nrm.automata import Dfa, Limits
+from nrm.errors import FormulaError, shorten
 from nrm.logic.reading import Reader
 from nrm.registry import Registry
 
@@ -77,10 +78,22 @@ class Reading(NamedTuple):
 def read_formula(formula: FormulaValue | str, logic: str = DEFAULT_LOGIC) -> Reading:
     """Read a formula in a language; text may name its language itself, in front, and then that counts: `re: a; b`."""
     if isinstance(formula, str) and (named := _NAMED.fullmatch(formula)):
+        _check_names(formula, named[1], logic)
         return Reading(LANGUAGES[named[1]].parse(named[2]), named[1])
     return Reading(LANGUAGES[logic].parse(formula), logic)
 
 
 def named_formula(text: str, logic: str = DEFAULT_LOGIC) -> str:
     """A formula's text with the name of its language in front, as `read_formula` takes it; LTLf needs none."""
-    return text if logic == DEFAULT_LOGIC or _NAMED.fullmatch(text) else f"{logic}: {text}"
+    if named := _NAMED.fullmatch(text):
+        _check_names(text, named[1], logic)
+        return text
+    return text if logic == DEFAULT_LOGIC else f"{logic}: {text}"
+
+
+def _check_names(text: str, named: str, logic: str) -> None:
+    if logic not in (DEFAULT_LOGIC, named):
+        raise FormulaError(
+            f"'{shorten(text)}' says that it is in {named}, and the logic that is asked for is {logic}; drop one of "
+            "the two"
+        )

@@ -60,6 +60,8 @@ class Reader:
     """What to write where something must stand, for errors."""
     operators: str
     """What to write behind it."""
+    advice: Callable[[str, int], str] | None = None
+    """What else to say of an error in a text at a place: what the writer may have meant."""
 
     @cached_property
     def _lark(self) -> Lark:
@@ -119,7 +121,8 @@ class Reader:
             expected = error.accepts
         else:
             found, position, expected = "the formula ends too early", len(text), set()
-        self._refuse(f"{found}; expected {self._expectation(expected)}", text, position)
+        advice = "" if self.advice is None else self.advice(text, position)
+        self._refuse(f"{found}; expected {self._expectation(expected)}{advice}", text, position)
 
     def _expectation(self, terminals: set[str]) -> str:
         if "NAME" in terminals:
@@ -157,7 +160,8 @@ def _other_language(logic: str, text: str) -> str:
 
     others = [LANGUAGES[name] for name in LANGUAGES.own if name != logic]
     found = next((other for other in others if other.reader is not None and other.reader.understands(text)), None)
-    if found is None:
+    own = LANGUAGES[logic]
+    if found is None and not (own.marks and re.search(own.marks, text)):
         found = next((other for other in others if other.marks and re.search(other.marks, text)), None)
     if found is None:
         return ""

@@ -13,8 +13,11 @@ import numpy as np
 
 from nrm.aliases import IntArray, Letter, Step, Symbol, Trace
 from nrm.automata import Dfa
-from nrm.automata.letter_diagram import MOST_LISTED, LetterDiagram
-from nrm.automata.tables import Letters
+from nrm.automata.letter_diagram import MOST_LISTED
+from nrm.automata.minimisation import merge_columns
+from nrm.automata.move_diagram import MoveDiagram
+from nrm.automata.moves import Moves
+from nrm.automata.tables import Table, listed
 from nrm.errors import AlphabetError, LimitError, TraceError, UnknownSymbolError, listing, unknown
 from nrm.logic import name_problem, true_symbols
 
@@ -194,15 +197,23 @@ class Alphabet:
             return ()
         return tuple(name.strip() for name in re.split(r"[,&+]", bare[1:-1] if braced else bare))
 
-    def lift(self, dfa: Dfa) -> Letters:
-        """For each letter its class in an automaton over some of the symbols."""
+    def lift(self, dfa: Dfa) -> Moves:
+        """The moves of an automaton over some of the symbols, by the letters of this alphabet."""
         lifted = dfa.lifted(self.symbols)
         if self.occurring is not None:
-            classes = [
-                lifted.at(bits) if isinstance(lifted, LetterDiagram) else lifted[bits] for bits in self.occurring
-            ]
-            return np.array(classes, dtype=np.int32)
-        return lifted if isinstance(lifted, LetterDiagram) or not self.is_exclusive else lifted[:-1]
+            return self._restricted(lifted)
+        if isinstance(lifted, MoveDiagram) or not self.is_exclusive:
+            return lifted
+        return Table(listed(lifted.letters)[:-1], lifted.columns)
+
+    def _restricted(self, moves: Moves) -> Table:
+        """Moves by all subsets, by those that occur alone."""
+        occurring = list(self.occurring or ())
+        if not isinstance(moves, MoveDiagram):
+            return Table(listed(moves.letters)[occurring], moves.columns)
+        rows = [[moves.next_state(state, bits) for bits in occurring] for state in range(moves.states)]
+        columns, letters = merge_columns(np.array(rows, dtype=np.int32), np.arange(len(occurring), dtype=np.int32))
+        return Table(letters, columns)
 
     @property
     def is_wide(self) -> bool:

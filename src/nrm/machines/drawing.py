@@ -90,7 +90,7 @@ def text_picture(machine: MooreMachine, most: int = 60, most_moves: int = 12) ->
         note = f"   {', '.join(marks)}" if marks else ""
         ring = f"(({state}))" if machine.accepting[state] else f"({state})"
         lines.append(f"{ring:>7}  level {machine.outputs[state]:.4g}{note}")
-        targets = len(set(machine.columns[state].tolist()))
+        targets = len(machine.targets(state))
         shown = moves(machine, state, most_moves)
         for index, (target, condition) in enumerate(shown):
             branch = "└─" if index == targets - 1 else "├─"

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from nrm.aliases import Letter, State
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.automata.letter_classes import letter_classes
+from nrm.automata.letter_diagram import is_wide
 from nrm.automata.minimisation import merge_columns
+from nrm.automata.move_building import diagram_of_nodes
 from nrm.automata.mtbdd import LEAF, Mtbdd
 from nrm.errors import FormulaError, MachineError
 from nrm.logic import Formula, check_symbols
@@ -45,7 +47,16 @@ def machine_of_moves(
     for state, guarded in enumerate(moves):
         otherwise = rest[state] if state < len(rest) else None
         roots.append(work.state(guarded, otherwise, name(state)))
-    letters, targets = letter_classes(work.diagrams, roots, len(alphabet.symbols), limits)
+    count, diagrams = len(alphabet.symbols), work.diagrams
+    if is_wide(count):
+
+        def state_of(node: int) -> int | None:
+            return diagrams.value(node) if diagrams.is_leaf(node) else None
+
+        order = tuple(range(count))
+        made = diagram_of_nodes(diagrams.var, diagrams.low, diagrams.high, roots, state_of, order, count)
+        return MooreMachine.of_moves(alphabet, made, np.asarray(accepting), np.asarray(outputs), initial)
+    letters, targets = letter_classes(work.diagrams, roots, count, limits)
     table = np.array([[work.diagrams.value(node) for node in nodes] for nodes in targets], dtype=np.int32).T
     columns, merged = merge_columns(np.ascontiguousarray(table), letters)
     return MooreMachine(alphabet, merged, columns, np.asarray(accepting), np.asarray(outputs), initial)

@@ -9,6 +9,7 @@ import numpy as np
 from nrm.aliases import BoolArray
 from nrm.automata.cubes import Cube, cubes_of
 from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.move_diagram import MoveDiagram
 from nrm.errors import FormulaError
 from nrm.logic import Formula, Op, check_symbols, parse
 from nrm.logic.ltlf.formula import FALSE, TRUE, atom, both, either
@@ -39,6 +40,10 @@ def guard(alphabet: Alphabet, letters: BoolArray) -> Formula:
 
 def moves(machine: MooreMachine, state: int, most: int | None = None) -> list[tuple[int, Formula]]:
     """The states that one state leads to (the first `most` of them), each with the guard that takes it there."""
+    if isinstance(machine.moves, MoveDiagram):
+        function = machine.moves.letters_by_target(state)
+        found = machine.moves.targets(state)[:most]
+        return [(target, _cubes_formula(machine.alphabet, cubes_of(function, [target]))) for target in found]
     targets = machine.columns[state]
     distinct = list(dict.fromkeys(targets.tolist()))[:most]
     if isinstance(machine.letters, LetterDiagram):
@@ -49,8 +54,11 @@ def moves(machine: MooreMachine, state: int, most: int | None = None) -> list[tu
 def class_guard(machine: MooreMachine, classes: Sequence[int]) -> Formula:
     """A short formula that holds at exactly the letters of some classes, where these are a diagram's."""
     assert isinstance(machine.letters, LetterDiagram)
-    cubes = cubes_of(machine.letters, classes)
-    return either(*(_cube_formula(machine.alphabet, cube) for cube in cubes))
+    return _cubes_formula(machine.alphabet, cubes_of(machine.letters, classes))
+
+
+def _cubes_formula(alphabet: Alphabet, cubes: Sequence[Cube]) -> Formula:
+    return either(*(_cube_formula(alphabet, cube) for cube in cubes))
 
 
 def letters_where(formula: Formula | str, alphabet: Alphabet) -> BoolArray:

@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nrm.aliases import BoolArray, FloatArray, IntArray, Letter, State, Step, Trace
+from nrm.automata import moves as moving
 from nrm.automata import tables
-from nrm.automata.letter_diagram import DENSE, LetterDiagram
+from nrm.automata.letter_diagram import LetterDiagram, is_wide
 from nrm.automata.minimisation import merge_columns
+from nrm.automata.move_building import key_of
+from nrm.automata.move_diagram import MoveDiagram
+from nrm.automata.moves import Moves
 from nrm.automata.tables import Letters
 from nrm.errors import MachineError
 from nrm.machines.alphabet import Alphabet
@@ -35,7 +39,7 @@ class Run:
         return tuple(after - before for before, after in zip(self.outputs, self.outputs[1:], strict=False))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class MooreMachine:
     """A complete deterministic Moore machine (P, Q, O, q0, delta_t, delta_o) with acceptance (paper, "Moore Machines").
 
@@ -44,25 +48,44 @@ class MooreMachine:
     """
 
     alphabet: Alphabet
-    letters: Letters
-    """(letters,) the class (column) of each letter; where propositions are many, the diagram that leads there."""
-    columns: IntArray
-    """(states, classes) the next state."""
+    moves: Moves
+    """By letter classes; where propositions are many, by a diagram for each state."""
     accepting: BoolArray
     """(states,) whether a trace that ends here satisfies the task."""
     outputs: FloatArray
     """(states,) the level (potential) of each state."""
     initial: State = 0
 
-    def __post_init__(self) -> None:
-        fields: tuple[tuple[str, type[np.generic], int], ...] = (
-            *([] if isinstance(self.letters, LetterDiagram) else [("letters", np.int32, 1)]),
-            ("columns", np.int32, 2),
-            ("accepting", np.bool_, 1),
-            ("outputs", np.float64, 1),
-        )
-        for field, kind, dimensions in fields:
-            object.__setattr__(self, field, _frozen(field, getattr(self, field), kind, dimensions))
+    def __init__(
+        self,
+        alphabet: Alphabet,
+        letters: Letters | ArrayLike,
+        columns: ArrayLike,
+        accepting: ArrayLike,
+        outputs: ArrayLike,
+        initial: State = 0,
+    ) -> None:
+        """A machine by letter classes: `letters` (letters,), or a diagram, leads to `columns` (states, classes)."""
+        given = letters if isinstance(letters, LetterDiagram) else _numbers("letters", letters, 1)
+        self._set(alphabet, tables.Table(given, _numbers("columns", columns, 2)), accepting, outputs, initial)
+
+    @classmethod
+    def of_moves(
+        cls, alphabet: Alphabet, moves: Moves, accepting: ArrayLike, outputs: ArrayLike, initial: State = 0
+    ) -> MooreMachine:
+        """A machine of moves in either form."""
+        if isinstance(moves, tables.Table):
+            return cls(alphabet, moves.letters, moves.columns, accepting, outputs, initial)
+        made = cls.__new__(cls)
+        made._set(alphabet, moves, accepting, outputs, initial)
+        return made
+
+    def _set(self, alphabet: Alphabet, moves: Moves, accepting: ArrayLike, outputs: ArrayLike, initial: State) -> None:
+        accepting = _frozen("accepting", accepting, np.bool_, 1)
+        outputs = _frozen("outputs", outputs, np.float64, 1)
+        values = (alphabet, moves, accepting, outputs, initial)
+        for name, value in zip(("alphabet", "moves", "accepting", "outputs", "initial"), values, strict=True):
+            object.__setattr__(self, name, value)
         _validate(self)
 
     @classmethod
@@ -86,17 +109,32 @@ class MooreMachine:
     @property
     def states(self) -> int:
         """How many states there are."""
-        return len(self.columns)
+        return moving.states_of(self.moves)
+
+    @cached_property
+    def table(self) -> tables.Table:
+        """The moves by letter classes; an error where these are too many."""
+        return moving.by_classes(self.moves)
+
+    @property
+    def letters(self) -> Letters:
+        """(letters,) the class (column) of each letter; where propositions are many, the diagram that leads there."""
+        return self.table.letters
+
+    @property
+    def columns(self) -> IntArray:
+        """(states, classes) the next state."""
+        return self.table.columns
+
+    @cached_property
+    def diagram(self) -> MoveDiagram:
+        """The moves state by state; for propositions."""
+        return moving.by_states(self.moves, len(self.alphabet.symbols))
 
     @property
     def classes(self) -> int:
         """How many letter classes there are."""
         return int(self.columns.shape[1])
-
-    @property
-    def table(self) -> tables.Table:
-        """The moves alone."""
-        return tables.Table(self.letters, self.columns, self.initial)
 
     @cached_property
     def letter_class(self) -> IntArray:
@@ -134,20 +172,28 @@ class MooreMachine:
     @cached_property
     def absorbing(self) -> BoolArray:
         """(states,) the states that no letter leaves."""
-        return tables.absorbing_states(self.columns)
+        return moving.absorbing(self.moves)
 
     @cached_property
     def distance_to_acceptance(self) -> IntArray:
         """(states,) the least number of steps to an accepting state; -1 where none can be reached."""
-        return tables.distances(self.columns, self.accepting)
+        return moving.distances(self.moves, self.accepting)
 
     @property
     def dead(self) -> BoolArray:
         """(states,) the failures: no accepting state can be reached any more."""
         return self.distance_to_acceptance < 0
 
+    def targets(self, state: State) -> list[State]:
+        """The states that one state leads to, each once, in the order of the letters that lead there."""
+        if isinstance(self.moves, MoveDiagram):
+            return self.moves.targets(state)
+        return list(dict.fromkeys(self.columns[state].tolist()))
+
     def next_state(self, state: State, letter: Letter) -> State:
         """delta_t on numbers."""
+        if isinstance(self.moves, MoveDiagram):
+            return self.moves.next_state(state, letter)
         return int(self.columns[state, self.class_of(letter)])
 
     def step(self, state: State, step: Step) -> State:
@@ -169,33 +215,28 @@ class MooreMachine:
 
     def with_outputs(self, outputs: ArrayLike) -> MooreMachine:
         """The same machine with other levels."""
-        return MooreMachine(
-            self.alphabet, self.letters, self.columns, self.accepting, np.asarray(outputs), self.initial
-        )
+        return MooreMachine.of_moves(self.alphabet, self.moves, self.accepting, outputs, self.initial)
+
+    def relettered(self, alphabet: Alphabet, letters: Sequence[Letter]) -> MooreMachine:
+        """The machine over another alphabet, in which letter p acts as `letters[p]` did."""
+        classes = self.letter_class[list(letters)]
+        return MooreMachine(alphabet, classes, self.columns, self.accepting, self.outputs, self.initial)
 
     def __eq__(self, other: object) -> bool:
         """Equal tables, numbering included; for equal behaviour see `equivalent`."""
         if not isinstance(other, MooreMachine):
             return NotImplemented
-        if self is other:
-            return True
-        if self._key != other._key:
-            return False
-        if not (isinstance(self.letters, LetterDiagram) or isinstance(other.letters, LetterDiagram)):
-            return True
-        count = len(self.alphabet.symbols)
-        return tables.as_diagram(self.letters, count).same_as(tables.as_diagram(other.letters, count))
+        return self is other or self._key == other._key
 
     def __hash__(self) -> int:
         return hash(self._key)
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
-        # Diagrams of one function can differ in the order of questions; the sizes of classes cannot.
-        wide = self.alphabet.is_free and len(self.alphabet.symbols) > DENSE
-        letters = self.class_sizes if wide else self.letter_class.tobytes()
-        arrays = (self.columns, self.accepting, self.outputs)
-        return (self.alphabet, self.initial, self.columns.shape, letters, *(array.tobytes() for array in arrays))
+        same = (self.alphabet, self.initial, self.accepting.tobytes(), self.outputs.tobytes())
+        if self.alphabet.is_free and is_wide(len(self.alphabet.symbols)):
+            return (*same, key_of(self.diagram))
+        return (*same, self.columns.shape, self.letter_class.tobytes(), self.columns.tobytes())
 
     def _repr_svg_(self) -> str | None:
         from nrm.machines.drawing import notebook_svg
@@ -205,8 +246,15 @@ class MooreMachine:
     def __repr__(self) -> str:
         return (
             f"MooreMachine({self.states} states, {amount_of_letters(self.alphabet)} {self.alphabet.kind} letters "
-            f"in {self.classes} classes, levels {_short(self.levels.tolist())})"
+            f"in {self.extent}, levels {_short(self.levels.tolist())})"
         )
+
+    @property
+    def extent(self) -> str:
+        """How large the moves are, for people: `5 classes`, or `diagrams of 104 nodes` where propositions are many."""
+        if isinstance(self.moves, MoveDiagram):
+            return f"diagrams of {self.moves.nodes:,} nodes"
+        return f"{self.classes} classes"
 
 
 def amount_of_letters(alphabet: Alphabet) -> str:
@@ -224,6 +272,11 @@ def _example(machine: MooreMachine, number: int) -> str:
     if isinstance(machine.letters, LetterDiagram):
         return machine.alphabet.letter_name(machine.letters.plainest_letters()[number])
     return machine.alphabet.letter_name(int(np.flatnonzero(machine.letters == number)[0]))
+
+
+def _numbers(field: str, values: ArrayLike, dimensions: int) -> IntArray:
+    numbers: IntArray = _frozen(field, values, np.int32, dimensions).astype(np.int32, copy=False)
+    return numbers
 
 
 def _frozen(field: str, values: ArrayLike, kind: type[np.generic], dimensions: int) -> NDArray[np.generic]:
@@ -245,37 +298,54 @@ def _frozen(field: str, values: ArrayLike, kind: type[np.generic], dimensions: i
 
 
 def _validate(machine: MooreMachine) -> None:
-    states, classes = machine.columns.shape
+    states = machine.states
+    moves = machine.moves
+    classes = moves.columns.shape[1] if isinstance(moves, tables.Table) else 1
     if not states or not classes:
         raise MachineError("a machine needs at least one state and one letter")
     for field in ("accepting", "outputs"):
         length = len(getattr(machine, field))
         if length != states:
             raise MachineError(f"'{field}' has {length} entries for {states} states")
-    if isinstance(machine.letters, LetterDiagram):
-        if machine.letters.propositions != len(machine.alphabet.symbols) or not machine.alphabet.is_free:
-            raise MachineError(
-                f"the diagram of letters is over {machine.letters.propositions} propositions, the alphabet over "
-                f"{len(machine.alphabet.symbols)} {machine.alphabet.kind} symbols"
-            )
-        named = machine.letters.first_letters()
-        if min(named) < 0 or max(named) >= classes:
-            raise MachineError(f"the diagram of letters names a class outside 0 to {classes - 1}")
+    if isinstance(moves, MoveDiagram):
+        _check_propositions(machine, moves.propositions)
+        reached = -1 - min(int(array.min(initial=-1)) for array in (moves.low, moves.high, moves.roots))
+        if reached >= states:
+            raise MachineError(f"{reached} is not a state (0 to {states - 1})")
     else:
-        if len(machine.letters) != machine.alphabet.size:
-            raise MachineError(f"'letter_class' has {len(machine.letters)} entries for {machine.alphabet.size} letters")
-        if machine.letters.min() < 0 or machine.letters.max() >= classes:
-            raise MachineError(f"'letter_class' names a class outside 0 to {classes - 1}")
-    wrong = np.argwhere((machine.columns < 0) | (machine.columns >= states))
-    if len(wrong):
-        state, number = (int(value) for value in wrong[0])
-        what = f"'{_example(machine, number)}'" if machine.class_sizes[number] else f"the unused class {number}"
-        raise MachineError(
-            f"state {state} has no valid transition for {what}: "
-            f"{int(machine.columns[state, number])} is not a state (0 to {states - 1})"
-        )
+        _check_table(machine, moves)
     if not 0 <= machine.initial < states:
         raise MachineError(f"the initial state {machine.initial} is not a state (0 to {states - 1})")
     if not np.isfinite(machine.outputs).all():
         state = int(np.flatnonzero(~np.isfinite(machine.outputs))[0])
         raise MachineError(f"the output of state {state} is {machine.outputs[state]}; outputs must be finite numbers")
+
+
+def _check_propositions(machine: MooreMachine, propositions: int) -> None:
+    if propositions != len(machine.alphabet.symbols) or not machine.alphabet.is_free:
+        raise MachineError(
+            f"the diagram of letters is over {propositions} propositions, the alphabet over "
+            f"{len(machine.alphabet.symbols)} {machine.alphabet.kind} symbols"
+        )
+
+
+def _check_table(machine: MooreMachine, table: tables.Table) -> None:
+    letters, (states, classes) = table.letters, table.columns.shape
+    if isinstance(letters, LetterDiagram):
+        _check_propositions(machine, letters.propositions)
+        named = letters.first_letters()
+        if min(named) < 0 or max(named) >= classes:
+            raise MachineError(f"the diagram of letters names a class outside 0 to {classes - 1}")
+    else:
+        if len(letters) != machine.alphabet.size:
+            raise MachineError(f"'letter_class' has {len(letters)} entries for {machine.alphabet.size} letters")
+        if letters.min() < 0 or letters.max() >= classes:
+            raise MachineError(f"'letter_class' names a class outside 0 to {classes - 1}")
+    wrong = np.argwhere((table.columns < 0) | (table.columns >= states))
+    if len(wrong):
+        state, number = (int(value) for value in wrong[0])
+        what = f"'{_example(machine, number)}'" if machine.class_sizes[number] else f"the unused class {number}"
+        raise MachineError(
+            f"state {state} has no valid transition for {what}: "
+            f"{int(table.columns[state, number])} is not a state (0 to {states - 1})"
+        )

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from operator import itemgetter
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from nrm.aliases import State, Step
-from nrm.automata import Limits, minimisation
+from nrm.automata import Limits
+from nrm.automata import moves as moving
 from nrm.automata.equivalence import distinguishing_string
-from nrm.automata.letter_diagram import LetterDiagram
-from nrm.automata.product import product as product_of_tables
-from nrm.automata.tables import as_diagram
+from nrm.automata.move_search import distinguishing_letters
 from nrm.errors import AlphabetError, MachineError
 from nrm.machines.moore import MooreMachine
 from nrm.machines.task import MachineLike, as_machine, as_machines
@@ -28,8 +26,8 @@ PRODUCT_LIMITS = Limits(states=5_000_000)
 
 def canonical(machine: MooreMachine) -> MooreMachine:
     """The reachable part, numbered in breadth-first order by letter: isomorphic machines become equal."""
-    table, kept = minimisation.canonical(machine.table)
-    return MooreMachine(machine.alphabet, *table[:2], machine.accepting[kept], machine.outputs[kept])
+    moves, kept = moving.canonical(machine.moves, machine.initial)
+    return MooreMachine.of_moves(machine.alphabet, moves, machine.accepting[kept], machine.outputs[kept])
 
 
 def minimise(machine: MachineLike, by: Observed = "outputs and acceptance") -> MooreMachine:
@@ -44,11 +42,11 @@ def minimise(machine: MachineLike, by: Observed = "outputs and acceptance") -> M
     labels = given.level_of_state.astype(np.int64) * 2
     if by != "outputs":
         labels = labels + given.accepting
-    blocks = minimisation.coarsest_congruence(given.columns, labels)
-    columns, kept = minimisation.quotient(given.columns, blocks)
+    blocks = moving.congruence(given.moves, labels)
+    moves, kept = moving.quotient(given.moves, blocks)
     initial = int(blocks[given.initial])
     accepting, outputs = given.accepting[kept], given.outputs[kept]
-    return canonical(MooreMachine(given.alphabet, given.letters, columns, accepting, outputs, initial))
+    return canonical(MooreMachine.of_moves(given.alphabet, moves, accepting, outputs, initial))
 
 
 @dataclass(frozen=True)
@@ -78,9 +76,12 @@ def difference(left: MachineLike, right: MachineLike, acceptance: bool = True) -
             return True
         return acceptance and bool(one.accepting[a] != two.accepting[b])
 
-    letters = _shared_letters(one, two)
-    rows = one.columns.tolist(), two.columns.tolist()
-    found = distinguishing_string(rows, (one.initial, two.initial), letters, differ)
+    start = (one.initial, two.initial)
+    if moving.in_diagrams(one.moves) or moving.in_diagrams(two.moves):
+        found = distinguishing_letters(one.diagram, two.diagram, start, differ)
+    else:
+        rows = one.columns.tolist(), two.columns.tolist()
+        found = distinguishing_string(rows, start, _shared_letters(one, two), differ)
     if found is None:
         return None
     string, (a, b) = found
@@ -103,7 +104,7 @@ def until_over(machine: MachineLike) -> MooreMachine:
     over = np.flatnonzero(whole.accepting | whole.dead)
     columns = whole.columns.copy()
     columns[over] = over[:, None]
-    return minimise(replace(whole, columns=columns))
+    return minimise(MooreMachine(whole.alphabet, whole.letters, columns, whole.accepting, whole.outputs, whole.initial))
 
 
 def product(
@@ -114,20 +115,17 @@ def product(
 ) -> MooreMachine:
     """Both machines side by side on the reachable pairs; by default both must accept and levels add up."""
     one, two = _over_one_alphabet(left, right)
-    table, a, b = product_of_tables(one.table, two.table, PRODUCT_LIMITS)
+    count = None if one.alphabet.is_exclusive else len(one.alphabet.symbols)
+    moves, a, b = moving.product(one.moves, two.moves, count, PRODUCT_LIMITS, (one.initial, two.initial))
     accepting = list(map(accept, one.accepting[a].tolist(), two.accepting[b].tolist()))
     outputs = list(map(output, one.outputs[a].tolist(), two.outputs[b].tolist()))
-    return canonical(MooreMachine(one.alphabet, *table[:2], np.array(accepting), np.array(outputs)))
+    return canonical(MooreMachine.of_moves(one.alphabet, moves, np.array(accepting), np.array(outputs)))
 
 
 def _shared_letters(one: MooreMachine, two: MooreMachine) -> dict[tuple[int, int], int]:
     """For each pair of letter classes that some letter has, the first such letter; in the order of these."""
-    if isinstance(one.letters, LetterDiagram) or isinstance(two.letters, LetterDiagram):
-        count = len(one.alphabet.symbols)
-        joint, pairs = as_diagram(one.letters, count).paired(as_diagram(two.letters, count))
-        return {pairs[number]: letter for number, letter in sorted(joint.first_letters().items(), key=itemgetter(1))}
     letters: dict[tuple[int, int], int] = {}
-    for letter, classes in enumerate(zip(one.letters.tolist(), two.letters.tolist(), strict=True)):
+    for letter, classes in enumerate(zip(one.letter_class.tolist(), two.letter_class.tolist(), strict=True)):
         letters.setdefault(classes, letter)
     return letters
 

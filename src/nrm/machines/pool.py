@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from nrm.aliases import FloatArray, IntArray, State
-from nrm.automata.letter_diagram import LetterDiagram
-from nrm.automata.minimisation import merge_columns
-from nrm.automata.tables import as_diagram
+from nrm.automata.letter_diagram import is_wide
+from nrm.automata.move_building import ascending, union_of_moves
 from nrm.errors import MachineError, listing
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine, amount_of_letters
@@ -114,21 +113,11 @@ class TaskPool:
             return self.machines[0]
         accepting = np.concatenate([machine.accepting for machine in self.machines])
         outputs = np.concatenate([machine.outputs for machine in self.machines])
-        if any(isinstance(machine.letters, LetterDiagram) for machine in self.machines):
-            columns, letters = merge_columns(*self._by_classes())
-            return MooreMachine(self.alphabet, letters, columns, accepting, outputs, int(self.initial[0]))
+        if self.alphabet.is_free and is_wide(len(self.alphabet.symbols)):
+            side_by_side = union_of_moves([ascending(machine.diagram) for machine in self.machines])
+            return MooreMachine.of_moves(self.alphabet, side_by_side, accepting, outputs, int(self.initial[0]))
         moves = [machine.transitions + first for machine, first in zip(self.machines, self.first, strict=True)]
         return MooreMachine.from_table(self.alphabet, np.concatenate(moves), accepting, outputs, int(self.initial[0]))
-
-    def _by_classes(self) -> tuple[IntArray, LetterDiagram]:
-        """(states, classes) the moves of all machines, and the classes of letters in all of them at once."""
-        count = len(self.alphabet.symbols)
-        letters, rows = as_diagram(self.machines[0].letters, count), [self.machines[0].columns]
-        for machine, first in zip(self.machines[1:], self.first[1:], strict=True):
-            letters, pairs = letters.paired(as_diagram(machine.letters, count))
-            left, right = (list(numbers) for numbers in zip(*pairs, strict=True))
-            rows = [*(row[:, left] for row in rows), machine.columns[:, right] + first]
-        return np.concatenate(rows), letters
 
     def local(self, state: State) -> tuple[int, State]:
         """The task of a state of `union`, and the number of that state in the task's own machine."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from nrm.aliases import BoolArray, Letter, State, Step
 from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.move_diagram import MoveDiagram
+from nrm.automata.move_search import plainest_moves
 from nrm.machines.moore import MooreMachine
 
 
@@ -30,15 +32,12 @@ def plainest_letters(machine: MooreMachine) -> Mapping[int, Letter]:
 
 def shortest_trace(machine: MooreMachine, goals: BoolArray) -> tuple[Step, ...] | None:
     """A shortest non-empty trace that ends in one of the states `goals` (states,); None if there is none."""
-    letters = plainest_letters(machine)
     came: dict[State, tuple[State | None, Letter]] = {}
     frontier: list[State | None] = [None]  # before the first step: the initial state may also be a goal, but later
     while frontier:
         following: list[State | None] = []
         for state in frontier:
-            row = machine.columns[machine.initial if state is None else state]
-            for group, letter in letters.items():
-                target = int(row[group])
+            for target, letter in _plainest_moves(machine, machine.initial if state is None else state):
                 if target in came:
                     continue
                 came[target] = state, letter
@@ -47,6 +46,14 @@ def shortest_trace(machine: MooreMachine, goals: BoolArray) -> tuple[Step, ...] 
                 following.append(target)
         frontier = following
     return None
+
+
+def _plainest_moves(machine: MooreMachine, state: State) -> Iterable[tuple[State, Letter]]:
+    """Where a state goes, and by what, letters at which little holds first."""
+    if isinstance(machine.moves, MoveDiagram):
+        return plainest_moves(machine.moves, state).items()
+    row = machine.columns[state]
+    return ((int(row[group]), letter) for group, letter in plainest_letters(machine).items())
 
 
 def _path(came: Mapping[State, tuple[State | None, Letter]], target: State) -> list[Letter]:

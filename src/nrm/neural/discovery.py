@@ -100,7 +100,7 @@ def discover(
     alphabet = Alphabet.exclusive(f"s{number}" for number in range(len(kept)))
     first = [int(np.flatnonzero(symbols == number)[0]) for number in range(len(kept))]
     whole = _machine(inferred)
-    machine = replace(whole, alphabet=alphabet, letters=whole.letter_class[first])
+    machine = whole.relettered(alphabet, first)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         net = (grounder or (lambda count: grounder_for(frames.shape[1:], count)))(len(kept))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -109,7 +109,7 @@ def renamed_letters(machine: MooreMachine, letters: Sequence[int], reference: Mo
     """The machine over the reference's alphabet, in which letter p acts as `letters[p]` did."""
     if len(letters) != reference.alphabet.size:
         raise MachineError(f"{len(letters)} letters for the {reference.alphabet.size} of the reference alphabet")
-    return replace(machine, alphabet=reference.alphabet, letters=machine.letter_class[list(letters)])
+    return machine.relettered(reference.alphabet, letters)
 
 
 def _search(left: MooreMachine, right: MooreMachine, chosen: list[int]) -> list[int] | None:

@@ -13,6 +13,7 @@ import nrm
 from nrm import MooreMachine, equivalent, load_machine
 from nrm.errors import FileError, LimitError, MachineError, TaskFileError
 from nrm.machines import save_machine
+from nrm.machines.formats import hoa_reader
 from nrm.machines.formats.files import FORMATS
 from nrm.machines.formats.hoa_reader import from_hoa
 from nrm.machines.formats.hoa_writer import to_hoa
@@ -120,11 +121,12 @@ def test_bad_automata(tmp_path: Path, text: str, message: str) -> None:
         load_machine(path)
 
 
-def test_a_table_too_large_is_refused_before_it_is_made() -> None:
-    names = " ".join(f'"p{number}"' for number in range(20))
+def test_a_table_too_large_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hoa_reader, "MAX_CELLS", 100)
+    names = " ".join(f'"p{number}"' for number in range(3))
     body = "".join(f"State: {state} [t] 0\n" for state in range(40))
-    text = f"HOA: v1\nStates: 40\nStart: 0\nAP: 20 {names}\nAcceptance: 1 Inf(0)\n--BODY--\n{body}--END--\n"
-    with pytest.raises(LimitError, match="40 states and 1,048,576 letters make a table of more than"):
+    text = f"HOA: v1\nStates: 40\nStart: 0\nAP: 3 {names}\nAcceptance: 1 Inf(0)\n--BODY--\n{body}--END--\n"
+    with pytest.raises(LimitError, match="40 states and 8 letters make a table of more than"):
         from_hoa(text)
 
 

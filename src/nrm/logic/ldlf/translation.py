@@ -34,4 +34,4 @@ def _translated(node: Ldlf, exclusive: bool, limits: Limits) -> Dfa:
         return progress(closure(node), exclusive, modest).minimal()
     except LimitError:
         parts = [_translated(arg, exclusive, limits) for arg in node.args]
-        return boolean_combination(node.op.name, parts, limits)
+        return boolean_combination(node.op.name, parts, limits, node.atoms())

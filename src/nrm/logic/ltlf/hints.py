@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from itertools import product
 
-from nrm.logic.ltlf.formula import Formula, Op
+from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op
 from nrm.logic.ltlf.semantics import holds
 
 MOST_ATOMS = 8
 """Atoms up to which all single steps are tried."""
+
+
+LOOKS_BACK = (
+    "Past operators look back from the first step, before which there is nothing; if the formula is to hold at the "
+    "last step, add --logic ppltl"
+)
+
+
+def looks_back(formula: object) -> bool:
+    """Whether a formula speaks of the past and not of the future: pure-past LTL may have been meant."""
+    if not isinstance(formula, Formula):
+        return False
+    operators = {part.op for part in formula.postorder()}
+    return bool(operators & PAST) and not operators & FUTURE
 
 
 def hint(formula: Formula) -> str:

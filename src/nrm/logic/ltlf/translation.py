@@ -13,7 +13,7 @@ from nrm.automata.dfa import after_one_step
 from nrm.errors import LimitError
 from nrm.logic.composition import boolean_combination
 from nrm.logic.ltlf.closure import closure
-from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op, prefix
+from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op, both, either, prefix
 from nrm.logic.ltlf.parser import parse
 from nrm.logic.progression import progress
 
@@ -32,9 +32,9 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
     root = parse(formula)
     if (small := _attempt(root, exclusive, limits, SMALL)) is not None:
         return small
-    temporal = _with(root, FUTURE | PAST)
-    past = _with(root, PAST)
+    kinds = _Kinds(root)
     done: dict[Formula, Dfa] = {}
+    order = root.atoms()
     pending = [(root, False)]
     while pending:
         node, ready = pending.pop()
@@ -43,41 +43,93 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
         if node.op in (Op.NEXT, Op.WEAK_NEXT) and (whole := _attempt(node, exclusive, limits, FIRST_TRY)) is not None:
             done[node] = whole  # a long chain of next operators, say, is not built link by link
             continue
-        parts = _parts(node, past) if node in temporal else ()
+        parts = _parts(node, kinds) if node in kinds.temporal else ()
         if ready or not parts:
             if parts:
-                done[node] = _combined(node, [done[part] for part in parts], limits)
+                done[node] = _combined(node, [done[part] for part in parts], limits, order)
             else:
-                done[node] = _progressed(node, temporal, node in past, exclusive, limits)
+                done[node] = _progressed(node, kinds, exclusive, limits)
         else:
             pending.append((node, True))
             pending.extend((part, False) for part in parts)
     return done[root]
 
 
-def _parts(node: Formula, past: set[Formula]) -> tuple[Formula, ...]:
+class _Kinds:
+    """Which subformulas are, or contain, a temporal operator, and which one of the past."""
+
+    def __init__(self, root: Formula) -> None:
+        self.temporal: set[Formula] = set()
+        self.past: set[Formula] = set()
+        for node in root.postorder():
+            self.noted(node)
+
+    def noted(self, node: Formula) -> Formula:
+        """A formula whose arguments are known here, known as well."""
+        if node.op in FUTURE or node.op in PAST or any(arg in self.temporal for arg in node.args):
+            self.temporal.add(node)
+        if node.op in PAST or any(arg in self.past for arg in node.args):
+            self.past.add(node)
+        return node
+
+    def of_one_step(self, node: Formula) -> bool:
+        """Whether a formula speaks of one step alone."""
+        return node not in self.temporal
+
+
+_SPLIT = {Op.ALWAYS: Op.AND, Op.EVENTUALLY: Op.OR}
+"""G of a conjunction is that of its parts, and F of a disjunction likewise."""
+
+
+def _parts(node: Formula, kinds: _Kinds) -> tuple[Formula, ...]:
     """The parts that a formula's automaton is composed of; none when it is translated by progression."""
     match node.op:
-        case Op.NOT | Op.AND | Op.OR | Op.IMPLIES | Op.IFF | Op.XOR:
+        case Op.AND | Op.OR:
+            parts = _grouped(node.op, node.args, kinds)
+            return parts if len(parts) > 1 else ()
+        case Op.NOT | Op.IMPLIES | Op.IFF | Op.XOR:
             return node.args
-        case Op.NEXT | Op.WEAK_NEXT if node not in past:  # a past operator inside sees the step that is cut off
+        case Op.NEXT | Op.WEAK_NEXT if node not in kinds.past:  # a past operator inside sees the step that is cut off
             return node.args
-        case Op.ALWAYS if node.args[0].op is Op.AND:
-            return tuple(prefix(Op.ALWAYS, part) for part in node.args[0].args)
-        case Op.EVENTUALLY if node.args[0].op is Op.OR:
-            return tuple(prefix(Op.EVENTUALLY, part) for part in node.args[0].args)
+        case Op.ALWAYS | Op.EVENTUALLY if node.args[0].op is _SPLIT[node.op]:
+            split = tuple(kinds.noted(prefix(node.op, part)) for part in node.args[0].args)
+            parts = _grouped(node.args[0].op, split, kinds)
+            return parts if len(parts) > 1 else ()
         case _:
             return ()
 
 
-def _progressed(node: Formula, temporal: set[Formula], past: bool, exclusive: bool, limits: Limits) -> Dfa:
+def _grouped(op: Op, args: tuple[Formula, ...], kinds: _Kinds) -> tuple[Formula, ...]:
+    """The arguments of a conjunction (disjunction), with those of one step as one, and G (F) of such as one.
+
+    So `a & G !b & G !c & F d` has the parts `a`, `G(!b & !c)` and `F d`.
+    """
+    ever = Op.ALWAYS if op is Op.AND else Op.EVENTUALLY
+    now: list[Formula] = []
+    always: list[Formula] = []
+    rest: list[Formula] = []
+    for arg in args:
+        if kinds.of_one_step(arg):
+            now.append(arg)
+        elif arg.op is ever and kinds.of_one_step(arg.args[0]):
+            always.append(arg.args[0])
+        else:
+            rest.append(arg)
+    join = both if op is Op.AND else either
+    grouped = [join(*now)] if now else []
+    if always:
+        grouped.append(kinds.noted(prefix(ever, join(*always))))
+    return (*grouped, *rest)
+
+
+def _progressed(node: Formula, kinds: _Kinds, exclusive: bool, limits: Limits) -> Dfa:
     """Progression of the whole formula if that stays small, else over the automata of the operator's arguments.
 
     Taking everything apart at once is fastest on what people write. On large nested formulas the intermediate
     functions can explode; minimal automata for the arguments keep them small, at the price of more automata.
     """
-    inner = [arg for arg in node.args if arg in temporal]
-    if past or not inner:
+    inner = [arg for arg in node.args if arg in kinds.temporal]
+    if node in kinds.past or not inner:
         return progress(closure(node, {}), exclusive, limits).minimal()
     if (whole := _attempt(node, exclusive, limits, FIRST_TRY)) is not None:
         return whole
@@ -94,22 +146,13 @@ def _attempt(node: Formula, exclusive: bool, limits: Limits, budget: Limits) -> 
         return None
 
 
-def _combined(node: Formula, parts: list[Dfa], limits: Limits) -> Dfa:
+def _combined(node: Formula, parts: list[Dfa], limits: Limits, order: tuple[str, ...]) -> Dfa:
     match node.op:
         case Op.ALWAYS:
-            return boolean_combination("AND", parts, limits)
+            return boolean_combination("AND", parts, limits, order)
         case Op.EVENTUALLY:
-            return boolean_combination("OR", parts, limits)
+            return boolean_combination("OR", parts, limits, order)
         case Op.NEXT | Op.WEAK_NEXT:
             return after_one_step(parts[0], weak=node.op is Op.WEAK_NEXT).minimal()
         case _:
-            return boolean_combination(node.op.name, parts, limits)
-
-
-def _with(root: Formula, operators: frozenset[Op]) -> set[Formula]:
-    """The subformulas that are, or contain, one of the operators."""
-    found: set[Formula] = set()
-    for node in root.postorder():
-        if node.op in operators or any(arg in found for arg in node.args):
-            found.add(node)
-    return found
+            return boolean_combination(node.op.name, parts, limits, order)

@@ -29,7 +29,7 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
         return translate_ltlf(_at_the_end(root), exclusive, modest)
     except LimitError:
         parts = [translate(part, exclusive, limits) for part in root.args]
-        return combined_all(parts, np.logical_and if root.op is Op.AND else np.logical_or, limits)
+        return combined_all(parts, np.logical_and if root.op is Op.AND else np.logical_or, limits, root.atoms())
 
 
 def _at_the_end(formula: Formula) -> Formula:

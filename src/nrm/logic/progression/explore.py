@@ -17,9 +17,12 @@ import numpy as np
 from nrm.automata import Dfa, Limits
 from nrm.automata.bdd import FALSE, TRUE, Bdd
 from nrm.automata.letter_classes import letter_classes
-from nrm.automata.letter_diagram import LetterDiagram
-from nrm.automata.tables import absorbing_states
+from nrm.automata.letter_diagram import is_wide
+from nrm.automata.move_building import diagram_of_nodes
+from nrm.automata.move_diagram import MoveDiagram
+from nrm.automata.tables import listed
 from nrm.errors import LimitError
+from nrm.logic.progression.implications import eventualities, included, invariants
 from nrm.logic.progression.nodes import NodeKind, Nodes
 
 Bits = tuple[bool, ...]
@@ -70,13 +73,17 @@ class _Progression:
             if nodes.kinds[node] in _OBLIGING:
                 self._declare(self.obligation(node))
         self._declare(Obligation(nodes.root, -1, False))
+        self._implied = self._implications()
+        self._owed: dict[Obligation, int] = {}
         # For each automaton: from our number of an atom to its own.
         self.places = [
             {nodes.atoms.index(name): place for place, name in enumerate(automaton.atoms)}
             for automaton in nodes.automata
         ]
+        self.variables_of = [{place: number for number, place in places.items()} for places in self.places]
         self.reaching = [self._automaton_states(index) for index in range(len(nodes.automata))]
         self._moves: dict[tuple[int, int, int | None], int] = {}
+        self._along: dict[tuple[int, int], int] = {}
         self._accepts: dict[int, bool] = {FALSE: False, TRUE: True}
 
     def obligation(self, node: int) -> Obligation:
@@ -93,16 +100,48 @@ class _Progression:
     def _automaton_states(self, index: int) -> list[int]:
         """For each state of an automaton, the function "acceptance is owed from here"."""
         automaton = self.nodes.automata[index]
-        settled = absorbing_states(automaton.columns)
+        settled, accepting = automaton.absorbing.tolist(), automaton.accepting.tolist()
+        open_states = [state for state, closed in enumerate(settled) if not closed]
+        owed = {state: Obligation(index, state, accepting[state]) for state in open_states}
+        for obligation in owed.values():
+            self._declare(obligation)
+        within = included(automaton)
+        if within is not None:
+            for state in open_states:
+                self._implied[owed[state]] = [owed[other] for other in open_states if within[state, other]]
         return [
-            (TRUE if accepting else FALSE) if settled[state] else self.owed(Obligation(index, state, accepting))
-            for state, accepting in enumerate(automaton.accepting.tolist())
+            (TRUE if accepting[state] else FALSE) if closed else self.owed(owed[state])
+            for state, closed in enumerate(settled)
         ]
 
+    def _implications(self) -> dict[Obligation, list[Obligation]]:
+        """For each obligation those that are met whenever it is, as far as that is plain."""
+        nodes = self.nodes
+        sooner, always = eventualities(nodes), invariants(nodes)
+        implied: dict[Obligation, list[Obligation]] = {}
+        for obligation in self.obligations:
+            if not obligation.met_at_end:
+                implied[obligation] = [Obligation(other, -1, False) for other in sooner[obligation.source]]
+        for obligation in self.obligations:
+            if obligation.met_at_end:
+                for other in always[obligation.source]:
+                    implied.setdefault(Obligation(other, -1, True), []).append(obligation)
+        return implied
+
     def owed(self, obligation: Obligation) -> int:
-        """The function that is just this obligation."""
-        self._declare(obligation)
-        return self.bdd.literal(self.variables[obligation], True)
+        """The function that is this obligation, and with it those that it implies.
+
+        These make one function of what comes to the same: where F implies G, "F or G" is then G.
+        """
+        function = self._owed.get(obligation)
+        if function is None:
+            self._declare(obligation)
+            together = {self.variables[other] for other in self._implied.get(obligation, ())}
+            function = TRUE
+            for variable in sorted(together | {self.variables[obligation]}, reverse=True):
+                function = self.bdd.node(variable, FALSE, function)
+            self._owed[obligation] = function
+        return function
 
     def initial(self) -> int:
         """Everything is owed and nothing is remembered."""
@@ -147,11 +186,12 @@ class _Progression:
         key = (index, state, letter)
         if key not in self._moves:
             automaton = self.nodes.automata[index]
+            if isinstance(automaton.moves, MoveDiagram):
+                self._moves[key] = self._below(index, automaton.moves, automaton.moves.lists[3][state])
+                return self._moves[key]
+            letters = listed(automaton.letters)
             after = [self.reaching[index][target] for target in automaton.columns[state].tolist()]
-            letters = automaton.letters
-            if isinstance(letters, LetterDiagram):
-                self._moves[key] = self._along(index, letters, after)
-            elif letter is not None:
+            if letter is not None:
                 place = self.places[index].get(letter, len(automaton.atoms))
                 self._moves[key] = after[int(letters[place])]
             else:
@@ -171,20 +211,23 @@ class _Progression:
             functions = [self.bdd.node(variable, low, high) for low, high in pairs]
         return functions[0]
 
-    def _along(self, index: int, letters: LetterDiagram, after: list[int]) -> int:
-        """One diagram from a function for each letter class of an automaton, along its own diagram."""
-        variable = {place: number for number, place in self.places[index].items()}
-        bdd, made = self.bdd, list[int]()
-
-        def below(child: int) -> int:
-            return made[child] if child >= 0 else after[-1 - child]
-
-        for level, low, high in zip(letters.levels.tolist(), letters.low.tolist(), letters.high.tolist(), strict=True):
-            asked = variable[letters.order[level]]
-            # The automaton may ask in another order than this diagram does.
-            true = bdd.conjunction(bdd.literal(asked, True), below(high))
-            made.append(bdd.disjunction(true, bdd.conjunction(bdd.literal(asked, False), below(low))))
-        return below(letters.root)
+    def _below(self, index: int, moves: MoveDiagram, node: int) -> int:
+        """What an automaton owes by all letters at once, from a node of its moves."""
+        if node < 0:
+            return self.reaching[index][-1 - node]
+        key = (index, node)
+        result = self._along.get(key)
+        if result is None:
+            levels, lows, highs, _ = moves.lists
+            asked, bdd = self.variables_of[index][moves.order[levels[node]]], self.bdd
+            low, high = self._below(index, moves, lows[node]), self._below(index, moves, highs[node])
+            if asked < min(bdd.var[low], bdd.var[high]):
+                result = bdd.node(asked, low, high)
+            else:  # the automaton asks in another order than this diagram does
+                true = bdd.conjunction(bdd.literal(asked, True), high)
+                result = bdd.disjunction(true, bdd.conjunction(bdd.literal(asked, False), low))
+            self._along[key] = result
+        return result
 
 
 class _Expander:
@@ -299,10 +342,20 @@ class _Symbolic(_Progression):
                     numbers[target] = len(states)
                     states.append(target)
                     self.limits.check(len(states), 1)
+        accepting = np.array([self.accepts(state) for state in states])
+        if is_wide(self.letters):
+            return Dfa.of_moves(tuple(self.nodes.atoms), False, self._diagram(roots, numbers), accepting)
         letter_class, targets = letter_classes(self.bdd, roots, self.letters, self.limits)
         columns = np.array([[numbers[self.settled(node)] for node in nodes] for nodes in targets], dtype=np.int32)
-        accepting = np.array([self.accepts(state) for state in states])
         return Dfa(tuple(self.nodes.atoms), False, letter_class, np.ascontiguousarray(columns.T), accepting)
+
+    def _diagram(self, roots: list[int], numbers: dict[int, int]) -> MoveDiagram:
+        bdd, count = self.bdd, self.letters
+
+        def state(node: int) -> int | None:
+            return numbers[self.settled(node)] if bdd.var[node] >= count else None
+
+        return diagram_of_nodes(bdd.var, bdd.low, bdd.high, roots, state, tuple(range(count)), count)
 
     def _below_letters(self, root: int) -> list[int]:
         """The successor states in a diagram, in a fixed order."""

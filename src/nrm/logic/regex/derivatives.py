@@ -11,8 +11,9 @@ from functools import partial
 from typing import Any
 
 from nrm.automata import Dfa, Limits
-from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.move_diagram import MoveDiagram
 from nrm.automata.mtbdd import Mtbdd
+from nrm.errors import LimitError
 from nrm.logic.regex.formula import Op, Regex
 from nrm.logic.steps import BOOLEAN, boolean_value
 
@@ -33,6 +34,10 @@ class Kind(IntEnum):
 
 
 NONE, EMPTY, ALL = 0, 1, 2
+MOST_WORK = 12_000_000
+"""Parts of expressions that are put together before an expression counts as too large: some seconds of work."""
+MOST_STEPS = 4_000
+"""Steps of an expression once its repetitions are written out."""
 
 
 class Derivatives:
@@ -47,7 +52,11 @@ class Derivatives:
         self.nullable: list[bool] = []
         """Whether an expression matches the empty trace."""
         self._automata: list[Dfa] = []
+        self._work = 0
+        self._others: dict[int, int] = {}
         self._derived: dict[int, int] = {}
+        self._walked: dict[tuple[int, int], int] = {}
+        self._choices: dict[tuple[int, int, int], int] = {}
         self._joins: dict[Kind, dict[tuple[int, int], int]] = {Kind.CHOICE: {}, Kind.BOTH: {}}
         self._maps: dict[tuple[Kind, int], dict[int, int]] = {}
         for kind, empty in ((Kind.NONE, False), (Kind.EMPTY, True), (Kind.ALL, True)):
@@ -60,6 +69,15 @@ class Derivatives:
             self._entries.append(entry)
             self.nullable.append(nullable)
         return number
+
+    def _spend(self, parts: int) -> None:
+        self._work += parts
+        if self._work > MOST_WORK:
+            raise LimitError(
+                "the expression is too large once its repetitions are written out (more than "
+                f"{MOST_WORK:,} parts on the way); use smaller numbers in {{…}}, * where any number of times will do, "
+                "or several tasks"
+            )
 
     def step(self, term: Regex) -> int:
         """The expression of one step."""
@@ -85,6 +103,7 @@ class Derivatives:
 
     def then(self, first: int, second: int) -> int:
         """One after the other; chains lean to the right."""
+        self._spend(1)
         if NONE in (first, second):
             return NONE
         if first == EMPTY or (first == ALL and self.nullable[second]):
@@ -110,12 +129,13 @@ class Derivatives:
             entry = self._entries[part]
             found.update(entry[1] if entry[0] is kind else (part,))
         found.discard(neutral)
-        if absorbing in found or any(self._made.get((Kind.OTHER, part)) in found for part in found):
+        self._spend(len(found))
+        if absorbing in found or (self._others and any(self._others.get(part) in found for part in found)):
             return absorbing
         if len(found) <= 1:
             return found.pop() if found else neutral
-        nullable = [self.nullable[part] for part in found]
-        return self._new((kind, tuple(sorted(found))), any(nullable) if kind is Kind.CHOICE else all(nullable))
+        nullable = (any if kind is Kind.CHOICE else all)(self.nullable[part] for part in found)
+        return self._new((kind, tuple(sorted(found))), nullable)
 
     def other(self, part: int) -> int:
         """Every other trace."""
@@ -123,7 +143,8 @@ class Derivatives:
             return ALL if part == NONE else NONE
         if self._entries[part][0] is Kind.OTHER:
             return int(self._entries[part][1])
-        return self._new((Kind.OTHER, part), not self.nullable[part])
+        self._others[part] = self._new((Kind.OTHER, part), not self.nullable[part])
+        return self._others[part]
 
     def star(self, part: int) -> int:
         """Any number of times."""
@@ -140,7 +161,7 @@ class Derivatives:
 
     def _run(self, automaton: int, state: int) -> int:
         accepting = state >= 0 and bool(self._automata[automaton].accepting[state])
-        if state >= 0 and (self._automata[automaton].columns[state] == state).all():
+        if state >= 0 and self._automata[automaton].absorbing[state]:
             return ALL if accepting else NONE
         return self._new((Kind.RUN, automaton, state), accepting)
 
@@ -187,12 +208,11 @@ class Derivatives:
     def _moves(self, index: int, state: int) -> int:
         """The diagram of an automaton's moves from a state."""
         automaton, diagrams = self._automata[index], self.diagrams
-        targets = automaton.columns[max(state, 0)].tolist()
         places = [self._place[name] for name in automaton.atoms]
-        letters_of = automaton.letters
-        if isinstance(letters_of, LetterDiagram):
-            return self._along(letters_of, places, [diagrams.leaf(self._run(index, target)) for target in targets])
-        leaves = [diagrams.leaf(self._run(index, targets[group])) for group in letters_of.tolist()]
+        if isinstance(automaton.moves, MoveDiagram):
+            return self._along(index, automaton.moves, places, automaton.moves.lists[3][max(state, 0)])
+        targets = automaton.columns[max(state, 0)].tolist()
+        leaves = [diagrams.leaf(self._run(index, targets[group])) for group in automaton.letter_class.tolist()]
         order = sorted(range(len(places)), key=places.__getitem__)
         if automaton.exclusive:
             result = leaves[-1]
@@ -207,17 +227,17 @@ class Derivatives:
             nodes = [diagrams.node(places[atom], *pair) for pair in zip(nodes[::2], nodes[1::2], strict=True)]
         return nodes[0]
 
-    def _along(self, letters: LetterDiagram, places: list[int], leaves: list[int]) -> int:
-        """A diagram of letter classes with leaves in the place of the classes, over our variables."""
-        made: list[int] = []
-        done: dict[tuple[int, int, int], int] = {}
-
-        def below(child: int) -> int:
-            return made[child] if child >= 0 else leaves[-1 - child]
-
-        for level, low, high in zip(letters.levels.tolist(), letters.low.tolist(), letters.high.tolist(), strict=True):
-            made.append(self.diagrams.choice(places[letters.order[level]], below(low), below(high), done))
-        return below(letters.root)
+    def _along(self, index: int, moves: MoveDiagram, places: list[int], node: int) -> int:
+        """The diagram of an automaton's moves from a node of them, over our variables."""
+        if node < 0:
+            return self.diagrams.leaf(self._run(index, -1 - node))
+        key = (index, node)
+        if key not in self._walked:
+            levels, lows, highs, _ = moves.lists
+            low, high = (self._along(index, moves, places, child) for child in (lows[node], highs[node]))
+            variable = places[moves.order[levels[node]]]
+            self._walked[key] = self.diagrams.choice(variable, low, high, self._choices)
+        return self._walked[key]
 
 
 def _joined_steps(op: str, left: int, right: int) -> int:
@@ -226,6 +246,7 @@ def _joined_steps(op: str, left: int, right: int) -> int:
 
 def expression(derivatives: Derivatives, root: Regex, runs: dict[Regex, Dfa]) -> int:
     """The number of a regular expression; `runs`: the automata of the patterns in it."""
+    _check_size(root, runs)
     done: dict[Regex, int] = {}
     for node in root.postorder(leaves=runs):
         if node.op.name in BOOLEAN:
@@ -253,6 +274,22 @@ def expression(derivatives: Derivatives, root: Regex, runs: dict[Regex, Dfa]) ->
                 for arg in reversed(args[:-1]):
                     done[node] = derivatives.then(arg, done[node])
     return done[root]
+
+
+def _check_size(root: Regex, runs: dict[Regex, Dfa]) -> None:
+    """`LimitError` where repetitions of repetitions are too many to be written out."""
+    steps: dict[Regex, int] = {}
+    for node in root.postorder(leaves=runs):
+        below = sum(steps[arg] for arg in node.args) if node not in runs else 1
+        if node.op is Op.REPEAT:
+            least, most = node.bounds
+            below *= max(least, most or 0, 1)
+        steps[node] = 1 if node.op.name in BOOLEAN else below
+    if steps[root] > MOST_STEPS:
+        raise LimitError(
+            f"with its repetitions written out the expression has {steps[root]:,} steps (the limit is {MOST_STEPS:,}); "
+            "use smaller numbers in {…}, * where any number of times will do, or several tasks"
+        )
 
 
 def _repeated(derivatives: Derivatives, part: int, least: int, most: int | None) -> int:

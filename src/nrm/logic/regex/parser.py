@@ -170,6 +170,13 @@ def _fold(op: Op, parts: list[_Part]) -> _Part:
     return result
 
 
+def _advice(text: str, position: int) -> str:
+    """That `+` is choice, where it was written for "once or more"."""
+    if text[:position].rstrip().endswith("+"):
+        return "; '+' stands between two choices: for once or more, write a{1,}"
+    return ""
+
+
 READER = Reader(
     "re",
     _GRAMMAR,
@@ -177,6 +184,7 @@ READER = Reader(
     example="(!c)*; a; (!c)*; b; .*",
     operand="'.', true, false, '(', ! or ~",
     operators=";, +, *, ?, {2,4}, &, |, ^, ->, <->",
+    advice=_advice,
 )
 
 

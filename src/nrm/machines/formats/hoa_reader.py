@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
 from nrm.aliases import BoolArray, IntArray
+from nrm.automata.letter_diagram import is_wide
 from nrm.errors import LimitError, MachineError, shorten
-from nrm.logic.ltlf.formula import FALSE, TRUE, Formula, atom, both, either
+from nrm.logic.ltlf.formula import FALSE, TRUE, Formula, atom, both, either, substituted
 from nrm.machines.alphabet import Alphabet
+from nrm.machines.guarded import machine_of_moves
 from nrm.machines.guards import evaluated
 from nrm.machines.moore import MooreMachine, amount_of_letters
 
@@ -94,16 +96,19 @@ def from_hoa(text: str) -> MooreMachine:
     # Checked before a table is made, for a few bytes can ask for gigabytes.
     if states > len(text):
         raise MachineError(f"the header says {states:,} states, more than the file has room for")
+    start = _number(headers, "Start")
+    if start >= states:
+        raise MachineError(f"the initial state {start} is not a state (0 to {states - 1})")
+    accepting = _accepting(items, states, _acceptance(headers))
+    outputs = _levels(headers, states) or [float(value) for value in accepting]
+    if not alphabet.is_exclusive and is_wide(len(alphabet.symbols)):
+        return _by_guards(items, alphabet, accepting, outputs, start)
     if states * alphabet.size > MAX_CELLS:
         raise LimitError(
             f"{states:,} states and {amount_of_letters(alphabet)} letters make a table of more than {MAX_CELLS:,} "
             "entries; leave out propositions that no label needs"
         )
-    start = _number(headers, "Start")
-    if start >= states:
-        raise MachineError(f"the initial state {start} is not a state (0 to {states - 1})")
-    table, accepting = _body(items, alphabet, states, _acceptance(headers))
-    outputs = _levels(headers, states) or [float(value) for value in accepting]
+    table = _table(items, alphabet, states)
     if (table < 0).any():
         table = np.vstack([table, np.full((1, alphabet.size), -1, dtype=np.int32)])
         table[table < 0] = states
@@ -199,23 +204,33 @@ def _levels(headers: Mapping[str, list[Token]], states: int) -> list[float] | No
     return levels
 
 
-def _body(
-    items: list[Any], alphabet: Alphabet, states: int, accepts: Callable[[list[int]], bool]
-) -> tuple[IntArray, list[bool]]:
-    values = {str(number): mask for number, mask in enumerate(alphabet.letter_masks().astype(bool).T)}
-    table = np.full((states, alphabet.size), -1, dtype=np.int32)
+def _accepting(items: list[Any], states: int, accepts: Callable[[list[int]], bool]) -> list[bool]:
     accepting = [accepts([])] * states
     for item in items:
-        if item.data == "alias":
-            name, label = item.children
-            values[str(name)] = _letters(label, values, name)
+        if item.data == "state":
+            sets = next(part for part in item.children[2:] if not isinstance(part, Token))
+            accepting[_state(item.children[1], states)] = accepts([_int(token) for token in sets.children])
+    return accepting
+
+
+class _Edge(NamedTuple):
+    """One edge of the file; without a label it is that of the letter with number `implicit`."""
+
+    state: int
+    target: int
+    label: Formula | None
+    implicit: int
+    place: Token
+
+
+def _edges(items: list[Any], states: int) -> Iterator[_Edge]:
+    for item in items:
         if item.data != "state":
             continue
         label, number, *_ = item.children
         state = _state(number, states)
-        sets, *edges = (part for part in item.children[2:] if not isinstance(part, Token))
-        accepting[state] = accepts([_int(token) for token in sets.children])
-        shared = _letters(label.children[0], values, number) if label.children else None
+        _, *edges = (part for part in item.children[2:] if not isinstance(part, Token))
+        shared = label.children[0] if label.children else None
         implicit = 0
         for edge in edges:
             label, number, others, sets = edge.children
@@ -223,26 +238,70 @@ def _body(
                 raise MachineError(f"line {number.line}: an edge to several states at once; machines are deterministic")
             if sets.children:
                 raise MachineError(f"line {number.line}: acceptance on edges; make it state-based (autfilt -S)")
-            here = _letters(label.children[0], values, number) if label.children else shared
-            if here is None:  # the n-th edge without a label is that of letter n
-                here = np.arange(alphabet.size) == implicit
-                implicit += 1
-            target = _state(number, states)
-            clash = here & (table[state] >= 0) & (table[state] != target)
-            if clash.any():
-                letter = alphabet.letter_name(int(np.flatnonzero(clash)[0]))
-                raise MachineError(
-                    f"state {state} is not deterministic: the edges to {int(table[state][clash][0])} and to "
-                    f"{target} (line {number.line}) both fire on '{letter}'"
-                )
-            table[state, here] = target
-    return table, accepting
+            here = label.children[0] if label.children else shared
+            yield _Edge(state, _state(number, states), here, implicit, number)
+            implicit += here is None
+
+
+def _aliases(items: list[Any]) -> Iterator[tuple[Token, Formula]]:
+    return (tuple(item.children) for item in items if item.data == "alias")
+
+
+def _table(items: list[Any], alphabet: Alphabet, states: int) -> IntArray:
+    """(states, letters) the next state, -1 where no edge fires."""
+    values = {str(number): mask for number, mask in enumerate(alphabet.letter_masks().astype(bool).T)}
+    for name, meaning in _aliases(items):
+        values[str(name)] = _letters(meaning, values, name)
+    table = np.full((states, alphabet.size), -1, dtype=np.int32)
+    for state, target, label, implicit, place in _edges(items, states):
+        here = np.arange(alphabet.size) == implicit if label is None else _letters(label, values, place)
+        clash = here & (table[state] >= 0) & (table[state] != target)
+        if clash.any():
+            letter = alphabet.letter_name(int(np.flatnonzero(clash)[0]))
+            raise MachineError(
+                f"state {state} is not deterministic: the edges to {int(table[state][clash][0])} and to "
+                f"{target} (line {place.line}) both fire on '{letter}'"
+            )
+        table[state, here] = target
+    return table
+
+
+def _by_guards(
+    items: list[Any], alphabet: Alphabet, accepting: list[bool], outputs: list[float], start: int
+) -> MooreMachine:
+    """The machine over many propositions, from its labels as guards."""
+    parts: dict[str, Formula] = {str(number): atom(name) for number, name in enumerate(alphabet.symbols)}
+    for name, meaning in _aliases(items):
+        parts[str(name)] = _named(meaning, parts, name)
+    guards: list[dict[int, list[Formula]]] = [{} for _ in accepting]
+    for state, target, label, _, place in _edges(items, len(accepting)):
+        if label is None:
+            raise MachineError(f"line {place.line}: edges without labels number all letters; label them")
+        guards[state].setdefault(target, []).append(_named(label, parts, place))
+    moves = [[(either(*labels), target) for target, labels in state.items()] for state in guards]
+    lost = len(moves)
+    machine = machine_of_moves(
+        alphabet, [*moves, []], [*accepting, False], [*outputs, 0.0], start, rest=[lost] * (lost + 1)
+    )
+    if any(lost in machine.targets(state) for state in range(lost)):
+        return machine
+    return machine_of_moves(alphabet, moves, accepting, outputs, start)
+
+
+def _named(label: Formula, parts: Mapping[str, Formula], place: Token) -> Formula:
+    """A label with names in the place of numbers and aliases."""
+    _check_atoms(label, parts, place)
+    return substituted(label, parts)
+
+
+def _check_atoms(label: Formula, known: Container[str], place: Token) -> None:
+    for name in label.atoms():
+        if name not in known:
+            raise MachineError(f"line {place.line}: a label cannot be read: there is no proposition or alias {name}")
 
 
 def _letters(label: Formula, values: Mapping[str, BoolArray], place: Token) -> BoolArray:
-    for name in label.atoms():
-        if name not in values:
-            raise MachineError(f"line {place.line}: a label cannot be read: there is no proposition or alias {name}")
+    _check_atoms(label, values, place)
     return evaluated(label, values)
 
 

@@ -42,10 +42,10 @@ def to_hoa(machine: MooreMachine, title: str = "") -> str:
     for state in range(machine.states):
         lines.append(f"State: {state}{' {0}' if machine.accepting[state] else ''}")
         for target, condition in moves(machine, state):
-            letters = machine.columns[state] == target
-            label = (
-                _alternatives(letters[machine.letter_class]) if alphabet.is_exclusive else _label(condition, alphabet)
-            )
+            if alphabet.is_exclusive:
+                label = _alternatives((machine.columns[state] == target)[machine.letter_class])
+            else:
+                label = _label(condition, alphabet)
             lines.append(f"[{label}] {target}")
     return "\n".join([*lines, "--END--"]) + "\n"
 

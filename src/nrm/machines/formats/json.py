@@ -7,17 +7,18 @@ of `letters`. The hand-written form names its states and guards its moves; both 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from nrm.aliases import Json
-from nrm.automata.letter_diagram import LetterDiagram
+from nrm.aliases import BoolArray, Json
+from nrm.automata.letter_diagram import LetterDiagram, is_wide
+from nrm.automata.move_diagram import MoveDiagram
 from nrm.errors import MachineError, listing, suggestion, unknown
 from nrm.logic import parse
 from nrm.machines.alphabet import Alphabet
-from nrm.machines.guarded import machine_of_moves
+from nrm.machines.guarded import Move, machine_of_moves
 from nrm.machines.guards import letters_where, moves
 from nrm.machines.moore import MooreMachine
 
@@ -35,7 +36,7 @@ OTHERWISE = "else"
 def machine_to_dict(machine: MooreMachine) -> Json:
     """The machine as JSON values; `machine_from_dict` reads it back."""
     alphabet = machine.alphabet
-    if isinstance(machine.letters, LetterDiagram):
+    if isinstance(machine.moves, MoveDiagram) or isinstance(machine.letters, LetterDiagram):
         return _guarded_dict(machine)
     data: Json = {
         "format": MACHINE_FORMAT,
@@ -200,10 +201,21 @@ def _from_names(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
             raise MachineError(f"unknown state '{name}' in {where}{suggestion(str(name), map(str, numbers))}")
         return numbers[name]
 
-    table = np.full((len(moves), alphabet.size), -1, dtype=np.int32)
     for state, guarded in moves.items():
         if not isinstance(guarded, Mapping):
             raise MachineError(f"'transitions' of state '{state}' must map guards to states, not {guarded!r}")
+    if alphabet.is_free and is_wide(len(alphabet.symbols)):
+        guards: list[list[Move]] = []
+        rest: list[int | None] = []
+        for state, guarded in moves.items():
+            targets = {text: number(name, f"the transitions of state '{state}'") for text, name in guarded.items()}
+            rest.append(targets.pop(OTHERWISE, None))
+            guards.append([(parse(text), target) for text, target in targets.items()])
+        names = [f"'{name}'" for name in moves]
+        accepting, outputs, initial = _named_states(data, moves, number)
+        return machine_of_moves(alphabet, guards, accepting, outputs, initial, rest=rest, name=names.__getitem__)
+    table = np.full((len(moves), alphabet.size), -1, dtype=np.int32)
+    for state, guarded in moves.items():
         row = table[numbers[state]]
         taken: dict[int, str] = {}
         for text, target in guarded.items():
@@ -225,19 +237,26 @@ def _from_names(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
             raise MachineError(
                 f"state '{state}' has no transition for {listing(missing)}; add one, or \"else\" for the rest"
             )
+    return MooreMachine.from_table(alphabet, table, *_named_states(data, moves, number))
+
+
+def _named_states(
+    data: Mapping[str, Any], states: Mapping[str, Any], number: Callable[[object, str], int]
+) -> tuple[BoolArray, list[float], int]:
+    """Which named states accept, the output of each, and the initial one."""
     outputs = data["outputs"]
     if not isinstance(outputs, Mapping):
         raise MachineError("'outputs' must map each named state to a number")
     for state in outputs:
         number(state, "'outputs'")
-    lacking = [state for state in moves if state not in outputs]
+    lacking = [state for state in states if state not in outputs]
     if lacking:
         raise MachineError(f"'outputs' has no number for state '{lacking[0]}'")
-    accepting = np.zeros(len(moves), dtype=bool)
+    accepting = np.zeros(len(states), dtype=bool)
     named = data.get("accepting", ())
     if isinstance(named, (str, Mapping)) or not isinstance(named, Iterable):
         raise MachineError(f"'accepting' must be a list of state names, not {named!r}")
     for state in named:
         accepting[number(state, "'accepting'")] = True
     initial = number(data["initial"], "'initial'") if "initial" in data else 0
-    return MooreMachine.from_table(alphabet, table, accepting, [outputs[state] for state in moves], initial)
+    return accepting, [outputs[state] for state in states], initial
