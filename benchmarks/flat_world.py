@@ -44,7 +44,7 @@ BELIEFS: dict[str, tuple[Belief, ...]] = {"nrm": ("open", "crisp", "conditioned"
 
 def run(method: str, actions: str, seed: int, steps: int, every: int, episodes: int) -> dict[str, Any]:
     """One run: what it reaches on the five formulas as it goes, and at its end in every way."""
-    settings = {"world": {"actions": actions}, "tasks": {"held_out": list(FORMULAS)}}
+    settings: dict[str, dict[str, Any]] = {"world": {"actions": actions}, "tasks": {"held_out": list(FORMULAS)}}
     config = choose_run(None, "flat", method, seed, tasks="mixture", steps=steps, settings=settings)
     test = TaskPool.of(FORMULAS, config.alphabet)
     first_seed = 90_000 + 100 * seed
@@ -86,11 +86,12 @@ def paths(config: RunConfig, trainer: Trainer, task: TaskPool, seed: int) -> lis
 def draw(result: dict[str, Any], path: Path) -> None:
     """The plane with the paths of one run."""
     from matplotlib import pyplot as plt
+    from matplotlib.patches import Circle
 
     figure, axis = plt.subplots(figsize=(5.2, 5.5), layout="constrained")
     for disc in FLAT.placed:
         shade = [part / 255 for part in colour(FLAT, disc.name)]
-        axis.add_patch(plt.Circle((disc.x, disc.y), disc.radius, color=shade, alpha=0.55, linewidth=0))
+        axis.add_patch(Circle((disc.x, disc.y), disc.radius, color=shade, alpha=0.55, linewidth=0))
     for way in result["paths"]:
         x, y = np.array(way["points"]).T
         axis.plot(x, y, color="#222222" if way["won"] else "#999999", linewidth=1.1)

@@ -44,7 +44,8 @@ def test_runs_repeat_and_go_on_as_if_never_stopped(method: str, actions: str) ->
     resumed.run()
     assert resumed.history.returns == whole.history.returns
     for one, other in zip(
-        resumed.learner.policy.state_dict().values(), whole.learner.policy.state_dict().values(), strict=True
+        *(made.learner.policy.state_dict().values() for made in (resumed, whole)),  # type: ignore[attr-defined]
+        strict=True,
     ):
         torch.testing.assert_close(one, other, rtol=0, atol=0)
 

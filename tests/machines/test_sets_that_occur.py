@@ -11,6 +11,7 @@ import nrm
 from nrm import Alphabet
 from nrm.errors import AlphabetError, FileError, TraceError
 from nrm.groundability import shortcuts
+from nrm.logic import parse
 from nrm.machines import Task, TaskPool
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.formats.pool_file import pool_bytes, pool_from_bytes
@@ -71,7 +72,7 @@ def test_guards_do_not_speak_of_what_never_occurs() -> None:
 
 
 def test_files_keep_the_sets(tmp_path: Path) -> None:
-    task = Task("F(red & F(blue & green))", PLANE)
+    task = Task(parse("F(red & F(blue & green))"), PLANE)
     machine = task.machine()
     assert machine_from_dict(machine_to_dict(machine)) == machine
     assert task_from_toml(task_toml(task)) == Task(task.formula, PLANE, name=task.name)
