@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import nrm
 from nrm.agents import METHODS, Trainer, new_trainer
 from nrm.agents.a2c import A2CConfig
 from nrm.agents.evaluation import evaluate
-from nrm.agents.inferring import same_task
+from nrm.agents.inferring import PROBES, judge_for, same_task
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, LimitError
 from nrm.inference import Hypothesis
@@ -285,3 +286,24 @@ def test_what_is_unknown_names_one_method_each() -> None:
     known = {method.unknown: name for name, method in METHODS.items() if method.unknown}
     assert known == {"grounding": "nrm", "machine": "machine", "both": "both"}
     assert isinstance(made("both").learner.memory, HypothesisMemory)
+
+
+def test_symbols_that_a_grounder_reads_are_judged_on_drawn_observations() -> None:
+    task = nrm.compile("F gem", SYMBOLS)
+    config = MinecraftConfig(size=3, items=("gem", "lava"), layout="episode", observation="image", pixels=12)
+    world, letters = BatchedMinecraft(config, task, 2), SeenLetters()
+    letters.endless = True
+    judge = judge_for(world, letters)
+    assert judge is not None
+    table = np.array([[0, 1], [1, 1]])
+    known = Hypothesis(table, np.array([0, 1]), np.ones_like(table), np.arange(2))
+    levels = np.array([0.0, 100.0])
+    assert judge(known, levels) is None  # nothing reads symbols yet
+    true = world.probe(PROBES, 0).letters.numpy()
+    for read, right in (
+        ((true == 0).astype(np.int64), True),  # the gem is symbol 1, all else symbol 0
+        ((true == 1).astype(np.int64), False),  # lava is taken for it
+        (np.where(np.arange(len(true)) % 10 == 0, 0, true == 0).astype(np.int64), False),  # the gem is often missed
+    ):
+        letters.known = SimpleNamespace(read=lambda _, said=read: said)  # type: ignore[assignment]
+        assert judge(known, levels) is right

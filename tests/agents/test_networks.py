@@ -210,3 +210,46 @@ def test_a_network_from_outside_is_as_good_as_ours(
     made.run()
     assert len(made.history.returns) == 20
     assert evaluate(made, world(MinecraftConfig()), 4, seed=0, greedy=False).episodes == 4
+
+
+def test_waves_by_hand() -> None:
+    from nrm.neural.layers import waves
+
+    found = waves(torch.tensor([[0.5, -1.0]]), torch.tensor([[2.0, 0.0], [0.0, 2.0]]))
+    expected = torch.tensor([[0.5, -1.0, 0.8415, -0.9093, 0.5403, -0.4161]])
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("head", [DiscreteActions(9), BoxActions(-torch.ones(2), torch.ones(2))])
+def test_fields_are_mixed_as_the_memory_says(head: Any) -> None:
+    torch.manual_seed(0)
+    sight = Sight((2,), None, endless=True)
+    net: Any = NETWORKS["fourier"].build(sight, 5, head, NetworkConfig())
+    seen, memory = torch.randn(7, 2), torch.randn(7, 5)
+    features = net.encoder(seen)
+    assert features.shape == (7, net.encoder.width) == (7, 130)
+    assert net.summary(features).shape == (7, NETWORKS["fourier"].reads((2,)))
+    scores, values = net(features, memory)
+    assert values.shape == (7,)
+    torch.testing.assert_close(net.logits(features, memory), scores)
+    torch.testing.assert_close(net.value(features, memory), values)
+    # The same, one by one and without a batched product.
+    for row in range(7):
+        fields = net.fields(features[row]).relu()
+        mixed = (net.filters(memory[row]).view(-1, len(fields)) @ fields).relu()
+        joined = torch.cat([fields, memory[row], mixed])
+        hidden = net.second(net.first(joined).relu()).relu()
+        torch.testing.assert_close(net.critic(hidden)[0], values[row])
+
+
+def test_numbers_are_scaled_by_what_was_seen_unless_told_otherwise() -> None:
+    seen = torch.randn(50, 3) * 4 + 2
+    for normalise in (True, False):
+        net: Any = NETWORKS["fourier"].build(
+            Sight((3,), None, endless=True), 5, DiscreteActions(3), NetworkConfig(normalise=normalise)
+        )
+        net.encoder.notice(seen)
+        net.encoder.settle()
+        assert bool((net.encoder.spread != 1).all()) == normalise
+    with pytest.raises(ConfigError, match=r"looks at vectors, not at observations of shape \(4, 4, 3\)"):
+        NETWORKS["fourier"].build(Sight((4, 4, 3), None, endless=True), 5, DiscreteActions(3), NetworkConfig())

@@ -195,3 +195,14 @@ def test_a_step_size_of_nothing_at_the_end_changes_nothing() -> None:
     before = values_of(agent)
     agent.learn(agent.collect(), 1.0)
     assert torch.equal(values_of(agent), before)
+
+
+def test_ends_that_the_task_knows_nothing_of_may_cost() -> None:
+    reward = torch.tensor([[0.0, 0.0, 50.0, -100.0, 0.0]])
+    ended = torch.tensor([[True, False, True, True, False]])
+    assert PPOConfig(unpaid_end=0.5, final_penalty_weight=0.2).scaled(reward, ended, 1.0).tolist() == [
+        pytest.approx([-0.5, 0.0, 0.5, -0.2, 0.0])
+    ]
+    assert PPOConfig(final_penalty_weight=0.2).scaled(reward, ended, 1.0).tolist() == [
+        pytest.approx([0.0, 0.0, 0.5, -0.2, 0.0])
+    ]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import nrm
 from nrm import MooreMachine
 from nrm.errors import AlphabetError, MachineError
-from nrm.machines import difference, equivalent, minimise, product
+from nrm.machines import difference, equivalent, minimise, product, until_over
 from nrm.machines.operations import canonical
 from tests.strategies import machines
 
@@ -102,3 +102,16 @@ def test_the_product_of_parts_is_the_conjunction() -> None:
 def test_different_alphabets_do_not_mix() -> None:
     with pytest.raises(AlphabetError, match="different alphabets"):
         equivalent(nrm.compile("F a", "a b"), nrm.compile("F a", "a c"))
+
+
+def test_episodes_show_nothing_after_the_task_is_over() -> None:
+    # b before or after a loses; episodes that end at a never show the latter.
+    machine = nrm.compile("F a & G !b", "a b c")
+    shown = until_over(machine)
+    a, b = 0, 1
+    done, lost = shown.next_state(shown.initial, a), shown.next_state(shown.initial, b)
+    assert shown.states == 3
+    assert (shown.next_state(done, b), shown.next_state(lost, a)) == (done, lost)
+    assert machine.next_state(machine.next_state(machine.initial, a), b) != machine.next_state(machine.initial, a)
+    never = nrm.compile("G !a & F a", "a b")
+    assert until_over(never).states == 1

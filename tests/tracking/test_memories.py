@@ -131,3 +131,13 @@ def _line(machine: nrm.MooreMachine, states: int) -> nrm.MooreMachine:
     for _ in range(states - 2):
         formula = f"F(a & X {formula})"
     return nrm.compile(formula, machine.alphabet)
+
+
+@pytest.mark.parametrize("frames", [True, False])
+def test_a_crisp_belief_takes_the_most_probable_letter_for_certain(frames: bool) -> None:
+    model = NeuralRewardMachine(Fixed(3), ProbabilisticMoore.from_machine(MACHINE)).eval()
+    memory = BeliefMemory(model, torch.arange(3)[:, None] if frames else None, "crisp")
+    for letter, expected in ((0, [0, 1, 0, 0]), (1, [0, 0, 1, 0]), (2, [1, 0, 0, 0])):
+        shown = torch.tensor([letter]) if frames else torch.tensor([[letter]])
+        carry = memory.read(memory.start(1), seen(shown, reward=torch.tensor([100.0])))
+        assert memory.feature(carry)[0].tolist() == expected

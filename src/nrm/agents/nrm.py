@@ -34,6 +34,8 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
         most=settings.keep,
         frames=world.frames,
         blank=torch.empty(0, *world.shape, dtype=world.dtype),
+        longest=settings.longest,
+        steady=settings.steady,
     )
     grounding.learns = settings.learn
     return Prepared(memory, grounding)

@@ -68,6 +68,9 @@ class PPOConfig:
     earned."""
     final_penalty_weight: float = 1.0
     """The weight that it comes to, in a straight line, when nine tenths of training are over."""
+    unpaid_end: float = 0.0
+    """What an episode costs, after scaling, that ends by itself with a step that pays nothing: by something that the
+    task knows nothing of, such as leaving the plane. Reaching the goal pays, and losing the task costs."""
     gradient_norm: float | None = 0.5
     """Longer gradients are shortened to this."""
 
@@ -98,7 +101,8 @@ class PPOConfig:
     def scaled(self, reward: Tensor, terminated: Tensor, progress: float) -> Tensor:
         """Rewards as they are learned from when this share of training is over; all (time, envs)."""
         lost = terminated & (reward < 0)
-        return reward * torch.where(lost, self.penalty_weight_at(progress), 1.0) * self.reward_scale
+        paid = reward * torch.where(lost, self.penalty_weight_at(progress), 1.0) * self.reward_scale
+        return paid - self.unpaid_end * (terminated & (reward == 0)) if self.unpaid_end else paid
 
     def entropy_weight_at(self, progress: float) -> float:
         """The weight of the entropy when this share of training is over."""

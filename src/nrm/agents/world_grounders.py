@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
-from nrm.envs.world import BatchedWorld
+from nrm.envs.world import BatchedWorld, tasks_of
 from nrm.errors import ConfigError
 from nrm.neural.grounders import GROUNDERS, grounder_for
 
@@ -20,6 +20,7 @@ def grounder_on(world: BatchedWorld, name: str, symbols: int) -> nn.Module:
         return together
     if name == "auto":  # images without end are images of ever new layouts
         one_place = getattr(world, "one_place", False)
-        return grounder_for(world.shape, symbols, endless=world.frames is None, one_place=one_place)
+        many = tasks_of(world) is not None
+        return grounder_for(world.shape, symbols, endless=world.frames is None, one_place=one_place, many=many)
     made: nn.Module = GROUNDERS[name].from_shape(world.shape, symbols)
     return made

@@ -58,6 +58,8 @@ class Evaluate:
     rewards: bool = False
     """Let beliefs over such tasks read the rewards. Without it they follow the observations alone, so that nothing
     about a new task leaks to the agent."""
+    crisp: bool = False
+    """Read each step as its most probable symbol. Over long episodes small doubts add up otherwise."""
     greedy: bool = False
     """Of an agent of many tasks: always take its best action instead of drawing from its policy."""
     json: bool = False
@@ -78,10 +80,11 @@ class Evaluate:
         trainer, config = folder.load_trained(), folder.config()
         if trainer.tasks is not None:
             return self._obey(trainer, config)
-        if any((self.task, self.family, self.file, self.rewards, self.greedy)):
+        if any((self.task, self.family, self.file, self.rewards, self.crisp, self.greedy)):
             raise UsageError(
                 f"the agent in {self.run_folder} was trained on one task, and is always tested both ways; for --task, "
-                "--family, --file, --rewards and --greedy, train one on many: nrm train --tasks mixture --world letter"
+                "--family, --file, --rewards, --crisp and --greedy, train one on many: nrm train --tasks mixture "
+                "--world letter"
             )
         greedy, sampled = (
             evaluate(trainer, config.build_world(min(16, self.episodes)), self.episodes, self.seed, greedy=best)
@@ -112,7 +115,9 @@ class Evaluate:
             raise UsageError(f"{' and '.join(given)} are given together; give one of them")
         pool, trained = self._tasks(config, trainer.tasks)
         check_new_tasks(trainer, pool)
-        belief: Belief = "conditioned" if self.rewards else "open"
+        if self.rewards and self.crisp:
+            raise UsageError("--rewards and --crisp are two ways to follow a task; give one of them")
+        belief: Belief = "conditioned" if self.rewards else "crisp" if self.crisp else "open"
         console = Console(stderr=True, highlight=False)
         with console.status("playing") as status:
             found = evaluate_tasks(
@@ -131,6 +136,7 @@ class Evaluate:
             return 0
         print_outcomes(found, trained)
         read = "beliefs read the rewards" if self.rewards else "no rewards are read"
+        read += ", symbols are read crisply" if self.crisp else ""
         how = "best actions" if self.greedy else "sampled actions"
         print(f"mean success {told['success_rate']:.1%} of {self.episodes} episodes each; {how}, {read}")
         return 0

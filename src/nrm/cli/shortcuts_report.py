@@ -72,7 +72,7 @@ def as_json(report: Findings) -> str:
             "count": digits(left.count),
             "symmetries": _number(left.symmetries),
         }
-    if not found.alphabet.is_exclusive:
+    if found.alphabet.is_free:
         data["renamings"] = digits(found.renamings.count)
     if report.assumed is not None:
         data["further_reward"] = report.assumed
@@ -169,7 +169,7 @@ def _verdict_json(verdict: SymbolVerdict, found: Shortcuts) -> str:
     }
     if verdict.confusable_count > MOST_NAMES:
         data["confusable_count"] = verdict.confusable_count
-    if not found.alphabet.is_exclusive:
+    if found.alphabet.is_free:
         data["used"] = verdict.used
     return json.dumps(data, ensure_ascii=False)
 

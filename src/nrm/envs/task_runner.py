@@ -43,7 +43,7 @@ class TaskRunner:
         self.end: End = end
         machine = tasks.union
         count_of_names = len(machine.alphabet.symbols)
-        if count_of_names > MOST_PROPOSITIONS and not machine.alphabet.is_exclusive:
+        if count_of_names > MOST_PROPOSITIONS and machine.alphabet.is_free:
             raise WorldError(
                 f"worlds that step side by side number letters by 64 bits; {count_of_names} propositions are "
                 f"more than {MOST_PROPOSITIONS}. Put the task on single environments (TaskEnv)"

@@ -173,17 +173,18 @@ class Shortcuts:
 
     def verdict(self, symbol: Symbol) -> SymbolVerdict:
         """Whether rewards can teach the meaning of one symbol, and what it may be confused with."""
-        if symbol not in self.alphabet.symbols:
-            raise UnknownSymbolError(unknown("symbol", symbol, self.alphabet.symbols))
-        return self.verdicts[self.alphabet.places[symbol]]
+        known = {verdict.symbol: verdict for verdict in self.verdicts}
+        if symbol not in known:
+            raise UnknownSymbolError(unknown("symbol", symbol, known))
+        return known[symbol]
 
     @cached_property
     def renamings(self) -> Renamings:
         """Those maps that come from renaming propositions."""
-        if self.alphabet.is_exclusive:
+        if not self.alphabet.is_free:
             raise AlphabetError(
                 "every map of an exclusive alphabet is a renaming of its symbols, so maps() lists them; renamings are "
-                "told apart for propositional alphabets only"
+                "told apart for propositional alphabets only, of which every subset is a letter"
             )
         return renamings(self.machine, self.group, self._search())
 

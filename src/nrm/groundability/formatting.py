@@ -89,7 +89,7 @@ def findings(found: Shortcuts, strings: str = "every string") -> list[str]:
             f"{listing(swaps, 4)} generate: the same rewards with another meaning, which matters as soon as the "
             "symbols serve anything else."
         )
-    if not found.alphabet.is_exclusive:
+    if found.alphabet.is_free:
         lines.append(f"{amount(found.renamings.count)} of them rename propositions.")
     return lines
 

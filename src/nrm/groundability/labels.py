@@ -20,9 +20,10 @@ def labels_needed(found: Shortcuts) -> tuple[Symbol, ...]:
 
     A labelled symbol is one that every remaining map keeps. Every letter of a class with several letters needs its
     label, for it could be mapped within the class; of the other classes, a smallest base of the symmetries. Of a
-    propositional alphabet, a smallest set of propositions whose truth is to be labelled.
+    propositional alphabet, a smallest set of propositions whose truth is to be labelled; where only some sets of them
+    occur, such sets.
     """
-    if not found.alphabet.is_exclusive:
+    if found.alphabet.is_free:
         return _propositions_needed(found)
     search = SymmetrySearch(found.machine, work=found.work)
     several = [number for number, size in enumerate(found.class_sizes) if size > 1]
@@ -30,7 +31,7 @@ def labels_needed(found: Shortcuts) -> tuple[Symbol, ...]:
     group = symmetry_group(search, several) if several else found.group
     for factor in group.factors:
         labelled.update(found.members[point][0] for point in _smallest_base(search, factor))
-    return tuple(found.alphabet.symbols[letter] for letter in sorted(labelled))
+    return tuple(found.alphabet.letter_name(letter) for letter in sorted(labelled))
 
 
 def _smallest_base(search: SymmetrySearch, factor: SymmetryGroup) -> tuple[int, ...]:

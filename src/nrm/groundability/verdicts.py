@@ -70,14 +70,14 @@ class SymbolVerdict:
 
 def all_verdicts(found: Shortcuts) -> tuple[SymbolVerdict, ...]:
     """The verdicts on all symbols, in time that grows with the number of symbols and not with its square."""
-    if not found.alphabet.is_exclusive:
+    if found.alphabet.is_free:
         return tuple(_proposition_verdict(found, name) for name in found.alphabet.symbols)
     swapped = [
         tuple(found.classes[image] for image in orbit if image != number)
         for number, orbit in enumerate(found.group.orbit_of)
     ]
     verdicts = []
-    for symbol, number in zip(found.alphabet.symbols, found.machine.letter_class.tolist(), strict=True):
+    for symbol, number in zip(found.alphabet.letter_names, found.machine.letter_class.tolist(), strict=True):
         alike, others = found.classes[number], swapped[number]
         verdicts.append(SymbolVerdict(symbol, len(alike) == 1 and not others, alike, others))
     return tuple(verdicts)

@@ -1,4 +1,4 @@
-"""What can be read at one step: exactly one of several symbols, or any subset of several propositions."""
+"""What can be read at one step: exactly one of several symbols, any subset of several propositions, or some subsets."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import numpy as np
 from nrm.aliases import IntArray, Letter, Step, Symbol, Trace
 from nrm.automata import Dfa
 from nrm.automata.letter_diagram import MOST_LISTED
+from nrm.automata.minimisation import merge_columns
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.automata.moves import Moves
 from nrm.automata.tables import Table, listed
-from nrm.errors import AlphabetError, LimitError, TraceError, UnknownSymbolError, unknown
+from nrm.errors import AlphabetError, LimitError, TraceError, UnknownSymbolError, listing, unknown
 from nrm.logic import name_problem, true_symbols
 
 AlphabetKind = Literal["exclusive", "propositional"]
@@ -31,11 +32,15 @@ class Alphabet:
     """The letters of a machine, by the names of what can hold.
 
     `exclusive`: exactly one of `symbols` holds at each step (the paper's setting), and letter i is symbol i.
-    `propositional`: any subset holds, and bit i of a letter's number says whether proposition i is true.
+    `propositional`: any subset holds, and bit i of a letter's number says whether proposition i is true. Where a world
+    shows few of the subsets, `occurring` lists them and letter i is the i-th: then nothing is asked of what never
+    holds, such as two things at once that are far apart.
     """
 
     symbols: tuple[Symbol, ...]
     kind: AlphabetKind = "exclusive"
+    occurring: tuple[int, ...] | None = None
+    """The subsets that occur, ascending, each as a number whose bit i says whether proposition i is true; None: all."""
 
     def __post_init__(self) -> None:
         given: object = self.symbols
@@ -57,6 +62,18 @@ class Alphabet:
                 f"{len(self.symbols)} propositions are too many (the limit is {MAX_PROPOSITIONS}); if only one of them "
                 "holds at a time, use an exclusive alphabet"
             )
+        if self.occurring is not None:
+            self._check_occurring(tuple(self.occurring))
+
+    def _check_occurring(self, given: tuple[int, ...]) -> None:
+        if self.kind == "exclusive":
+            raise AlphabetError("in an exclusive alphabet exactly one symbol holds; only propositions occur in sets")
+        object.__setattr__(self, "occurring", given)
+        if not given or list(given) != sorted(set(given)) or given[0] < 0 or given[-1] >> len(self.symbols):
+            raise AlphabetError(
+                f"the sets that occur are numbers from 0 below 2^{len(self.symbols)}, ascending and each once, at "
+                f"least one; not {listing(map(str, given))}"
+            )
 
     @classmethod
     def exclusive(cls, symbols: Iterable[Symbol]) -> Alphabet:
@@ -67,6 +84,12 @@ class Alphabet:
     def propositional(cls, propositions: Iterable[Symbol]) -> Alphabet:
         """Any subset of `propositions` holds at each step."""
         return cls(tuple(propositions), "propositional")
+
+    @classmethod
+    def of_sets(cls, propositions: Iterable[Symbol], sets: Iterable[Iterable[Symbol]]) -> Alphabet:
+        """Exactly one of some sets of `propositions` holds at each step; the empty one says that nothing does."""
+        every = cls.propositional(propositions)
+        return cls(every.symbols, "propositional", tuple(sorted({every.letter(tuple(names)) for names in sets})))
 
     @cached_property
     def places(self) -> Mapping[Symbol, int]:
@@ -81,7 +104,18 @@ class Alphabet:
     @property
     def size(self) -> int:
         """How many letters there are."""
+        if self.occurring is not None:
+            return len(self.occurring)
         return len(self.symbols) if self.is_exclusive else 1 << len(self.symbols)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether every subset of the propositions is a letter, whose number is its bits."""
+        return not self.is_exclusive and self.occurring is None
+
+    @cached_property
+    def _letter_of_set(self) -> Mapping[int, Letter]:
+        return {bits: letter for letter, bits in enumerate(self.occurring or ())}
 
     def letter(self, step: Step, place: str = "") -> Letter:
         """The letter of one step: a symbol's name, or the collection of true propositions.
@@ -94,7 +128,15 @@ class Alphabet:
             if name not in self.places:
                 raise UnknownSymbolError(unknown("symbol", name, self.symbols, where))
         if not self.is_exclusive:
-            return sum(1 << self.places[name] for name in set(names))
+            bits = sum(1 << self.places[name] for name in set(names))
+            if self.occurring is None:
+                return bits
+            if bits not in self._letter_of_set:
+                raise TraceError(
+                    f"{{{', '.join(sorted(names))}}}{where} is no letter: these do not hold together in this alphabet "
+                    f"(what does: {listing(self.letter_names)})"
+                )
+            return self._letter_of_set[bits]
         if len(names) != 1:
             raise TraceError(
                 f"{len(names)} symbols{where}: {{{', '.join(sorted(names))}}}; in an exclusive alphabet exactly "
@@ -112,7 +154,8 @@ class Alphabet:
         """What holds at a letter."""
         if self.is_exclusive:
             return (self.symbols[letter],)
-        return tuple(name for bit, name in enumerate(self.symbols) if letter >> bit & 1)
+        bits = letter if self.occurring is None else self.occurring[letter]
+        return tuple(name for bit, name in enumerate(self.symbols) if bits >> bit & 1)
 
     def decode(self, letters: Sequence[Letter]) -> list[Step]:
         """The trace of some letters: names for an exclusive alphabet, tuples of names otherwise."""
@@ -123,6 +166,11 @@ class Alphabet:
     def letter_name(self, letter: Letter) -> str:
         """A letter as text: `a`, or `a&b`, or `-` when nothing holds. `read_step` reads it back."""
         return "&".join(self.true_symbols(letter)) or "-"
+
+    @cached_property
+    def letter_names(self) -> tuple[str, ...]:
+        """All letters as text, where they can be listed."""
+        return tuple(self.letter_name(letter) for letter in range(self.size))
 
     def read_trace(self, text: str) -> list[Step]:
         """The steps of a typed trace, separated by commas: `a,c,b`; for propositions `a&b,-,c` or `{a,b},{},{c}`."""
@@ -152,14 +200,25 @@ class Alphabet:
     def lift(self, dfa: Dfa) -> Moves:
         """The moves of an automaton over some of the symbols, by the letters of this alphabet."""
         lifted = dfa.lifted(self.symbols)
+        if self.occurring is not None:
+            return self._restricted(lifted)
         if isinstance(lifted, MoveDiagram) or not self.is_exclusive:
             return lifted
         return Table(listed(lifted.letters)[:-1], lifted.columns)
 
+    def _restricted(self, moves: Moves) -> Table:
+        """Moves by all subsets, by those that occur alone."""
+        occurring = list(self.occurring or ())
+        if not isinstance(moves, MoveDiagram):
+            return Table(listed(moves.letters)[occurring], moves.columns)
+        rows = [[moves.next_state(state, bits) for bits in occurring] for state in range(moves.states)]
+        columns, letters = merge_columns(np.array(rows, dtype=np.int32), np.arange(len(occurring), dtype=np.int32))
+        return Table(letters, columns)
+
     @property
     def is_wide(self) -> bool:
         """Whether the propositions are so many that their letters cannot be listed."""
-        return not self.is_exclusive and len(self.symbols) > MOST_LISTED
+        return self.is_free and len(self.symbols) > MOST_LISTED
 
     def letter_masks(self) -> IntArray:
         """(letters, symbols) 1 where the symbol holds at the letter, else 0."""
@@ -169,6 +228,10 @@ class Alphabet:
             raise LimitError(
                 f"{len(self.symbols)} propositions have 2^{len(self.symbols)} letters, and this needs a list of them "
                 f"(the limit is {MOST_LISTED} propositions)"
+            )
+        if self.occurring is not None:
+            return np.array(
+                [[bits >> bit & 1 for bit in range(len(self.symbols))] for bits in self.occurring], np.int32
             )
         letters = np.arange(self.size, dtype=np.int32)[:, None]
         return letters >> np.arange(len(self.symbols), dtype=np.int32) & 1

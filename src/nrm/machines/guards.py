@@ -29,8 +29,12 @@ def guard(alphabet: Alphabet, letters: BoolArray) -> Formula:
         if len(chosen) <= len(others) + 1:
             return either(*(atom(alphabet.symbols[index]) for index in chosen))
         return both(*(~atom(alphabet.symbols[index]) for index in others))
-    table = int.from_bytes(np.packbits(letters, bitorder="little").tobytes(), "little")
-    cubes, _ = _irredundant(table, table, len(alphabet.symbols))
+    if alphabet.occurring is None:
+        lower = upper = int.from_bytes(np.packbits(letters, bitorder="little").tobytes(), "little")
+    else:  # what never occurs may be covered or not, whichever is shorter
+        taken, other = (_bits(alphabet.occurring, which) for which in (letters, ~letters))
+        lower, upper = taken, ((1 << (1 << len(alphabet.symbols))) - 1) & ~other
+    cubes, _ = _irredundant(lower, upper, len(alphabet.symbols))
     return either(*(_cube_formula(alphabet, cube) for cube in sorted(cubes, key=lambda cube: (len(cube), cube))))
 
 
@@ -93,6 +97,10 @@ def evaluated(root: Formula, atoms: Mapping[str, BoolArray]) -> BoolArray:
                 raise FormulaError(f"a guard speaks of one step, but '{root}' uses the operator '{node.op.value}'")
         values[node] = value
     return values[root]
+
+
+def _bits(occurring: Sequence[int], letters: BoolArray) -> int:
+    return sum(1 << occurring[letter] for letter in np.flatnonzero(letters).tolist())
 
 
 # In what follows a set of letters is an integer with one bit per letter.

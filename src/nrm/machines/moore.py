@@ -234,7 +234,7 @@ class MooreMachine:
     @cached_property
     def _key(self) -> tuple[object, ...]:
         same = (self.alphabet, self.initial, self.accepting.tobytes(), self.outputs.tobytes())
-        if not self.alphabet.is_exclusive and is_wide(len(self.alphabet.symbols)):
+        if self.alphabet.is_free and is_wide(len(self.alphabet.symbols)):
             return (*same, key_of(self.diagram))
         return (*same, self.columns.shape, self.letter_class.tobytes(), self.columns.tobytes())
 
@@ -322,7 +322,7 @@ def _validate(machine: MooreMachine) -> None:
 
 
 def _check_propositions(machine: MooreMachine, propositions: int) -> None:
-    if propositions != len(machine.alphabet.symbols) or machine.alphabet.is_exclusive:
+    if propositions != len(machine.alphabet.symbols) or not machine.alphabet.is_free:
         raise MachineError(
             f"the diagram of letters is over {propositions} propositions, the alphabet over "
             f"{len(machine.alphabet.symbols)} {machine.alphabet.kind} symbols"

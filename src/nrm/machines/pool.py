@@ -113,7 +113,7 @@ class TaskPool:
             return self.machines[0]
         accepting = np.concatenate([machine.accepting for machine in self.machines])
         outputs = np.concatenate([machine.outputs for machine in self.machines])
-        if not self.alphabet.is_exclusive and is_wide(len(self.alphabet.symbols)):
+        if self.alphabet.is_free and is_wide(len(self.alphabet.symbols)):
             side_by_side = union_of_moves([ascending(machine.diagram) for machine in self.machines])
             return MooreMachine.of_moves(self.alphabet, side_by_side, accepting, outputs, int(self.initial[0]))
         moves = [machine.transitions + first for machine, first in zip(self.machines, self.first, strict=True)]

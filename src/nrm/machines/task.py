@@ -90,14 +90,14 @@ class Task:
         if isinstance(self.formula, GivenMachine):
             return with_rewards(self.formula.machine, self.reward)
         language = LANGUAGES[self.logic]
-        hint = None if self.alphabet.is_exclusive or self.reward != "distance" else getattr(language, "hint", None)
+        hint = None if not self.alphabet.is_free or self.reward != "distance" else getattr(language, "hint", None)
         if hint is not None and (said := hint(self.formula)):
             warnings.warn(said, NrmWarning, stacklevel=6)
         dfa = language.dfa(self.formula, self.alphabet.is_exclusive, limits)
         symbols, exclusive = self.alphabet.symbols, self.alphabet.is_exclusive
         lifted = Dfa.of_moves(symbols, exclusive, self.alphabet.lift(dfa), dfa.accepting)
-        # An exclusive alphabet may lack the letter "none of the formula's symbols", so that states cannot be reached.
-        least = (lifted.trimmed() if exclusive else lifted).minimal()
+        # An alphabet may lack letters, such as "none of the formula's symbols", so that states cannot be reached.
+        least = (lifted if self.alphabet.is_free else lifted.trimmed()).minimal()
         if isinstance(least.moves, Table):
             limits.check(*least.moves.columns.shape)
         outputs = least.accepting.astype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from math import prod
 
@@ -24,3 +25,23 @@ class FlatFeatures(nn.Module):
         """(n, width)."""
         scaled: Tensor = (observations.flatten(1).float() - self.centre) / self.spread
         return scaled
+
+
+def directions(width: int, count: int, slowest: float, fastest: float) -> Tensor:
+    """(width, count) ways along which waves go: drawn evenly by torch's generator, ever faster from first to last.
+
+    How fast is told in radians for each unit, in equal ratios.
+    """
+    drawn = torch.randn(width, count)
+    speeds = torch.logspace(math.log10(slowest), math.log10(fastest), count)
+    ways: Tensor = drawn / drawn.norm(dim=0) * speeds
+    return ways
+
+
+def waves(numbers: Tensor, ways: Tensor) -> Tensor:
+    """Numbers (n, width), and sines and cosines along ways (width, count): (n, width + 2 * count).
+
+    A network learns what changes over a short way far sooner from these (Fourier features, Tancik et al., 2020).
+    """
+    angles = numbers @ ways
+    return torch.cat([numbers, angles.sin(), angles.cos()], -1)

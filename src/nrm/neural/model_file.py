@@ -54,6 +54,7 @@ def _about(machine: ProbabilisticMoore) -> dict[str, Any]:
     return {
         "symbols": list(machine.alphabet.symbols),
         "kind": machine.alphabet.kind,
+        "occurring": None if machine.alphabet.occurring is None else list(machine.alphabet.occurring),
         "states": machine.states,
         "classes": machine.classes,
         "initial": machine.initial,
@@ -118,7 +119,8 @@ def _rebuild(content: dict[str, Any], grounder: nn.Module | None) -> NeuralRewar
     if "tasks" in about:
         tasks, _ = pool_from_bytes(about["tasks"].numpy().tobytes(), "its tasks")
         return NeuralRewardMachine(grounder, tasks, content["emission"])
-    alphabet = Alphabet(tuple(about["symbols"]), about["kind"])
+    occurring = about.get("occurring")
+    alphabet = Alphabet(tuple(about["symbols"]), about["kind"], None if occurring is None else tuple(occurring))
     dtype = _DTYPES[about["dtype"]]
     parts = {}
     for part, shape in (

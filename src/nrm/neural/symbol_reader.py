@@ -56,10 +56,10 @@ class SymbolReader(nn.Module):
                 f"{len(alphabet.symbols)} propositions have 2^{len(alphabet.symbols)} letters, too many for a "
                 "distribution over all of them; use emission='independent'"
             )
-        if emission == "independent" and self.machine.alphabet.is_exclusive:
+        if emission == "independent" and not alphabet.is_free:
             raise AlphabetError(
                 "independent propositions need a propositional alphabet, but exactly one of "
-                f"{listing(self.machine.alphabet.symbols)} holds at a step; use emission='categorical'"
+                f"{listing(alphabet.letter_names)} holds at a step; use emission='categorical'"
             )
 
     def ground(self, observations: Values, check: bool = True) -> Tensor:

@@ -130,7 +130,7 @@ class RunConfig:
             "most_states": drawn.most_states,
             "held_out": list(drawn.held_out),
             "seed": self._tasks_seed,
-            "alphabet": [alphabet.kind, *alphabet.symbols],
+            "alphabet": [alphabet.kind, *alphabet.symbols, *(alphabet.occurring or ())],
             "events": [event.brief() for event in events],
         }
 

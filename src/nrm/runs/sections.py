@@ -82,10 +82,38 @@ MANY = Preset(256, {"algorithm": _LARGE})
 MANY_IMAGES = Preset(64)
 """The same from images, where learning to see takes more steps of descent and not more of the world."""
 
+MANY_VECTORS = Preset(
+    256,
+    {
+        "algorithm": {
+            "epochs": 3,
+            "minibatch": 1024,
+            "discount": 0.98,
+            "learning_rate": 7e-4,
+            "entropy_weight": 0.01,
+            "final_entropy_weight": 0.001,
+            "final_penalty_weight": 0.1,
+        },
+        "tasks": {"curriculum": "success", "most_states": 8},
+        "grounding": {
+            "belief": "open",
+            "every": 1000,
+            "keep": 2000,
+            "epochs": 200,
+            "longest": 120,
+            "steady": True,
+            "target": 0.0005,
+        },
+    },
+)
+"""The same from positions, where ways are long: short tasks come first, and symbols are learned a little all the time.
+The policy follows the observations alone, as in a test, and so learns to be sure of what it has reached."""
+_BY_OBSERVATION = {"image": MANY_IMAGES, "position": MANY_VECTORS, "lidar": MANY_VECTORS}
+
 
 def many_preset(world: str) -> Preset:
     """What suits a world where every episode has one of many tasks."""
-    return MANY_IMAGES if getattr(find_world(world)[1], "observation", None) == "image" else MANY
+    return _BY_OBSERVATION.get(getattr(find_world(world)[1], "observation", ""), MANY)
 
 
 def algorithm_for(world: str, algorithm: str, tasks: str | None = None) -> str:

@@ -15,7 +15,7 @@ from nrm.neural.frames import FrameTable
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
 from nrm.tracking import Accuracy, AccuracyMeter, Burst, Grounding, RecordedEpisode
-from nrm.tracking.grounding import burst_settings
+from nrm.tracking.grounding_config import burst_settings
 from nrm.wrappers.models import as_model
 
 _EVALUATED = 100

@@ -2,7 +2,8 @@
 
 from nrm.tracking.accuracy import Accuracy, AccuracyMeter, BorderAccuracy
 from nrm.tracking.burst_policy import Decision
-from nrm.tracking.grounding import Burst, Grounding, GroundingConfig
+from nrm.tracking.grounding import Burst, Grounding
+from nrm.tracking.grounding_config import GroundingConfig
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.machine_learning import InferenceConfig, MachineLearning, unknown_machine
 from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, Seen, TaskMemory, begin, reset

@@ -21,7 +21,7 @@ MOST = 1 << 18
 IMPOSSIBLE = 1e-6
 """Probability up to which a belief counts as calling a level impossible."""
 
-Kind: TypeAlias = Literal["conditioned", "open"]
+Kind: TypeAlias = Literal["conditioned", "open", "crisp"]
 Step: TypeAlias = Callable[[Tensor, Tensor, Tensor], Tensor]
 """From a carry (envs, states + 1, …), letters (envs, letters) and rewards (envs,) to beliefs and levels after the step,
 (envs, states + 1)."""

@@ -59,6 +59,8 @@ class BurstPolicy:
     waited: int = 0
     last: float = float("inf")
     """The loss at the last check."""
+    steady: bool = False
+    """Whether all that is not explained is learned from: where bursts are so short that none of them settles."""
     judged: bool = True
     """Whether it is known what the last burst brought. Held-out episodes are few, and may hold nothing of what is rare;
     so those that come next have the last word."""
@@ -70,6 +72,8 @@ class BurstPolicy:
             self._judge(loss > max(self.target, GAIN * before))
         if loss <= self.target:
             return Decision("explained", f"loss {loss:.4f} is at most {self.target:g}")
+        if self.steady:
+            return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}, and learning is steady")
         if loss <= USUAL * self.reached:
             return Decision("as good as it gets", f"loss {loss:.4f}, and learning settled at {self.reached:.4f}")
         if self.waited < self.wait and loss <= SURPRISE * before:

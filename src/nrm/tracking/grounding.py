@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,11 +16,10 @@ from torch import Tensor, nn
 from nrm.errors import ConfigError, ContradictionError, WorldError
 from nrm.neural import EpisodeBuffer, FitConfig, FitRecord, NeuralRewardMachine, fit
 from nrm.neural.batches import EpisodeBatch
-from nrm.neural.config import Objective
 from nrm.neural.consistency import contradiction
 from nrm.neural.frames import FrameTable
 from nrm.tracking.burst_policy import BurstPolicy, Decision
-from nrm.tracking.memories import Belief
+from nrm.tracking.grounding_config import burst_settings
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.tracker import Tracker
 
@@ -36,85 +35,6 @@ class Recorded(NamedTuple):
     """(time,) the true ones, for evaluation alone: kept beside what a recurrent grounder learns from, if told."""
     task: int | None = None
     """The number of its task, where there are many."""
-
-
-TARGET = 0.003
-"""Nats a step at which episodes count as explained, so that a burst ends or is skipped."""
-RECURRENT_RESTARTS = 4
-"""Most attempts of a burst for a recurrent grounder, where `em` teaches it directly."""
-
-
-@dataclass(frozen=True)
-class GroundingConfig:
-    """How the grounding is learned from rewards in between acting."""
-
-    every: int = 120
-    """Episodes between two bursts of learning."""
-    keep: int = 360
-    """Most episodes that a burst learns from."""
-    epochs: int = 400
-    """Most epochs of a burst, in each attempt; a twentieth of it where observations are too many to list."""
-    restarts: int | None = None
-    """Most attempts of a burst, the first of which goes on from the present grounder; 32 of `em`, else 4, when absent.
-    Where observations are too many to list, a burst is one attempt (at most four with a recurrent grounder), and the
-    next one goes on from it."""
-    learning_rate: float = 0.01
-    """Adam's step size for the grounder; a third of it where observations are too many to list."""
-    batch_size: int | None = None
-    """Episodes in a mini-batch; when absent all, or 16 where observations are too many to list."""
-    objective: Objective = "em"
-    """What the grounder maximises, and how: see `FitConfig`; `marginal` is the paper's."""
-    grounder: str = "auto"
-    """The network that grounds: a registered name, module:name, or auto, which goes by the observations."""
-    initial: str | None = None
-    """The folder of a run whose grounder to begin with, on the same symbols and observations."""
-    learn: bool = True
-    """Whether the grounder learns; without, that of `initial` stays as it is."""
-    belief: Belief = "conditioned"
-    """Whether the policy's belief takes in the rewards received, or follows the observations alone (the paper)."""
-
-    def __post_init__(self) -> None:
-        for name in ("every", "keep", "epochs", "restarts", "learning_rate"):
-            if getattr(self, name) is not None and not getattr(self, name) > 0:
-                raise ConfigError(f"grounding.{name} must be positive, not {getattr(self, name)}")
-
-    def fit_config(self, seed: int, listed: bool, recurrent: bool = False) -> FitConfig:
-        """How one burst learns; `listed`: whether all observations of the world are known and few.
-
-        Otherwise there may be thousands of distinct ones in a burst. Descent then takes mini-batches, so many small
-        steps in every epoch, and one attempt; expectation-maximisation sees by itself what it has to do with.
-        `recurrent`: whether the grounder is, whose first attempt often ends in a local optimum.
-        """
-        config = FitConfig(
-            objective=self.objective,
-            epochs=self.epochs,
-            learning_rate=self.learning_rate,
-            batch_size=self.batch_size,
-            restarts=self.restarts or (32 if self.objective == "em" else 4),
-            network_restarts=RECURRENT_RESTARTS if recurrent else 1,
-            patience=max(20, self.epochs // 4),
-            target=TARGET,
-            seed=seed,
-        )
-        if listed or self.objective == "em":
-            return config
-        return replace(
-            config,
-            epochs=max(1, self.epochs // 20),
-            learning_rate=self.learning_rate / 3,
-            batch_size=self.batch_size or 16,
-            restarts=1,
-        )
-
-
-def burst_settings(model: object, every: int, keep: int, config: FitConfig | None, seed: int) -> FitConfig:
-    """How bursts learn where observations are without end: as `config` says, or by default; checked."""
-    if every < 1 or keep < 1:
-        raise ConfigError(f"every and keep count episodes, at least 1; they are {every} and {keep}")
-    if config is not None and not isinstance(config, FitConfig):
-        raise ConfigError(f"config must be a FitConfig, such as nrm.FitConfig(epochs=100), not {config!r}")
-    recurrent = isinstance(model, NeuralRewardMachine) and model.recurrence is not None
-    return config or GroundingConfig().fit_config(seed, listed=False, recurrent=recurrent)
 
 
 class Refreshed(Protocol):
@@ -149,11 +69,14 @@ class Grounding:
         most: int,
         frames: Tensor | None = None,
         blank: Tensor | None = None,
+        longest: int | None = None,
+        steady: bool = False,
     ) -> None:
         """`memory`: told to look at the grounder anew; `settings`: how a burst learns, the seed of the first included.
 
         `every`: episodes between two bursts; `most`: episodes kept; `frames`: what row numbers stand for, if episodes
-        hold these; `blank`: (0, …) no observations, but of the kind that will come, for saved states.
+        hold these; `blank`: (0, …) no observations, but of the kind that will come, for saved states; `longest`: most
+        steps of an episode that are learned from; `steady`: see `BurstPolicy`.
         """
         self.model = model
         self._memory = memory
@@ -163,9 +86,10 @@ class Grounding:
         self._frames = FrameTable()
         self._listed = None if frames is None else self._frames.add(frames.numpy())
         self._blank = torch.empty(0) if blank is None else blank
+        self._longest = longest
         self._kept: list[Recorded] = []
         self._fresh: list[Recorded] = []
-        self._policy = BurstPolicy(settings.target)
+        self._policy = BurstPolicy(settings.target, steady=steady)
         self.learns = True
         """Whether bursts learn anything; a frozen grounder stays as it is."""
         self.bursts = 0
@@ -235,6 +159,8 @@ class Grounding:
 
     def _numbered(self, episode: RecordedEpisode) -> Recorded:
         """An episode whose observations are numbers of frames."""
+        if self._longest is not None and episode.length > self._longest:
+            episode = episode.begun(self._longest)
         letters = None if self.model.recurrence is None else episode.letters
         if self._listed is not None:
             return Recorded(self._listed[episode.observations], episode.rewards, letters, episode.task)

@@ -17,9 +17,10 @@ from nrm.neural import NeuralRewardMachine
 from nrm.neural.model import MOST_CELLS
 from nrm.tracking.belief_step import ListedBeliefStep, belief_step
 
-Belief = Literal["conditioned", "open"]
+Belief = Literal["conditioned", "open", "crisp"]
 """`conditioned`: weighed by the level that the rewards received so far tell. `open`: from the observations alone, as in
-the paper. A machine that is told its true state knows better than either."""
+the paper. `crisp`: likewise, but each step is read as its most probable letter, so that small doubts do not add up over
+a long episode. A machine that is told its true state knows better than any."""
 
 
 class Seen(NamedTuple):
@@ -86,6 +87,13 @@ def reset(memory: Memory, carry: Tensor, done: Tensor, task: Tensor | None = Non
         return carry
     shape = (-1,) + (1,) * (carry.dim() - 1)
     return torch.where(done.view(shape), begin(memory, 1, task), carry)
+
+
+def read_as(letters: Tensor, belief: Belief) -> Tensor:
+    """(…, letters) the probabilities that a belief takes a step for: as the grounder says, or the best for certain."""
+    if belief != "crisp":
+        return letters
+    return torch.nn.functional.one_hot(letters.argmax(-1), letters.shape[-1]).to(letters.dtype)
 
 
 class MachineMemory:
@@ -155,7 +163,7 @@ class BeliefMemory:
         if self._frames is None:
             return
         if self.model.recurrence is None:
-            letters = self.model.letter_probs(self.model.ground(self._frames, check=False))
+            letters = read_as(self.model.letter_probs(self.model.ground(self._frames, check=False)), self.belief)
             self._listed = ListedBeliefStep(self.model, self.belief, letters)
         else:
             self._encoded = self.model.recurrence.encode(self._frames)
@@ -176,7 +184,8 @@ class BeliefMemory:
         if self._listed is not None:
             return self._listed(carry, seen.observation, seen.reward)
         symbols, after = self._said(carry, seen.observation)
-        reached = self._step(carry, self.model.letter_probs(symbols), seen.reward)
+        letters = read_as(self.model.letter_probs(symbols), self.belief)
+        reached = self._step(carry, letters, seen.reward)
         return reached if after is None else torch.cat([reached, after], 1)
 
     @torch.no_grad()

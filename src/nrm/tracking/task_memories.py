@@ -13,7 +13,7 @@ from torch import Tensor
 
 from nrm.machines import LevelCodec, TaskPool, task_view
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking.memories import Belief, Memory, Seen
+from nrm.tracking.memories import Belief, Memory, Seen, read_as
 
 
 def view_table(tasks: TaskPool) -> Tensor:
@@ -124,7 +124,7 @@ class TaskBeliefMemory:
         """One step of the recursion, each environment by its own machine."""
         letters = self.letters(carry, seen.observation)
         task = self.task(carry)
-        belief = self._machines.step(self.states(carry), letters, task)
+        belief = self._machines.step(self.states(carry), read_as(letters, self.belief), task)
         level = self.level(carry) + seen.reward
         if self.belief == "conditioned":
             belief = self._weighed(belief, level, task)

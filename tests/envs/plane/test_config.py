@@ -33,7 +33,7 @@ def test_the_worlds_by_name() -> None:
     assert len(FLAT.placed) == 9
     assert FLAT.names == ("red", "magenta", "yellow", "orange", "blue", "green", "aqua")
     kind, _ = find_world("flat")
-    assert kind.task("F(red & magenta)", FLAT).alphabet.size == 128
+    assert kind.task("F(red & magenta)", FLAT).alphabet.size == 13
     assert kind.task("F red", ROBOT).alphabet.symbols == ("red", "green", "blue", "empty")
     assert [kind.title(config) for config in (ROBOT, FLAT, replace(FLAT, observation="lidar"))] == [
         "robot",

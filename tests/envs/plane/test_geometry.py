@@ -156,3 +156,30 @@ def test_the_world_and_the_task_must_speak_of_the_same(
     alphabet = nrm.compile("F a", symbols, propositions=propositions).alphabet
     with pytest.raises(UnknownSymbolError, match=message):
         Reading(PlaneConfig(discs=TWO.discs, **options), alphabet)
+
+
+def sampled_sets(config: PlaneConfig, count: int = 200_000) -> set[tuple[str, ...]]:
+    """The sets of names that hold together at some of many points: the slow twin of `occurring`."""
+    geometry = Geometry(config)
+    found = np.unique(geometry.holds(geometry.scattered(np.random.default_rng(0).random((count, 2)))), axis=0)
+    return {tuple(name for name, holds in zip(config.names, row, strict=True) if holds) for row in found.tolist()}
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        FLAT,
+        PlaneConfig(discs=("a@0,0,0.5",)),
+        PlaneConfig(discs=("a@0,0,0.9", "b@0.1,0,0.3"), empty=None),  # one in the other
+        PlaneConfig(discs=("a@0,0,0.5", "b@0.4,0,0.5", "c@0.2,0.3,0.5", "a@-0.7,0.7,0.2"), empty=None),
+        PlaneConfig(discs=("a@0,0,0.5", "b@0,0,0.3"), empty=None),  # around one centre
+    ],
+    ids=["flat", "one", "nested", "three", "rings"],
+)
+def test_what_holds_together_is_found_without_looking_everywhere(config: PlaneConfig) -> None:
+    assert set(Geometry(config).occurring()) == sampled_sets(config)
+
+
+def test_discs_that_touch_hold_together_at_a_point() -> None:
+    config = PlaneConfig(discs=("a@-0.5,0,0.5", "b@0.5,0,0.5"), empty=None)
+    assert Geometry(config).occurring() == ((), ("a",), ("b",), ("a", "b"))

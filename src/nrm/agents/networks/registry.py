@@ -33,9 +33,10 @@ class NetworkConfig:
     encoder: str = "auto"
     """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), dynamic
     (filters that the memory writes, for images), egocentric (finds the agent in an image, and sees things from there),
-    parts (entries of a Dict), blind, a module:name, or auto: parts for a Dict; for images without end dynamic where
-    there are few pixels or edges meet, egocentric where there are many tasks, and what suits the algorithm elsewhere;
-    else paper."""
+    fourier (waves over a vector, mixed by the memory), parts (entries of a Dict), blind, a module:name, or auto: parts
+    for a Dict; fourier for vectors without end where there are many tasks; for images without end dynamic where there
+    are few pixels or edges meet, egocentric where there are many tasks, and what suits the algorithm elsewhere; else
+    paper."""
     view: View = "auto"
     """What the policy sees of the task: state (which state of the machine it is in, or the belief over them), task
     (which letters help and which hurt, from there), or auto: task where there are many tasks, else state."""
@@ -96,10 +97,11 @@ class NetworkKind:
     """A `Network` from what is seen, the width of the memory's feature, the kind of actions, and the settings."""
 
 
+_NAMES = ("paper", "residual", "dynamic", "egocentric", "fourier", "parts", "blind")
 NETWORKS: Registry[NetworkKind] = Registry(
     "network",
     tuple(field.name for field in fields(NetworkKind) if field.name != "name"),
-    {name: f"nrm.agents.networks.{name}" for name in ("paper", "residual", "dynamic", "egocentric", "parts", "blind")},
+    {name: f"nrm.agents.networks.{name}" for name in _NAMES},
 )
 
 
@@ -109,6 +111,8 @@ def resolved(world: BatchedWorld, config: NetworkConfig, images: str = "paper") 
         return config
     if getattr(world, "parts", None) is not None:
         return replace(config, encoder="parts")
+    if world.frames is None and len(world.shape) == 1 and tasks_of(world) is not None:
+        return replace(config, encoder="fourier")
     if world.frames is not None or len(world.shape) != 3:
         return replace(config, encoder="paper")
     if max(world.shape[:2]) <= MOST_CELLS or getattr(world, "wraps", False):  # all is seen from the agent already

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.envs.counter_rng import Words, draws
-from nrm.envs.plane.config import PlaneConfig
+from nrm.envs.plane.config import Disc, PlaneConfig
 from nrm.errors import UnknownSymbolError, WorldError, listing, suggestion
 from nrm.machines import Alphabet
 
@@ -17,6 +18,8 @@ Places = NDArray[np.float32]
 
 _NOISE_COUNTER = 1 << 32
 """Draws of starts count from 0, two for each attempt; draws of noise count from here, two for each step."""
+_TOUCHING = 1e-9
+"""Points this near to a circle lie on it."""
 _ATTEMPTS = 1_000
 """Points that are drawn to find one outside of all discs."""
 
@@ -109,6 +112,27 @@ class Geometry:
             return inside
         return np.stack([inside[:, which].any(1) for which in self._of_name], axis=1)
 
+    def occurring(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of names that hold together somewhere in the plane, the empty one first.
+
+        Every region between circles touches a point where two circles meet, or is bounded by circles that meet no
+        other one: so it is enough to look there, on either side of each circle.
+        """
+        discs, names = self.config.placed, self.config.names
+        found: set[tuple[str, ...]] = {()}
+        for number, one in enumerate(discs):
+            points = [(one.x + one.radius, one.y)]
+            for other in discs[:number] + discs[number + 1 :]:
+                points += _meetings(one, other)
+            for x, y in points:
+                away = [math.hypot(disc.x - x, disc.y - y) - disc.radius for disc in discs]
+                inside = {disc.name for disc, apart in zip(discs, away, strict=True) if apart < -_TOUCHING}
+                near = [disc.name for disc, apart in zip(discs, away, strict=True) if abs(apart) <= _TOUCHING]
+                for chosen in range(1 << len(near)):
+                    held = inside | {name for bit, name in enumerate(near) if chosen >> bit & 1}
+                    found.add(tuple(name for name in names if name in held))
+        return tuple(sorted(found, key=lambda held: (len(held), [names.index(name) for name in held])))
+
     def to_border(self, places: Places) -> NDArray[np.float64]:
         """(n,) the distance to the nearest circle."""
         distance: NDArray[np.float64] = np.abs(self._away(places)).min(1)
@@ -156,20 +180,42 @@ class Reading:
         if not alphabet.is_exclusive and config.empty is not None:
             raise UnknownSymbolError(f"with propositions, say empty=None: nothing holds in no disc, not {config.empty}")
         self._nothing = 0 if config.empty is None else alphabet.places[config.empty]
-        # At most one disc holds, or every one of them is a bit: either way a letter is a sum.
-        letters = [alphabet.letter(name if alphabet.is_exclusive else (name,)) for name in config.names]
-        self._added = np.array(letters, dtype=np.int64) - self._nothing
+        # At most one disc holds, or every one of them is a bit: either way what holds is a sum.
+        places = alphabet.places
+        added = [places[name] if alphabet.is_exclusive else 1 << places[name] for name in config.names]
+        self._added = np.array(added, dtype=np.int64) - self._nothing
         self._exclusive = alphabet.is_exclusive
+        self._alphabet = alphabet
+        self._occurring = None if alphabet.occurring is None else np.array(alphabet.occurring, dtype=np.int64)
         self._left = None
         if config.outside is not None:
-            self._left = alphabet.letter(config.outside if alphabet.is_exclusive else (config.outside,))
+            self._left = places[config.outside] if alphabet.is_exclusive else 1 << places[config.outside]
 
     def letters(self, holds: NDArray[np.bool_], left: NDArray[np.bool_]) -> NDArray[np.int64]:
         """(n,) what is read, from which discs hold (n, names) and who leaves (n,)."""
         letters: NDArray[np.int64] = self._nothing + (holds * self._added).sum(1)
-        if self._left is None:
+        if self._left is not None:
+            letters = np.where(left, self._left if self._exclusive else letters + self._left, letters)
+        if self._occurring is None:
             return letters
-        return np.where(left, self._left if self._exclusive else letters + self._left, letters)
+        numbers = np.searchsorted(self._occurring, letters)
+        if (self._occurring[np.minimum(numbers, len(self._occurring) - 1)] != letters).any():
+            wrong = int(np.flatnonzero(~np.isin(letters, self._occurring))[0])
+            names = [name for name, bit in self._alphabet.places.items() if letters[wrong] >> bit & 1]
+            self._alphabet.letter(tuple(names), f"a point of the world (environment {wrong})")
+        return numbers
+
+
+def _meetings(one: Disc, other: Disc) -> list[tuple[float, float]]:
+    """The points where two circles meet or touch: none, one or two."""
+    across, up = other.x - one.x, other.y - one.y
+    apart = math.hypot(across, up)
+    if apart == 0 or apart > one.radius + other.radius or apart < abs(one.radius - other.radius):
+        return []
+    along = (apart**2 + one.radius**2 - other.radius**2) / (2 * apart)
+    aside = math.sqrt(max(one.radius**2 - along**2, 0.0))
+    x, y = one.x + along * across / apart, one.y + along * up / apart
+    return [(x - side * up / apart, y + side * across / apart) for side in {aside, -aside}]
 
 
 def _chances(words: Words) -> NDArray[np.float64]:

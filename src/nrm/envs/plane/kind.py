@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium
-import numpy as np
 
 from nrm.envs.plane.batched import BatchedPlane
 from nrm.envs.plane.config import FLAT, ROBOT, PlaneConfig
@@ -19,8 +18,6 @@ from nrm.logic.ltlf.formula import atom, both
 from nrm.machines import Alphabet, MooreMachine, Task, task_from_text
 
 NAMED = {"robot": ROBOT, "flat": FLAT}
-SCATTERED = 20_000
-"""Points at which is looked for colours that hold together."""
 
 
 def _task(text: str | None, config: PlaneConfig) -> Task:
@@ -33,15 +30,17 @@ def _task(text: str | None, config: PlaneConfig) -> Task:
 
 
 def _alphabet(config: PlaneConfig) -> Alphabet:
-    return (Alphabet.propositional if config.empty is None else Alphabet.exclusive)(config.symbols)
+    """One symbol at a time; where discs may overlap, the sets of them that hold together somewhere."""
+    if config.empty is not None:
+        return Alphabet.exclusive(config.symbols)
+    sets = Geometry(config).occurring()
+    leaving = [] if config.outside is None else [(*names, config.outside) for names in sets]
+    return Alphabet.of_sets(config.symbols, [*sets, *leaving])
 
 
 def _tasks(config: PlaneConfig) -> TaskSpace:
     """Each colour by itself and, where discs overlap, the colours that hold together somewhere."""
-    places = Geometry(config).scattered(np.random.default_rng(0).random((SCATTERED, 2)))
-    found = np.unique(Geometry(config).holds(places), axis=0)
-    sets = [[name for name, holds in zip(config.names, row, strict=True) if holds] for row in found.tolist()]
-    together = (both(*map(atom, names)) for names in sets if len(names) > 1)
+    together = (both(*map(atom, names)) for names in Geometry(config).occurring() if len(names) > 1)
     return TaskSpace(_alphabet(config), (*map(atom, config.names), *together))
 
 

@@ -23,6 +23,7 @@ def to_dot(machine: MooreMachine, title: str = "") -> str:
     lines = [
         "digraph machine {",
         f"  graph [rankdir=LR, nrm_kind={_quote(alphabet.kind)}, nrm_symbols={_quote(','.join(alphabet.symbols))}"
+        + (f", nrm_letters={_quote(','.join(map(str, alphabet.occurring)))}" if alphabet.occurring else "")
         + (f", label={_quote(_wrapped(title, 72))}, labelloc=t" if title else "")
         + ', fontname="Helvetica", fontsize=13, pad=0.2];',
         '  node [shape=circle, style=filled, fontname="Helvetica", fontsize=11, fixedsize=true, width=0.72];',
@@ -57,7 +58,9 @@ def from_dot(text: str) -> MooreMachine:
     kind, symbols = attributes.get("nrm_kind"), attributes.get("nrm_symbols")
     if not kind or not symbols:
         raise MachineError("the DOT text lacks nrm_kind and nrm_symbols; only DOT written by nrm can be read back")
-    alphabet = Alphabet(tuple(symbols.split(",")), kind)
+    occurring = attributes.get("nrm_letters")
+    sets = tuple(map(int, occurring.split(","))) if occurring else None
+    alphabet = Alphabet(tuple(symbols.split(",")), kind, sets)
     names = [name for name in graph.nodes() if name != "start"]
     count = len(names)
     if set(names) != {f"q{state}" for state in range(count)}:

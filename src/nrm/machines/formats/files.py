@@ -94,6 +94,8 @@ def save_machine(machine: MachineLike, path: Path | str, format: Format | None =
 
 def machine_text(machine: MooreMachine, form: Format, title: str = "") -> str:
     """The text of a machine in a format."""
+    if machine.alphabet.occurring is not None and form in ("hoa", "rm"):
+        raise FileError(f"the format {form} cannot say which sets of propositions occur; write .json or .dot")
     match form:
         case "json":
             return machine_json(machine)

@@ -80,6 +80,8 @@ def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
     if isinstance(symbols, str) or not isinstance(symbols, (list, tuple)):
         raise MachineError(f"'symbols' must be a list of names, not {symbols!r}")
     alphabet = Alphabet(tuple(symbols), data.get("kind", "exclusive"))
+    if not alphabet.is_exclusive and data.get("letters") is not None:
+        alphabet = _of_letters(alphabet, data["letters"])
     if by_guards:
         return _from_guards(alphabet, data)
     if isinstance(data["transitions"], Mapping):
@@ -138,6 +140,22 @@ def _from_guards(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
     return machine_of_moves(alphabet, states, accepting, outputs, _initial(data))
 
 
+def _of_letters(every: Alphabet, letters: Any) -> Alphabet:
+    """The alphabet of some sets of propositions, in the order of their numbers: all of them, or those that occur."""
+    named = isinstance(letters, (list, tuple)) and all(isinstance(names, (list, tuple)) for names in letters)
+    if not named or not letters:
+        raise MachineError("'letters' must be a list of lists of 'symbols', one for each letter")
+    bits = tuple(every.letter(tuple(names), f"letter {number}") for number, names in enumerate(letters))
+    if bits == tuple(range(len(bits))) and len(bits) == 1 << len(every.symbols):
+        return every
+    if list(bits) != sorted(set(bits)):
+        raise MachineError(
+            "'letters' must list subsets of 'symbols', each once and in the order of their numbers, the first symbol "
+            "being the lowest bit"
+        )
+    return Alphabet(every.symbols, every.kind, bits)
+
+
 def _initial(data: Mapping[str, Any]) -> int:
     initial = data.get("initial", 0)
     if not isinstance(initial, int) or isinstance(initial, bool):
@@ -146,11 +164,6 @@ def _initial(data: Mapping[str, Any]) -> int:
 
 
 def _from_table(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
-    letters = data.get("letters")
-    if letters is not None:
-        expected = [list(alphabet.true_symbols(letter)) for letter in range(alphabet.size)]
-        if letters != expected:
-            raise MachineError("'letters' must list all subsets of 'symbols', the first symbol being the lowest bit")
     rows = data["transitions"]
     if not isinstance(rows, (list, tuple)) or not rows:
         raise MachineError("'transitions' must be a non-empty list of rows, one per state")
@@ -191,7 +204,7 @@ def _from_names(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
     for state, guarded in moves.items():
         if not isinstance(guarded, Mapping):
             raise MachineError(f"'transitions' of state '{state}' must map guards to states, not {guarded!r}")
-    if not alphabet.is_exclusive and is_wide(len(alphabet.symbols)):
+    if alphabet.is_free and is_wide(len(alphabet.symbols)):
         guards: list[list[Move]] = []
         rest: list[int | None] = []
         for state, guarded in moves.items():

@@ -49,7 +49,8 @@ def pool_bytes(pool: TaskPool, origin: Json | None = None) -> bytes:
     about = {
         "format": POOL_FORMAT,
         "version": POOL_VERSION,
-        "alphabet": {"kind": pool.alphabet.kind, "symbols": list(pool.alphabet.symbols)},
+        "alphabet": {"kind": pool.alphabet.kind, "symbols": list(pool.alphabet.symbols)}
+        | ({} if pool.alphabet.occurring is None else {"occurring": list(pool.alphabet.occurring)}),
         "names": list(pool.names),
         "origin": origin or {},
     }
@@ -79,7 +80,9 @@ def pool_from_bytes(data: bytes, source: str) -> tuple[TaskPool, Json]:
                 f"{source} has version {about['version']} of the format '{about['format']}'; this library reads "
                 f"'{POOL_FORMAT}' of version {POOL_VERSION}"
             )
-        alphabet = Alphabet(tuple(about["alphabet"]["symbols"]), about["alphabet"]["kind"])
+        letters = about["alphabet"]
+        occurring = letters.get("occurring")
+        alphabet = Alphabet(tuple(letters["symbols"]), letters["kind"], occurring and tuple(occurring))
         pool = TaskPool(tuple(_machines(alphabet, arrays)), tuple(about["names"]))
         origin: Json = about["origin"]
     except FileError:

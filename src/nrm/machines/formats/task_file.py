@@ -15,14 +15,15 @@ from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.rewards import RewardScheme, scheme_named
 from nrm.machines.task import GivenMachine, Task
 
-TASK_KEYS = ("name", "formula", "task", "machine", "logic", "symbols", "propositions", "reward", "levels")
+TASK_KEYS = ("name", "formula", "task", "machine", "logic", "symbols", "propositions", "letters", "reward", "levels")
 
 
 def load_task(path: Path | str) -> Task:
     """Read a task file.
 
     TOML keys: `formula` (patterns may be called in it), `task` (a paper task) or `machine` (the JSON of a machine,
-    which says its symbols and levels itself); `symbols` or `propositions`; optionally `name`, `logic` (the language of
+    which says its symbols and levels itself); `symbols` or `propositions`, and where only some sets of these hold
+    together `letters`, a list of lists of their names; optionally `name`, `logic` (the language of
     the formula), `reward` (a scheme) or `levels` (a number per state).
     """
     return task_from_toml(read_text(path), str(path))
@@ -66,6 +67,9 @@ def task_toml(task: Task) -> str:
         f"formula = {_toml(str(task.formula))}",
         f"{kind} = [{', '.join(_toml(symbol) for symbol in task.alphabet.symbols)}]",
     ]
+    if task.alphabet.occurring is not None:
+        sets = (task.alphabet.true_symbols(letter) for letter in range(task.alphabet.size))
+        lines.append(f"letters = [{', '.join('[' + ', '.join(map(_toml, names)) + ']' for names in sets)}]")
     if task.logic != DEFAULT_LOGIC:
         lines.append(f"logic = {_toml(task.logic)}")
     if isinstance(task.reward, str):
@@ -98,6 +102,10 @@ def _task(data: dict[str, Any]) -> Task:
         names = _typed(data, key, list, "a list of names")
         if names is not None:
             alphabet = _guarded(key, Alphabet, tuple(names), "exclusive" if key == "symbols" else "propositional")
+    if (sets := _typed(data, "letters", list, "a list of lists of names")) is not None:
+        if alphabet is None or alphabet.is_exclusive or not all(isinstance(names, list) for names in sets):
+            raise _KeyError("letters", "'letters' is a list of lists of names, beside 'propositions'")
+        alphabet = _guarded("letters", Alphabet.of_sets, alphabet.symbols, sets)
     reward = _reward(data)
     if "task" in data:
         if not isinstance(data["task"], (int, str)) or isinstance(data["task"], bool):

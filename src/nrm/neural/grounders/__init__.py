@@ -5,6 +5,7 @@ A grounder is one file that registers one entry in `GROUNDERS`.
 
 from nrm.neural.grounders.attending import AttendingGrounder
 from nrm.neural.grounders.cnn import CnnGrounder
+from nrm.neural.grounders.fourier import FourierGrounder
 from nrm.neural.grounders.mlp import MlpGrounder
 from nrm.neural.grounders.parts import PartsGrounder
 from nrm.neural.grounders.pooled import PooledGrounder
@@ -17,6 +18,7 @@ __all__ = [
     "GROUNDERS",
     "AttendingGrounder",
     "CnnGrounder",
+    "FourierGrounder",
     "Grounder",
     "GruGrounder",
     "MlpGrounder",

@@ -75,6 +75,7 @@ class RecurrentGrounder(Grounder):
 _HOMES = {
     "auto": "selection",
     "mlp": "mlp",
+    "fourier": "fourier",
     "cnn": "cnn",
     "pooled": "pooled",
     "attending": "attending",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from nrm.neural.encoders import is_image
 from nrm.neural.grounders.attending import AttendingGrounder
 from nrm.neural.grounders.cnn import CnnGrounder
+from nrm.neural.grounders.fourier import FourierGrounder
 from nrm.neural.grounders.mlp import MlpGrounder
 from nrm.neural.grounders.pooled import PooledGrounder
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
@@ -23,13 +24,20 @@ class ShapeRule(NamedTuple):
 
 
 def grounder_for(
-    shape: Sequence[int], symbols: int, independent: bool = False, endless: bool = False, one_place: bool = False
+    shape: Sequence[int],
+    symbols: int,
+    independent: bool = False,
+    endless: bool = False,
+    one_place: bool = False,
+    many: bool = False,
 ) -> Grounder:
     """A fitting grounder for observations of a shape: images get a convolutional one, all else the MLP.
 
     `endless`: whether images are of ever new layouts, where only looks tell; `one_place`: whether one place of them
-    shows what holds, where the agent is.
+    shows what holds, where the agent is; `many`: whether there are many tasks, which need sharper symbols than one.
     """
+    if endless and many and len(shape) == 1:
+        return FourierGrounder.from_shape(shape, symbols, independent)
     if endless and one_place and len(shape) == 3:
         return AttendingGrounder.from_shape(shape, symbols, independent)
     images = PooledGrounder if endless else CnnGrounder

@@ -1,0 +1,68 @@
+"""Many tasks in the plane: what is chosen by itself, equal seeds, exact resume, and a grounder that comes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nrm import Alphabet
+from nrm.agents import Trainer
+from nrm.agents.networks.fourier import FourierNetwork
+from nrm.errors import EpisodeError
+from nrm.machines import TaskPool
+from nrm.neural import NeuralRewardMachine, load_model, save_model
+from nrm.neural.grounders import FourierGrounder, grounder_for
+from nrm.runs import choose_run
+
+LETTERS = Alphabet.of_sets(["a", "b"], [(), ["a"], ["a", "b"]])
+QUICK: dict[str, Any] = {"tasks": {"count": 12}, "algorithm": {"steps": 8, "minibatch": 64, "epochs": 1}}
+
+
+def small_run(method: str, **world: Any) -> Trainer:
+    settings = {**QUICK, "world": {"steps": 20, **world}}
+    if method == "nrm":
+        settings["grounding"] = {"every": 10, "keep": 30, "epochs": 40}
+    return choose_run(
+        None, "flat", method, 5, tasks="reach-avoid", steps=1200, environments=16, settings=settings
+    ).build_trainer()
+
+
+@pytest.mark.parametrize(("method", "actions"), [("rm", "discrete"), ("nrm", "continuous")])
+def test_runs_repeat_and_go_on_as_if_never_stopped(method: str, actions: str) -> None:
+    whole = small_run(method, actions=actions)
+    assert isinstance(whole.learner.policy, FourierNetwork)
+    assert whole.world.machine.alphabet.size == 13
+    whole.run()
+    again = small_run(method, actions=actions)
+    while again.steps < 600:
+        again.update()
+    resumed = small_run(method, actions=actions)
+    resumed.load_state_dict(again.state_dict())
+    resumed.run()
+    assert resumed.history.returns == whole.history.returns
+    for one, other in zip(
+        resumed.learner.policy.state_dict().values(), whole.learner.policy.state_dict().values(), strict=True
+    ):
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
+
+
+def test_what_reads_positions_is_chosen_by_itself() -> None:
+    assert isinstance(small_run("nrm").model.grounder, FourierGrounder)  # type: ignore[union-attr]
+    assert isinstance(grounder_for((2,), 4, endless=True, many=True), FourierGrounder)
+    assert not isinstance(grounder_for((2,), 4, endless=True), FourierGrounder)
+
+
+def test_a_grounder_of_positions_comes_back_from_its_file(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    pool = TaskPool.of(["F a", "F(b & F a)"], LETTERS)
+    model = NeuralRewardMachine(FourierGrounder(2, 3, hidden=(8,), waves=4), pool).eval()
+    seen = torch.randn(5, 2)
+    said = model.ground(seen)
+    torch.testing.assert_close(said.sum(-1), torch.ones(5))
+    back = load_model(save_model(tmp_path / "model.pt", model))
+    torch.testing.assert_close(back.ground(seen), said, rtol=0, atol=0)
+    with pytest.raises(EpisodeError, match=r"reads 2 numbers per observation.*\(3,\) have 3"):
+        model.ground(torch.randn(5, 3))
