@@ -46,7 +46,9 @@ def test_a_machine_over_forty_propositions() -> None:
     logits = torch.randn(2, 5, 40, generator=torch.Generator().manual_seed(0))
     logits[..., 3:] = -40.0  # but for one, no hazard ever holds
     left, right = wide(logits), few(logits[..., :3])
-    assert torch.allclose(left.states, right.states, atol=1e-6)
+    # Every state has a level of its own, and with it a place that does not depend on how states are numbered.
+    assert torch.allclose(left.rewards, right.rewards, atol=1e-6)
+    assert left.rewards.shape[-1] == left.states.shape[-1] == 4
     logits.requires_grad_()
     likelihood = wide.log_likelihood(logits, torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 1, 1]])).sum()
     (gradient,) = torch.autograd.grad(likelihood, logits)

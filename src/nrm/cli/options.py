@@ -10,6 +10,7 @@ import tyro
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.errors import NrmError
 from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, read_formula
+from nrm.logic.language import check_named
 from nrm.logic.ltlf.hints import looks_back
 from nrm.machines import (
     FallOff,
@@ -166,4 +167,5 @@ def formula_option(text: str | None, logic: str) -> str | None:
         return text
     if text is None or text.endswith(".toml") or is_machine_file(text) or is_paper_task(text):
         raise UsageError(f"--logic {logic} is for a formula as --task; drop it, or give one")
+    check_named(text, logic)
     return named_formula(text, logic)

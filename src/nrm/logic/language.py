@@ -78,22 +78,21 @@ class Reading(NamedTuple):
 def read_formula(formula: FormulaValue | str, logic: str = DEFAULT_LOGIC) -> Reading:
     """Read a formula in a language; text may name its language itself, in front, and then that counts: `re: a; b`."""
     if isinstance(formula, str) and (named := _NAMED.fullmatch(formula)):
-        _check_names(formula, named[1], logic)
+        check_named(formula, logic)
         return Reading(LANGUAGES[named[1]].parse(named[2]), named[1])
     return Reading(LANGUAGES[logic].parse(formula), logic)
 
 
 def named_formula(text: str, logic: str = DEFAULT_LOGIC) -> str:
     """A formula's text with the name of its language in front, as `read_formula` takes it; LTLf needs none."""
-    if named := _NAMED.fullmatch(text):
-        _check_names(text, named[1], logic)
-        return text
-    return text if logic == DEFAULT_LOGIC else f"{logic}: {text}"
+    return text if logic == DEFAULT_LOGIC or _NAMED.fullmatch(text) else f"{logic}: {text}"
 
 
-def _check_names(text: str, named: str, logic: str) -> None:
-    if logic not in (DEFAULT_LOGIC, named):
+def check_named(text: str, logic: str) -> None:
+    """`FormulaError` where a text names another language in front than the one that is asked for."""
+    named = _NAMED.fullmatch(text)
+    if named and logic not in (DEFAULT_LOGIC, named[1]):
         raise FormulaError(
-            f"'{shorten(text)}' says that it is in {named}, and the logic that is asked for is {logic}; drop one of "
+            f"'{shorten(text)}' says that it is in {named[1]}, and the logic that is asked for is {logic}; drop one of "
             "the two"
         )
