@@ -140,6 +140,3 @@ def test_discovery_says_when_it_cannot_work() -> None:
     still.add(np.zeros((3, 1)), levels=[0, 0, 0])
     with pytest.raises(LearningError, match="no reward of the 1 episodes differs from zero"):
         discover(still, 2)
-    buffer.add(np.arange(1100)[:, None], levels=np.zeros(1100))
-    with pytest.raises(LearningError, match=r"1100 distinct observations; .* at most 1024"):
-        discover(buffer, 2)
