@@ -35,7 +35,9 @@ def test_one_task_in_every_language_is_one_machine(logic: str, kind: Callable[[l
 def test_a_text_names_its_language() -> None:
     formula, logic = read_formula("re: (!lava)*; gem")
     assert (str(formula), logic) == ("(!lava)* ; gem", "re")
-    assert read_formula("ltlf: F a", "re").logic == "ltlf"
+    assert read_formula("re: a", "re").logic == "re"
+    with pytest.raises(FormulaError, match="says that it is in ltlf, and the logic that is asked for is re"):
+        read_formula("ltlf: F a", "re")
     assert named_formula("F a") == "F a"
     assert named_formula("a; b", "re") == "re: a; b"
     assert named_formula("ldlf: tt", "re") == "ldlf: tt"
