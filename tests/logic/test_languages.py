@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import nrm
-from nrm.errors import ConfigError, FormulaSyntaxError, TraceError
+from nrm.errors import ConfigError, FormulaError, FormulaSyntaxError, TraceError
 from nrm.logic import LANGUAGES, named_formula, read_formula
 
 SAYING_THE_SAME = {
