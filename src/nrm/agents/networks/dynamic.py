@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
+from nrm.agents.networks.patches import Patches
 from nrm.agents.networks.registry import MOST_CELLS, NETWORKS, NetworkConfig, NetworkKind, Sight
-from nrm.agents.networks.residual import Patches
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
 
