@@ -180,8 +180,8 @@ class Actor:
             return rollout
         size, patches = getattr(self.net.encoder, "places", None), getattr(self.net.encoder, "distinct", None)
         if motion and size is not None and hasattr(self.net, "motion"):
-            images = (column.flatten(0, 1) for column in (rollout.observation, rollout.final_observation))
-            rollout = rollout._replace(moved=changed_places(*images, size).unflatten(0, rollout.reward.shape))
+            before, after = rollout.observation.flatten(0, 1), rollout.final_observation.flatten(0, 1)
+            rollout = rollout._replace(moved=changed_places(before, after, size).view(*rollout.reward.shape, -1))
         # What an action led to is the next observation, unless an episode or the rollout ended.
         own = rollout.done.clone()
         own[-1] = True
@@ -193,7 +193,7 @@ class Actor:
         if self._patches is None:
             return rollout
         steps = rollout.reward.numel()
-        here = self._patches.numbers[:steps].unflatten(0, rollout.reward.shape)
+        here = self._patches.numbers[:steps].view(*rollout.reward.shape, -1)
         reached = here.roll(-1, 0)
         reached[own] = self._patches.numbers[steps:]
         return rollout._replace(observation=here, final_observation=reached)

@@ -39,6 +39,13 @@ class DistinctPatches(NamedTuple):
     numbers: Tensor
     """(n, places) which patch is where."""
 
+    def used(self) -> DistinctPatches:
+        """The same images without the patches that none of them shows."""
+        shown = torch.zeros(len(self.tiles), dtype=torch.bool)
+        shown[self.numbers.flatten()] = True
+        moved = shown.cumsum(0) - 1
+        return DistinctPatches(self.tiles[shown], self.inside[shown], moved[self.numbers])
+
     def at(self, rows: Tensor) -> DistinctPatches:
         """The images with these numbers."""
         return self._replace(numbers=self.numbers[rows])
@@ -49,7 +56,7 @@ def distinct_patches(images: Tensor) -> DistinctPatches | None:
 
     Patches are told apart by 64 bits of a hash.
     """
-    if images.dtype != torch.uint8 or not len(images):
+    if images.dtype != torch.uint8 or images.device.type != "cpu" or not len(images):
         return None
     count, height, across, depth = images.shape
     rows, columns = height // TILE, across // TILE
@@ -121,7 +128,8 @@ def patch_features(
         maps = conv2d(seen.permute(0, 3, 1, 2).to(weight.dtype), weight, bias, stride=TILE).relu()
         result: Tensor = second(maps).relu()
         return result
+    seen = seen.used()
     by_tile = linear(seen.tiles.to(weight.dtype), weight.permute(0, 2, 3, 1).flatten(1), bias).relu() * seen.inside
     table = linear(by_tile.flatten(1), second.weight.permute(0, 2, 3, 1).flatten(1), second.bias).relu()
     maps = table.index_select(0, seen.numbers.flatten()).view(len(seen.numbers), -1, len(second.weight))
-    return maps.transpose(1, 2).unflatten(2, tuple(out))
+    return maps.transpose(1, 2).view(len(maps), -1, *out)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import fold
 
 from nrm.agents.actions import ActionHead
 from nrm.agents.networks.patches import CHANNELS, Patches
 from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
+from nrm.neural.layers import narrow_convolution
 
 FILTERS = 16
 """Maps that the memory writes."""
@@ -83,13 +83,7 @@ class EgocentricNetwork(SharedTrunk):
 
     def attention(self, features: Tensor) -> Tensor:
         """(n, heads, places): how much the agent is taken to be at each place; features (n, width)."""
-        channels, height, across = self._map
-        # Convolutions to so few channels are slow. What each place says of itself and its neighbours, added up, is one.
-        weight = self.looks.weight.flip(2, 3).permute(0, 2, 3, 1).reshape(-1, channels)
-        said = torch.matmul(weight, features.reshape(-1, channels, self._places))
-        assert self.looks.bias is not None
-        heard = fold(said, (height, across), kernel_size=3, padding=1).flatten(2) + self.looks.bias[:, None]
-        scores = heard + self.place
+        scores = narrow_convolution(self.looks, features.reshape(-1, *self._map)).flatten(2) + self.place
         return torch.softmax(SHARPNESS * scores, -1)
 
     def motion(self, features: Tensor, following: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
