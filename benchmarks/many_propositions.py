@@ -54,13 +54,12 @@ class Config:
     """Of the learning table: world, episodes and fresh parameters."""
 
 
-def task(count: int) -> nrm.Task:
+def machine_of(count: int) -> MooreMachine:
     """First a key, then a door, and never a hazard, of which there are all other propositions."""
     hazards = [f"hazard{number}" for number in range(1, count - 1)]
     names = ["key", "door", *hazards]
-    return nrm.Task(
-        " & ".join(["F(key & X F door)", *(f"G !{name}" for name in hazards)]), nrm.Alphabet.propositional(names)
-    )
+    formula = " & ".join(["F(key & X F door)", *(f"G !{name}" for name in hazards)])
+    return nrm.compile(formula, nrm.Alphabet.propositional(names))
 
 
 class Given(torch.nn.Module):
@@ -98,7 +97,7 @@ def time_table(config: Config) -> list[list[object]]:
     rows: list[list[object]] = []
     episodes, steps = config.batch
     for count in config.counts:
-        machine = task(count).machine()
+        machine = machine_of(count)
         model = NeuralRewardMachine(Given(), machine, emission="independent")
         truth, levels = drawn(machine, episodes, steps, np.random.default_rng(0))
         generator = torch.Generator().manual_seed(0)
@@ -133,7 +132,7 @@ def time_table(config: Config) -> list[list[object]]:
 
 def learned(config: Config, seed: int) -> list[object]:
     """One world, its episodes, and what was learned from their rewards."""
-    machine = task(config.propositions).machine()
+    machine = machine_of(config.propositions)
     rng = np.random.default_rng(seed)
     mixture = rng.standard_normal((config.propositions, 2 * config.propositions))
     truth, levels = drawn(machine, config.episodes, config.steps, rng)

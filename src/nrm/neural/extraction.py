@@ -52,7 +52,7 @@ def extract(
     best = float(levels.max()) if accepting_level is None else accepting_level
     crisp = MooreMachine(
         machine.alphabet,
-        machine.letter_class.cpu().numpy().astype(np.int32),
+        machine.letters,
         columns.astype(np.int32),
         outputs == best,
         outputs,

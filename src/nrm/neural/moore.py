@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from nrm.automata.letter_diagram import is_wide
-from nrm.automata.tables import as_diagram
+from nrm.automata.tables import Letters, as_diagram
 from nrm.errors import AlphabetError, LearningError, MachineError, listing
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural.batches import EpisodeBatch, gathered
@@ -175,6 +175,13 @@ class ProbabilisticMoore(nn.Module):
     def reward_probs(self) -> Tensor:
         """(states, levels) M_r: the probability of each level."""
         return self._probs(self.rewards)
+
+    @property
+    def letters(self) -> Letters:
+        """From letters to their classes."""
+        if self.counting is not None:
+            return self.counting.letters
+        return self.letter_class.cpu().numpy().astype(np.int32)
 
     def class_probs(self, letters: Tensor) -> Tensor:
         """(…, classes) from letter probabilities (…, letters): letters of one class add up. Those of classes stay."""

@@ -45,7 +45,7 @@ class SymbolReader(nn.Module):
         self.grounder = grounder
         if isinstance(machine, TaskPool):
             # It offers what batches of episodes need; for all else there is `of_task`.
-            machine = cast(ProbabilisticMoore, PoolMoore(machine))
+            machine = cast(ProbabilisticMoore, PoolMoore(machine, counted=emission == "independent"))
         elif not isinstance(machine, ProbabilisticMoore):
             known = as_machine(machine)
             listed = True if emission == "categorical" and not known.alphabet.is_wide else None
@@ -152,10 +152,16 @@ class SymbolReader(nn.Module):
     @property
     def counts(self) -> bool:
         """Whether letters are read by their classes, which are counted from independent propositions."""
-        return self.emission == "independent" and self.many is None and self.machine.counting is not None
+        counting = self.machine.counting if self.many is None else self.many.countings
+        return self.emission == "independent" and counting is not None
 
     def letter_probs(self, symbols: Tensor) -> Tensor:
-        """(…, letters) from what the grounder says (…, symbols); (…, classes) where these are counted (`counts`)."""
+        """What the machine moves by, from what the grounder says (…, symbols): (…, letters).
+
+        Where classes are counted (`counts`) it is (…, classes); of many tasks, each with its own, what was said.
+        """
+        if self.many is not None and self.many.countings is not None:
+            return symbols.to(self.machine.dtype)
         if self.counts and self.machine.counting is not None:
             classes: Tensor = self.machine.counting(symbols)
             return classes.to(self.machine.dtype)
