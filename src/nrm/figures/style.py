@@ -45,6 +45,12 @@ ACCURACY_LOOKS = {
 }
 """The label and the look of each accuracy of a grounder."""
 
+REFERENCE_LOOKS = {
+    "memoryless": ("best without memory", Look(GREY, (0, (1, 1.2)), "")),
+    "blind": ("best that sees nothing", Look(GREY, (0, (7, 3)), "")),
+}
+"""The label and the look of each line of a policy without memory."""
+
 
 def method_look(method: Method) -> Look:
     """The look that a method asks for."""
