@@ -67,7 +67,7 @@ def smallest(evidence: Evidence, config: Config) -> Hypothesis:
 def inferred(
     traces: list[LetterTrace], learn: Callable[[list[LetterTrace]], Hypothesis], blank: Hypothesis, whole: bool
 ) -> tuple[Hypothesis, int]:
-    """The machine after all episodes, and how many of them refuted one; from these alone, or from `whole` of what came."""
+    """The machine after all episodes, and how many refuted one. It is learned from these, or from the whole past."""
     known, refuting = blank, list[LetterTrace]()
     for place, trace in enumerate(traces):
         state = 0

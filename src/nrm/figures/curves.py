@@ -15,7 +15,16 @@ from nrm.figures.series import (
     learning_curve,
     success_curve,
 )
-from nrm.figures.style import ACCURACY_LOOKS, REFERENCE_LOOKS, Look, file_part, legend_above, name_axes, new_figure, title
+from nrm.figures.style import (
+    ACCURACY_LOOKS,
+    REFERENCE_LOOKS,
+    Look,
+    file_part,
+    legend_above,
+    name_axes,
+    new_figure,
+    title,
+)
 from nrm.results import Group
 from nrm.results.references import without_memory
 

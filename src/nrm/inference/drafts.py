@@ -164,7 +164,9 @@ def folded(run: Run, one: int, other: int) -> Draft:
             state = parent[state]
         return state
 
-    table = [{letter: int(draft.table[state, letter]) for letter in np.flatnonzero(run.seen[state])} for state in parent]
+    table = [
+        {letter: int(draft.table[state, letter]) for letter in np.flatnonzero(run.seen[state])} for state in parent
+    ]
     waiting = [(one, other)]
     while waiting:
         a, b = sorted(map(find, waiting.pop()))

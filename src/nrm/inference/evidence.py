@@ -55,9 +55,7 @@ class Evidence:
     def first(self, episodes: int) -> Evidence:
         """The first episodes alone."""
         steps = int(self.lengths[:episodes].sum())
-        return replace(
-            self, letters=self.letters[:steps], levels=self.levels[:steps], lengths=self.lengths[:episodes]
-        )
+        return replace(self, letters=self.letters[:steps], levels=self.levels[:steps], lengths=self.lengths[:episodes])
 
     @cached_property
     def begun(self) -> NDArray[np.int64]:

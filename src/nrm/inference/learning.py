@@ -6,8 +6,6 @@ other without them: a letter may move the machine at once and show it later.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
