@@ -63,6 +63,8 @@ class Draftsman:
         self.initial = evidence.initial
         self.wrong = math.log((1 - evidence.flips) * max(1, self.level_count - 1) / evidence.flips)
         """Nats of a level that is said wrongly."""
+        self.letter_price = math.log(max(2, self.letter_count))
+        """Nats of saying that a letter counts."""
         order = np.argsort(-evidence.lengths, kind="stable")
         begun, lengths = evidence.begun[order], evidence.lengths[order]
         self._going = [int(np.searchsorted(-lengths, -time, side="left")) for time in range(int(lengths[0]))]
@@ -104,12 +106,14 @@ class Draftsman:
         slips = int(counts.sum() - counts[here, levels].sum())
         seen = np.bincount(before * width + self.letters, minlength=table.size).reshape(table.shape)
         moves = (table != here[:, None]) & (seen > 0)
-        structure = len(table) * math.log(max(2, self.level_count)) + int(moves.sum()) * self.move(len(table))
-        return Run(Draft(table, levels), before, after, seen, moves, self.wrong * slips + structure)
+        length = self.wrong * slips + self._structure(moves, seen)
+        return Run(Draft(table, levels), before, after, seen, moves, length)
 
-    def move(self, states: int) -> float:
-        """Nats of one move to another state: where it is, and whither it leads."""
-        return math.log(max(2, states * self.letter_count)) + math.log(max(2, states))
+    def _structure(self, moves: NDArray[np.bool_], seen: Ints) -> float:
+        """Nats of a machine: a level for each state, which letters count, and where each of these leads."""
+        states, active = len(moves), moves.any(0)
+        level, target = math.log(max(2, self.level_count)), math.log(max(2, states))
+        return states * level + int(active.sum()) * self.letter_price + int((seen[:, active] > 0).sum()) * target
 
     def with_ends(self, draft: Draft) -> Draft:
         """With a state of each level that is never left, for transitions to lead to."""
@@ -164,9 +168,8 @@ def folded(run: Run, one: int, other: int) -> Draft:
             state = parent[state]
         return state
 
-    table = [
-        {letter: int(draft.table[state, letter]) for letter in np.flatnonzero(run.seen[state])} for state in parent
-    ]
+    taken = [np.flatnonzero(row).tolist() for row in run.seen]
+    table = [{letter: int(draft.table[state, letter]) for letter in taken[state]} for state in parent]
     waiting = [(one, other)]
     while waiting:
         a, b = sorted(map(find, waiting.pop()))

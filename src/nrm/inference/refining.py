@@ -9,6 +9,7 @@ would show, were a step to lead elsewhere, is known for all states at once by go
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -24,16 +25,17 @@ SLIGHT = 1e-6
 TRIED = 6
 """Candidates of a kind that are looked at in full, the most promising first."""
 FIRST = 250
-"""Episodes of a first search, where there are more than twice as many: all of them then only mend what it found."""
+"""Episodes of a first search, at most; all of them then mend what it found."""
 
 
 def refine(evidence: Evidence, most_states: int) -> Run:
     """The machine with the shortest description that is found, from one state in which nothing happens."""
-    draft = Draft.blank(evidence)
-    if len(evidence.lengths) > 2 * FIRST:
-        draft = _descend(_Search(evidence.first(FIRST), most_states), draft).draft
+    # Descent ends where no single change helps, and where that is depends on what it began with.
+    episodes, blank = len(evidence.lengths), Draft.blank(evidence)
+    part = _descend(_Search(evidence.first(min(FIRST, -(-episodes // 2))), most_states), blank).draft
     search = _Search(evidence, most_states)
-    return search.with_shared_moves(_descend(search, draft))
+    found = [_descend(search, draft) for draft in ((part,) if episodes > 2 * FIRST else (part, blank))]
+    return search.with_shared_moves(min(found, key=lambda run: run.length))
 
 
 def _descend(search: _Search, draft: Draft) -> Run:
@@ -60,7 +62,10 @@ class _Search(Draftsman):
         costs = np.stack([np.bincount(group, to_come[:, state], minlength=size) for state in range(states)], 1)
         here, target = np.repeat(np.arange(run.draft.states), letters), run.draft.table.ravel()
         gains = self.wrong * (costs[np.arange(size), target][:, None] - costs)
-        gains -= self.move(states) * ((np.arange(states) != here[:, None]) * 1.0 - (target != here)[:, None])
+        # A letter that did nothing so far has to be described where it leads from all states.
+        new = self.letter_price + (run.seen > 0).sum(0) * math.log(max(2, run.draft.states))
+        idle = np.tile(~run.moves.any(0), run.draft.states)
+        gains -= np.where(idle, np.tile(new, run.draft.states), 0.0)[:, None] * (np.arange(states) != here[:, None])
         gains[run.seen.ravel() == 0] = -np.inf
         for place in np.argsort(-gains, axis=None, kind="stable")[:TRIED].tolist():
             if gains.flat[place] <= 0:
@@ -103,11 +108,12 @@ class _Search(Draftsman):
 
         def shared(found: Run, group: NDArray[np.int64]) -> float:
             """The length of a description that says moves of a group once."""
-            saved = sum(
-                int(found.moves[:, mine].sum() - found.moves[:, mine].any(1).sum())
-                for mine in (group == one for one in np.unique(group))
-            )
-            return found.length - saved * self.move(found.draft.states)
+            target, saved = math.log(max(2, found.draft.states)), 0.0
+            for mine in (group == one for one in np.unique(group)):
+                if mine.sum() > 1:
+                    taken = found.seen[:, mine & found.moves.any(0)] > 0
+                    saved += (taken.sum() - taken.any(1).sum()) * target
+            return found.length - saved
 
         while True:
             now, best = shared(run, group), None
