@@ -96,7 +96,7 @@ class Draftsman:
         shape = (draft.states, self.level_count)
         counts = np.bincount(after * shape[1] + self.levels, minlength=shape[0] * shape[1]).reshape(shape)
         counts[0, self.initial] += self._going[0]
-        met = counts.any(1)
+        met = np.asarray(counts.any(1))
         place = np.cumsum(met) - 1
         table = np.where(met[draft.table], place[draft.table], place[:, None])[met]
         counts, before, after = counts[met], place[before], place[after]
@@ -123,7 +123,7 @@ class Draftsman:
 
     def to_come(self, draft: Draft) -> NDArray[np.int32]:
         """(steps, states) by time: how many levels would be wrong from a step on, were it to lead to a state."""
-        result = (self.levels[:, None] != draft.levels).astype(np.int32)
+        result: NDArray[np.int32] = (self.levels[:, None] != draft.levels).astype(np.int32)
         follows = np.ascontiguousarray(draft.table.T)
         for time in range(len(self._going) - 2, -1, -1):
             going, first = self._going[time + 1], self._bounds[time + 1]

@@ -147,7 +147,7 @@ class _Search(Draftsman):
         draft = self.with_ends(run.draft)
         states, letters = draft.table.shape
         to_come = self.to_come(draft)
-        active = run.moves.any(0)
+        active = np.asarray(run.moves.any(0))
         group = run.before * letters + self.letters
         found: list[tuple[int, int, int, dict[int, int]]] = []
         for edge in np.flatnonzero(run.seen.ravel()).tolist():

@@ -142,7 +142,7 @@ def _group_data(group: Group) -> Json:
     }
 
 
-def _without_memory(record: Record) -> Json:
+def _without_memory(record: Record) -> Json | None:
     """What the best policies without memory earn; None where nobody can compute it."""
     found = without_memory(record)
     return None if found is None else {name: round(value, 1) for name, value in found._asdict().items()}

@@ -56,7 +56,12 @@ class Walk:
         assert labels is not None
         letter = labels.numpy()[moves]
         states = np.arange(machine.states)
-        to = np.array([[[machine.next_state(state, int(one)) for one in row] for state in states] for row in letter])
+        to = np.array(
+            [
+                [[machine.next_state(state, int(one)) for one in row] for state in range(machine.states)]
+                for row in letter
+            ]
+        )
         after = moves[:, None, :] * machine.states + to
         here = (np.arange(world.cells)[:, None] * machine.states + states)[:, :, None]
         reached = np.where(over[None, :, None], here, after)
