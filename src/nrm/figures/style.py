@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 WIDTH = 7.2
 """Inches: a page of text."""
+LEGEND_LETTERS, LEGEND_LINE = 105, 7
+"""Letters of a legend that fit in a row, and those that a line takes the room of."""
 LEAST_HEIGHT = 2.6
 """Inches: of a figure whose vertical axis is named."""
 GREY = "#555555"
@@ -108,7 +110,9 @@ def legend_above(figure: Figure, looks: Sequence[tuple[str, Look]], band: str = 
     ]
     if band:
         handles.append(Patch(color="#999999", alpha=0.35, linewidth=0, label=band))
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(5, len(handles)), frameon=False, fontsize=9)
+    longest = max((len(handle.get_label()) for handle in handles), default=0)
+    columns = max(1, min(5, len(handles), LEGEND_LETTERS // (longest + LEGEND_LINE)))
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False, fontsize=9)
 
 
 def name_axes(figure: Figure, x: str, y: str, left_out: str) -> None:
