@@ -83,10 +83,9 @@ class TaskBeliefMemory:
         self.belief: Belief = belief
         self._machines = model.many
         self._tasks = model.many.tasks
-        view = view_table(self._tasks)
-        self.size = int(view.shape[1])
+        self._view = view_table(self._tasks)
+        self.size = int(self._view.shape[1])
         # Padding, which no belief is in, has the last row.
-        self._view = torch.cat([view, torch.zeros(1, self.size)])
         outputs = torch.tensor(self._tasks.union.outputs, dtype=torch.float32)
         self._outputs = torch.cat([outputs, torch.full((1,), float("inf"))])
         self._slack = LevelCodec(self._tasks.levels).slack
@@ -115,8 +114,7 @@ class TaskBeliefMemory:
         return self._carry(belief, level, task)
 
     def _carry(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
-        rows = self._machines.rows(task, self._states)
-        view = torch.bmm(belief.unsqueeze(1), self._view[rows]).squeeze(1)
+        view = self._machines.expected(belief, task, self._view)
         return torch.cat([view, belief, level.unsqueeze(1), task.to(view.dtype).unsqueeze(1)], 1)
 
     @torch.no_grad()
