@@ -62,7 +62,8 @@ def longer_tasks(run: RunConfig, seed: int) -> TaskPool:
     families = (Reach(shortest=4, longest=6), ReachAvoid(shortest=4, longest=6, avoided=1))
     assert run.pool is not None
     pools = [draw_pool(one, run.alphabet, LONGER // 2, seed, without=run.pool.machines) for one in families]
-    return TaskPool(*(sum((getattr(pool, part) for pool in pools), ()) for part in ("machines", "names")))
+    machines, names = (sum((getattr(pool, part) for pool in pools), ()) for part in ("machines", "names"))
+    return TaskPool(machines, names)
 
 
 def measured(config: Config, method: str, seed: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -28,6 +28,8 @@ from nrm.tracking import Seen, begin, reset
 
 DRAWN = 3000
 """Tasks that are drawn; more are the same ones with their letters renamed."""
+TURNS, TURN = 30, 20
+"""Pools of different sizes take turns of so many steps; those of the first do not count."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class Stopwatch:
             self.watch(trainer.grounding, "add", "grounding")
 
 
-PARTS = ("world", "machines", "reading symbols", "beliefs", "view", "network, acting", "rollout", "learning")
+PARTS: tuple[str, ...] = ("world", "machines", "reading symbols", "beliefs", "view", "network, acting", "rollout", "learning")
 PARTS += ("recording", "grounding")
 
 
@@ -124,29 +126,41 @@ def renamed(pool: TaskPool, count: int, seed: int) -> TaskPool:
     return TaskPool(tuple(machines), tuple(map(str, range(count))))
 
 
-def stepping(run: RunConfig, pool: TaskPool, method: str, steps: int = 400) -> tuple[float, float]:
-    """CPU microseconds that a step of all environments takes: the world with its machines, and what is remembered."""
-    world: Any = run.build_world(tasks=pool)
-    memory: Any = choose_run(None, run.world, method, tasks="mixture", steps=1)
-    memory = memory_of(memory, world)
-    world.reset(0)
-    generator = torch.Generator().manual_seed(0)
-    carry = begin(memory, world.count, world.task)
-    spent = np.zeros((steps, 2))
-    for step in range(steps):
-        action = torch.randint(world.actions, (world.count,), generator=generator)
-        times = [time.process_time()]
-        batch = world.step(action)
-        times.append(time.process_time())
-        label, _, state = world.truth
-        told = state if memory.sees_truth else None
-        reached = memory.read(carry, Seen(batch.final_observation, None, action, batch.reward, told, label))
-        carry = reset(memory, reached, batch.terminated | batch.truncated, world.task)
-        memory.feature(carry)
-        times.append(time.process_time())
-        spent[step] = np.diff(times)
-    median = np.median(spent[steps // 4 :], 0) * 1e6
-    return float(median[0]), float(median[1])
+class Stepping:
+    """Steps of all environments of a world by drawn actions, with what is remembered of them: CPU seconds of each."""
+
+    def __init__(self, run: RunConfig, pool: TaskPool, method: str) -> None:
+        self._world = cast(Any, run.build_world(tasks=pool))
+        self._memory: Any = memory_of(choose_run(None, run.world, method, tasks="mixture", steps=1), self._world)
+        self._generator = torch.Generator().manual_seed(0)
+        self._world.reset(0)
+        self._carry = begin(self._memory, self._world.count, self._world.task)
+        self.spent: list[tuple[float, float]] = []
+
+    def go(self, steps: int) -> None:
+        """Some steps; what the grounder says is found beforehand, for it knows nothing of tasks."""
+        world, memory = self._world, self._memory
+        for _ in range(steps):
+            action = torch.randint(world.actions, (world.count,), generator=self._generator)
+            began = time.process_time()
+            batch = world.step(action)
+            stepped = time.process_time()
+            if hasattr(memory, "letters"):
+                said = type(memory).letters(memory, self._carry, batch.final_observation)
+                memory.letters = lambda *_, said=said: said
+            label, _, state = world.truth
+            told = state if memory.sees_truth else None
+            seen = Seen(batch.final_observation, None, action, batch.reward, told, label)
+            remembering = time.process_time()
+            reached = memory.read(self._carry, seen)
+            self._carry = reset(memory, reached, batch.terminated | batch.truncated, world.task)
+            memory.feature(self._carry)
+            self.spent.append((stepped - began, time.process_time() - remembering))
+
+    @property
+    def microseconds(self) -> list[float]:
+        """Medians: of a step of the world, and of remembering it."""
+        return [float(one) * 1e6 for one in np.median(self.spent[TURN:], 0)]
 
 
 def memory_of(run: RunConfig, world: Any) -> Any:
@@ -158,19 +172,20 @@ def memory_of(run: RunConfig, world: Any) -> Any:
 
 
 def pool_rows(config: Config) -> list[tuple[object, ...]]:
-    """A line for each size of the pool."""
+    """A line for each size of the pool. They take turns, so that a busy machine slows all of them down."""
     run = choose_run(None, "letter", "rm", config.seed, tasks="mixture", steps=1)
     drawn = draw_pool("mixture", run.alphabet, min(DRAWN, max(config.tasks)), 0, most_states=30)
+    pools = [drawn.subset(range(count)) if count <= len(drawn) else renamed(drawn, count, 1) for count in config.tasks]
+    pairs = [[Stepping(run, pool, method) for method in ("rm", "nrm")] for pool in pools]
+    for _ in range(TURNS):
+        for pair in pairs:
+            for one in pair:
+                one.go(TURN)
     rows: list[tuple[object, ...]] = []
-    first: tuple[float, ...] = ()
-    for count in config.tasks:
-        pool = drawn.subset(range(count)) if count <= len(drawn) else renamed(drawn, count, 1)
-        found: list[float] = []
-        for method in ("rm", "nrm"):
-            found += stepping(run, pool, method)
-        first = first or tuple(found)
-        cells = [f"{value:.0f} ({value / one:.2f})" for value, one in zip(found, first, strict=True)]
-        rows.append((count, len(pool.task_of_state), pool.most_states, cells[0], cells[1], cells[3]))
+    found = [[*pair[0].microseconds, pair[1].microseconds[1]] for pair in pairs]
+    for pool, times in zip(pools, found, strict=True):
+        cells = (f"{value:.0f} ({value / one:.2f})" for value, one in zip(times, found[0], strict=True))
+        rows.append((len(pool), len(pool.task_of_state), pool.most_states, *cells))
     return rows
 
 

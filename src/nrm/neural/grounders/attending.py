@@ -81,9 +81,17 @@ class AttendingGrounder(Grounder):
     def _maps(self, observations: Tensor) -> Tensor:
         """(n, channels, rows, columns) features of every place."""
         images = observations.permute(0, 3, 1, 2).to(self.dtype)
-        if not (self._cells or observations.is_floating_point()):
-            images = (images - CENTRE) / UNIT
-        result: Tensor = self.features(images)
+        if self._cells or observations.is_floating_point():
+            result: Tensor = self.features(images)
+            return result
+        # Shifting and scaling the few weights instead of the many pixels is the same.
+        first = self.features[0]
+        assert isinstance(first, nn.Conv2d)
+        assert first.bias is not None
+        weight = first.weight / UNIT
+        bias = first.bias - CENTRE * weight.sum((1, 2, 3))
+        maps = nn.functional.conv2d(images, weight, bias, stride=first.stride)
+        result = self.features[1:](maps)
         return result
 
     def _attention(self, features: Tensor) -> Tensor:
