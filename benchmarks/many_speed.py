@@ -94,8 +94,8 @@ class Stopwatch:
             self.watch(trainer.grounding, "add", "grounding")
 
 
-PARTS: tuple[str, ...] = ("world", "machines", "reading symbols", "beliefs", "view", "network, acting", "rollout", "learning")
-PARTS += ("recording", "grounding")
+PARTS: tuple[str, ...] = ("world", "machines", "reading symbols", "beliefs", "view", "network, acting", "rollout")
+PARTS += ("learning", "recording", "grounding")
 
 
 def parts(config: Config, world: str) -> dict[str, float]:
