@@ -38,13 +38,13 @@ def test_the_view_of_a_true_state_and_of_a_belief_by_hand() -> None:
     told = TaskStateMemory(tasks)
     assert told.feature(told.begin(torch.tensor([1, 2]))).tolist() == view[tasks.initial[[1, 2]]].astype("f4").tolist()
 
-    class Sure(AttendingGrounder):
+    class Sure(torch.nn.Module):
         def forward(self, observations: torch.Tensor) -> torch.Tensor:
             """Letters are given: 0.75 for the one shown, 0.25 for `empty`."""
             one_hot = torch.nn.functional.one_hot(observations.long(), 4).float()
             return 0.75 * one_hot + 0.25 * torch.eye(4)[3]
 
-    model = NeuralRewardMachine(Sure(4, (3, 3, 3)), tasks).eval()
+    model = NeuralRewardMachine(Sure(), tasks).eval()
     memory = TaskBeliefMemory(model, None, "open")
     carry = memory.begin(torch.tensor([1, 0]))
     nothing = torch.zeros(2)

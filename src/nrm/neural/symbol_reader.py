@@ -44,7 +44,7 @@ class SymbolReader(nn.Module):
         if isinstance(machine, TaskPool):
             # It offers what batches of episodes need; for all else there is `of_task`.
             machine = cast(ProbabilisticMoore, PoolMoore(machine))
-        elif not isinstance(machine, ProbabilisticMoore):
+        elif not isinstance(machine, (ProbabilisticMoore, PoolMoore)):
             machine = ProbabilisticMoore.from_machine(as_machine(machine))
         self.machine: ProbabilisticMoore = machine
         self.emission: Emission = emission

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
+from nrm.agents.networks.patches import Patches
 from nrm.agents.networks.registry import MOST_CELLS, NETWORKS, NetworkConfig, NetworkKind, Sight
-from nrm.agents.networks.residual import Patches
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
 
@@ -83,7 +83,9 @@ class DynamicNetwork(SharedTrunk):
                 "--network.encoder paper"
             )
         small = max(sight.shape[:2]) <= MOST_CELLS
-        self.encoder = Cells(sight.shape) if small else Patches(sight.shape, sight.sample if config.normalise else None)
+        sample = sight.sample if config.normalise else None
+        # What is next to a thing comes in by the convolution below, after what is looked for is known.
+        self.encoder = Cells(sight.shape) if small else Patches(sight.shape, sample, side=2)
         places = self.encoder.places
         channels = self.encoder.width // (places[0] * places[1])
         self._map = (channels, *places)

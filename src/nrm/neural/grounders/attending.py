@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from nrm.errors import EpisodeError
 from nrm.neural.attention import changed_places, missed
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
+from nrm.neural.layers import narrow_convolution
+from nrm.neural.patches import TILE, DistinctPatches, distinct_patches, patch_features, places
 
 SPREAD = 0.12
 """How far from the middle it looks at first, as a share of the side."""
@@ -45,9 +47,9 @@ class AttendingGrounder(Grounder):
             self._places = (height, across)
             self.features = nn.Sequential(nn.Conv2d(depth, channels, 1), nn.ReLU())
         else:
-            self._places = (-(-(height // 4) // 2), -(-(across // 4) // 2))
+            self._places = places(height, across)
             self.features = nn.Sequential(
-                nn.Conv2d(depth, channels // 2, 4, stride=4),
+                nn.Conv2d(depth, channels // 2, TILE, stride=TILE),
                 nn.ReLU(),
                 nn.Conv2d(channels // 2, channels, 3, stride=2, padding=1),
                 nn.ReLU(),
@@ -62,15 +64,20 @@ class AttendingGrounder(Grounder):
         """A fresh grounder for images of a shape."""
         return cls(symbols, shape, independent=independent)
 
-    def forward(self, observations: Tensor) -> Tensor:
+    def distinct(self, images: Tensor) -> DistinctPatches | None:
+        """Images by their distinct patches, where these are few; `forward` takes both."""
+        return None if self._cells else distinct_patches(images)
+
+    def forward(self, observations: Tensor | DistinctPatches) -> Tensor:
         """(n, symbols) probabilities."""
-        if list(observations.shape[1:]) != self.config["shape"]:
+        if isinstance(observations, Tensor) and list(observations.shape[1:]) != self.config["shape"]:
             raise EpisodeError(
                 f"the grounder reads images of shape {tuple(self.config['shape'])} (height, width, channels), "
                 f"but got {tuple(observations.shape[1:])}"
             )
         features = self._maps(observations)
-        seen = torch.bmm(features.flatten(2), self._attention(features).unsqueeze(2)).squeeze(2)
+        # This order suits how distinct patches are laid out, and costs others nothing.
+        seen = torch.bmm(self._attention(features).unsqueeze(1), features.flatten(2).transpose(1, 2)).squeeze(1)
         return self.probabilities(self.head(seen))
 
     def missed(self, before: Tensor, after: Tensor) -> Tensor:
@@ -78,26 +85,27 @@ class AttendingGrounder(Grounder):
         looks = [self._attention(self._maps(images)) for images in (before, after)]
         return missed(looks, changed_places(before, after, self._places))
 
-    def _maps(self, observations: Tensor) -> Tensor:
+    def _maps(self, seen: Tensor | DistinctPatches) -> Tensor:
         """(n, channels, rows, columns) features of every place."""
-        images = observations.permute(0, 3, 1, 2).to(self.dtype)
-        if self._cells or observations.is_floating_point():
-            result: Tensor = self.features(images)
+        if self._cells:
+            assert isinstance(seen, Tensor)
+            result: Tensor = self.features(seen.permute(0, 3, 1, 2).to(self.dtype))
             return result
-        # Shifting and scaling the few weights instead of the many pixels is the same.
-        first = self.features[0]
+        first, second = self.features[0], self.features[2]
         assert isinstance(first, nn.Conv2d)
-        assert first.bias is not None
-        weight = first.weight / UNIT
-        bias = first.bias - CENTRE * weight.sum((1, 2, 3))
-        maps = nn.functional.conv2d(images, weight, bias, stride=first.stride)
-        result = self.features[1:](maps)
-        return result
+        assert isinstance(second, nn.Conv2d)
+        weight, bias = first.weight, first.bias
+        assert bias is not None
+        if isinstance(seen, DistinctPatches) or not seen.is_floating_point():
+            weight = weight / UNIT
+            bias = bias - CENTRE * weight.sum((1, 2, 3))
+        return patch_features(seen, (weight, bias), second, self._places)
 
     def _attention(self, features: Tensor) -> Tensor:
         """(n, places) how much each place counts."""
-        sharpness = 1.0 if self._cells else SHARPNESS
-        return torch.softmax(sharpness * self.looks(features).flatten(1) + SHARPNESS * self.place, -1)
+        if self._cells:
+            return torch.softmax(self.looks(features).flatten(1) + SHARPNESS * self.place, -1)
+        return torch.softmax(SHARPNESS * (narrow_convolution(self.looks, features).flatten(1) + self.place), -1)
 
 
 def _middle(height: int, across: int) -> Tensor:
