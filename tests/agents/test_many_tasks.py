@@ -94,7 +94,7 @@ def test_other_encodings_of_tasks_are_seen_in_training_and_in_tests(method: str)
     trainer.update()
     world = BatchedLetters(LetterConfig(**SMALL), TaskPool.of(["F(a & F b)"], ALPHABET), 4)
     assert evaluate(trainer, world, 8, 0, greedy=False).by_task[0].episodes == 8
-    with pytest.raises(ConfigError, match="unknown encoding of tasks"):
+    with pytest.raises(ConfigError, match="unknown task encoding"):
         small_run(method, 100, tasks={"encoding": "four-step"})
 
 

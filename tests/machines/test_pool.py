@@ -114,5 +114,5 @@ def test_encodings_look_one_two_or_three_steps_ahead() -> None:
         np.testing.assert_array_equal(seen[name][:, : 8 * min(steps, 2)], seen["two-step"][:, : 8 * min(steps, 2)])
     assert pool.view is pool.seen_as(pool.encoding).view
     assert pool.seen_as(ENCODINGS["one-step"]).subset([0]).encoding.name == "one-step"
-    with pytest.raises(ConfigError, match="unknown encoding of tasks 'two-steps'"):
+    with pytest.raises(ConfigError, match="unknown task encoding 'two-steps'"):
         ENCODINGS["two-steps"]

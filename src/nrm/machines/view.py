@@ -82,7 +82,7 @@ class LookAhead:
 
 _HERE = "nrm.machines.view"
 ENCODINGS: Registry[TaskEncoding] = Registry(
-    "encoding of tasks", ("label", "width", "table"), dict.fromkeys(("two-step", "one-step", "three-step"), _HERE)
+    "task encoding", ("label", "width", "table"), dict.fromkeys(("two-step", "one-step", "three-step"), _HERE)
 )
 TWO_STEP = ENCODINGS.register(LookAhead("two-step", "what helps and hurts now and next", 2))
 ENCODINGS.register(LookAhead("one-step", "what helps and hurts now", 1))
