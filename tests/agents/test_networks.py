@@ -118,6 +118,22 @@ def test_the_dynamic_network_is_its_definition(wraps: bool) -> None:
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
+def test_pictures_of_letters_are_seen_cell_by_cell() -> None:
+    """What stands next to a letter does not change how it looks, to the policy or to the grounder."""
+    small = {"world": {"size": 3, "letters": 3, "copies": 1}, "tasks": {"count": 12}}
+    run = choose_run(None, "letter-image", "nrm", tasks="reach", steps=10, environments=4, settings=small)
+    trainer = run.build_trainer()
+    assert trainer.model is not None
+    seen = trainer.world.reset(0)
+    other = seen.clone()
+    other[:, :8, 8:16] += 40  # the cell above the middle
+    encoder, grounder = trainer.learner.policy.encoder, trainer.model.grounder
+    for maps in (lambda images: encoder(images).view(4, -1, 3, 3), grounder._maps):  # type: ignore[operator]
+        changed = (maps(seen) != maps(other)).any(1)
+        assert changed[:, 0, 1].all()
+        assert int(changed.sum()) == 4
+
+
 @pytest.mark.parametrize("method", ["rm", "rnn"])
 def test_what_acting_found_is_what_learning_would_find(method: str) -> None:
     small = {"world": {"size": 3, "letters": 3, "copies": 1, "steps": 5}, "tasks": {"count": 12}}

@@ -73,8 +73,9 @@ class Actor:
         self.observation = world.reset(seed)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            endless, wraps = world.frames is None, getattr(world, "wraps", False)
-            sight = Sight(tuple(world.shape), self._sample(), endless, getattr(world, "parts", None), wraps)
+            endless, parts = world.frames is None, getattr(world, "parts", None)
+            wraps, cells = getattr(world, "wraps", False), getattr(world, "cells", False)
+            sight = Sight(tuple(world.shape), self._sample(), endless, parts, wraps, cells)
             self.net: Any = network_kind(world, network).build(sight, memory.size, self.head, network)
         self.generator = torch.Generator().manual_seed(seed)
         self.parameters = list(self.net.parameters())

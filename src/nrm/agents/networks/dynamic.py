@@ -13,6 +13,7 @@ from nrm.agents.networks.patches import Patches
 from nrm.agents.networks.registry import MOST_CELLS, NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
+from nrm.neural.patches import OVERLAPPING
 
 FILTERS = 16
 """Maps that the memory writes."""
@@ -84,8 +85,8 @@ class DynamicNetwork(SharedTrunk):
             )
         small = max(sight.shape[:2]) <= MOST_CELLS
         sample = sight.sample if config.normalise else None
-        # What is next to a thing comes in by the convolution below, after what is looked for is known.
-        self.encoder = Cells(sight.shape) if small else Patches(sight.shape, sample, side=2)
+        side = 2 if sight.cells else OVERLAPPING
+        self.encoder = Cells(sight.shape) if small else Patches(sight.shape, sample, side)
         places = self.encoder.places
         channels = self.encoder.width // (places[0] * places[1])
         self._map = (channels, *places)
