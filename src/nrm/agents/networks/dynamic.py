@@ -18,6 +18,8 @@ from nrm.neural.patches import OVERLAPPING
 FILTERS = 16
 """Maps that the memory writes."""
 CHANNELS = 32
+FAINT = 1e-3
+"""Spread of features, as a share of the largest, below which they are not made larger."""
 READ = 64
 """Width of what memories that learn read."""
 
@@ -90,6 +92,7 @@ class DynamicNetwork(SharedTrunk):
         places = self.encoder.places
         channels = self.encoder.width // (places[0] * places[1])
         self._map = (channels, *places)
+        self.mixed = None if small else _whitening(self.encoder, sample, channels)
         self.filters = nn.Linear(memory, channels * FILTERS)
         self.wanted = nn.Linear(memory, READ)
         self._wraps = sight.wraps
@@ -113,8 +116,12 @@ class DynamicNetwork(SharedTrunk):
         cells = places[0] * places[1]
         filters = self.filters(memory).view(-1, FILTERS, channels)
         # Channels come last in memory all the way: convolutions of few channels are faster so.
-        maps = torch.bmm(features.reshape(-1, channels, cells).transpose(1, 2), filters.transpose(1, 2)).relu()
-        maps = maps.view(-1, *places, FILTERS)
+        shift: Tensor | None = None
+        if self.mixed is not None:  # to mix the few filters is the same as to mix what all places show
+            shift = filters @ self.mixed.bias
+            filters = filters @ self.mixed.weight
+        maps = torch.bmm(features.reshape(-1, channels, cells).transpose(1, 2), filters.transpose(1, 2))
+        maps = (maps if shift is None else maps + shift.unsqueeze(1)).relu().view(-1, *places, FILTERS)
         if self._wraps:
             maps = WrappedAround.apply(maps)  # type: ignore[no-untyped-call]
         layer, whole = self.near, self.full.weight
@@ -124,6 +131,26 @@ class DynamicNetwork(SharedTrunk):
         seen = whole[:, : CHANNELS * cells].view(-1, CHANNELS, cells).transpose(1, 2).flatten(1)
         told = nn.functional.linear(self.wanted(memory).relu(), whole[:, CHANNELS * cells :], self.full.bias)
         return (nn.functional.linear(maps.permute(0, 2, 3, 1).flatten(1), seen) + told).relu()
+
+
+@torch.no_grad()
+def _whitening(encoder: nn.Module, sample: Tensor | None, channels: int) -> nn.Linear:
+    """A layer that, at first, makes features of a sample's places uncorrelated and of unit spread.
+
+    What most places show is then nothing, and each other thing a direction of its own, as in grids of zeros and ones.
+    Otherwise what things have in common drowns what tells them apart.
+    """
+    layer = nn.Linear(channels, channels)
+    if sample is None:
+        return layer
+    shown = encoder(sample).view(len(sample), channels, -1).transpose(1, 2).flatten(0, 1)
+    centre = shown.mean(0)
+    values, vectors = torch.linalg.eigh(torch.cov(shown.T))
+    scales = (values.clamp(min=0) + FAINT * values[-1]).rsqrt()
+    weight = vectors @ torch.diag(scales) @ vectors.T
+    layer.weight.copy_(weight)
+    layer.bias.copy_(-weight @ centre)
+    return layer
 
 
 def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> DynamicNetwork:
