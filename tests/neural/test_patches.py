@@ -18,17 +18,17 @@ def tiled(height: int, across: int, depth: int = 3, count: int = 6) -> Tensor:
     return chosen.permute(0, 1, 3, 2, 4, 5).reshape(count, rows * 8, columns * 8, depth)[:, :height, :across]
 
 
-def brute_force(images: Tensor) -> tuple[int, Tensor]:
+def brute_force(images: Tensor, side: int = 3) -> tuple[int, Tensor]:
     """How many distinct patches there are, and the number of each by first occurrence, from their pixels."""
     rows, columns = images.shape[1] // 4, images.shape[2] // 4
     seen: dict[tuple[object, ...], int] = {}
     numbers = []
     for image in images:
-        for row in range(-1, rows - 1 + rows % 2, 2):
-            for column in range(-1, columns - 1 + columns % 2, 2):
+        for row in range(2 - side, rows + 2 - side, 2):
+            for column in range(2 - side, columns + 2 - side, 2):
                 shown: list[object] = []
-                for y in range(row, row + 3):
-                    for x in range(column, column + 3):
+                for y in range(row, row + side):
+                    for x in range(column, column + side):
                         inside = 0 <= y < rows and 0 <= x < columns
                         tile = image[4 * y : 4 * y + 4, 4 * x : 4 * x + 4] if inside else None
                         shown.append(None if tile is None else bytes(tile.flatten().tolist()))
@@ -37,22 +37,24 @@ def brute_force(images: Tensor) -> tuple[int, Tensor]:
 
 
 @pytest.mark.parametrize(("height", "across"), [(32, 32), (64, 32), (30, 41), (20, 28)])
-def test_patches_are_told_apart_as_by_their_pixels(height: int, across: int) -> None:
+@pytest.mark.parametrize("side", [2, 3])
+def test_patches_are_told_apart_as_by_their_pixels(height: int, across: int, side: int) -> None:
     images = tiled(height, across, count=120)
-    found = distinct_patches(images)
+    found = distinct_patches(images, side)
     assert found is not None
-    count, numbers = brute_force(images)
+    count, numbers = brute_force(images, side)
     assert len(found.tiles) == count
     same = found.numbers.flatten()[:, None] == found.numbers.flatten()
     assert torch.equal(same, numbers.flatten()[:, None] == numbers.flatten())
 
 
 @pytest.mark.parametrize(("height", "across", "depth"), [(32, 32, 3), (64, 48, 3), (30, 41, 1), (20, 28, 4)])
-def test_distinct_patches_give_what_convolutions_give(height: int, across: int, depth: int) -> None:
+@pytest.mark.parametrize("side", [2, 3])
+def test_distinct_patches_give_what_convolutions_give(height: int, across: int, depth: int, side: int) -> None:
     torch.manual_seed(0)
     images = tiled(height, across, depth, count=120)
-    first, second = nn.Conv2d(depth, 5, 4, stride=4), nn.Conv2d(5, 7, 3, stride=2, padding=1)
-    found = distinct_patches(images)
+    first, second = nn.Conv2d(depth, 5, 4, stride=4), nn.Conv2d(5, 7, side, stride=2, padding=side - 2)
+    found = distinct_patches(images, side)
     assert found is not None
     chosen = torch.tensor([3, 0, 3, 39])
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from nrm.agents.actions import head_for
 from nrm.agents.networks import NetworkConfig, Sight, network_kind
 from nrm.agents.networks.running import RunningFeatures
+from nrm.agents.networks.trunk import SharedTrunk
 from nrm.envs.world import BatchedWorld, ManyTasksWorld, tasks_of
 from nrm.errors import ConfigError
 from nrm.neural.attention import changed_places, missed
@@ -72,8 +73,9 @@ class Actor:
         self.observation = world.reset(seed)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            endless, wraps = world.frames is None, getattr(world, "wraps", False)
-            sight = Sight(tuple(world.shape), self._sample(), endless, getattr(world, "parts", None), wraps)
+            endless, parts = world.frames is None, getattr(world, "parts", None)
+            wraps, cells = getattr(world, "wraps", False), getattr(world, "cells", False)
+            sight = Sight(tuple(world.shape), self._sample(), endless, parts, wraps, cells)
             self.net: Any = network_kind(world, network).build(sight, memory.size, self.head, network)
         self.generator = torch.Generator().manual_seed(seed)
         self.parameters = list(self.net.parameters())
@@ -87,6 +89,9 @@ class Actor:
         self._features: Tensor | None = None
         self._policy: Tensor | None = None
         self._reached: Tensor | None = None
+        # What acting found of the last rollout, whose actions tell it from others: scores and values of each step.
+        self._said: list[tuple[Tensor, Tensor]] = []
+        self._acted: Tensor | None = None
         # The policy is a table where all pairs of a frame and a memory are about as many as a rollout has steps.
         rows = None if world.frames is None or memory.table is None else len(world.frames) * len(memory.table)
         self._tabled = rows is not None and rows <= 4 * steps * world.count
@@ -115,8 +120,9 @@ class Actor:
         # The noise of a rollout is drawn at once.
         noise = self.head.noise((self.steps, world.count), self.generator)
         task = self.task
+        self._said = []
         for step in range(self.steps):
-            action = self.head.sample(self._logits(), noise[step])
+            action = self.head.sample(self._scores(), noise[step])
             batch = world.step(action)
             label, _, state = world.truth
             features = self.net.summary(self.features(batch.final_observation)) if memory.learns else None
@@ -129,13 +135,14 @@ class Actor:
             self.carry = reset(memory, reached, batch.terminated | batch.truncated, task)
             self.observation = batch.observation
         rollout = Rollout(*map(torch.stack, zip(*columns, strict=True)))
+        self._acted = rollout.action if self._said else None
         if isinstance(self.net.encoder, RunningFeatures):
             self.net.encoder.notice(rollout.observation.flatten(0, 1))
         return rollout
 
     def updated(self) -> None:
         """The networks have changed: what was computed once is computed anew."""
-        self._features = self._policy = self._reached = self._patches = None
+        self._features = self._policy = self._reached = self._acted = self._patches = None
         if isinstance(self.net.encoder, RunningFeatures):
             self.net.encoder.settle()
 
@@ -215,7 +222,13 @@ class Actor:
 
     @torch.no_grad()
     def judge(self, rollout: Rollout) -> tuple[Tensor, Tensor]:
-        """What `evaluate` gives, without gradient, and in parts of some steps: what fits a cache is faster."""
+        """What `evaluate` gives, without gradient: of the last rollout, what acting found already.
+
+        Else it is found in parts of some steps: what fits a cache is faster.
+        """
+        if rollout.action is self._acted:
+            scores, values = zip(*self._said, strict=True)
+            return torch.stack(scores), torch.stack(values)
         whole = self._tabled or self.memory.learns
         steps = self.steps if whole else max(1, 256 // self.world.count)
         parts = (Rollout(*columns) for columns in zip(*(torch.split(one, steps) for one in rollout), strict=True))
@@ -235,11 +248,15 @@ class Actor:
             following[cut] = self.net.value(self.features(rollout.final_observation[cut]), final)
         return following
 
-    def _logits(self) -> Tensor:
-        """(envs, scores) of the policy, here and now."""
+    def _scores(self) -> Tensor:
+        """(envs, scores) of the policy, here and now. Where actor and critic share most, values are found along."""
         if not self._tabled:
-            logits: Tensor = self.net.logits(self.features(self.observation), self.memory.feature(self.carry))
-            return logits
+            features, memory = self.features(self.observation), self.memory.feature(self.carry)
+            if not isinstance(self.net, SharedTrunk):
+                logits: Tensor = self.net.logits(features, memory)
+                return logits
+            self._said.append(self.net(features, memory))
+            return self._said[-1][0]
         if self._policy is None:
             table, frames = self.memory.table, self.world.frames
             assert table is not None

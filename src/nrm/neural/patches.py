@@ -16,8 +16,9 @@ from torch.nn.functional import conv2d, linear, pad
 
 TILE = 4
 """Pixels along the side of a tile: what the first convolution looks at, without overlap."""
-AROUND = 9
-"""Tiles of a patch, 3x3: what the second convolution looks at, every second tile."""
+OVERLAPPING = 3
+"""Tiles along the side of a patch: what the second convolution looks at, every second tile. With three of them patches
+overlap, so that nothing is cut; with two, a patch shows 8x8 pixels that no other one shows."""
 WORTH = 0.25
 """The share of distinct patches up to which gathering is cheaper than computing all."""
 # Odd numbers with bits all over, as hash functions multiply by.
@@ -25,7 +26,7 @@ _SPREAD, _MIX = -7046029254386353131, -4417276706812531889
 
 
 def places(height: int, across: int) -> tuple[int, int]:
-    """Rows and columns of patches in an image; a patch sees 12x12 pixels, and the next begins 8 further."""
+    """Rows and columns of patches in an image; a patch sees 12x12 or 8x8 pixels, and the next begins 8 further."""
     return -(-(height // TILE) // 2), -(-(across // TILE) // 2)
 
 
@@ -33,9 +34,9 @@ class DistinctPatches(NamedTuple):
     """Images (n, …) as numbers of patches."""
 
     tiles: Tensor
-    """(distinct, 9, tile pixels * depth) pixels of each distinct patch, tile by tile, by row, column and channel."""
+    """(distinct, tiles, pixels * depth) pixels of each distinct patch, tile by tile, by row, column and channel."""
     inside: Tensor
-    """(distinct, 9, 1) whether a tile lies in the image: at borders some do not."""
+    """(distinct, tiles, 1) whether a tile lies in the image: at borders some do not."""
     numbers: Tensor
     """(n, places) which patch is where."""
 
@@ -51,10 +52,10 @@ class DistinctPatches(NamedTuple):
         return self._replace(numbers=self.numbers[rows])
 
 
-def distinct_patches(images: Tensor) -> DistinctPatches | None:
+def distinct_patches(images: Tensor, side: int = OVERLAPPING) -> DistinctPatches | None:
     """The distinct patches of images (n, height, width, channels) of bytes; None where they are many.
 
-    Patches are told apart by 64 bits of a hash.
+    `side`: tiles along a patch, two or three. Patches are told apart by 64 bits of a hash.
     """
     if images.dtype != torch.uint8 or images.device.type != "cpu" or not len(images):
         return None
@@ -64,13 +65,13 @@ def distinct_patches(images: Tensor) -> DistinctPatches | None:
         return None
     cut = images[:, : rows * TILE, : columns * TILE].contiguous()
     cells = cut.view(count, rows, TILE, columns, TILE * depth)
-    hashes = _patch_hashes(_tile_hashes(cells))
+    hashes = _patch_hashes(_tile_hashes(cells), side)
     found, numbers = torch.unique(hashes, return_inverse=True)
     if len(found) > WORTH * hashes.numel():
         return None
     first = torch.empty(len(found), dtype=torch.int64)
     first[numbers.flatten()] = torch.arange(hashes.numel())
-    tiles, inside = _tiles_of(cells, first, places(height, across))
+    tiles, inside = _tiles_of(cells, first, places(height, across), side)
     return DistinctPatches(tiles, inside, numbers.flatten(1))
 
 
@@ -85,13 +86,14 @@ def _tile_hashes(cells: Tensor) -> Tensor:
     return total
 
 
-def _patch_hashes(tiles: Tensor) -> Tensor:
+def _patch_hashes(tiles: Tensor, side: int) -> Tensor:
     """(n, rows, columns) a number for what each patch shows, from that of its tiles (n, rows, columns)."""
-    padded = pad(tiles, (1, 1, 1, 1))
+    before = side - 2
+    padded = pad(tiles, (before, 1, before, 1))
     height, across = tiles.shape[1:]
     total = torch.zeros(len(tiles), *places(height * TILE, across * TILE), dtype=torch.int64)
-    for row in range(3):
-        for column in range(3):
+    for row in range(side):
+        for column in range(side):
             total += padded[:, row : row + height : 2, column : column + across : 2]
             _stir(total)
     return total
@@ -103,11 +105,11 @@ def _stir(numbers: Tensor) -> None:
     numbers ^= numbers >> 29
 
 
-def _tiles_of(cells: Tensor, chosen: Tensor, size: tuple[int, int]) -> tuple[Tensor, Tensor]:
+def _tiles_of(cells: Tensor, chosen: Tensor, size: tuple[int, int], side: int) -> tuple[Tensor, Tensor]:
     """The tiles of patches, and which of them lie inside; patches by their number (m,) over images, rows, columns."""
     rows, columns = cells.shape[1], cells.shape[3]
     image, place = chosen // (size[0] * size[1]), chosen % (size[0] * size[1])
-    around = torch.cartesian_prod(torch.arange(-1, 2), torch.arange(-1, 2))
+    around = torch.cartesian_prod(torch.arange(2 - side, 2), torch.arange(2 - side, 2))
     row = 2 * (place // size[1])[:, None] + around[:, 0]
     column = 2 * (place % size[1])[:, None] + around[:, 1]
     inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
@@ -121,11 +123,13 @@ def patch_features(
     """(n, channels, rows, columns) from images (n, height, width, channels), or from their distinct patches.
 
     Two convolutions, each before a ReLU: `first` is the weight (middle, depth, 4, 4) and bias of one over tiles,
-    `second` sees 3x3 of them, every second one. `out`: rows and columns.
+    `second` sees 3x3 or 2x2 of them, every second one. `out`: rows and columns.
     """
     weight, bias = first
     if isinstance(seen, Tensor):
         maps = conv2d(seen.permute(0, 3, 1, 2).to(weight.dtype), weight, bias, stride=TILE).relu()
+        if second.kernel_size[0] < OVERLAPPING:  # the last patches may stick out, as overlapping ones do
+            maps = pad(maps, (0, maps.shape[3] % 2, 0, maps.shape[2] % 2))
         result: Tensor = second(maps).relu()
         return result
     seen = seen.used()

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nrm.errors import ConfigError
-from nrm.neural.patches import TILE, DistinctPatches, distinct_patches, patch_features, places
+from nrm.neural.patches import OVERLAPPING, TILE, DistinctPatches, distinct_patches, patch_features, places
 
 CHANNELS = 32
 """Features of a place."""
@@ -17,17 +17,20 @@ CHANNELS = 32
 class Patches(nn.Module):
     """Images as maps of features: two strided convolutions, so that one place of the map sees 12x12 pixels, 8 apart.
 
-    Places need not match the cells of a grid: they overlap, and later convolutions look at neighbours.
+    Places need not match the cells of a grid: they overlap, and later convolutions look at neighbours. Where `side` is
+    2, they do not, and a place sees 8x8 pixels: what lies next to a thing does not change how it looks.
     """
 
-    def __init__(self, shape: Sequence[int], sample: Tensor | None) -> None:
+    def __init__(self, shape: Sequence[int], sample: Tensor | None, side: int = OVERLAPPING) -> None:
+        """`sample`: (n, *shape) images to normalise over; `side`: tiles of 4x4 pixels along a place, 2 or 3."""
         super().__init__()
+        self._side = side
         height, across, depth = shape
         self.places = places(height, across)
         if min(height, across) < TILE:
             raise ConfigError(f"images of {height}x{across} pixels are too small for this network; 4x4 are the least")
         self.first = nn.Conv2d(depth, CHANNELS // 2, TILE, stride=TILE)
-        self.second = nn.Conv2d(CHANNELS // 2, CHANNELS, 3, stride=2, padding=1)
+        self.second = nn.Conv2d(CHANNELS // 2, CHANNELS, side, stride=2, padding=side - 2)
         self.width = CHANNELS * self.places[0] * self.places[1]
         self.register_buffer("centre", torch.full((depth,), 127.5))
         self.register_buffer("spread", torch.tensor(64.0))
@@ -53,7 +56,7 @@ class Patches(nn.Module):
 
     def distinct(self, images: Tensor) -> DistinctPatches | None:
         """Images (n, height, width, channels) by their distinct patches, where these are few; `forward` takes both."""
-        return distinct_patches(images)
+        return distinct_patches(images, self._side)
 
     def forward(self, observations: Tensor | DistinctPatches) -> Tensor:
         """(n, width) from images (n, height, width, channels) of whole numbers 0 to 255."""

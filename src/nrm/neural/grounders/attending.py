@@ -11,7 +11,7 @@ from nrm.errors import EpisodeError
 from nrm.neural.attention import changed_places, missed
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
 from nrm.neural.layers import narrow_convolution
-from nrm.neural.patches import TILE, DistinctPatches, distinct_patches, patch_features, places
+from nrm.neural.patches import OVERLAPPING, TILE, DistinctPatches, distinct_patches, patch_features, places
 
 SPREAD = 0.12
 """How far from the middle it looks at first, as a share of the side."""
@@ -29,18 +29,26 @@ class AttendingGrounder(Grounder):
     A few features of every place, the same everywhere; their mean under a softmax over places, which depends on where
     a place is and on what it shows; one layer. It begins in the middle, where agents are that see the world around
     them; elsewhere it first finds them by what moves, see `missed`. Images up to 12x12 are grids whose pixels are
-    cells; of larger ones, a place sees 12x12 pixels, 8 apart.
+    cells; of larger ones, a place sees 12x12 pixels, 8 apart, or, with a `side` of 2, its own 8x8 alone: where all that
+    is seen is made of such cells, what lies next to a thing does not change how it looks.
     """
 
     name = "attending"
     label = "looks at one place"
 
     def __init__(
-        self, symbols: int, shape: Sequence[int] = (7, 7, 12), channels: int = 32, independent: bool = False
+        self,
+        symbols: int,
+        shape: Sequence[int] = (7, 7, 12),
+        channels: int = 32,
+        independent: bool = False,
+        side: int = OVERLAPPING,
     ) -> None:
+        """`side`: tiles of 4x4 pixels along a place, 2 or 3."""
         if len(shape) != 3 or min(shape[:2]) < 2:
             raise EpisodeError(f"images have the shape (height, width, channels), not {tuple(shape)}")
-        super().__init__(independent, symbols=symbols, shape=[int(size) for size in shape], channels=channels)
+        numbers = [int(size) for size in shape]
+        super().__init__(independent, symbols=symbols, shape=numbers, channels=channels, side=side)
         height, across, depth = self.config["shape"]
         self._cells = max(height, across) <= CELLS
         if self._cells:
@@ -51,7 +59,7 @@ class AttendingGrounder(Grounder):
             self.features = nn.Sequential(
                 nn.Conv2d(depth, channels // 2, TILE, stride=TILE),
                 nn.ReLU(),
-                nn.Conv2d(channels // 2, channels, 3, stride=2, padding=1),
+                nn.Conv2d(channels // 2, channels, side, stride=2, padding=side - 2),
                 nn.ReLU(),
             )
         # Neighbours tell too: what matters may lie across several places.
@@ -60,13 +68,15 @@ class AttendingGrounder(Grounder):
         self.head = nn.Linear(channels, symbols)
 
     @classmethod
-    def from_shape(cls, shape: Sequence[int], symbols: int, independent: bool = False) -> AttendingGrounder:
+    def from_shape(
+        cls, shape: Sequence[int], symbols: int, independent: bool = False, side: int = OVERLAPPING
+    ) -> AttendingGrounder:
         """A fresh grounder for images of a shape."""
-        return cls(symbols, shape, independent=independent)
+        return cls(symbols, shape, independent=independent, side=side)
 
     def distinct(self, images: Tensor) -> DistinctPatches | None:
         """Images by their distinct patches, where these are few; `forward` takes both."""
-        return None if self._cells else distinct_patches(images)
+        return None if self._cells else distinct_patches(images, self.config["side"])
 
     def forward(self, observations: Tensor | DistinctPatches) -> Tensor:
         """(n, symbols) probabilities."""
