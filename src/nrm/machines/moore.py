@@ -145,6 +145,12 @@ class MooreMachine:
         """The class (column) of a letter, however many there are."""
         return self.letters.at(letter) if isinstance(self.letters, LetterDiagram) else int(self.letters[letter])
 
+    def classes_of(self, letters: NDArray[np.int64]) -> IntArray:
+        """(…) the classes of letters (…), however many letters there are."""
+        if isinstance(self.letters, LetterDiagram):
+            return self.letters.take(letters).astype(np.int32)
+        return self.letters[letters]
+
     @cached_property
     def class_sizes(self) -> tuple[int, ...]:
         """How many letters each class has, exactly."""
