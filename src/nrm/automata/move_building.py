@@ -143,8 +143,9 @@ def given_diagram(
             raise MachineError("below each node of a diagram stand lower levels")
     by_level = np.argsort(-arrays[0], kind="stable")
     place = np.argsort(by_level, kind="stable")
-    found = [_through(array[by_level], place) for array in arrays[1:3]]
-    return reduced(arrays[0][by_level], *found, _through(arrays[3], place), asked, propositions)
+    below_low, below_high = (_through(array[by_level], place) for array in arrays[1:3])
+    roots_at = _through(arrays[3], place)
+    return reduced(arrays[0][by_level], below_low, below_high, roots_at, asked, propositions)
 
 
 def reduced(

@@ -161,7 +161,7 @@ def whole_number(token: Token, most: int | None = None) -> int:
     return int(token)
 
 
-def _understanding(logic: str, text: str) -> Language | None:
+def _understanding(logic: str, text: str) -> Language[Any] | None:
     """Another language that a text can be read in, whole."""
     from nrm.logic.language import LANGUAGES
 

@@ -111,7 +111,7 @@ class AccuracyMeter:
         machine = self._machine
         same = tuple(range(machine.states))
         seen, places = np.unique(np.concatenate([true, predicted]), return_inverse=True)
-        plain, balanced = _without_shortcuts(_confusion(*np.split(places, 2), len(seen)))
+        plain, balanced = _without_shortcuts(_confusion(places[: len(true)], places[len(true) :], len(seen)))
         try:
             if self._many is not None:
                 raise LimitError("letters of many tasks over many propositions are compared plainly alone")
