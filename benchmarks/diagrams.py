@@ -1,7 +1,7 @@
 """Our decision diagrams beside native packages: the conjunction that no two of n variables hold, and a walk over it.
 
-The packages are no dependencies: `pip install dd oxidd` to have their columns. Translation makes many small diagrams and
-looks at their nodes one by one, so both are measured.
+The packages are no dependencies: `pip install dd oxidd` to have their columns. Translation makes many small diagrams
+and looks at their nodes one by one, so both are measured.
 """
 
 from __future__ import annotations
