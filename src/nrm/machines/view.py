@@ -7,109 +7,92 @@ numbers that it knows.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass
+from typing import Protocol
 
-from nrm.aliases import FloatArray, IntArray
-from nrm.automata.letter_diagram import is_wide
-from nrm.automata.move_building import ascending
-from nrm.automata.move_diagram import MoveDiagram
+import numpy as np
+
+from nrm.aliases import FloatArray
 from nrm.machines.alphabet import Alphabet
+from nrm.machines.look_ahead import columns_of, gaining, next_step, view_columns
 from nrm.machines.moore import MooreMachine
+from nrm.registry import Registry
+
+__all__ = ["ENCODINGS", "LookAhead", "TaskEncoding", "task_view", "view_columns", "view_width"]
 
 FARTHEST = 10
 """Distances to acceptance beyond this look alike."""
-FAR = 1 << 30
-"""The distance from where the task is lost."""
 
 
-def view_columns(alphabet: Alphabet) -> tuple[str, ...]:
-    """What each number of a block of the view speaks of: letters, or where these are many, propositions and their lack.
+class TaskEncoding(Protocol):
+    """How the states of a task become numbers that a policy sees: as many for every task over an alphabet."""
 
-    Up to twelve propositions the columns are all their subsets; past that `p`, `!p` for each proposition p.
-    """
-    if _is_wide(alphabet):
-        return tuple(text for name in alphabet.symbols for text in (name, f"!{name}"))
-    return alphabet.letter_names
+    @property
+    def name(self) -> str:
+        """How the command line and files call it."""
+
+    @property
+    def label(self) -> str:
+        """How people read it."""
+
+    def width(self, alphabet: Alphabet) -> int:
+        """How many numbers there are for a task over an alphabet."""
+
+    def table(self, machine: MooreMachine) -> FloatArray:
+        """(states, width) what is seen from each state. Of machines side by side, the same as of each by itself."""
 
 
-def view_width(alphabet: Alphabet) -> int:
-    """How many numbers the view of a task over an alphabet has."""
-    return 4 * (2 * len(alphabet.symbols) if _is_wide(alphabet) else alphabet.size) + 1
-
-
-def task_view(machine: MooreMachine) -> FloatArray:
-    """(states, 4 * columns + 1) what can be seen of the task from each state.
+@dataclass(frozen=True)
+class LookAhead:
+    """What helps and what hurts, now and some steps ahead.
 
     With d the distance to acceptance: for each letter its *gain* d(q) - d(next), cut to -1 and 1 (0 where it loses the
-    task), and whether it *loses* the task; then the means of both over the different states that gaining letters lead
-    to; and last min(d, 10) / 10, 1 where the task is lost. Blocks: gain now, lost now, gain next, lost next, left.
+    task), and whether it *loses* the task; for each further step the means of both over the different states that
+    gaining letters lead to; and last min(d, 10) / 10, 1 where the task is lost. Blocks of two steps: gain now, lost
+    now, gain next, lost next, left.
 
     Where propositions are many (`view_columns`), columns are propositions that hold (p) or do not (!p), whatever else
     does: the gain is then the best that is possible with it, and it loses the task where nothing else can help.
     """
-    now = _by_literal(machine) if _is_wide(machine.alphabet) else _by_letter(machine)
-    columns = now.shape[1] // 2
-    distance, dead = machine.distance_to_acceptance, machine.dead
-    view = np.zeros((machine.states, 4 * columns + 1))
-    view[:, : 2 * columns] = now
-    pairs = _gaining(machine)
-    if len(pairs):
-        total = np.zeros_like(now, dtype=np.float64)
-        np.add.at(total, pairs[:, 0], now[pairs[:, 1]])
-        counts = np.bincount(pairs[:, 0], minlength=machine.states)
-        view[:, 2 * columns : 4 * columns] = total / np.maximum(counts, 1)[:, None]
-    view[:, -1] = np.where(dead, FARTHEST, np.minimum(distance, FARTHEST)) / FARTHEST
-    return view
+
+    name: str
+    label: str
+    steps: int
+    """How many steps are looked at, the next one included."""
+
+    def width(self, alphabet: Alphabet) -> int:
+        """Two numbers for each letter (or column) and step, and the distance."""
+        return 2 * self.steps * columns_of(alphabet) + 1
+
+    def table(self, machine: MooreMachine) -> FloatArray:
+        """(states, width)."""
+        distance, dead = machine.distance_to_acceptance, machine.dead
+        block = next_step(machine).astype(np.float64)
+        blocks, pairs = [block], gaining(machine)
+        counts = np.maximum(np.bincount(pairs[:, 0], minlength=machine.states), 1)[:, None]
+        for _ in range(1, self.steps):
+            total = np.zeros_like(block)
+            np.add.at(total, pairs[:, 0], block[pairs[:, 1]])
+            block = total / counts
+            blocks.append(block)
+        left = np.where(dead, FARTHEST, np.minimum(distance, FARTHEST)) / FARTHEST
+        return np.concatenate([*blocks, left[:, None]], axis=1)
 
 
-def _is_wide(alphabet: Alphabet) -> bool:
-    return alphabet.is_free and is_wide(len(alphabet.symbols))
+_HERE = "nrm.machines.view"
+ENCODINGS: Registry[TaskEncoding] = Registry(
+    "task encoding", ("label", "width", "table"), dict.fromkeys(("two-step", "one-step", "three-step"), _HERE)
+)
+TWO_STEP = ENCODINGS.register(LookAhead("two-step", "what helps and hurts now and next", 2))
+ENCODINGS.register(LookAhead("one-step", "what helps and hurts now", 1))
+ENCODINGS.register(LookAhead("three-step", "what helps and hurts now, next and after", 3))
 
 
-def _gaining(machine: MooreMachine) -> IntArray:
-    """(pairs, 2) states and the different states, nearer to acceptance, that some letter leads to from them."""
-    distance = machine.distance_to_acceptance
-    if not _is_wide(machine.alphabet):
-        after = distance[machine.columns]
-        states, helping = np.nonzero((after >= 0) & (after < distance[:, None]))
-        return np.unique(np.stack([states, machine.columns[states, helping]], axis=1), axis=0).astype(np.int32)
-    pairs = [
-        (state, target)
-        for state in range(machine.states)
-        for target in sorted(machine.targets(state))
-        if 0 <= distance[target] < distance[state]
-    ]
-    return np.array(pairs, dtype=np.int32).reshape(-1, 2)
+def view_width(alphabet: Alphabet) -> int:
+    """How many numbers the usual view of a task over an alphabet has."""
+    return TWO_STEP.width(alphabet)
 
 
-def _by_letter(machine: MooreMachine) -> FloatArray:
-    """(states, 2 * letters) the gain by each letter, and whether it loses the task."""
-    moves, distance, dead = machine.transitions, machine.distance_to_acceptance, machine.dead
-    lost = dead[moves]
-    gain = np.where(lost | dead[:, None], 0, np.clip(distance[:, None] - distance[moves], -1, 1))
-    return np.concatenate([gain, lost], axis=1)
-
-
-def _by_literal(machine: MooreMachine) -> FloatArray:
-    """(states, 4 * propositions) the best gain with each proposition and without it, and whether all is lost then."""
-    moves, dead = ascending(machine.diagram), machine.dead
-    nearest = _nearest(moves, np.where(dead, FAR, machine.distance_to_acceptance).astype(np.int64))
-    lost = nearest >= FAR
-    gain = np.where(lost | dead[:, None], 0, np.clip(machine.distance_to_acceptance[:, None] - nearest, -1, 1))
-    return np.concatenate([gain, lost], axis=1).astype(np.float64)
-
-
-def _nearest(moves: MoveDiagram, values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(states, literals) the least value (states,) of a state that letters with p, or without it, lead to."""
-    low, high, roots = moves.places
-    literals = 2 * moves.propositions
-    best = np.empty((moves.states + moves.nodes, literals), dtype=np.int64)
-    best[: moves.states] = values[:, None]
-    for level, part in moves.by_level:
-        ends = best[low[part]], best[high[part]]
-        here = best[moves.states + part.start : moves.states + part.stop]
-        np.minimum(*ends, out=here)
-        with_it = 2 * moves.order[level]
-        here[:, with_it], here[:, with_it + 1] = ends[1][:, with_it], ends[0][:, with_it + 1]
-    return best[roots]
+def task_view(machine: MooreMachine) -> FloatArray:
+    """(states, 4 * columns + 1) what can be seen of the task from each state; see `LookAhead`, of two steps."""
+    return TWO_STEP.table(machine)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from nrm.errors import ContradictionError, EpisodeError, LimitError
 from nrm.machines import LevelCodec
@@ -70,6 +70,10 @@ class NeuralRewardMachine(SymbolReader):
     "categorical"`; for propositions that is the joint distribution over their 2^n combinations), or of each
     proposition by itself (`"independent"`). A `RecurrentGrounder` reads whole episodes instead of single observations.
     """
+
+    def reading(self, grounder: nn.Module) -> NeuralRewardMachine:
+        """The same machine behind another grounder; nothing is copied."""
+        return NeuralRewardMachine(grounder, self.machine, self.emission)
 
     def forward(
         self, observations: Values, lengths: Tensor | Sequence[int] | None = None, method: ChainMethod = "auto"

@@ -77,11 +77,25 @@ class PoolMoore(nn.Module):
         return torch.where(real, self.first[numbers][:, None] + place, len(self.moves) - 1)
 
     def step(self, belief: Tensor, letters: Tensor, numbers: Tensor) -> Tensor:
-        """(n, states) beliefs after letters (n, letters) were read with these probabilities, by tasks (n,)."""
+        """(n, states) beliefs after letters (n, letters) were read with these probabilities, by tasks (n,).
+
+        Only states that are believed in at all are looked at: few are, and padding never is.
+        """
         letters = self.moved_by(letters, numbers)
-        after = self.moves[self.rows(numbers, belief.shape[1])]
-        moved = (belief.unsqueeze(-1) * letters.unsqueeze(1)).flatten(1)
-        return torch.zeros_like(belief).scatter_add_(1, after.flatten(1), moved)
+        row, state = belief.nonzero(as_tuple=True)
+        after = self.moves[self.first[numbers[row]] + state] + (row * belief.shape[1]).unsqueeze(1)
+        moved = belief[row, state].unsqueeze(1) * letters[row]
+        reached = torch.zeros_like(belief).flatten()
+        return reached.scatter_add_(0, after.flatten(), moved.flatten()).view_as(belief)
+
+    def expected(self, belief: Tensor, numbers: Tensor, table: Tensor) -> Tensor:
+        """(n, width) the expectation, under beliefs (n, states) of tasks (n,), of a row (width,) for each state.
+
+        `table`: (states, width), the states of all tasks one after the other.
+        """
+        row, state = belief.nonzero(as_tuple=True)
+        weighed = belief[row, state].unsqueeze(1) * table[self.first[numbers[row]] + state]
+        return belief.new_zeros(len(belief), table.shape[1]).index_add_(0, row, weighed)
 
     def batch_matrices(self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool) -> Tensor:
         """(time, batch, states, states) one matrix a step; see `ProbabilisticMoore.batch_matrices`."""

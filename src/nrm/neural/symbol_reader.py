@@ -46,7 +46,7 @@ class SymbolReader(nn.Module):
         if isinstance(machine, TaskPool):
             # It offers what batches of episodes need; for all else there is `of_task`.
             machine = cast(ProbabilisticMoore, PoolMoore(machine, counted=emission == "independent"))
-        elif not isinstance(machine, ProbabilisticMoore):
+        elif not isinstance(machine, (ProbabilisticMoore, PoolMoore)):
             known = as_machine(machine)
             listed = True if emission == "categorical" and not known.alphabet.is_wide else None
             machine = ProbabilisticMoore.from_machine(known, listed=listed)

@@ -85,8 +85,11 @@ def reset(memory: Memory, carry: Tensor, done: Tensor, task: Tensor | None = Non
     """The carry with a new beginning where an episode is done (envs,); task: as in `begin`, of the episodes now."""
     if not bool(done.any()):
         return carry
+    if task is not None and isinstance(memory, TaskMemory):
+        rows = done.nonzero().squeeze(1)
+        return carry.index_copy(0, rows, memory.begin(task[rows]))
     shape = (-1,) + (1,) * (carry.dim() - 1)
-    return torch.where(done.view(shape), begin(memory, 1, task), carry)
+    return torch.where(done.view(shape), memory.start(1), carry)
 
 
 def read_symbols(model: NeuralRewardMachine, symbols: Tensor, belief: Belief) -> Tensor:
