@@ -61,6 +61,8 @@ class Sight(NamedTuple):
     """What rows hold, where observations are a `Dict`."""
     wraps: bool = False
     """Whether opposite edges of an image meet, as on a torus."""
+    cells: bool = False
+    """Whether images are made of cells of 8x8 pixels."""
 
 
 class Network(Protocol):
