@@ -45,6 +45,8 @@ class Config:
     """How many episodes are learned from."""
     flips: float = 0.05
     """The share of steps that show a wrong level, of the paper's tasks."""
+    misread: float = 0.02
+    """The share of steps whose told symbol is wrong, of the paper's tasks once more. Nothing models this."""
 
 
 def counter() -> MooreMachine:
@@ -95,6 +97,29 @@ def rows_of(
     ]
 
 
+def row_misread(name: str, machine: MooreMachine, count: int, config: Config) -> list[object]:
+    """What is found where symbols are told and sometimes wrong, and wrong levels are assumed."""
+    truth, codec = until_over(machine), LevelCodec.of(machine)
+    initial, size = int(codec.nearest(np.float64(codec.initial or 0.0))), machine.alphabet.size
+    right, seconds, states = 0, 0.0, list[str]()
+    for seed in range(config.first_seed, config.first_seed + config.seeds):
+        generator, read = np.random.default_rng(seed), list[LetterTrace]()
+        for episode in worlds.record_many(machine, count, seed):
+            wrong = generator.random(len(episode.symbols)) < config.misread
+            other = (episode.symbols + generator.integers(1, size, len(wrong))) % size
+            read.append(LetterTrace(np.where(wrong, other, episode.symbols), codec.encode(episode.rewards)))
+        began = time.process_time()
+        try:
+            found = learn_machine(Evidence.of(read, size, len(machine.levels), initial, config.flips), 16)
+            states.append(str(found.states))
+            right += equivalent(found.machine(machine.levels, truth.alphabet.symbols), truth, acceptance=False)
+        except NrmError as error:
+            states.append(type(error).__name__.removesuffix("Error"))
+        seconds += (time.process_time() - began) / config.seeds
+    head = [f"{name}, wrong symbols", truth.states, count, config.misread, config.flips]
+    return [*head, f"{right}/{config.seeds}", ", ".join(states), seconds]
+
+
 def row_in_loop(name: str, machine: MooreMachine, count: int, config: Config) -> list[object]:
     """The same with episodes that come eight at a time, and how often a machine was learned that differed."""
     truth = over_cells(until_over(machine))
@@ -133,6 +158,8 @@ def main(config: Config) -> None:
         for number in range(1, 9):
             machine = nrm.compile(nrm.paper_task(number).formula(worlds.SYMBOLS), worlds.SYMBOLS)
             rows += rows_of(str(number), machine, count, config, config.flips, (config.flips, 0.0))
+            if count == min(config.episodes):
+                rows.append(row_misread(str(number), machine, count, config))
             if count == max(config.episodes):
                 rows.append(row_in_loop(str(number), machine, count, config))
         twice = "F(pickaxe & X F pickaxe)"
