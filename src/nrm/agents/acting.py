@@ -68,7 +68,8 @@ class Actor:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             endless, wraps = world.frames is None, getattr(world, "wraps", False)
-            sight = Sight(tuple(world.shape), self._sample(), endless, getattr(world, "parts", None), wraps)
+            seen = tuple(world.shape), self._sample(), endless, getattr(world, "parts", None), wraps
+            sight = Sight(*seen, getattr(memory, "view_letters", None))
             self.net: Any = network_kind(world, network).build(sight, memory.size, self.head, network)
         self.generator = torch.Generator().manual_seed(seed)
         self.parameters = list(self.net.parameters())

@@ -30,6 +30,7 @@ class TaskStateMemory:
     def __init__(self, tasks: TaskPool) -> None:
         self.table: Tensor | None = view_table(tasks)
         self.size = int(self.table.shape[1])
+        self.view_letters = tasks.alphabet.size
         self._initial = torch.tensor(tasks.initial, dtype=torch.int64)
         self._first = torch.tensor(tasks.first[tasks.task_of_state], dtype=torch.int64)
         self._states = tasks.most_states
@@ -85,6 +86,7 @@ class TaskBeliefMemory:
         self._tasks = model.many.tasks
         view = view_table(self._tasks)
         self.size = int(view.shape[1])
+        self.view_letters = self._tasks.alphabet.size
         # Padding, which no belief is in, has the last row.
         self._view = torch.cat([view, torch.zeros(1, self.size)])
         outputs = torch.tensor(self._tasks.union.outputs, dtype=torch.float32)

@@ -33,7 +33,7 @@ class NetworkConfig:
     encoder: str = "auto"
     """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), dynamic
     (filters that the memory writes, for images), egocentric (finds the agent in an image, and sees things from there),
-    fourier (waves over a vector, mixed by the memory), parts (entries of a Dict), blind, a module:name, or auto: parts
+    fourier (waves over a vector, mixed as the view of the task says), parts (entries of a Dict), blind, a module:name, or auto: parts
     for a Dict; fourier for vectors without end where there are many tasks; for images without end dynamic where there
     are few pixels or edges meet, egocentric where there are many tasks, and what suits the algorithm elsewhere; else
     paper."""
@@ -61,6 +61,8 @@ class Sight(NamedTuple):
     """What rows hold, where observations are a `Dict`."""
     wraps: bool = False
     """Whether opposite edges of an image meet, as on a torus."""
+    letters: int | None = None
+    """Of how many letters the memory's feature is the view (`nrm.machines.view`); None where it is no such view."""
 
 
 class Network(Protocol):
