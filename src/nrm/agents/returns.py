@@ -32,8 +32,7 @@ def advantages(
 
 
 def levels(rewards: Tensor, done: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
-    """(time, envs) the sum of each episode's rewards up to each step, that of its end included, and (envs,) what the
-    next window goes on from.
+    """(time, envs) the sum of each episode's rewards up to each step, and (envs,) what the next window goes on from.
 
     `start`: (envs,) the sums before the first step. Where rewards are differences of levels, this is the level reached
     (above that of the beginning).

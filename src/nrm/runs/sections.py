@@ -94,7 +94,7 @@ MANY_VECTORS = Preset(
             "final_entropy_weight": 0.001,
             "shaping": True,
             "penalty_weight": 0.2,
-            "final_penalty_weight": 0.2,
+            "final_penalty_weight": 0.5,
             "unpaid_end": 0.3,
         },
         "tasks": {"curriculum": "success", "passed": 0.6, "patience": 150, "most_states": 8},

@@ -60,9 +60,8 @@ class FourierNetwork(SharedTrunk):
 
         M[c](x) = sum_p u[c, p] E[p](x)
 
-    so that where a letter lies is learned once, whether it is to be reached or to be avoided, now or next. What sets
-    back or loses weighs -1 where what helps weighs 1: what is known of the ways there tells the ways round it. Memories
-    of another kind weigh fields by a linear map of their feature.
+    so that where a letter lies is learned once, whether it is to be reached or to be avoided, now or next. Memories of
+    another kind weigh fields by a linear map of their feature.
     """
 
     def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:

@@ -33,10 +33,10 @@ class NetworkConfig:
     encoder: str = "auto"
     """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), dynamic
     (filters that the memory writes, for images), egocentric (finds the agent in an image, and sees things from there),
-    fourier (waves over a vector, mixed as the view of the task says), parts (entries of a Dict), blind, a module:name, or auto: parts
-    for a Dict; fourier for vectors without end where there are many tasks; for images without end dynamic where there
-    are few pixels or edges meet, egocentric where there are many tasks, and what suits the algorithm elsewhere; else
-    paper."""
+    fourier (waves over a vector, with fields for each letter), parts (entries of a Dict), blind, a module:name, or
+    auto: parts for a Dict; fourier for vectors without end where there are many tasks; for images without end dynamic
+    where there are few pixels or edges meet, egocentric where there are many tasks, and what suits the algorithm
+    elsewhere; else paper."""
     view: View = "auto"
     """What the policy sees of the task: state (which state of the machine it is in, or the belief over them), task
     (which letters help and which hurt, from there), or auto: task where there are many tasks, else state."""
