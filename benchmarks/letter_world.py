@@ -39,7 +39,7 @@ PUBLISHED = {
 """As published, with true symbols, after 15 million frames."""
 
 
-def run(method: str, seed: int, steps: int, every: int, episodes: int, world: str) -> dict[str, object]:
+def run(method: str, seed: int, steps: int, every: int, episodes: int, world: str, random: int) -> dict[str, object]:
     """One run: what it reaches on the five formulas as it goes, and at its end on longer ones."""
     config = choose_run(None, world, method, seed, tasks="mixture", steps=steps)
     test = TaskPool.of(FORMULAS, config.alphabet)
@@ -52,15 +52,15 @@ def run(method: str, seed: int, steps: int, every: int, episodes: int, world: st
     }.items():
         pool = draw_pool(family, config.alphabet, 20, 77_000 + seed, without=trainer.tasks.machines)
         longer[name] = float(np.mean([one.success for one in outcomes(config, trainer, pool, 50, 91_000)]))
-    random = random_formulas(config, trainer, seed)
-    return found | {"method": method, "seed": seed, "world": world, "longer": longer, "random": random}
+    by_states = random_formulas(config, trainer, seed, random) if random else []
+    return found | {"method": method, "seed": seed, "world": world, "longer": longer, "random": by_states}
 
 
-def random_formulas(config: RunConfig, trainer: Trainer, seed: int) -> list[list[float]]:
+def random_formulas(config: RunConfig, trainer: Trainer, seed: int, episodes: int) -> list[list[float]]:
     """Fewest and most states, tasks, success rate, by size of machine: a thousand random formulas, never trained.
 
     Half of them are two to four chains of up to five steps, the others up to four such chains with things that must
-    never happen. Ten thousand episodes, so about ten of each.
+    never happen. Each is tried about as often as the other.
     """
     assert trainer.tasks is not None
     families = (Conjunctions(parts=4, longest=5), Avoidance(parts=4, longest=5))
@@ -68,13 +68,15 @@ def random_formulas(config: RunConfig, trainer: Trainer, seed: int) -> list[list
         draw_pool(family, config.alphabet, 500, 78_000 + seed, without=trainer.tasks.machines) for family in families
     ]
     world = config.build_world(250, TaskPool.of(machine for pool in pools for machine in pool.machines))
-    found = evaluate(trainer, world, 10_000, 92_000 + seed, greedy=False, belief="open").by_task
+    found = evaluate(trainer, world, episodes, 92_000 + seed, greedy=False, belief="open").by_task
     return [[one.least, one.most, one.tasks, one.success_rate] for one in by_size(found)]
 
 
 def sizes_table(results: list[dict[str, object]]) -> str:
     """Markdown: success on the random formulas by size of machine, the mean over seeds."""
-    methods = list(dict.fromkeys(str(result["method"]) for result in results if "random" in result))
+    methods = list(dict.fromkeys(str(result["method"]) for result in results if result.get("random")))
+    if not methods:
+        return ""
     rates: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for result in results:
         for _, most, tasks, rate in result.get("random", []):  # type: ignore[attr-defined]
@@ -152,9 +154,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out/bench"))
     parser.add_argument("--methods", nargs="+", default=["nrm", "rm", "rnn"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[500, 501, 502, 503, 504])
-    parser.add_argument("--steps", type=int, default=600_000)
-    parser.add_argument("--every", type=int, default=100_000)
+    parser.add_argument("--steps", type=int, default=400_000)
+    parser.add_argument("--every", type=int, default=50_000)
     parser.add_argument("--episodes", type=int, default=500)
+    parser.add_argument("--random", type=int, default=10_000, help="episodes of a thousand random formulas; 0 for none")
     parser.add_argument("--world", default="letter")
     parser.add_argument("--figure", type=Path, help="draw success against frames here")
     options = parser.parse_args()
@@ -167,6 +170,7 @@ def main() -> None:
             options.every,
             options.episodes,
             options.world,
+            options.random,
         )
         for method in options.methods
         for seed in options.seeds

@@ -11,7 +11,7 @@ from nrm.agents import new_trainer
 from nrm.agents.actions import DiscreteActions
 from nrm.agents.networks import NetworkConfig, Sight
 from nrm.agents.networks.egocentric import DIRECTIONS, FILTERS, HEADS, READ, EgocentricNetwork, _offsets
-from nrm.agents.networks.residual import CHANNELS
+from nrm.agents.networks.patches import CHANNELS
 from nrm.agents.ppo import PPO, PPOConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError
@@ -99,8 +99,8 @@ def test_actions_are_told_from_where_the_attended_place_went() -> None:
         moves = net.moves
         assert isinstance(moves, torch.nn.Linear)
         expected = moves.bias + moves.weight[:, 1::2].sum(1)  # one column to the right, for every head
-        torch.testing.assert_close(net.action_scores(before, after)[0], expected, rtol=1e-4, atol=1e-4)
-        torch.testing.assert_close(net.action_scores(before, before)[0], moves.bias, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(net.motion(before, after)[0][0], expected, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(net.motion(before, before)[0][0], moves.bias, rtol=1e-4, atol=1e-4)
 
 
 def drawn_agent(encoder: str = "auto", seed: int = 0) -> PPO:
@@ -114,19 +114,21 @@ def drawn_agent(encoder: str = "auto", seed: int = 0) -> PPO:
 
 def test_surprise_is_what_single_actions_surprise_by_and_what_is_missed_of_what_moves() -> None:
     agent = drawn_agent()
-    rollout = agent.collect().thinned(4)
+    whole = agent.collect()
+    rollout, studied = whole.thinned(4), agent.actor.studied(whole)
+    assert studied.observation.dtype == torch.int64  # numbers of patches
     assert len(rollout.reward) == 4
     net, alone, unseen = agent.policy, [], []
     for time in range(4):
         for env in range(16):
             seen = [column[time, env].unsqueeze(0) for column in (rollout.observation, rollout.final_observation)]
-            scores = net.action_scores(*(net.encoder(one) for one in seen))
+            scores, _ = net.motion(*(net.encoder(one) for one in seen))
             alone.append(-scores.log_softmax(-1)[0, rollout.action[time, env]])
             changed = (seen[0] != seen[1]).any(-1).view(4, 8, 4, 8).amax((1, 3)).flatten()  # 4x4 places of 8x8 pixels
             if 0 < changed.sum() <= 4:
                 there = torch.stack([net.attention(net.encoder(one))[0, :, changed].sum(-1) for one in seen])
                 unseen.append(-there.log().mean())
-    found = agent.actor.surprise(rollout)
+    found = agent.actor.surprise(studied.thinned(4))
     assert found is not None
     expected = torch.stack(alone).mean() + torch.stack(unseen).mean()
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
@@ -134,7 +136,7 @@ def test_surprise_is_what_single_actions_surprise_by_and_what_is_missed_of_what_
 
 @torch.no_grad()
 def surprise(agent: PPO) -> float:
-    found = agent.actor.surprise(agent.collect())
+    found = agent.actor.surprise(agent.actor.studied(agent.collect()))
     assert found is not None
     return float(found)
 

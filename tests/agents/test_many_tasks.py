@@ -38,13 +38,13 @@ def test_the_view_of_a_true_state_and_of_a_belief_by_hand() -> None:
     told = TaskStateMemory(tasks)
     assert told.feature(told.begin(torch.tensor([1, 2]))).tolist() == view[tasks.initial[[1, 2]]].astype("f4").tolist()
 
-    class Sure(AttendingGrounder):
+    class Sure(torch.nn.Module):
         def forward(self, observations: torch.Tensor) -> torch.Tensor:
             """Letters are given: 0.75 for the one shown, 0.25 for `empty`."""
             one_hot = torch.nn.functional.one_hot(observations.long(), 4).float()
             return 0.75 * one_hot + 0.25 * torch.eye(4)[3]
 
-    model = NeuralRewardMachine(Sure(4, (3, 3, 3)), tasks).eval()
+    model = NeuralRewardMachine(Sure(), tasks).eval()
     memory = TaskBeliefMemory(model, None, "open")
     carry = memory.begin(torch.tensor([1, 0]))
     nothing = torch.zeros(2)
@@ -82,6 +82,20 @@ def test_runs_repeat_and_go_on_as_if_never_stopped(method: str) -> None:
     resumed.load_state_dict(again.state_dict())
     resumed.run()
     assert resumed.history == whole.history
+
+
+@pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
+def test_other_encodings_of_tasks_are_seen_in_training_and_in_tests(method: str) -> None:
+    letters = ALPHABET.size
+    trainer = small_run(method, 100, tasks={"count": 12, "encoding": "one-step"})
+    plain = small_run(method, 100)
+    memories: list[Any] = [run.learner.memory for run in (trainer, plain)]
+    assert memories[1].size - memories[0].size == 2 * letters
+    trainer.update()
+    world = BatchedLetters(LetterConfig(**SMALL), TaskPool.of(["F(a & F b)"], ALPHABET), 4)
+    assert evaluate(trainer, world, 8, 0, greedy=False).by_task[0].episodes == 8
+    with pytest.raises(ConfigError, match="unknown task encoding"):
+        small_run(method, 100, tasks={"encoding": "four-step"})
 
 
 def test_each_episode_is_explained_by_its_own_machine() -> None:

@@ -18,7 +18,8 @@ from nrm.agents.networks import NETWORKS, Sight
 from nrm.agents.networks.dynamic import DynamicNetwork
 from nrm.agents.networks.egocentric import EgocentricNetwork
 from nrm.agents.networks.paper import ActorCritic
-from nrm.agents.networks.residual import READ, Patches, ResidualNetwork
+from nrm.agents.networks.patches import Patches
+from nrm.agents.networks.residual import READ, ResidualNetwork
 from nrm.agents.networks.running import RunningFeatures
 from nrm.agents.ppo import PPOConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
@@ -98,6 +99,51 @@ def test_the_memory_decides_what_is_looked_for() -> None:
         seeing, blind = (net.value(features, torch.eye(2)[[row, row]]) for row in (0, 1))
     assert float((seeing[0] - seeing[1]).abs()) > 1e-4
     torch.testing.assert_close(blind[0], blind[1])
+
+
+@pytest.mark.parametrize("wraps", [True, False])
+def test_the_dynamic_network_is_its_definition(wraps: bool) -> None:
+    """Filters written by the memory, a convolution of neighbours, on a torus across the edges, and a full layer."""
+    torch.manual_seed(0)
+    net = DynamicNetwork(Sight((4, 5, 3), None, True, None, wraps), 6, DiscreteActions(4), NetworkConfig())
+    seen, memory = torch.randint(0, 2, (7, 4, 5, 3)), torch.randn(7, 6)
+    found = net.hidden(net.encoder(seen), memory)
+    maps = torch.einsum("nfc,nhwc->nfhw", net.filters(memory).view(7, 16, 3), seen.float()).relu()
+    mode = "circular" if wraps else "constant"
+    near = nn.functional.conv2d(nn.functional.pad(maps, (1, 1, 1, 1), mode=mode), net.near.weight, net.near.bias)
+    expected = net.full(torch.cat([near.relu().flatten(1), net.wanted(memory).relu()], 1)).relu()
+    torch.testing.assert_close(found, expected)
+    parameters = [*net.filters.parameters(), *net.near.parameters(), *net.full.parameters(), *net.wanted.parameters()]
+    ours, theirs = (torch.autograd.grad(one.square().sum(), parameters) for one in (found, expected))
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_pictures_of_letters_are_seen_cell_by_cell() -> None:
+    """What stands next to a letter does not change how it looks, to the policy or to the grounder."""
+    small = {"world": {"size": 3, "letters": 3, "copies": 1}, "tasks": {"count": 12}}
+    run = choose_run(None, "letter-image", "nrm", tasks="reach", steps=10, environments=4, settings=small)
+    trainer = run.build_trainer()
+    assert trainer.model is not None
+    seen = trainer.world.reset(0)
+    other = seen.clone()
+    other[:, :8, 8:16] += 40  # the cell above the middle
+    encoder, grounder = trainer.learner.policy.encoder, trainer.model.grounder
+    readers: list[Any] = [lambda images: encoder(images).view(4, -1, 3, 3), grounder._maps]
+    for maps in readers:
+        changed = (maps(seen) != maps(other)).any(1)
+        assert changed[:, 0, 1].all()
+        assert int(changed.sum()) == 4
+
+
+@pytest.mark.parametrize("method", ["rm", "rnn"])
+def test_what_acting_found_is_what_learning_would_find(method: str) -> None:
+    small = {"world": {"size": 3, "letters": 3, "copies": 1, "steps": 5}, "tasks": {"count": 12}}
+    run = choose_run(None, "letter", method, tasks="reach", steps=10, environments=4, settings=small).build_trainer()
+    actor: Any = run.learner.actor  # type: ignore[attr-defined]
+    rollout = actor.collect()
+    known = actor.judge(rollout)
+    anew = actor.judge(rollout._replace(action=rollout.action.clone()))
+    torch.testing.assert_close(known, anew)
 
 
 def test_small_images_and_vectors_are_refused_with_the_way_out() -> None:

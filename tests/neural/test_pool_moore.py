@@ -76,6 +76,31 @@ def test_a_step_is_the_matrix_of_a_step() -> None:
         np.testing.assert_allclose(after[row].numpy(), expected, atol=1e-6)
 
 
+def test_steps_and_expectations_of_spread_beliefs_are_sums_over_all_states() -> None:
+    tasks = pool()
+    machine = NeuralRewardMachine(MlpGrounder(5, 5), tasks).many
+    assert machine is not None
+    generator = torch.Generator().manual_seed(1)
+    numbers = torch.tensor([5, 0, 2, 2])
+    letters = torch.softmax(torch.randn(4, 5, generator=generator), -1)
+    table = torch.randn(len(tasks.task_of_state), 3, generator=generator)
+    belief = torch.zeros(4, machine.states)
+    for row, number in enumerate(numbers.tolist()):
+        states = tasks.machines[number].states
+        belief[row, :states] = torch.softmax(torch.randn(states, generator=generator), 0)
+    belief[3] = 0
+    belief[3, 1] = 1.0
+    after, seen = machine.step(belief, letters, numbers), machine.expected(belief, numbers, table)
+    for row, number in enumerate(numbers.tolist()):
+        single, reached, mean = tasks.machines[number], np.zeros(machine.states), np.zeros(3)
+        for state in range(single.states):
+            mean += float(belief[row, state]) * table[int(tasks.first[number]) + state].numpy()
+            for letter in range(5):
+                reached[single.next_state(state, letter)] += float(belief[row, state] * letters[row, letter])
+        np.testing.assert_allclose(after[row].numpy(), reached, atol=1e-6)
+        np.testing.assert_allclose(seen[row].numpy(), mean, atol=1e-6)
+
+
 def test_one_grounder_learns_its_symbols_plainly_from_many_tasks() -> None:
     tasks = pool(30)
     torch.manual_seed(0)

@@ -85,3 +85,11 @@ def test_new_episodes_have_the_last_word_on_what_a_burst_brought() -> None:
     again = BurstPolicy(0.003)
     again.load_state_dict(policy.state_dict())
     assert again == policy
+
+
+def test_a_burst_that_ran_out_of_epochs_has_not_settled() -> None:
+    policy = BurstPolicy(0.003)
+    policy.learned(0.5, 0.04, 0.04, settled=False)
+    assert verdicts(policy, 0.04) == ["learn"]
+    policy.learned(0.04, 0.03, 0.03)
+    assert verdicts(policy, 0.03) == ["as good as it gets"]

@@ -10,8 +10,11 @@ from torch import Tensor, nn
 from nrm.agents.actions import head_for
 from nrm.agents.networks import NetworkConfig, Sight, network_kind
 from nrm.agents.networks.running import RunningFeatures
+from nrm.agents.networks.trunk import SharedTrunk
 from nrm.envs.world import BatchedWorld, ManyTasksWorld, tasks_of
 from nrm.errors import ConfigError
+from nrm.neural.attention import changed_places, missed
+from nrm.neural.patches import DistinctPatches
 from nrm.tracking import Memory, Seen, begin, reset
 
 
@@ -36,6 +39,9 @@ class Rollout(NamedTuple):
     """The true letter that was read: for evaluation alone."""
     task: Tensor
     """The number of the task; 0 where there is one."""
+    moved: Tensor
+    """(time, envs, places) 1.0 where what was seen before an action differs from what was seen after it; no places
+    where nobody has looked yet, see `Actor.studied`."""
 
     @property
     def done(self) -> Tensor:
@@ -67,9 +73,10 @@ class Actor:
         self.observation = world.reset(seed)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            endless, wraps = world.frames is None, getattr(world, "wraps", False)
-            seen = tuple(world.shape), self._sample(), endless, getattr(world, "parts", None), wraps
-            sight = Sight(*seen, getattr(memory, "view_letters", None))
+            endless, parts = world.frames is None, getattr(world, "parts", None)
+            wraps, cells = getattr(world, "wraps", False), getattr(world, "cells", False)
+            letters = getattr(memory, "view_letters", None)
+            sight = Sight(tuple(world.shape), self._sample(), endless, parts, wraps, cells, letters)
             self.net: Any = network_kind(world, network).build(sight, memory.size, self.head, network)
         self.generator = torch.Generator().manual_seed(seed)
         self.parameters = list(self.net.parameters())
@@ -83,11 +90,16 @@ class Actor:
         self._features: Tensor | None = None
         self._policy: Tensor | None = None
         self._reached: Tensor | None = None
+        # What acting found of the last rollout, whose actions tell it from others: scores and values of each step.
+        self._said: list[tuple[Tensor, Tensor]] = []
+        self._acted: Tensor | None = None
         # The policy is a table where all pairs of a frame and a memory are about as many as a rollout has steps.
         rows = None if world.frames is None or memory.table is None else len(world.frames) * len(memory.table)
         self._tabled = rows is not None and rows <= 4 * steps * world.count
         self._many = tasks_of(world) is not None
         self._one_task = torch.zeros(world.count, dtype=torch.int64)
+        self._unmoved = torch.zeros(world.count, 0)
+        self._patches: DistinctPatches | None = None
         self.carry = begin(memory, world.count, self.task)
 
     @property
@@ -109,8 +121,9 @@ class Actor:
         # The noise of a rollout is drawn at once.
         noise = self.head.noise((self.steps, world.count), self.generator)
         task = self.task
+        self._said = []
         for step in range(self.steps):
-            action = self.head.sample(self._logits(), noise[step])
+            action = self.head.sample(self._scores(), noise[step])
             batch = world.step(action)
             label, _, state = world.truth
             features = self.net.summary(self.features(batch.final_observation)) if memory.learns else None
@@ -118,18 +131,19 @@ class Actor:
             seen = Seen(batch.final_observation, features, action, batch.reward, told, label)
             reached = memory.read(self.carry, seen)
             shown = (batch.final_observation, reached, state, label, task)
-            columns.append((self.observation, self.carry, action, *batch[1:4], *shown))
+            columns.append((self.observation, self.carry, action, *batch[1:4], *shown, self._unmoved))
             task = self.task
             self.carry = reset(memory, reached, batch.terminated | batch.truncated, task)
             self.observation = batch.observation
         rollout = Rollout(*map(torch.stack, zip(*columns, strict=True)))
+        self._acted = rollout.action if self._said else None
         if isinstance(self.net.encoder, RunningFeatures):
             self.net.encoder.notice(rollout.observation.flatten(0, 1))
         return rollout
 
     def updated(self) -> None:
         """The networks have changed: what was computed once is computed anew."""
-        self._features = self._policy = self._reached = None
+        self._features = self._policy = self._reached = self._acted = self._patches = None
         if isinstance(self.net.encoder, RunningFeatures):
             self.net.encoder.settle()
 
@@ -162,24 +176,60 @@ class Actor:
         logits, values = self.net(self._encode(rollout.observation).flatten(0, 1), memory.flatten(0, 1))
         return logits.view(*leading, -1), values.view(leading)
 
+    @torch.no_grad()
+    def studied(self, rollout: Rollout, motion: bool = True) -> Rollout:
+        """A rollout to learn from again and again: what its images have in common is found once.
+
+        Where the network's encoder can tell distinct patches, and these are few, observations become numbers of
+        patches, (time, envs, places), until the networks are updated. With `motion`, what moves is found for networks
+        that learn from it.
+        """
+        if self.world.frames is not None:
+            return rollout
+        size, patches = getattr(self.net.encoder, "places", None), getattr(self.net.encoder, "distinct", None)
+        if motion and size is not None and hasattr(self.net, "motion"):
+            before, after = rollout.observation.flatten(0, 1), rollout.final_observation.flatten(0, 1)
+            rollout = rollout._replace(moved=changed_places(before, after, size).view(*rollout.reward.shape, -1))
+        # What an action led to is the next observation, unless an episode or the rollout ended.
+        own = rollout.done.clone()
+        own[-1] = True
+        self._patches = (
+            None
+            if patches is None
+            else patches(torch.cat([rollout.observation.flatten(0, 1), rollout.final_observation[own]]))
+        )
+        if self._patches is None:
+            return rollout
+        steps = rollout.reward.numel()
+        here = self._patches.numbers[:steps].view(*rollout.reward.shape, -1)
+        reached = here.roll(-1, 0)
+        reached[own] = self._patches.numbers[steps:]
+        return rollout._replace(observation=here, final_observation=reached)
+
     def surprise(self, rollout: Rollout) -> Tensor | None:
         """How badly what moves is seen: how much attention misses of it, and how badly it tells actions.
 
         The latter is the mean of -log of the probability of each action, told from what was seen before and after it.
-        None for networks that do not tell (those without `action_scores`), and where observations are listed.
+        None for networks that do not tell (those without `motion`), and where observations are listed. The rollout is
+        one that was studied.
         """
-        scores = getattr(self.net, "action_scores", None)
-        if scores is None or self.world.frames is not None:
+        motion = getattr(self.net, "motion", None)
+        if motion is None or self.world.frames is not None:
             return None
         images = torch.stack([rollout.observation, rollout.final_observation]).flatten(1, 2)
-        both = self._encode(images)
-        log_probs, _ = self.head.evaluate(scores(*both), rollout.action.flatten(0, 1))
-        unseen: Tensor = self.net.missed(*both, *images)
-        return unseen - log_probs.mean()
+        scores, looks = motion(*self._encode(images))
+        log_probs, _ = self.head.evaluate(scores, rollout.action.flatten(0, 1))
+        return missed(looks, rollout.moved.flatten(0, 1)) - log_probs.mean()
 
     @torch.no_grad()
     def judge(self, rollout: Rollout) -> tuple[Tensor, Tensor]:
-        """What `evaluate` gives, without gradient, and in parts of some steps: what fits a cache is faster."""
+        """What `evaluate` gives, without gradient: of the last rollout, what acting found already.
+
+        Else it is found in parts of some steps: what fits a cache is faster.
+        """
+        if rollout.action is self._acted:
+            scores, values = zip(*self._said, strict=True)
+            return torch.stack(scores), torch.stack(values)
         whole = self._tabled or self.memory.learns
         steps = self.steps if whole else max(1, 256 // self.world.count)
         parts = (Rollout(*columns) for columns in zip(*(torch.split(one, steps) for one in rollout), strict=True))
@@ -199,11 +249,15 @@ class Actor:
             following[cut] = self.net.value(self.features(rollout.final_observation[cut]), final)
         return following
 
-    def _logits(self) -> Tensor:
-        """(envs, scores) of the policy, here and now."""
+    def _scores(self) -> Tensor:
+        """(envs, scores) of the policy, here and now. Where actor and critic share most, values are found along."""
         if not self._tabled:
-            logits: Tensor = self.net.logits(self.features(self.observation), self.memory.feature(self.carry))
-            return logits
+            features, memory = self.features(self.observation), self.memory.feature(self.carry)
+            if not isinstance(self.net, SharedTrunk):
+                logits: Tensor = self.net.logits(features, memory)
+                return logits
+            self._said.append(self.net(features, memory))
+            return self._said[-1][0]
         if self._policy is None:
             table, frames = self.memory.table, self.world.frames
             assert table is not None
@@ -226,6 +280,10 @@ class Actor:
         if self.world.frames is not None:
             table: Tensor = self.net.encoder(self.world.frames)
             return table.index_select(0, observation.flatten()).view(*observation.shape, -1)
+        if self._patches is not None and observation.dtype == torch.int64:
+            numbers = observation.flatten(0, -2)
+            gathered: Tensor = self.net.encoder(self._patches._replace(numbers=numbers))
+            return gathered.view(*observation.shape[:-1], -1)
         leading = observation.shape[: observation.dim() - len(self.world.shape)]
         encoded: Tensor = self.net.encoder(observation.flatten(0, len(leading) - 1))
         return encoded.view(*leading, -1)

@@ -149,8 +149,10 @@ class PPO:
         level = None
         if self._level is not None:
             level, self._level = levels(rollout.reward, rollout.done, self._level)
+        inverse = config.inverse_weight_at(progress)
+        studied = actor.studied(rollout, motion=inverse > 0)
         with torch.no_grad():
-            scores, values = actor.judge(rollout)
+            scores, values = actor.judge(studied)
             log_probs, _ = actor.head.evaluate(scores, rollout.action)
             advantage = advantages(
                 config.scaled(rollout.reward, rollout.terminated, progress, level),
@@ -164,10 +166,9 @@ class PPO:
         # What a minibatch takes from: columns like those of the rollout, (time, envs).
         known = torch.stack([log_probs, values, advantage])
         rate, weight = config.learning_rate_at(progress), config.entropy_weight_at(progress)
-        inverse = config.inverse_weight_at(progress)
         found = []
         for _ in range(config.epochs):
-            for part, rows in self._minibatches(rollout, known):
+            for part, rows in self._minibatches(studied, known):
                 losses = self._losses(part, *rows)
                 policy_loss, value_loss, entropy = losses
                 loss = policy_loss + config.critic_weight * value_loss - weight * entropy

@@ -19,8 +19,13 @@ def grounder_on(world: BatchedWorld, name: str, symbols: int) -> nn.Module:
         together: nn.Module = kind.from_parts(parts, symbols)
         return together
     if name == "auto":  # images without end are images of ever new layouts
-        one_place = getattr(world, "one_place", False)
-        many = tasks_of(world) is not None
-        return grounder_for(world.shape, symbols, endless=world.frames is None, one_place=one_place, many=many)
+        return grounder_for(
+            world.shape,
+            symbols,
+            endless=world.frames is None,
+            one_place=getattr(world, "one_place", False),
+            many=tasks_of(world) is not None,
+            cells=getattr(world, "cells", False),
+        )
     made: nn.Module = GROUNDERS[name].from_shape(world.shape, symbols)
     return made

@@ -83,7 +83,8 @@ class Shortcuts(MachineOptions):
             data = {"family": family, "tasks": len(pool), "count": digits(found.count), **family_json(found)}
             print(json.dumps(data, indent=2))
             return 0
-        print(f"{len(pool):,} tasks of the family {family} over {listing(pool.alphabet.symbols)}")
+        tasks = "1 task" if len(pool) == 1 else f"{len(pool):,} tasks"
+        print(f"{tasks} of the family {family} over {listing(pool.alphabet.symbols)}")
         print(verdict(found))
         return 0
 

@@ -105,7 +105,7 @@ def verdict(found: PoolShortcuts) -> str:
     if found.groundable:
         return "Their rewards together can teach every symbol."
     sets = "; ".join("{" + listing(names) + "}" for names in found.confusable)
-    return f"However long one trains, their rewards cannot tell apart: {sets}. Further tasks may."
+    return f"However long one trains, their rewards cannot tell apart: {sets}. Other tasks may."
 
 
 def _print(title: str, headings: dict[str, str], rows: Sequence[Mapping[str, object]]) -> None:

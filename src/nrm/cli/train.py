@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 import warnings
@@ -326,7 +327,8 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     print(f"{how_many}; mean return of the last {recent}: {history.mean_return():.1f}, success {succeeded:.0%}")
     if history.accuracy:
         _, plain, _, modulo = history.accuracy[-1]
-        print(f"grounding accuracy {plain:.1%} plain, {modulo:.1%} modulo shortcuts")
+        known = "" if math.isnan(modulo) else f", {modulo:.1%} modulo shortcuts"
+        print(f"grounding accuracy {plain:.1%} plain{known}")
     if (borders := trainer.borders()) is not None and borders.near == borders.near:  # nothing is near where it is NaN
         print(f"within {borders.within:g} of a border between symbols {borders.near:.1%}, elsewhere {borders.far:.1%}")
     if (learned := folder.machines()) is not None:

@@ -15,7 +15,7 @@ from nrm.families.listed import Listed
 from nrm.families.registry import Family, family_of
 from nrm.logic import Formula
 from nrm.logic.ltlf.formula import atom
-from nrm.machines import Alphabet, MooreMachine, Task, TaskPool
+from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskPool
 from nrm.machines.rewards import RewardScheme
 
 IDLE = "empty"
@@ -51,10 +51,14 @@ class PoolConfig:
     Tests take the world as it is. The world's own limit when absent."""
     teach: float = 0.0
     """Share of the episodes whose task is chosen to tell symbols apart that are still confusable; 0 for none."""
+    encoding: str = "two-step"
+    """What the policy sees of a task: two-step (which letters help and hurt now and next), one-step (now), three-step
+    (now, next and after), or a module:name."""
 
     def __post_init__(self) -> None:
         if self.curriculum not in get_args(Curriculum):
             raise ConfigError(unknown("curriculum", self.curriculum, get_args(Curriculum)))
+        _ = ENCODINGS[self.encoding]  # an error where there is no such thing
         for name in ("teach", "passed"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"tasks.{name} is a share from 0 to 1, not {getattr(self, name)}")

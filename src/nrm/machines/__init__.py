@@ -19,13 +19,15 @@ from nrm.machines.pool import TaskPool
 from nrm.machines.reward_machine import FallOff, Outputs, Overlap, RewardMachine
 from nrm.machines.rewards import RewardScheme, levels, with_rewards
 from nrm.machines.task import MachineLike, Task, as_machine, as_machines, compile_formula
-from nrm.machines.view import task_view, view_width
+from nrm.machines.view import ENCODINGS, LookAhead, TaskEncoding, task_view, view_columns, view_width
 
 __all__ = [
+    "ENCODINGS",
     "Alphabet",
     "Difference",
     "FallOff",
     "LevelCodec",
+    "LookAhead",
     "MachineLike",
     "MooreMachine",
     "Outputs",
@@ -35,6 +37,7 @@ __all__ = [
     "RewardScheme",
     "Run",
     "Task",
+    "TaskEncoding",
     "TaskPool",
     "as_machine",
     "as_machines",
@@ -59,6 +62,7 @@ __all__ = [
     "task_view",
     "text_picture",
     "until_over",
+    "view_columns",
     "view_width",
     "with_rewards",
 ]

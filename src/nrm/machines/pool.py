@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +15,7 @@ from nrm.errors import MachineError, listing
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine, amount_of_letters
 from nrm.machines.task import MachineLike, Task, as_machine
+from nrm.machines.view import TWO_STEP, TaskEncoding
 
 _DECIMALS = 6
 
@@ -29,6 +30,8 @@ class TaskPool:
     machines: tuple[MooreMachine, ...]
     names: tuple[str, ...]
     """What each asks for, as people read it."""
+    encoding: TaskEncoding = TWO_STEP
+    """How policies see their states."""
 
     def __post_init__(self) -> None:
         if not self.machines:
@@ -126,7 +129,17 @@ class TaskPool:
 
     def subset(self, tasks: Sequence[int]) -> TaskPool:
         """The pool of some of the tasks, in the order given."""
-        return TaskPool(tuple(self.machines[task] for task in tasks), tuple(self.names[task] for task in tasks))
+        machines = tuple(self.machines[task] for task in tasks)
+        return TaskPool(machines, tuple(self.names[task] for task in tasks), self.encoding)
+
+    def seen_as(self, encoding: TaskEncoding) -> TaskPool:
+        """The same tasks, whose states policies see in another way."""
+        return self if encoding == self.encoding else replace(self, encoding=encoding)
+
+    @cached_property
+    def view(self) -> FloatArray:
+        """(states, width) what policies see from each state of `union`."""
+        return self.encoding.table(self.union)
 
     def __repr__(self) -> str:
         return (

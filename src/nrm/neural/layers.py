@@ -8,6 +8,7 @@ from math import prod
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import fold
 
 
 class FlatFeatures(nn.Module):
@@ -45,3 +46,15 @@ def waves(numbers: Tensor, ways: Tensor) -> Tensor:
     """
     angles = numbers @ ways
     return torch.cat([numbers, angles.sin(), angles.cos()], -1)
+
+
+def narrow_convolution(layer: nn.Conv2d, maps: Tensor) -> Tensor:
+    """(n, out, rows, columns): a 3x3 convolution of maps (n, channels, rows, columns) to very few channels.
+
+    What each place says of itself and of its neighbours, added up where it is said: one product, and faster than
+    convolutions that are made for many channels.
+    """
+    weight = layer.weight.flip(2, 3).permute(0, 2, 3, 1).flatten(0, 2)
+    said = torch.matmul(weight, maps.flatten(2))
+    assert layer.bias is not None
+    return fold(said, maps.shape[2:], kernel_size=3, padding=1) + layer.bias[:, None, None]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from nrm.errors import ContradictionError, EpisodeError, LimitError
 from nrm.machines import LevelCodec
@@ -70,6 +70,10 @@ class NeuralRewardMachine(SymbolReader):
     "categorical"`; for propositions that is the joint distribution over their 2^n combinations), or of each
     proposition by itself (`"independent"`). A `RecurrentGrounder` reads whole episodes instead of single observations.
     """
+
+    def reading(self, grounder: nn.Module) -> NeuralRewardMachine:
+        """The same machine behind another grounder; nothing is copied."""
+        return NeuralRewardMachine(grounder, self.machine, self.emission)
 
     def forward(
         self, observations: Values, lengths: Tensor | Sequence[int] | None = None, method: ChainMethod = "auto"
@@ -142,8 +146,7 @@ class NeuralRewardMachine(SymbolReader):
         batch = pack(observations, lengths)
         with torch.no_grad():
             beliefs = self.forward(observations, lengths)
-            letters = self.letter_probs(beliefs.symbols)
-        chosen = (values.argmax(-1) for values in (letters, beliefs.states, beliefs.rewards))
+        chosen = (self.letters(beliefs.symbols), beliefs.states.argmax(-1), beliefs.rewards.argmax(-1))
         return Crisp(*(torch.where(batch.mask, values, -1) for values in chosen))
 
     def of_task(self, number: int) -> NeuralRewardMachine:

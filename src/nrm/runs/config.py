@@ -15,7 +15,7 @@ from nrm.envs import WORLDS, BatchedWorld, End, WorldKind, find_world
 from nrm.envs.worlds import TaskSpace
 from nrm.errors import ConfigError, listing, unknown
 from nrm.families import PoolConfig, draw_pool
-from nrm.machines import Alphabet, MooreMachine, Task, TaskPool, is_machine_file, task_of_machine_file
+from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskPool, is_machine_file, task_of_machine_file
 from nrm.machines.alphabet import alphabet_of
 from nrm.machines.formats.task_file import task_from_toml, task_toml
 from nrm.runs.sections import (
@@ -97,10 +97,12 @@ class RunConfig:
         """The tasks that episodes are drawn from; None where there is one task."""
         if self.tasks is None:
             return None
-        kept: Callable[[], TaskPool | None] | None = vars(self).get("_kept")
-        if kept is not None:
-            return kept()
         drawn: PoolConfig = self.settings["tasks"]
+        kept: Callable[[], TaskPool | None] | None = vars(self).get("_kept")
+        found = self._drawn(drawn) if kept is None else kept()
+        return None if found is None else found.seen_as(ENCODINGS[drawn.encoding])
+
+    def _drawn(self, drawn: PoolConfig) -> TaskPool:
         alphabet, events = self._task_space()
         family = self.settings["family"]
         return draw_pool(

@@ -76,11 +76,11 @@ def preset(name: str) -> Preset:
 
 MANY_SECTIONS = ("tasks", "family")
 """Sections of runs with many tasks."""
-_LARGE = {"epochs": 2, "minibatch": 1024, "discount": 0.94, "entropy_weight": 0.01, "final_entropy_weight": 0.001}
-MANY = Preset(256, {"algorithm": _LARGE})
-"""Where every episode has one of many tasks: episodes are short, and rollouts large. See `docs/many-tasks.md`."""
+_SHORT = {"discount": 0.94, "entropy_weight": 0.01, "final_entropy_weight": 0.001}
+MANY = Preset(64, {"algorithm": _SHORT})
+"""Where every episode has one of many tasks, and all is seen at once: episodes are short. See `docs/many-tasks.md`."""
 MANY_IMAGES = Preset(64)
-"""The same from images, where learning to see takes more steps of descent and not more of the world."""
+"""The same from images in which the agent has to find itself: ways are longer, and chance finds them for longer."""
 
 MANY_VECTORS = Preset(
     256,
@@ -129,7 +129,10 @@ _BY_OBSERVATION = {"image": MANY_IMAGES, "position": MANY_VECTORS, "lidar": MANY
 
 def many_preset(world: str) -> Preset:
     """What suits a world where every episode has one of many tasks."""
-    return _BY_OBSERVATION.get(getattr(find_world(world)[1], "observation", ""), MANY)
+    config = find_world(world)[1]
+    if getattr(config, "centred", False):
+        return MANY
+    return _BY_OBSERVATION.get(getattr(config, "observation", ""), MANY)
 
 
 def algorithm_for(world: str, algorithm: str, tasks: str | None = None) -> str:

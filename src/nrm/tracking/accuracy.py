@@ -115,9 +115,7 @@ class AccuracyMeter:
 def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.int64]:
     """(n,) the most probable letters."""
     with torch.no_grad():
-        letters: NDArray[np.int64] = (
-            model.letter_probs(model.ground(observations, check=False)).argmax(-1).cpu().numpy()
-        )
+        letters: NDArray[np.int64] = model.letters(model.ground(observations, check=False)).cpu().numpy()
     return letters
 
 

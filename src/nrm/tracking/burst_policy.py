@@ -83,14 +83,15 @@ class BurstPolicy:
             return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}")
         return Decision("learn", f"loss {loss:.4f} is more than learning has settled at, {self.reached:.4f}")
 
-    def learned(self, before: float, after: float, train: float | None = None) -> None:
+    def learned(self, before: float, after: float, train: float | None = None, settled: bool = True) -> None:
         """Take in what a burst brought: the loss of what it learned from before, and of held-out episodes after.
 
         `train`: the loss of what it learned from after. Where that is far below, the grounder knows its episodes by
-        heart, and learning has not settled: further episodes would teach it more.
+        heart, and learning has not settled: further episodes would teach it more. `settled`: whether it ended by
+        itself, and not because all its epochs were done.
         """
         by_heart = train is not None and after > GAP * max(train, self.target)
-        self.reached = 0.0 if by_heart else after
+        self.reached = after if settled and not by_heart else 0.0
         self.judged = False
         if after > GAIN * before:
             self._judge(True)

@@ -146,7 +146,8 @@ class Grounding:
         self._kept = self._most_telling([*self._kept, *fresh])
         before, _ = self._surprise(self._batch(self._kept))
         record = fit(self.model, self._buffer(self._kept), "grounding", settings)
-        self._policy.learned(before, record.best.held_out, record.best.train)
+        best = record.best
+        self._policy.learned(before, best.held_out, best.train, best.stopped != "all epochs done")
         self._memory.refresh()
         self._forget()
         return Burst(loss, explained, record, decision)

@@ -85,8 +85,18 @@ def reset(memory: Memory, carry: Tensor, done: Tensor, task: Tensor | None = Non
     """The carry with a new beginning where an episode is done (envs,); task: as in `begin`, of the episodes now."""
     if not bool(done.any()):
         return carry
+    if task is not None and isinstance(memory, TaskMemory):
+        rows = done.nonzero().squeeze(1)
+        return carry.index_copy(0, rows, memory.begin(task[rows]))
     shape = (-1,) + (1,) * (carry.dim() - 1)
-    return torch.where(done.view(shape), begin(memory, 1, task), carry)
+    return torch.where(done.view(shape), memory.start(1), carry)
+
+
+def read_symbols(model: NeuralRewardMachine, symbols: Tensor, belief: Belief) -> Tensor:
+    """What a machine moves by, from what the grounder says: as it is, or the most probable letter for certain."""
+    if belief == "crisp" and model.counts:  # the class of the best letter, which need not be the best class
+        return model.letter_probs((symbols > 0.5).to(symbols.dtype))
+    return read_as(model.letter_probs(symbols), belief)
 
 
 def read_as(letters: Tensor, belief: Belief) -> Tensor:
@@ -163,7 +173,7 @@ class BeliefMemory:
         if self._frames is None:
             return
         if self.model.recurrence is None:
-            letters = read_as(self.model.letter_probs(self.model.ground(self._frames, check=False)), self.belief)
+            letters = read_symbols(self.model, self.model.ground(self._frames, check=False), self.belief)
             self._listed = ListedBeliefStep(self.model, self.belief, letters)
         else:
             self._encoded = self.model.recurrence.encode(self._frames)
@@ -184,7 +194,7 @@ class BeliefMemory:
         if self._listed is not None:
             return self._listed(carry, seen.observation, seen.reward)
         symbols, after = self._said(carry, seen.observation)
-        letters = read_as(self.model.letter_probs(symbols), self.belief)
+        letters = read_symbols(self.model, symbols, self.belief)
         reached = self._step(carry, letters, seen.reward)
         return reached if after is None else torch.cat([reached, after], 1)
 

@@ -11,14 +11,14 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from nrm.machines import LevelCodec, TaskPool, task_view
+from nrm.machines import LevelCodec, TaskPool
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking.memories import Belief, Memory, Seen, read_as
 
 
 def view_table(tasks: TaskPool) -> Tensor:
     """(states, width) the view from each state of all tasks."""
-    return torch.tensor(task_view(tasks.union), dtype=torch.float32)
+    return torch.tensor(tasks.view, dtype=torch.float32)
 
 
 class TaskStateMemory:
@@ -28,6 +28,7 @@ class TaskStateMemory:
     learns = False
 
     def __init__(self, tasks: TaskPool) -> None:
+        self._encoding = tasks.encoding
         self.table: Tensor | None = view_table(tasks)
         self.size = int(self.table.shape[1])
         self.view_letters = tasks.alphabet.size
@@ -63,7 +64,7 @@ class TaskStateMemory:
 
     def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskStateMemory:  # noqa: ARG002
         """The same memory for other tasks."""
-        return TaskStateMemory(tasks)
+        return TaskStateMemory(tasks.seen_as(self._encoding))
 
 
 class TaskBeliefMemory:
@@ -84,11 +85,10 @@ class TaskBeliefMemory:
         self.belief: Belief = belief
         self._machines = model.many
         self._tasks = model.many.tasks
-        view = view_table(self._tasks)
-        self.size = int(view.shape[1])
+        self._view = view_table(self._tasks)
+        self.size = int(self._view.shape[1])
         self.view_letters = self._tasks.alphabet.size
         # Padding, which no belief is in, has the last row.
-        self._view = torch.cat([view, torch.zeros(1, self.size)])
         outputs = torch.tensor(self._tasks.union.outputs, dtype=torch.float32)
         self._outputs = torch.cat([outputs, torch.full((1,), float("inf"))])
         self._slack = LevelCodec(self._tasks.levels).slack
@@ -117,8 +117,7 @@ class TaskBeliefMemory:
         return self._carry(belief, level, task)
 
     def _carry(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
-        rows = self._machines.rows(task, self._states)
-        view = torch.bmm(belief.unsqueeze(1), self._view[rows]).squeeze(1)
+        view = self._machines.expected(belief, task, self._view)
         return torch.cat([view, belief, level.unsqueeze(1), task.to(view.dtype).unsqueeze(1)], 1)
 
     @torch.no_grad()
@@ -126,7 +125,11 @@ class TaskBeliefMemory:
         """One step of the recursion, each environment by its own machine."""
         letters = self.letters(carry, seen.observation)
         task = self.task(carry)
-        belief = self._machines.step(self.states(carry), read_as(letters, self.belief), task)
+        if self.belief == "crisp" and self.model.counts:
+            letters = (letters > 0.5).to(letters.dtype)  # of propositions, each by itself
+        else:
+            letters = read_as(letters, self.belief)
+        belief = self._machines.step(self.states(carry), letters, task)
         level = self.level(carry) + seen.reward
         if self.belief == "conditioned":
             belief = self._weighed(belief, level, task)
@@ -168,7 +171,8 @@ class TaskBeliefMemory:
 
     def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskBeliefMemory:
         """The same grounder for other tasks."""
-        model = NeuralRewardMachine(self.model.grounder, tasks, self.model.emission).eval()
+        seen = tasks.seen_as(self._tasks.encoding)
+        model = NeuralRewardMachine(self.model.grounder, seen, self.model.emission).eval()
         return TaskBeliefMemory(model, frames, belief or self.belief)
 
 
@@ -235,4 +239,4 @@ class ToldTaskMemory(torch.nn.Module):
 
     def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> ToldTaskMemory:  # noqa: ARG002
         """The same for other tasks."""
-        return ToldTaskMemory(self.memory.on(frames), tasks)
+        return ToldTaskMemory(self.memory.on(frames), tasks.seen_as(self._tasks.encoding))

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
+from nrm.agents.networks.patches import Patches
 from nrm.agents.networks.registry import MOST_CELLS, NETWORKS, NetworkConfig, NetworkKind, Sight
-from nrm.agents.networks.residual import Patches
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
+from nrm.neural.patches import OVERLAPPING
 
 FILTERS = 16
 """Maps that the memory writes."""
 CHANNELS = 32
+FAINT = 1e-3
+"""Spread of features, as a share of the largest, below which they are not made larger."""
 READ = 64
 """Width of what memories that learn read."""
 
@@ -36,6 +40,35 @@ class Cells(nn.Module):
         return numbers.float().flatten(1)
 
 
+class WrappedAround(torch.autograd.Function):
+    """Maps (n, height, width, channels) with a rim of one cell more on every side, where opposite edges meet.
+
+    torch's circular padding is for channels in front, around which convolutions of so few of them are slow.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, maps: Tensor) -> Tensor:  # noqa: ARG004
+        """(n, height + 2, width + 2, channels)."""
+        count, height, across, channels = maps.shape
+        wrapped = maps.new_empty(count, height + 2, across + 2, channels)
+        wrapped[:, 1:-1, 1:-1] = maps
+        wrapped[:, 0, 1:-1], wrapped[:, -1, 1:-1] = maps[:, -1], maps[:, 0]
+        wrapped[:, :, 0], wrapped[:, :, -1] = wrapped[:, :, -2], wrapped[:, :, 1]
+        return wrapped
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:  # noqa: ARG004
+        """What flows into the rim flows on to the edges that it copies."""
+        (gradient,) = gradients
+        rows = gradient[:, 1:-1].clone()
+        rows[:, 0] += gradient[:, -1]
+        rows[:, -1] += gradient[:, 0]
+        whole = rows[:, :, 1:-1].clone()
+        whole[:, :, 0] += rows[:, :, -1]
+        whole[:, :, -1] += rows[:, :, 0]
+        return whole
+
+
 class DynamicNetwork(SharedTrunk):
     """Actor and critic on maps of features that are mixed as the memory says.
 
@@ -53,13 +86,17 @@ class DynamicNetwork(SharedTrunk):
                 "--network.encoder paper"
             )
         small = max(sight.shape[:2]) <= MOST_CELLS
-        self.encoder = Cells(sight.shape) if small else Patches(sight.shape, sight.sample if config.normalise else None)
+        sample = sight.sample if config.normalise else None
+        side = 2 if sight.cells else OVERLAPPING
+        self.encoder = Cells(sight.shape) if small else Patches(sight.shape, sample, side)
         places = self.encoder.places
         channels = self.encoder.width // (places[0] * places[1])
         self._map = (channels, *places)
+        self.mixed = None if small else _whitening(self.encoder, sample, channels)
         self.filters = nn.Linear(memory, channels * FILTERS)
         self.wanted = nn.Linear(memory, READ)
-        self.near = nn.Conv2d(FILTERS, CHANNELS, 3, padding=1, padding_mode="circular" if sight.wraps else "zeros")
+        self._wraps = sight.wraps
+        self.near = nn.Conv2d(FILTERS, CHANNELS, 3)
         self.full = nn.Linear(CHANNELS * places[0] * places[1] + READ, 128)
         self.actor = head.layer(128)
         self.critic = nn.Linear(128, 1)
@@ -76,12 +113,44 @@ class DynamicNetwork(SharedTrunk):
     def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
         """(n, 128) from features (n, width) and memory (n, memory)."""
         channels, *places = self._map
+        cells = places[0] * places[1]
         filters = self.filters(memory).view(-1, FILTERS, channels)
-        maps = torch.bmm(filters, features.reshape(-1, channels, places[0] * places[1])).relu()
-        maps = self.near(maps.view(-1, FILTERS, *places)).relu()
-        joined = torch.cat([maps.flatten(1), self.wanted(memory).relu()], 1)
-        result: Tensor = self.full(joined).relu()
-        return result
+        # Channels come last in memory all the way: convolutions of few channels are faster so.
+        shift: Tensor | None = None
+        if self.mixed is not None:  # to mix the few filters is the same as to mix what all places show
+            shift = filters @ self.mixed.bias
+            filters = filters @ self.mixed.weight
+        maps = torch.bmm(features.reshape(-1, channels, cells).transpose(1, 2), filters.transpose(1, 2))
+        maps = (maps if shift is None else maps + shift.unsqueeze(1)).relu().view(-1, *places, FILTERS)
+        if self._wraps:
+            maps = WrappedAround.apply(maps)  # type: ignore[no-untyped-call]
+        layer, whole = self.near, self.full.weight
+        around = 0 if self._wraps else 1
+        maps = nn.functional.conv2d(maps.permute(0, 3, 1, 2), layer.weight, layer.bias, padding=around).relu()
+        # The full layer knows its inputs channel by channel; to turn its few weights is cheaper than all maps.
+        seen = whole[:, : CHANNELS * cells].view(-1, CHANNELS, cells).transpose(1, 2).flatten(1)
+        told = nn.functional.linear(self.wanted(memory).relu(), whole[:, CHANNELS * cells :], self.full.bias)
+        return (nn.functional.linear(maps.permute(0, 2, 3, 1).flatten(1), seen) + told).relu()
+
+
+@torch.no_grad()
+def _whitening(encoder: nn.Module, sample: Tensor | None, channels: int) -> nn.Linear:
+    """A layer that, at first, makes features of a sample's places uncorrelated and of unit spread.
+
+    What most places show is then nothing, and each other thing a direction of its own, as in grids of zeros and ones.
+    Otherwise what things have in common drowns what tells them apart.
+    """
+    layer = nn.Linear(channels, channels)
+    if sample is None:
+        return layer
+    shown = encoder(sample).view(len(sample), channels, -1).transpose(1, 2).flatten(0, 1)
+    centre = shown.mean(0)
+    values, vectors = torch.linalg.eigh(torch.cov(shown.T))
+    scales = (values.clamp(min=0) + FAINT * values[-1]).rsqrt()
+    weight = vectors @ torch.diag(scales) @ vectors.T
+    layer.weight.copy_(weight)
+    layer.bias.copy_(-weight @ centre)
+    return layer
 
 
 def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> DynamicNetwork:

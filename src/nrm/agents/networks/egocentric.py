@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
+from nrm.agents.networks.patches import CHANNELS, Patches
 from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
-from nrm.agents.networks.residual import CHANNELS, Patches
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
-from nrm.neural.attention import changed_places, missed
+from nrm.neural.layers import narrow_convolution
 
 FILTERS = 16
 """Maps that the memory writes."""
@@ -83,19 +83,17 @@ class EgocentricNetwork(SharedTrunk):
 
     def attention(self, features: Tensor) -> Tensor:
         """(n, heads, places): how much the agent is taken to be at each place; features (n, width)."""
-        scores = self.looks(features.reshape(-1, *self._map)).flatten(2) + self.place
+        scores = narrow_convolution(self.looks, features.reshape(-1, *self._map)).flatten(2) + self.place
         return torch.softmax(SHARPNESS * scores, -1)
 
-    def action_scores(self, features: Tensor, following: Tensor) -> Tensor:
-        """(n, scores) of the actions that led from features (n, width) to the following ones, by where to where."""
-        before, after = (self.attention(one) @ self.coordinates for one in (features, following))
-        result: Tensor = self.moves((after - before).flatten(1))
-        return result
+    def motion(self, features: Tensor, following: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """How features (n, width) led to the following ones, as attention sees it.
 
-    def missed(self, features: Tensor, following: Tensor, before: Tensor, after: Tensor) -> Tensor:
-        """How much attention misses of what changes between images (n, …) with these features (n, width), a scalar."""
-        looks = [self.attention(one) for one in (features, following)]
-        return missed(looks, changed_places(before, after, self.encoder.places))
+        (n, scores) of the actions, by where to where it went; and where it looks, (n, heads, places) before and after.
+        """
+        looks = (self.attention(features), self.attention(following))
+        before, after = (one @ self.coordinates for one in looks)
+        return self.moves((after - before).flatten(1)), looks
 
     def summary(self, features: Tensor) -> Tensor:
         """(…, READ): what the agent's place shows, and the strongest of each channel over all places."""

@@ -25,7 +25,7 @@ SLOTS = 16
 """The same for so many mixtures that are learned, where the memory is no view of a task."""
 FIRST, HIDDEN = 192, 128
 CHANNELS = 4
-"""Of the weights of fields: see `view_channels`."""
+"""Of these weights, where they are learned."""
 READ = 64
 """Width of what memories that learn read."""
 
@@ -74,12 +74,16 @@ class FourierNetwork(SharedTrunk):
             )
         self.encoder = Waves(sight.shape, config.normalise)
         width = self.encoder.width
-        self._letters = sight.letters
-        slots = SLOTS if sight.letters is None else sight.letters
+        # A view is blocks of numbers, one for each letter, and the distance that is left.
+        self._slots, channels = SLOTS, CHANNELS
+        self.weights: nn.Linear | None = None
+        if sight.letters is not None and memory > sight.letters and (memory - 1) % sight.letters == 0:
+            self._slots, channels = sight.letters, (memory - 1) // sight.letters
+        else:
+            self.weights = nn.Linear(memory, CHANNELS * SLOTS)
         self.trunk = nn.Linear(width, TRUNK)
-        self.fields = nn.Linear(TRUNK, slots * FIELDS)
-        self.weights = None if sight.letters is not None else nn.Linear(memory, CHANNELS * SLOTS)
-        self.first = nn.Linear(TRUNK + memory + CHANNELS * FIELDS, FIRST)
+        self.fields = nn.Linear(TRUNK, self._slots * FIELDS)
+        self.first = nn.Linear(TRUNK + memory + channels * FIELDS, FIRST)
         self.second = nn.Linear(FIRST, HIDDEN)
         self.actor = head.layer(HIDDEN)
         self.critic = nn.Linear(HIDDEN, 1)
@@ -102,16 +106,9 @@ class FourierNetwork(SharedTrunk):
         return result
 
     def _weights(self, memory: Tensor) -> Tensor:
-        """(n, CHANNELS, slots) how much each field counts."""
-        if self.weights is not None:
-            free: Tensor = self.weights(memory).view(len(memory), CHANNELS, -1)
-            return free
-        return view_channels(memory, self._letters or 0)
-
-
-def view_channels(view: Tensor, letters: int) -> Tensor:
-    """(n, CHANNELS, letters) views of tasks (n, 4 * letters + 1) by channel: gain and loss, now and next."""
-    return view[:, : CHANNELS * letters].reshape(len(view), CHANNELS, letters)
+        """(n, channels, slots) how much each field counts."""
+        numbers = memory[:, :-1] if self.weights is None else self.weights(memory)
+        return numbers.reshape(len(memory), -1, self._slots)
 
 
 def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> FourierNetwork:

@@ -61,8 +61,11 @@ class Sight(NamedTuple):
     """What rows hold, where observations are a `Dict`."""
     wraps: bool = False
     """Whether opposite edges of an image meet, as on a torus."""
+    cells: bool = False
+    """Whether images are made of cells of 8x8 pixels."""
     letters: int | None = None
-    """Of how many letters the memory's feature is the view (`nrm.machines.view`); None where it is no such view."""
+    """Of how many letters the memory's feature is the view of a task (`nrm.machines.view`), whatever the encoding; None
+    where it is no such view."""
 
 
 class Network(Protocol):

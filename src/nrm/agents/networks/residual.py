@@ -2,68 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
+from nrm.agents.networks.patches import CHANNELS, Patches
 from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
 
-CHANNELS = 32
 READ = 64
 """Width of what memories that learn read."""
-
-
-class Patches(nn.Module):
-    """Images as maps of features: two strided convolutions, so that one place of the map sees 12x12 pixels, 8 apart.
-
-    Places need not match the cells of a grid: they overlap, and later convolutions look at neighbours.
-    """
-
-    def __init__(self, shape: Sequence[int], sample: Tensor | None) -> None:
-        super().__init__()
-        height, across, depth = shape
-        self.places = tuple(-(-(side // 4) // 2) for side in (height, across))
-        if min(height, across) < 4:
-            raise ConfigError(f"images of {height}x{across} pixels are too small for this network; 4x4 are the least")
-        self.first = nn.Conv2d(depth, CHANNELS // 2, 4, stride=4)
-        self.second = nn.Conv2d(CHANNELS // 2, CHANNELS, 3, stride=2, padding=1)
-        self.width = CHANNELS * self.places[0] * self.places[1]
-        self.register_buffer("centre", torch.full((depth,), 127.5))
-        self.register_buffer("spread", torch.tensor(64.0))
-        self.centre: Tensor
-        self.spread: Tensor
-        if sample is not None:
-            pixels = sample.float().flatten(0, 2)
-            self.centre.copy_(pixels.mean(0))
-            self.spread.copy_((pixels - self.centre).std().clamp(min=1.0))
-            self._spread_out(sample)
-
-    @torch.no_grad()
-    def _spread_out(self, sample: Tensor) -> None:
-        """Centre every channel on the sample and scale it to unit spread: otherwise some never speak."""
-        maps = ((sample.float() - self.centre) / self.spread).permute(0, 3, 1, 2)
-        for layer in (self.first, self.second):
-            outputs = layer(maps)
-            mean, spread = outputs.mean((0, 2, 3)), outputs.std((0, 2, 3)).clamp(min=1e-3)
-            assert layer.bias is not None
-            layer.weight /= spread.view(-1, 1, 1, 1)
-            layer.bias.copy_((layer.bias - mean) / spread)
-            maps = layer(maps).relu()
-
-    def forward(self, observations: Tensor) -> Tensor:
-        """(n, width) from images (n, height, width, channels) of whole numbers 0 to 255."""
-        pixels = observations.permute(0, 3, 1, 2).float()
-        # Scaling the few weights instead of the many pixels is the same.
-        weight = self.first.weight / self.spread
-        assert self.first.bias is not None
-        bias = self.first.bias - (weight * self.centre.view(1, -1, 1, 1)).sum((1, 2, 3))
-        maps = nn.functional.conv2d(pixels, weight, bias, stride=4).relu()
-        result: Tensor = self.second(maps).relu().flatten(1)
-        return result
 
 
 class ResidualNetwork(SharedTrunk):

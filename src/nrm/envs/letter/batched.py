@@ -33,6 +33,8 @@ class BatchedLetters:
     """Opposite edges of what agents see meet."""
     one_place = True
     """What holds is shown at one place of what agents see: in the middle, where they are."""
+    cells = True
+    """Images are made of cells of 8x8 pixels."""
 
     def __init__(self, config: LetterConfig, tasks: MooreMachine | TaskPool, count: int, end: End = "outcome") -> None:
         check_count(count)

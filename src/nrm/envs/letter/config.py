@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from nrm.errors import WorldError, unknown
 from nrm.machines import Alphabet
@@ -31,6 +31,9 @@ class LetterConfig:
     3) uint8. Both with the agent in the middle."""
     empty: str = "empty"
     """The symbol that holds where no letter stands."""
+
+    centred: ClassVar[bool] = True
+    """The agent is in the middle of all that it sees."""
 
     def __post_init__(self) -> None:
         if self.observation not in get_args(LetterObservation):

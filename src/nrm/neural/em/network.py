@@ -15,6 +15,7 @@ from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss
 from nrm.neural.em.expectation import evidence, expected_letters, posterior, true_symbols
 from nrm.neural.em.imitation import Imitator
 from nrm.neural.em.noticing import notice
+from nrm.neural.em.patched import on_patches
 from nrm.neural.objectives import smoothed
 
 EPOCHS = 20
@@ -46,12 +47,15 @@ def network_attempt(
     The grounder is left as it was when it explained them best.
     """
     started = time.perf_counter()
-    model = problems[0].model
+    grounder = problems[0].model.grounder
     many = sum(len(problem.train.observations) for problem in problems)
-    notice(model.grounder, [problem.train for problem in problems], generator)
+    notice(grounder, [problem.train for problem in problems], generator)
+    if labelled is None:
+        problems = on_patches(problems)
+    model = problems[0].model
     imitator = Imitator(model, config.learning_rate / SLOWER, generator, many)
     held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
-    best, since, kept = held_out, 0, copy.deepcopy(model.grounder.state_dict())
+    best, since, kept = held_out, 0, copy.deepcopy(grounder.state_dict())
     losses: list[float] = []
     # Propositions are weighed one by one, and recurrent grounders learn from whole episodes: both from posteriors.
     allowed = config.maximisation == "evidence" and model.recurrence is None and model.emission != "independent"
@@ -70,14 +74,14 @@ def network_attempt(
         held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
         since = 0 if held_out < best * (1 - _SLIGHT) else since + 1
         if held_out < best:
-            best, kept = held_out, copy.deepcopy(model.grounder.state_dict())
+            best, kept = held_out, copy.deepcopy(grounder.state_dict())
         if max(held_out, losses[-1]) <= target / 2:
             stopped = "target reached"
             break
         if since >= PLATEAU:
             stopped = "no more improvement"
             break
-    model.grounder.load_state_dict(kept)
+    grounder.load_state_dict(kept)
     model.eval()
     train = likelihood_loss(problems, [problem.train for problem in problems])
     return Attempt(number, tuple(losses), train, best, stopped, time.perf_counter() - started)

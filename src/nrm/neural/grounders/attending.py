@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from nrm.errors import EpisodeError
 from nrm.neural.attention import changed_places, missed
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
+from nrm.neural.layers import narrow_convolution
+from nrm.neural.patches import OVERLAPPING, TILE, DistinctPatches, distinct_patches, patch_features, places
 
 SPREAD = 0.12
 """How far from the middle it looks at first, as a share of the side."""
@@ -27,29 +29,37 @@ class AttendingGrounder(Grounder):
     A few features of every place, the same everywhere; their mean under a softmax over places, which depends on where
     a place is and on what it shows; one layer. It begins in the middle, where agents are that see the world around
     them; elsewhere it first finds them by what moves, see `missed`. Images up to 12x12 are grids whose pixels are
-    cells; of larger ones, a place sees 12x12 pixels, 8 apart.
+    cells; of larger ones, a place sees 12x12 pixels, 8 apart, or, with a `side` of 2, its own 8x8 alone: where all that
+    is seen is made of such cells, what lies next to a thing does not change how it looks.
     """
 
     name = "attending"
     label = "looks at one place"
 
     def __init__(
-        self, symbols: int, shape: Sequence[int] = (7, 7, 12), channels: int = 32, independent: bool = False
+        self,
+        symbols: int,
+        shape: Sequence[int] = (7, 7, 12),
+        channels: int = 32,
+        independent: bool = False,
+        side: int = OVERLAPPING,
     ) -> None:
+        """`side`: tiles of 4x4 pixels along a place, 2 or 3."""
         if len(shape) != 3 or min(shape[:2]) < 2:
             raise EpisodeError(f"images have the shape (height, width, channels), not {tuple(shape)}")
-        super().__init__(independent, symbols=symbols, shape=[int(size) for size in shape], channels=channels)
+        numbers = [int(size) for size in shape]
+        super().__init__(independent, symbols=symbols, shape=numbers, channels=channels, side=side)
         height, across, depth = self.config["shape"]
         self._cells = max(height, across) <= CELLS
         if self._cells:
             self._places = (height, across)
             self.features = nn.Sequential(nn.Conv2d(depth, channels, 1), nn.ReLU())
         else:
-            self._places = (-(-(height // 4) // 2), -(-(across // 4) // 2))
+            self._places = places(height, across)
             self.features = nn.Sequential(
-                nn.Conv2d(depth, channels // 2, 4, stride=4),
+                nn.Conv2d(depth, channels // 2, TILE, stride=TILE),
                 nn.ReLU(),
-                nn.Conv2d(channels // 2, channels, 3, stride=2, padding=1),
+                nn.Conv2d(channels // 2, channels, side, stride=2, padding=side - 2),
                 nn.ReLU(),
             )
         # Neighbours tell too: what matters may lie across several places.
@@ -58,19 +68,26 @@ class AttendingGrounder(Grounder):
         self.head = nn.Linear(channels, symbols)
 
     @classmethod
-    def from_shape(cls, shape: Sequence[int], symbols: int, independent: bool = False) -> AttendingGrounder:
+    def from_shape(
+        cls, shape: Sequence[int], symbols: int, independent: bool = False, side: int = OVERLAPPING
+    ) -> AttendingGrounder:
         """A fresh grounder for images of a shape."""
-        return cls(symbols, shape, independent=independent)
+        return cls(symbols, shape, independent=independent, side=side)
 
-    def forward(self, observations: Tensor) -> Tensor:
+    def distinct(self, images: Tensor) -> DistinctPatches | None:
+        """Images by their distinct patches, where these are few; `forward` takes both."""
+        return None if self._cells else distinct_patches(images, self.config["side"])
+
+    def forward(self, observations: Tensor | DistinctPatches) -> Tensor:
         """(n, symbols) probabilities."""
-        if list(observations.shape[1:]) != self.config["shape"]:
+        if isinstance(observations, Tensor) and list(observations.shape[1:]) != self.config["shape"]:
             raise EpisodeError(
                 f"the grounder reads images of shape {tuple(self.config['shape'])} (height, width, channels), "
                 f"but got {tuple(observations.shape[1:])}"
             )
         features = self._maps(observations)
-        seen = torch.bmm(features.flatten(2), self._attention(features).unsqueeze(2)).squeeze(2)
+        # This order suits how distinct patches are laid out, and costs others nothing.
+        seen = torch.bmm(self._attention(features).unsqueeze(1), features.flatten(2).transpose(1, 2)).squeeze(1)
         return self.probabilities(self.head(seen))
 
     def missed(self, before: Tensor, after: Tensor) -> Tensor:
@@ -78,18 +95,27 @@ class AttendingGrounder(Grounder):
         looks = [self._attention(self._maps(images)) for images in (before, after)]
         return missed(looks, changed_places(before, after, self._places))
 
-    def _maps(self, observations: Tensor) -> Tensor:
+    def _maps(self, seen: Tensor | DistinctPatches) -> Tensor:
         """(n, channels, rows, columns) features of every place."""
-        images = observations.permute(0, 3, 1, 2).to(self.dtype)
-        if not (self._cells or observations.is_floating_point()):
-            images = (images - CENTRE) / UNIT
-        result: Tensor = self.features(images)
-        return result
+        if self._cells:
+            assert isinstance(seen, Tensor)
+            result: Tensor = self.features(seen.permute(0, 3, 1, 2).to(self.dtype))
+            return result
+        first, second = self.features[0], self.features[2]
+        assert isinstance(first, nn.Conv2d)
+        assert isinstance(second, nn.Conv2d)
+        weight, bias = first.weight, first.bias
+        assert bias is not None
+        if isinstance(seen, DistinctPatches) or not seen.is_floating_point():
+            weight = weight / UNIT
+            bias = bias - CENTRE * weight.sum((1, 2, 3))
+        return patch_features(seen, (weight, bias), second, self._places)
 
     def _attention(self, features: Tensor) -> Tensor:
         """(n, places) how much each place counts."""
-        sharpness = 1.0 if self._cells else SHARPNESS
-        return torch.softmax(sharpness * self.looks(features).flatten(1) + SHARPNESS * self.place, -1)
+        if self._cells:
+            return torch.softmax(self.looks(features).flatten(1) + SHARPNESS * self.place, -1)
+        return torch.softmax(SHARPNESS * (narrow_convolution(self.looks, features).flatten(1) + self.place), -1)
 
 
 def _middle(height: int, across: int) -> Tensor:

@@ -13,6 +13,7 @@ from nrm.neural.grounders.fourier import FourierGrounder
 from nrm.neural.grounders.mlp import MlpGrounder
 from nrm.neural.grounders.pooled import PooledGrounder
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
+from nrm.neural.patches import OVERLAPPING
 
 
 class ShapeRule(NamedTuple):
@@ -30,16 +31,18 @@ def grounder_for(
     endless: bool = False,
     one_place: bool = False,
     many: bool = False,
+    cells: bool = False,
 ) -> Grounder:
     """A fitting grounder for observations of a shape: images get a convolutional one, all else the MLP.
 
     `endless`: whether images are of ever new layouts, where only looks tell; `one_place`: whether one place of them
-    shows what holds, where the agent is; `many`: whether there are many tasks, which need sharper symbols than one.
+    shows what holds, where the agent is; `many`: whether there are many tasks, which need sharper symbols than one;
+    `cells`: whether images are made of cells of 8x8 pixels.
     """
     if endless and many and len(shape) == 1:
         return FourierGrounder.from_shape(shape, symbols, independent)
     if endless and one_place and len(shape) == 3:
-        return AttendingGrounder.from_shape(shape, symbols, independent)
+        return AttendingGrounder.from_shape(shape, symbols, independent, 2 if cells else OVERLAPPING)
     images = PooledGrounder if endless else CnnGrounder
     return (images if is_image(shape) else MlpGrounder).from_shape(shape, symbols, independent)
 
