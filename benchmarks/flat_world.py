@@ -107,7 +107,7 @@ def _draw_curves(axis: Any, results: list[dict[str, Any]]) -> None:
         label = f"{result['method'].upper()}, {result['actions']}, seed {result['seed']}"
         axis.plot(frames, means, dashes, color=colours.get(result["method"], "#555555"), marker="o", ms=3, label=label)
     axis.axhline(np.mean(PUBLISHED["DeepLTL"]), color="#999999", linewidth=1, label="DeepLTL, published, 15M frames")
-    axis.set(ylim=(0, 1.02), xlabel="million frames", ylabel="success, mean of five formulas")
+    axis.set(xlim=(0, None), ylim=(0, 1.02), xlabel="million frames", ylabel="success, mean of five formulas")
     axis.legend(fontsize=7, loc="lower right")
 
 
