@@ -108,7 +108,7 @@ def _draw_curves(axis: Any, results: list[dict[str, Any]]) -> None:
         axis.plot(frames, means, dashes, color=colours.get(result["method"], "#555555"), marker="o", ms=3, label=label)
     axis.axhline(np.mean(PUBLISHED["DeepLTL"]), color="#999999", linewidth=1, label="DeepLTL, published, 15M frames")
     axis.set(xlim=(0, None), ylim=(0, 1.02), xlabel="million frames", ylabel="success, mean of five formulas")
-    axis.legend(fontsize=7, loc="lower right")
+    axis.legend(fontsize=7, loc="center left")
 
 
 def _draw_paths(axis: Any, ways: list[dict[str, Any]]) -> None:
