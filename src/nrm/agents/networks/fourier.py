@@ -107,7 +107,7 @@ class FourierNetwork(SharedTrunk):
 
     def _weights(self, memory: Tensor) -> Tensor:
         """(n, channels, slots) how much each field counts."""
-        numbers = memory[:, :-1] if self.weights is None else self.weights(memory)
+        numbers: Tensor = memory[:, :-1] if self.weights is None else self.weights(memory)
         return numbers.reshape(len(memory), -1, self._slots)
 
 
