@@ -1,6 +1,6 @@
 """One agent for every task in FlatWorld: trained on random tasks, tested on formulas that it has never seen.
 
-    python -m benchmarks.flat_world --out out/bench --methods nrm rm --actions discrete --seeds 500 501 502 503 504
+    python -m benchmarks.flat_world --out out/bench --methods nrm rm --actions discrete --seeds 800 801 802 803 804
 
 The five formulas are those that DeepLTL's authors publish figures for (15 million frames, true symbols). Ours are
 tested with sampled actions from fresh starts; those that learn their symbols in three ways: reading no reward (open),
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,8 @@ FORMULAS = (
 )
 PUBLISHED = {"DeepLTL": (1.000, 0.999, 0.978, 0.860, 0.996)}
 """As published, with true symbols, after 15 million frames."""
-DRAWN, EPISODES_DRAWN = 1, 8
-"""The number of the formula of which paths are drawn, and how many."""
+EPISODES_DRAWN = 6
+"""Of each formula, how many paths are drawn."""
 BELIEFS: dict[str, tuple[Belief, ...]] = {"nrm": ("open", "crisp", "conditioned")}
 """How agents of a method are tested; one way where they are told what holds."""
 
@@ -55,7 +56,7 @@ def run(method: str, actions: str, seed: int, steps: int, every: int, episodes: 
     final["open"] = found["curve"][-1]["formulas"]
     borders = trainer.borders()
     named = None if borders is None else {"plane": borders.overall.plain, "each": borders.overall.balanced}
-    ways = paths(config, trainer, test.subset([DRAWN]), first_seed)
+    ways = [paths(config, trainer, test.subset([number]), first_seed) for number in range(len(test))]
     return found | {
         "method": method,
         "actions": actions,
@@ -83,25 +84,47 @@ def paths(config: RunConfig, trainer: Trainer, task: TaskPool, seed: int) -> lis
     return [{"points": way, "won": won[number]} for number, way in enumerate(points)]
 
 
-def draw(result: dict[str, Any], path: Path) -> None:
-    """The plane with the paths of one run."""
+def draw(results: list[dict[str, Any]], path: Path) -> None:
+    """Success against frames of all runs, and the paths of the first run on each formula."""
     from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(2, 3, figsize=(11.4, 8.2), layout="constrained")
+    _draw_curves(axes.flat[0], results)
+    for number, axis in enumerate(axes.flat[1:]):
+        _draw_paths(axis, results[0]["paths"][number])
+        axis.set_title("\n".join(wrap(f"{number + 1}: {FORMULAS[number]}", 46)), fontsize=8)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _draw_curves(axis: Any, results: list[dict[str, Any]]) -> None:
+    """The mean success on the five formulas, a line for each run."""
+    colours = {"rm": "#0072b2", "nrm": "#d55e00"}
+    for result in results:
+        frames = [point["steps"] / 1e6 for point in result["curve"]]
+        means = [np.mean([success for success, _ in point["formulas"]]) for point in result["curve"]]
+        dashes = "-" if result["actions"] == "discrete" else "--"
+        label = f"{result['method'].upper()}, {result['actions']}, seed {result['seed']}"
+        axis.plot(frames, means, dashes, color=colours.get(result["method"], "#555555"), marker="o", ms=3, label=label)
+    axis.axhline(np.mean(PUBLISHED["DeepLTL"]), color="#999999", linewidth=1, label="DeepLTL, published, 15M frames")
+    axis.set(xlim=(0, None), ylim=(0, 1.02), xlabel="million frames", ylabel="success, mean of five formulas")
+    axis.legend(fontsize=7, loc="center left")
+
+
+def _draw_paths(axis: Any, ways: list[dict[str, Any]]) -> None:
+    """The plane with some paths."""
     from matplotlib.patches import Circle
 
-    figure, axis = plt.subplots(figsize=(5.2, 5.5), layout="constrained")
     for disc in FLAT.placed:
         shade = [part / 255 for part in colour(FLAT, disc.name)]
         axis.add_patch(Circle((disc.x, disc.y), disc.radius, color=shade, alpha=0.55, linewidth=0))
-    for way in result["paths"]:
+    for way in ways:
         x, y = np.array(way["points"]).T
         axis.plot(x, y, color="#222222" if way["won"] else "#999999", linewidth=1.1)
         axis.plot(x[0], y[0], "o", color="white", markeredgecolor="#222222", markersize=5)
         axis.plot(x[-1], y[-1], "*" if way["won"] else "x", color="#222222", markersize=9)
     left, bottom, right, top = FLAT.bounds
     axis.set(xlim=(left, right), ylim=(bottom, top), aspect="equal", xticks=(-2, 0, 2), yticks=(-2, 0, 2))
-    axis.set_title(FORMULAS[DRAWN], fontsize=10)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
 def table(results: list[dict[str, Any]]) -> str:
@@ -145,11 +168,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out/bench"))
     parser.add_argument("--methods", nargs="+", default=["nrm", "rm"])
     parser.add_argument("--actions", nargs="+", default=["discrete", "continuous"])
-    parser.add_argument("--seeds", nargs="+", type=int, default=[500, 501, 502, 503, 504])
-    parser.add_argument("--steps", type=int, default=1_000_000)
-    parser.add_argument("--every", type=int, default=250_000)
+    parser.add_argument("--seeds", nargs="+", type=int, default=[800, 801, 802, 803, 804])
+    parser.add_argument("--steps", type=int, default=1_200_000)
+    parser.add_argument("--every", type=int, default=300_000)
     parser.add_argument("--episodes", type=int, default=500)
-    parser.add_argument("--figure", type=Path, help="draw the paths of the first run here")
+    parser.add_argument("--figure", type=Path, help="draw success against frames, and paths of the first run, here")
     options = parser.parse_args()
     torch.set_num_threads(1)
     names = {
@@ -168,7 +191,7 @@ def main() -> None:
     results = list(all_runs(options.out / "flat_world", names, run))
     print(table(results))
     if options.figure is not None:
-        draw(results[0], options.figure)
+        draw(results, options.figure)
 
 
 if __name__ == "__main__":

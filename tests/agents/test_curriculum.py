@@ -53,6 +53,9 @@ def test_longer_tasks_come_in_by_success() -> None:
     assert curriculum.longest == 2  # what is known already says nothing
     curriculum.note([(1, True)] * JUDGED)
     assert curriculum.weights() == pytest.approx([1 / 3] * 3)
+    lower = SuccessCurriculum(CHAINS, 0.75)
+    lower.note([(0, True)] * (3 * JUDGED // 4) + [(0, False)] * (JUDGED // 4))
+    assert lower.longest == 2
     again = SuccessCurriculum(CHAINS)
     again.load_state_dict(curriculum.state_dict())
     assert again.longest == 3

@@ -281,11 +281,26 @@ def test_fields_are_mixed_as_the_memory_says(head: Any) -> None:
     torch.testing.assert_close(net.value(features, memory), values)
     # The same, one by one and without a batched product.
     for row in range(7):
-        fields = net.fields(features[row]).relu()
-        mixed = (net.filters(memory[row]).view(-1, len(fields)) @ fields).relu()
-        joined = torch.cat([fields, memory[row], mixed])
-        hidden = net.second(net.first(joined).relu()).relu()
+        trunk = net.trunk(features[row]).relu()
+        fields = net.fields(trunk).relu().view(16, -1)
+        mixed = net.weights(memory[row]).view(4, 16) @ fields
+        hidden = net.second(net.first(torch.cat([trunk, memory[row], mixed.flatten()])).relu()).relu()
         torch.testing.assert_close(net.critic(hidden)[0], values[row])
+
+
+def test_the_view_of_a_task_weighs_the_fields_of_letters() -> None:
+    torch.manual_seed(0)
+    sight = Sight((2,), None, endless=True, letters=3)
+    net: Any = NETWORKS["fourier"].build(sight, 13, DiscreteActions(9), NetworkConfig())
+    assert net.weights is None
+    features, view = net.encoder(torch.randn(2, 2)), torch.zeros(2, 13)
+    # The first letter helps, the third loses the task; next the second one helps. The last number is the distance.
+    view[:, 0], view[:, 5], view[:, 7], view[:, 12] = 1.0, 1.0, 1.0, 0.2
+    trunk = net.trunk(features).relu()
+    fields = net.fields(trunk).relu().view(2, 3, -1)
+    mixed = torch.cat([fields[:, 0], fields[:, 2], fields[:, 1], torch.zeros_like(fields[:, 0])], 1)
+    hidden = net.second(net.first(torch.cat([trunk, view, mixed], 1)).relu()).relu()
+    torch.testing.assert_close(net.hidden(features, view), hidden)
 
 
 def test_numbers_are_scaled_by_what_was_seen_unless_told_otherwise() -> None:

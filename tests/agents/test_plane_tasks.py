@@ -11,7 +11,8 @@ import torch
 from nrm import Alphabet
 from nrm.agents import Trainer
 from nrm.agents.networks.fourier import FourierNetwork
-from nrm.errors import EpisodeError
+from nrm.errors import ConfigError, EpisodeError
+from nrm.families import PoolConfig
 from nrm.machines import TaskPool
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.neural.grounders import FourierGrounder, grounder_for
@@ -67,3 +68,28 @@ def test_a_grounder_of_positions_comes_back_from_its_file(tmp_path: Path) -> Non
     torch.testing.assert_close(back.ground(seen), said, rtol=0, atol=0)
     with pytest.raises(EpisodeError, match=r"reads 2 numbers per observation.*\(3,\) have 3"):
         model.ground(torch.randn(5, 3))
+
+
+def test_training_cuts_off_what_is_stuck_and_tests_do_not() -> None:
+    settings = {**QUICK, "tasks": {"count": 4, "patience": 7}}
+    config = choose_run(None, "flat", "rm", 5, tasks="reach-avoid", steps=1200, environments=16, settings=settings)
+    trainer = config.build_trainer()
+    for _ in range(4):
+        trainer.update()
+    assert max(trainer.history.lengths) == 7
+    assert config.build_world(2).config.steps == 500  # type: ignore[attr-defined]
+    with pytest.raises(ConfigError, match=r"tasks.patience is a number of steps from 1, or absent, not 0"):
+        PoolConfig(patience=0)
+
+
+def test_settings_of_the_plane_are_chosen_by_themselves() -> None:
+    config = choose_run(None, "flat", "nrm", tasks="mixture", steps=1000)
+    assert config.settings["algorithm"].shaping
+    assert config.settings["tasks"].patience == 150
+    assert "begun-set-backs" in config.settings["family"].families
+    assert config.settings["grounding"].maximisation == "evidence"
+    other = choose_run(None, "letter", "nrm", tasks="mixture", steps=1000)
+    assert not other.settings["algorithm"].shaping
+    assert other.settings["tasks"].patience is None
+    assert "begun-set-backs" not in other.settings["family"].families
+    assert other.settings["grounding"].maximisation == "posterior"

@@ -206,3 +206,36 @@ def test_ends_that_the_task_knows_nothing_of_may_cost() -> None:
     assert PPOConfig(final_penalty_weight=0.2).scaled(reward, ended, 1.0).tolist() == [
         pytest.approx([0.0, 0.0, 0.5, -0.2, 0.0])
     ]
+
+
+def test_discounted_levels_by_hand() -> None:
+    config = PPOConfig(shaping=True, discount=0.9, penalty_weight=0.2, final_penalty_weight=0.2, unpaid_end=0.3)
+    # From 50 up to 75, back from 50 to 0, nothing at 50, won from 50, lost from 50, left at 50.
+    reward = torch.tensor([[25.0, -50.0, 0.0, 50.0, -150.0, 0.0]])
+    level = torch.tensor([[75.0, 0.0, 50.0, 100.0, -100.0, 50.0]])
+    ended = torch.tensor([[False, False, False, True, True, True]])
+    assert config.scaled(reward, ended, 1.0, level).tolist() == [
+        pytest.approx([0.9 * 0.75 - 0.5, -0.5, 0.9 * 0.5 - 0.5, 0.5, -0.2 - 0.5, -0.3 - 0.5])
+    ]
+
+
+def test_a_circle_of_levels_is_worth_nothing() -> None:
+    # Up by 50, three steps there, down again: the discounted sum is 0, where plain differences leave something.
+    reward, never = torch.tensor([[50.0], [0.0], [0.0], [-50.0]]), torch.zeros(4, 1, dtype=torch.bool)
+    level = torch.tensor([[50.0], [50.0], [50.0], [0.0]])
+    weights = 0.9 ** torch.arange(4.0)
+    config = PPOConfig(discount=0.9)
+    assert float(weights @ config.scaled(reward, never, 0.0, level).flatten()) == pytest.approx(0, abs=1e-6)
+    assert float(weights @ config.scaled(reward, never, 0.0).flatten()) == pytest.approx(0.5 * (1 - 0.9**3))
+
+
+def test_levels_of_episodes_that_go_on_are_kept_with_the_run() -> None:
+    config = replace(QUICK, shaping=True)
+    agent, again = learner(config=config), learner(config=config)
+    for _ in range(3):
+        agent.learn(agent.collect(), 0.1)
+    again.load_state_dict(agent.state_dict())
+    for one in (agent, again):
+        one.learn(one.collect(), 0.2)
+    assert torch.equal(values_of(agent), values_of(again))
+    assert "level" not in learner().state_dict()

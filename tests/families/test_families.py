@@ -126,3 +126,13 @@ def test_bad_requests() -> None:
         family_of("file")
     with pytest.raises(ConfigError, match="at most 2 states"):
         draw_pool(Reach(shortest=3, longest=3), LETTERS, 5, 0, events=EVENTS, most_states=2)
+
+
+def test_what_has_begun_can_be_undone_from_the_start() -> None:
+    for machine in draw_pool("begun-set-backs", LETTERS, 30, 2, events=EVENTS).machines:
+        distance = machine.distance_to_acceptance
+        reached = distance[machine.transitions[machine.initial]]
+        # One letter accepts at once, and one or two lead back to where two steps are needed.
+        assert distance[machine.initial] == 1
+        assert (reached == 0).sum() == 1
+        assert 1 <= (reached == 2).sum() <= 2

@@ -19,8 +19,6 @@ from nrm.neural import NeuralRewardMachine
 
 Weights = NDArray[np.float64]
 
-PASSED = 0.8
-"""Success of the longest tasks that are drawn at which longer ones are."""
 JUDGED = 200
 """Episodes of these over which that is looked at."""
 LOOKED_AT = 1024
@@ -53,7 +51,9 @@ class SuccessCurriculum:
     until there are no longer ones.
     """
 
-    def __init__(self, tasks: TaskPool) -> None:
+    def __init__(self, tasks: TaskPool, passed: float = 0.8) -> None:
+        """`passed`: success of the longest tasks that are drawn at which longer ones are."""
+        self._passed = passed
         self._steps = least_steps(tasks)
         self._lengths = np.unique(self._steps)
         self.stage = 0
@@ -75,7 +75,7 @@ class SuccessCurriculum:
             if self._steps[task] == self.longest:
                 self._outcomes.append(success)
         self._outcomes = self._outcomes[-JUDGED:]
-        if len(self._outcomes) >= JUDGED and self.success >= PASSED and self.stage + 1 < len(self._lengths):
+        if len(self._outcomes) >= JUDGED and self.success >= self._passed and self.stage + 1 < len(self._lengths):
             self.stage += 1
             self._outcomes = []
 
@@ -173,7 +173,7 @@ class TaskChooser:
     @classmethod
     def of(cls, tasks: TaskPool, config: PoolConfig, grounds: bool) -> TaskChooser | None:
         """As the settings say; None where tasks are drawn evenly. `grounds`: whether there are symbols to teach."""
-        curriculum = SuccessCurriculum(tasks) if config.curriculum == "success" else None
+        curriculum = SuccessCurriculum(tasks, config.passed) if config.curriculum == "success" else None
         teacher = Teacher(tasks) if config.teach > 0 and grounds else None
         if curriculum is None and teacher is None:
             return None

@@ -13,7 +13,7 @@ from nrm.agents.acting import Actor, Rollout
 from nrm.agents.algorithms import ALGORITHMS, Algorithm
 from nrm.agents.networks import NetworkConfig
 from nrm.agents.optimizers import Descent, finite
-from nrm.agents.returns import advantages
+from nrm.agents.returns import advantages, levels
 from nrm.envs.world import BatchedWorld
 from nrm.errors import ConfigError
 from nrm.tracking import Memory
@@ -68,6 +68,11 @@ class PPOConfig:
     earned."""
     final_penalty_weight: float = 1.0
     """The weight that it comes to, in a straight line, when nine tenths of training are over."""
+    shaping: bool = False
+    """Whether the levels that rewards are differences of are discounted too: what is learned from is gamma times the
+    level reached minus the level before (Ng, Harada and Russell, 1999). A way from a level down and up again is then
+    worth nothing; with plain differences the discount makes it worth something. For worlds that pay differences of
+    levels, as all of our tasks do."""
     unpaid_end: float = 0.0
     """What an episode costs, after scaling, that ends by itself with a step that pays nothing: by something that the
     task knows nothing of, such as leaving the plane. Reaching the goal pays, and losing the task costs."""
@@ -98,9 +103,19 @@ class PPOConfig:
         share = min(1.0, max(0.0, (progress - begin) / (end - begin)))
         return self.penalty_weight + share * (self.final_penalty_weight - self.penalty_weight)
 
-    def scaled(self, reward: Tensor, terminated: Tensor, progress: float) -> Tensor:
-        """Rewards as they are learned from when this share of training is over; all (time, envs)."""
+    def scaled(self, reward: Tensor, terminated: Tensor, progress: float, level: Tensor | None = None) -> Tensor:
+        """Rewards as they are learned from when this share of training is over; all (time, envs).
+
+        `level`: the sums of the rewards of each episode up to each step, for shaping. With Phi the level after scaling,
+        a step pays gamma * Phi(next) - Phi(now); one that ends an episode what the end is worth, minus Phi(now): Phi
+        of an accepting state, the weight of penalties times Phi of a lost one, and the cost of an unpaid end.
+        """
         lost = terminated & (reward < 0)
+        if level is not None:
+            after, before = level * self.reward_scale, (level - reward) * self.reward_scale
+            worth = torch.where(lost, self.penalty_weight_at(progress), 1.0) * after
+            worth = torch.where(terminated & (reward == 0), -self.unpaid_end, worth)
+            return torch.where(terminated, worth, self.discount * after) - before
         paid = reward * torch.where(lost, self.penalty_weight_at(progress), 1.0) * self.reward_scale
         return paid - self.unpaid_end * (terminated & (reward == 0)) if self.unpaid_end else paid
 
@@ -121,6 +136,8 @@ class PPO:
         self.policy = self.actor.net
         self._descent = Descent(self.actor.parameters, config.learning_rate, config.gradient_norm)
         self._generator = torch.Generator().manual_seed(seed)
+        self._level = torch.zeros(world.count) if config.shaping else None
+        """(envs,) the sums of the rewards of the episodes that go on, where rewards are shaped by them."""
 
     def collect(self) -> Rollout:
         """Act for a rollout."""
@@ -129,13 +146,16 @@ class PPO:
     def learn(self, rollout: Rollout, progress: float) -> dict[str, float]:
         """Some epochs of minibatches from a rollout. The parts of the loss are means over all of them."""
         config, actor = self.config, self.actor
+        level = None
+        if self._level is not None:
+            level, self._level = levels(rollout.reward, rollout.done, self._level)
         inverse = config.inverse_weight_at(progress)
         studied = actor.studied(rollout, motion=inverse > 0)
         with torch.no_grad():
             scores, values = actor.judge(studied)
             log_probs, _ = actor.head.evaluate(scores, rollout.action)
             advantage = advantages(
-                config.scaled(rollout.reward, rollout.terminated, progress),
+                config.scaled(rollout.reward, rollout.terminated, progress, level),
                 values,
                 actor.following(rollout, values),
                 rollout.terminated,
@@ -204,6 +224,7 @@ class PPO:
             "actor": self.actor.state_dict(),
             "optimizer": self._descent.state_dict(),
             "generator": self._generator.get_state(),
+            **({} if self._level is None else {"level": self._level}),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -211,6 +232,8 @@ class PPO:
         self.actor.load_state_dict(state["actor"])
         self._descent.load_state_dict(state["optimizer"])
         self._generator.set_state(state["generator"])
+        if self._level is not None:
+            self._level = state["level"]
 
 
 ALGORITHMS.register(Algorithm("ppo", "PPO", PPOConfig, PPO, images="egocentric", environments=64))

@@ -29,3 +29,17 @@ def advantages(
         running = torch.addcmul(here, later, running)
         result.append(running)
     return torch.stack(result[::-1])
+
+
+def levels(rewards: Tensor, done: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
+    """(time, envs) the sum of each episode's rewards up to each step, and (envs,) what the next window goes on from.
+
+    `start`: (envs,) the sums before the first step. Where rewards are differences of levels, this is the level reached
+    (above that of the beginning).
+    """
+    running = start
+    result = []
+    for paid, over in zip(rewards.unbind(0), done.unbind(0), strict=True):
+        result.append(running + paid)
+        running = torch.where(over, 0.0, result[-1])
+    return torch.stack(result), running

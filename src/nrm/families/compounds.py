@@ -112,6 +112,33 @@ class SetBacks:
 
 
 @dataclass(frozen=True)
+class BegunSetBacks:
+    """Set-backs whose first step is done: of `(!b U c) | F(a & (!b U c))` b still takes one to before a.
+
+    Without them an agent meets what can be undone only where it has just done it, and the ways round what undoes have
+    to be found from there by chance.
+    """
+
+    name: ClassVar[str] = "begun-set-backs"
+    label: ClassVar[str] = "one thing undoes another, which is already done"
+    example: ClassVar[str] = "(!b U c) | F(a & (!b U c))"
+    events: ClassVar[int] = 3
+
+    undoing: int = 2
+    """Most events that undo."""
+
+    def __post_init__(self) -> None:
+        check_least(self, "undoing", 1)
+
+    def draw(self, events: Sequence[Formula], generator: np.random.Generator) -> Formula:
+        """A goal that is the last step of a chain whose first one can be undone."""
+        first, goal = pick(events, 2, 2, generator)
+        undoing = pick([event for event in events if event not in (first, goal)], 1, self.undoing, generator)
+        last = infix(Op.UNTIL, ~either(*undoing), goal)
+        return either(last, prefix(Op.EVENTUALLY, both(first, last)))
+
+
+@dataclass(frozen=True)
 class Avoidance:
     """Chains with things that must never happen: `F(a & F b) & G !c`."""
 
@@ -174,5 +201,5 @@ class Conditionals:
         return infix(Op.UNTIL, infix(Op.IMPLIES, either(*causes), duty), end)
 
 
-for _family in (Conjunctions, UntilNests, SetBacks, Avoidance, Conditionals):
+for _family in (Conjunctions, UntilNests, SetBacks, BegunSetBacks, Avoidance, Conditionals):
     FAMILIES.register(_family)

@@ -43,6 +43,12 @@ class PoolConfig:
     """Formulas, or numbers of the paper's tasks, that are kept for a test: no task that is equal to one is drawn."""
     curriculum: Curriculum = "none"
     """How they come in: none (all at once), or success (from short to long, as the longest so far are carried out)."""
+    passed: float = 0.8
+    """Of a curriculum by success: the success of the longest tasks that are drawn at which longer ones come in. Where
+    many short tasks are hard, a high bar keeps some runs from ever meeting the long ones."""
+    patience: int | None = None
+    """Steps after which training cuts an episode off, where the world would let it go on: whoever is stuck begins anew.
+    Tests take the world as it is. The world's own limit when absent."""
     teach: float = 0.0
     """Share of the episodes whose task is chosen to tell symbols apart that are still confusable; 0 for none."""
     encoding: str = "two-step"
@@ -53,8 +59,11 @@ class PoolConfig:
         if self.curriculum not in get_args(Curriculum):
             raise ConfigError(unknown("curriculum", self.curriculum, get_args(Curriculum)))
         _ = ENCODINGS[self.encoding]  # an error where there is no such thing
-        if not 0 <= self.teach <= 1:
-            raise ConfigError(f"tasks.teach is a share from 0 to 1, not {self.teach}")
+        for name in ("teach", "passed"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"tasks.{name} is a share from 0 to 1, not {getattr(self, name)}")
+        if self.patience is not None and self.patience < 1:
+            raise ConfigError(f"tasks.patience is a number of steps from 1, or absent, not {self.patience}")
         if self.count < 1 or self.most_states < 2:
             raise ConfigError(
                 f"tasks.count is at least 1 and tasks.most-states at least 2; they are {self.count} and "

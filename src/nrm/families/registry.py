@@ -40,6 +40,7 @@ _HOMES = {
     "conjunctions": "compounds",
     "until": "compounds",
     "set-backs": "compounds",
+    "begun-set-backs": "compounds",
     "avoidance": "compounds",
     "conditionals": "compounds",
     "random": "random_formulas",

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from nrm.errors import LearningError, listing, suggestion
 
 Objective = Literal["em", "sequence", "marginal"]
+Maximisation = Literal["posterior", "evidence"]
 Learnable = Literal["grounding", "transitions", "rewards"]
 Reason = Literal["target reached", "no more improvement", "all epochs done"]
 
@@ -29,6 +30,11 @@ class FitConfig:
     objective: Objective = "em"
     """`em`: the likelihood of whole reward sequences, by expectation-maximisation (unknown parts of a machine as by
     `sequence`). `sequence`: the same by descent. `marginal`: the paper's cross-entropy of each step."""
+    maximisation: Maximisation = "posterior"
+    """What an M-step of `em` teaches a network where observations are without end. `posterior`: to say how probable
+    each letter was, given the rewards and what the grounder said before. `evidence`: to say something that the rewards
+    allow, however probable it was called before; what is not told by an episode is then left to others, and far fewer
+    iterations are needed where a step's reward allows many letters. Recurrent grounders take `posterior`."""
     epochs: int = 400
     """Most passes over the episodes, in each restart. With `em`, most passes of a network over what a table says; where
     observations are without end, a twentieth of it are the most iterations."""
@@ -68,6 +74,12 @@ class FitConfig:
             raise LearningError(
                 f"unknown objective '{self.objective}'{suggestion(str(self.objective), known)} "
                 f"(objectives: {listing(known)})"
+            )
+        if self.maximisation not in get_args(Maximisation):
+            ways = get_args(Maximisation)
+            raise LearningError(
+                f"unknown maximisation '{self.maximisation}'{suggestion(str(self.maximisation), ways)} "
+                f"(maximisations: {listing(ways)})"
             )
         positive = ("epochs", "learning_rate", "machine_learning_rate", "restarts", "patience")
         for name in positive:

@@ -158,6 +158,18 @@ class RunConfig:
         given = tasks or self.pool or self.build_task().machine()
         return self.world_kind.build(self.settings["world"], given, count or self.environments, self.end)
 
+    def _training_world(self) -> BatchedWorld:
+        """The world as the agent trains on it: episodes may be cut off sooner than in a test."""
+        patience = None if self.tasks is None else self.settings["tasks"].patience
+        if patience is None:
+            return self.build_world()
+        world = self.settings["world"]
+        if not isinstance(getattr(world, "steps", None), int):
+            raise ConfigError(f"the world '{self.world}' has no limit of its own to shorten; drop --tasks.patience")
+        settings = {**self.settings, "world": replace(world, steps=min(patience, world.steps))}
+        shorter = replace(self, settings=settings)
+        return shorter.build_world(tasks=self.pool)
+
     @property
     def initial(self) -> str | None:
         """The folder of the run whose grounder this one begins with, if it begins with one."""
@@ -167,7 +179,7 @@ class RunConfig:
     def build_trainer(self, grounder: nn.Module | None = None) -> Trainer:
         """The run at its beginning. `grounder`: one that has learned elsewhere."""
         return new_trainer(
-            self.build_world(),
+            self._training_world(),
             self.method,
             self.algorithm,
             episodes=self.episodes,

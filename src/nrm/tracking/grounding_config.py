@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from nrm.errors import ConfigError
 from nrm.neural import FitConfig, NeuralRewardMachine
-from nrm.neural.config import Objective
+from nrm.neural.config import Maximisation, Objective
 from nrm.tracking.memories import Belief
 
 TARGET = 0.003
@@ -35,6 +35,8 @@ class GroundingConfig:
     """Episodes in a mini-batch; when absent all, or 16 where observations are too many to list."""
     objective: Objective = "em"
     """What the grounder maximises, and how: see `FitConfig`; `marginal` is the paper's."""
+    maximisation: Maximisation = "posterior"
+    """What `em` teaches a network where observations are too many to list: see `FitConfig`."""
     grounder: str = "auto"
     """The network that grounds: a registered name, module:name, or auto, which goes by the observations."""
     initial: str | None = None
@@ -67,6 +69,7 @@ class GroundingConfig:
         """
         config = FitConfig(
             objective=self.objective,
+            maximisation=self.maximisation,
             epochs=self.epochs,
             learning_rate=self.learning_rate,
             batch_size=self.batch_size,

@@ -31,6 +31,7 @@ class TaskStateMemory:
         self._encoding = tasks.encoding
         self.table: Tensor | None = view_table(tasks)
         self.size = int(self.table.shape[1])
+        self.view_letters = tasks.alphabet.size
         self._initial = torch.tensor(tasks.initial, dtype=torch.int64)
         self._first = torch.tensor(tasks.first[tasks.task_of_state], dtype=torch.int64)
         self._states = tasks.most_states
@@ -86,6 +87,7 @@ class TaskBeliefMemory:
         self._tasks = model.many.tasks
         self._view = view_table(self._tasks)
         self.size = int(self._view.shape[1])
+        self.view_letters = self._tasks.alphabet.size
         # Padding, which no belief is in, has the last row.
         outputs = torch.tensor(self._tasks.union.outputs, dtype=torch.float32)
         self._outputs = torch.cat([outputs, torch.full((1,), float("inf"))])

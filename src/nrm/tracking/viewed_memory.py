@@ -34,6 +34,7 @@ class ViewedMemory:
             )
         self.memory = memory
         self.size = width
+        self.view_letters = machine.alphabet.size
         self.sees_truth = memory.sees_truth
         self._machine = machine
         self._view = torch.tensor(task_view(machine), dtype=torch.float32)

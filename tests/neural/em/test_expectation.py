@@ -14,7 +14,8 @@ import nrm
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
 from nrm.neural.batches import EpisodeBatch
-from nrm.neural.em.expectation import expected_letters, posterior, true_symbols
+from nrm.neural.em.expectation import evidence, expected_letters, posterior, true_symbols
+from nrm.neural.em.imitation import missed
 from nrm.neural.model import Emission
 
 EXCLUSIVE = nrm.compile("F(a & F b) & G !c", "a b c")
@@ -100,6 +101,19 @@ def test_what_was_never_seen_stays_what_it_was() -> None:
     shares = posterior(model, expected_letters(model, batch, said), said)
     torch.testing.assert_close(shares[2], said[2])
     torch.testing.assert_close(shares.sum(-1), torch.ones(3))
+
+
+def test_evidence_is_what_the_rewards_allow_whatever_was_said_before() -> None:
+    # `F(a & F b) & G !c`: the first reward says a, and the second, of nothing, that it was neither b nor c.
+    model = model_of(EXCLUSIVE)
+    batch = episode_batch(EXCLUSIVE, [[0, 1]], [[0, 0]])
+    said = torch.tensor([[0.2, 0.5, 0.3], [0.1, 0.6, 0.3]])
+    told = evidence(expected_letters(model, batch, said), said)
+    torch.testing.assert_close(told, torch.tensor([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
+    # After nothing but b, which changes nothing, both a letter that was read once and one never read are told apart.
+    idle = evidence(expected_letters(model, episode_batch(EXCLUSIVE, [[0]], [[1]]), said), said)
+    torch.testing.assert_close(idle, torch.tensor([[0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]))
+    torch.testing.assert_close(missed(said, told), torch.tensor([0.2, 0.1]).log().neg())
 
 
 def test_ten_thousand_steps_stay_finite() -> None:

@@ -12,6 +12,7 @@ import nrm
 from nrm.machines import MooreMachine
 from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore, TrueLabels, fit
 from nrm.neural.batches import EpisodeBatch
+from nrm.neural.config import Maximisation
 from nrm.neural.descent import Labelled, LearningProblem
 from nrm.neural.em import table, table_suits
 from nrm.neural.em.expectation import expected_letters, posterior
@@ -124,7 +125,8 @@ def test_several_tasks_with_one_grounder_leave_only_what_is_true() -> None:
     assert grounded(first) == TRUE.tolist()
 
 
-def test_endless_observations_are_learned_by_what_they_look_like() -> None:
+@pytest.mark.parametrize("maximisation", ["posterior", "evidence"])
+def test_endless_observations_are_learned_by_what_they_look_like(maximisation: Maximisation) -> None:
     # Every observation is another one: a place with noise. Rewards of episodes never seen are then no surprise.
     generator = np.random.default_rng(0)
     known, fresh = EpisodeBuffer.for_machine(MACHINE), EpisodeBuffer.for_machine(MACHINE)
@@ -135,7 +137,7 @@ def test_endless_observations_are_learned_by_what_they_look_like() -> None:
         (known if number < 60 else fresh).add(seen, rewards=run.rewards)
     each = model()
     assert not table_suits([_problem(each, known, FitConfig(), torch.Generator().manual_seed(0), True)])
-    assert fit(each, known, config=FitConfig(epochs=1200, restarts=6)).explained
+    assert fit(each, known, config=FitConfig(maximisation=maximisation, epochs=1200, restarts=6)).explained
     batch = fresh.batch()
     with torch.no_grad():
         total, _ = each.batch_log_likelihood(batch, each.said(batch.observations))

@@ -1,4 +1,4 @@
-"""A network for positions and other vectors: fields over them that the memory mixes."""
+"""A network for positions and other vectors: fields over them, mixed as the view of the task says."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ from nrm.neural.layers import directions, waves
 WAVES = 64
 SLOWEST, FASTEST = 1.0, 5.0
 """Of the waves, in radians for each standard deviation of the numbers."""
-FIELDS = 96
-"""Functions of what is seen."""
-FILTERS = 16
-"""Mixtures of them that the memory writes."""
-HIDDEN = 256
+TRUNK = 128
+"""Functions of what is seen that all letters share."""
+FIELDS = 24
+"""Functions of what is seen that each letter has of its own."""
+SLOTS = 16
+"""The same for so many mixtures that are learned, where the memory is no view of a task."""
+FIRST, HIDDEN = 192, 128
+CHANNELS = 4
+"""Of these weights, where they are learned."""
 READ = 64
 """Width of what memories that learn read."""
 
@@ -49,11 +53,15 @@ class Waves(RunningFeatures):
 
 
 class FourierNetwork(SharedTrunk):
-    """Actor and critic on fields over what is seen, mixed as the memory says.
+    """Actor and critic on fields over what is seen, mixed as the view of the task says.
 
-    A linear map of the memory's feature is the weights of the mixtures, as in the network `dynamic`. Where the memory
-    is the view of a task and what is seen a position, a field can say how a letter lies from here; what helps and what
-    hurts then weigh such fields against each other, and this need not be learned task by task.
+    Every letter has fields, E[p](x), which can say how it lies from here. The view's numbers about letters weigh them
+    against each other: with u[c, p] what the view says of letter p in channel c, the network sees
+
+        M[c](x) = sum_p u[c, p] E[p](x)
+
+    so that where a letter lies is learned once, whether it is to be reached or to be avoided, now or next. Memories of
+    another kind weigh fields by a linear map of their feature.
     """
 
     def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
@@ -66,10 +74,17 @@ class FourierNetwork(SharedTrunk):
             )
         self.encoder = Waves(sight.shape, config.normalise)
         width = self.encoder.width
-        self.fields = nn.Linear(width, FIELDS)
-        self.filters = nn.Linear(memory, FILTERS * FIELDS)
-        self.first = nn.Linear(FIELDS + memory + FILTERS, HIDDEN)
-        self.second = nn.Linear(HIDDEN, HIDDEN)
+        # A view is blocks of numbers, one for each letter, and the distance that is left.
+        self._slots, channels = SLOTS, CHANNELS
+        self.weights: nn.Linear | None = None
+        if sight.letters is not None and memory > sight.letters and (memory - 1) % sight.letters == 0:
+            self._slots, channels = sight.letters, (memory - 1) // sight.letters
+        else:
+            self.weights = nn.Linear(memory, CHANNELS * SLOTS)
+        self.trunk = nn.Linear(width, TRUNK)
+        self.fields = nn.Linear(TRUNK, self._slots * FIELDS)
+        self.first = nn.Linear(TRUNK + memory + channels * FIELDS, FIRST)
+        self.second = nn.Linear(FIRST, HIDDEN)
         self.actor = head.layer(HIDDEN)
         self.critic = nn.Linear(HIDDEN, 1)
         self.read = nn.Linear(width, READ)
@@ -83,15 +98,21 @@ class FourierNetwork(SharedTrunk):
         return result
 
     def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, 256) from features (n, width) and memory (n, memory)."""
-        fields = self.fields(features).relu()
-        mixed = torch.bmm(self.filters(memory).view(-1, FILTERS, FIELDS), fields.unsqueeze(-1)).squeeze(-1).relu()
-        result: Tensor = self.second(self.first(torch.cat([fields, memory, mixed], 1)).relu()).relu()
+        """(n, HIDDEN) from features (n, width) and memory (n, memory)."""
+        trunk = self.trunk(features).relu()
+        fields = self.fields(trunk).relu().view(len(trunk), -1, FIELDS)
+        mixed = torch.bmm(self._weights(memory), fields).flatten(1)
+        result: Tensor = self.second(self.first(torch.cat([trunk, memory, mixed], 1)).relu()).relu()
         return result
+
+    def _weights(self, memory: Tensor) -> Tensor:
+        """(n, channels, slots) how much each field counts."""
+        numbers: Tensor = memory[:, :-1] if self.weights is None else self.weights(memory)
+        return numbers.reshape(len(memory), -1, self._slots)
 
 
 def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> FourierNetwork:
     return FourierNetwork(sight, memory, head, config)
 
 
-NETWORKS.register(NetworkKind("fourier", "fields over vectors that the memory mixes", lambda _: READ, _build))
+NETWORKS.register(NetworkKind("fourier", "fields over vectors, one for each letter", lambda _: READ, _build))

@@ -33,10 +33,10 @@ class NetworkConfig:
     encoder: str = "auto"
     """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), dynamic
     (filters that the memory writes, for images), egocentric (finds the agent in an image, and sees things from there),
-    fourier (waves over a vector, mixed by the memory), parts (entries of a Dict), blind, a module:name, or auto: parts
-    for a Dict; fourier for vectors without end where there are many tasks; for images without end dynamic where there
-    are few pixels or edges meet, egocentric where there are many tasks, and what suits the algorithm elsewhere; else
-    paper."""
+    fourier (waves over a vector, with fields for each letter), parts (entries of a Dict), blind, a module:name, or
+    auto: parts for a Dict; fourier for vectors without end where there are many tasks; for images without end dynamic
+    where there are few pixels or edges meet, egocentric where there are many tasks, and what suits the algorithm
+    elsewhere; else paper."""
     view: View = "auto"
     """What the policy sees of the task: state (which state of the machine it is in, or the belief over them), task
     (which letters help and which hurt, from there), or auto: task where there are many tasks, else state."""
@@ -63,6 +63,9 @@ class Sight(NamedTuple):
     """Whether opposite edges of an image meet, as on a torus."""
     cells: bool = False
     """Whether images are made of cells of 8x8 pixels."""
+    letters: int | None = None
+    """Of how many letters the memory's feature is the view of a task (`nrm.machines.view`), whatever the encoding; None
+    where it is no such view."""
 
 
 class Network(Protocol):

@@ -53,6 +53,17 @@ def posterior(model: NeuralRewardMachine, found: Expectation, before: Tensor) ->
     return torch.where(total > 0, found.counts / total.clamp_min(torch.finfo(total.dtype).tiny), before)
 
 
+def evidence(found: Expectation, before: Tensor) -> Tensor:
+    """(n, symbols) how probable each letter makes the rewards of the episodes, the most probable 1: d log L / d s.
+
+    `before`: (n, symbols) what the grounder said. Where an episode is called impossible, nothing speaks against any
+    letter.
+    """
+    told = found.counts / before
+    most = told.amax(-1, keepdim=True)
+    return torch.where(most > 0, told / most.clamp_min(torch.finfo(told.dtype).tiny), 1.0)
+
+
 def true_symbols(model: NeuralRewardMachine, letters: Tensor) -> Tensor:
     """(n, symbols) what letters (n,) say about symbols for certain: themselves, or which propositions they hold."""
     if model.emission == "independent":

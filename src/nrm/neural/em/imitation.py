@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -35,6 +36,11 @@ def divergence(model: NeuralRewardMachine, said: Tensor, wanted: Tensor) -> Tens
     return (wanted * logs).sum(-1)
 
 
+def missed(said: Tensor, evidence: Tensor) -> Tensor:
+    """(n,) minus the log-likelihood of evidence (n, letters), at most 1, under what a grounder says (n, letters)."""
+    return -(said * evidence).sum(-1).clamp_min(_TINY).log()
+
+
 def redraw(grounder: nn.Module) -> None:
     """Fresh parameters, from torch's global generator, for all layers that know how to draw them."""
     for module in grounder.modules():
@@ -61,15 +67,21 @@ class Imitator:
         self._mean = float("inf")
         self._boost = max(1.0, BOOST / larger)
 
-    def teach(self, observations: Tensor, wanted: Tensor, weights: Tensor, passes: int = 1) -> None:
-        """So many passes towards `wanted` (n, symbols) about observations (n, …) that count `weights` (n,)."""
+    def teach(
+        self, observations: Tensor, wanted: Tensor, weights: Tensor, passes: int = 1, allowed: bool = False
+    ) -> None:
+        """So many passes towards `wanted` (n, symbols) about observations (n, …) that count `weights` (n,).
+
+        `allowed`: `wanted` is not what is to be said, but the evidence for each letter; any that it speaks for will do.
+        """
         model = self._model
+        apart = missed if allowed else partial(divergence, model)
         weights = weights / weights.mean()
 
         def losses() -> Iterator[tuple[Tensor, int]]:
             for rows in self._mini_batches(len(observations), observations.device, self._size):
                 said = model.ground(observations[rows], check=False)
-                yield (divergence(model, said, wanted[rows]) * weights[rows]).mean(), len(rows)
+                yield (apart(said, wanted[rows]) * weights[rows]).mean(), len(rows)
 
         self._learn(losses, passes)
 

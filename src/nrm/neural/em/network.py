@@ -12,7 +12,7 @@ from torch import Tensor
 
 from nrm.neural.config import Attempt, FitConfig, Reason
 from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss
-from nrm.neural.em.expectation import expected_letters, posterior, true_symbols
+from nrm.neural.em.expectation import evidence, expected_letters, posterior, true_symbols
 from nrm.neural.em.imitation import Imitator
 from nrm.neural.em.noticing import notice
 from nrm.neural.em.patched import on_patches
@@ -24,6 +24,8 @@ SLOWER = 3.0
 """By how much smaller steps are than the configured ones: what is learned moves while it is learned."""
 PASSES = 2
 """Passes over the observations in an M-step."""
+ALLOWED_PASSES = 3
+"""The same where any letter that the rewards allow will do: that does not move while it is learned."""
 SMOOTHING = 1e-3
 """Ignorance mixed into what the grounder says before posteriors are taken: nothing is ever ruled out for good."""
 PLATEAU = 5
@@ -55,15 +57,17 @@ def network_attempt(
     held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
     best, since, kept = held_out, 0, copy.deepcopy(grounder.state_dict())
     losses: list[float] = []
+    # Propositions are weighed one by one, and recurrent grounders learn from whole episodes: both from posteriors.
+    allowed = config.maximisation == "evidence" and model.recurrence is None and model.emission != "independent"
     stopped: Reason = "all epochs done"
     for _ in range(max(1, config.epochs // EPOCHS)):
-        found = [_posteriors(problem) for problem in problems]
+        found = [_posteriors(problem, allowed) for problem in problems]
         losses.append(sum(loss for _, loss in found) / len(found))
         lessons = [lesson for lesson, _ in found]
         if model.recurrence is None:
             lessons += [] if labelled is None else [_known(problems, labelled)]
             observations, wanted, weights = (torch.cat(parts) for parts in zip(*lessons, strict=True))
-            imitator.teach(observations, wanted, weights, PASSES)
+            imitator.teach(observations, wanted, weights, ALLOWED_PASSES if allowed else PASSES, allowed)
         else:  # an observation says little by itself, so mini-batches are of episodes
             told = [(problem.train, lesson.wanted) for problem, lesson in zip(problems, lessons, strict=True)]
             imitator.teach_episodes(told, PASSES)
@@ -91,13 +95,17 @@ class _Lesson(NamedTuple):
     weights: Tensor
 
 
-def _posteriors(problem: LearningProblem) -> tuple[_Lesson, float]:
-    """The posteriors of a problem's observations, and minus the likelihood a step before anything is learned."""
+def _posteriors(problem: LearningProblem, allowed: bool = False) -> tuple[_Lesson, float]:
+    """The posteriors of a problem's observations, and minus the likelihood a step before anything is learned.
+
+    `allowed`: the evidence for each letter in place of the posteriors.
+    """
     model, batch = problem.model, problem.train
     symbols = smoothed(model.said_batch(batch), SMOOTHING, model.emission == "independent")
     found = expected_letters(model, batch, symbols)
     loss = -float(found.log_likelihood.sum()) / batch.steps
-    return _Lesson(batch.observations, posterior(model, found, symbols), found.occurrences), loss
+    wanted = evidence(found, symbols) if allowed else posterior(model, found, symbols)
+    return _Lesson(batch.observations, wanted, found.occurrences), loss
 
 
 def _known(problems: Sequence[LearningProblem], labelled: Labelled) -> _Lesson:
