@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import nrm
-import nrm.machines.view as view_module
+import nrm.machines.look_ahead as view_module
 from nrm.logic import Formula
 from nrm.machines import Alphabet, TaskPool, task_view, view_columns, view_width
 from nrm.machines.formats.pool_file import load_pool, save_pool

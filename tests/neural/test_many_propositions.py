@@ -15,6 +15,7 @@ from nrm.machines import Alphabet, MooreMachine, TaskPool
 from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore
 from nrm.neural.em.expectation import expected_letters
 from nrm.neural.objectives import sequence
+from nrm.tracking.accuracy import AccuracyMeter
 from nrm.tracking.memories import BeliefMemory, Seen
 from nrm.tracking.task_memories import TaskBeliefMemory
 
@@ -156,3 +157,19 @@ def test_rewards_teach_what_they_can_of_thirteen_propositions() -> None:
     true = [sum(1 << place for place, bit in enumerate(row) if bit) for row in truth.flatten(0, 1).tolist()]
     right = [machine.class_of(one) == machine.class_of(two) for one, two in zip(true, letters, strict=True)]
     assert np.mean(right) > 0.8  # what says nothing is right in a third of the steps
+
+
+def test_accuracy_of_many_propositions_is_of_classes() -> None:
+    machine = machine_of(24)
+    meter = AccuracyMeter(machine)
+    true = np.array([0, 1, 2, 3, 1 << 5, 1 << 9])
+    read = np.array([0, 1, 2, 3, 1 << 6, 1 << 9 | 1])  # another hazard, and one with a key: as bad as the true ones
+    found = meter.compare(true, read)
+    assert found.plain == pytest.approx(4 / 6)
+    assert found.modulo_shortcuts == 1.0
+    assert meter.compare(true, np.zeros(6, dtype=np.int64)).modulo_shortcuts == pytest.approx(1 / 6)
+    small = machine_of(5)
+    plain = AccuracyMeter(small)
+    letters = np.array([0, 1, 2, 3, 4, 8, 16])
+    taken = np.array([0, 1, 3, 3, 8, 8, 2])
+    assert plain.compare(letters, taken) == plain._judged_by_class(letters, taken)[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nrm.neural import FitRecord
 from nrm.neural.config import Attempt, Reason
-from nrm.tracking.burst_policy import BurstPolicy, left_to_learn
+from nrm.tracking.burst_policy import BurstPolicy, left_to_learn, settled
 
 
 def verdicts(policy: BurstPolicy, *losses: float) -> list[str]:
@@ -93,3 +93,10 @@ def test_a_burst_that_ran_out_of_epochs_has_not_settled() -> None:
     assert verdicts(policy, 0.04) == ["learn"]
     policy.learned(0.04, 0.03, 0.03)
     assert verdicts(policy, 0.03) == ["as good as it gets"]
+
+    def attempt(stopped: Reason, *losses: float) -> Attempt:
+        return Attempt(0, losses, 0.1, 0.1, stopped, 1.0)
+
+    assert not settled(attempt("all epochs done", 0.5, 0.4, 0.3, 0.1))
+    assert settled(attempt("all epochs done", 0.5, 0.4, 0.3, 0.2))
+    assert settled(attempt("no more improvement", 0.5, 0.4, 0.3, 0.1))

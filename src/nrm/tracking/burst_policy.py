@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from nrm.neural import FitRecord
+from nrm.neural.config import Attempt
 
 Verdict = Literal["explained", "as good as it gets", "backing off", "learn"]
 
@@ -21,6 +22,8 @@ GAP = 2.0
 GAIN = 0.9
 """A burst that leaves more than this share of the loss, of held-out episodes or of the next new ones, has brought
 nothing."""
+HALVED = 0.5
+"""The share of the loss that the second half of an attempt may leave, and learning is still under way."""
 MOST_WAITING = 32
 """Checks that a back-off may last at most."""
 
@@ -33,6 +36,12 @@ class Decision(NamedTuple):
 
     verdict: Verdict
     reason: str
+
+
+def settled(attempt: Attempt) -> bool:
+    """Whether an attempt ended where learning is slow: not when it ran out of epochs while the loss kept halving."""
+    losses = attempt.losses
+    return attempt.stopped != "all epochs done" or losses[-1] > HALVED * losses[len(losses) // 2]
 
 
 def left_to_learn(record: FitRecord, target: float) -> Decision:
@@ -87,8 +96,7 @@ class BurstPolicy:
         """Take in what a burst brought: the loss of what it learned from before, and of held-out episodes after.
 
         `train`: the loss of what it learned from after. Where that is far below, the grounder knows its episodes by
-        heart, and learning has not settled: further episodes would teach it more. `settled`: whether it ended by
-        itself, and not because all its epochs were done.
+        heart, and learning has not settled: further episodes would teach it more. `settled`: see the function.
         """
         by_heart = train is not None and after > GAP * max(train, self.target)
         self.reached = after if settled and not by_heart else 0.0

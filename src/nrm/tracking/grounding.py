@@ -18,7 +18,7 @@ from nrm.neural import EpisodeBuffer, FitConfig, FitRecord, NeuralRewardMachine,
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.consistency import contradiction
 from nrm.neural.frames import FrameTable
-from nrm.tracking.burst_policy import BurstPolicy, Decision
+from nrm.tracking.burst_policy import BurstPolicy, Decision, settled
 from nrm.tracking.grounding_config import burst_settings
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.tracker import Tracker
@@ -147,7 +147,7 @@ class Grounding:
         before, _ = self._surprise(self._batch(self._kept))
         record = fit(self.model, self._buffer(self._kept), "grounding", settings)
         best = record.best
-        self._policy.learned(before, best.held_out, best.train, best.stopped != "all epochs done")
+        self._policy.learned(before, best.held_out, best.train, settled(best))
         self._memory.refresh()
         self._forget()
         return Burst(loss, explained, record, decision)

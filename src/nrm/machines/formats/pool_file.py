@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.automata.letter_diagram import is_wide
-from nrm.automata.move_building import ascending
-from nrm.automata.move_diagram import MoveDiagram
+from nrm.automata.move_building import ascending, given_diagram
 from nrm.automata.moves import Moves
 from nrm.automata.tables import Table
 from nrm.errors import FileError, NrmError
@@ -157,12 +156,4 @@ def _read_diagrams(alphabet: Alphabet, arrays: dict[str, NDArray[Any]], states: 
             raise ValueError(f"{len(arrays[name])} entries of '{name}' for {int(end[-1])}")
     parts = [np.split(arrays[name].astype(np.int32), end[:-1]) for name, end in ends.items()]
     propositions = len(alphabet.symbols)
-    found: list[Moves] = []
-    for order, levels, low, high, roots in zip(*parts, strict=True):
-        if any(abs(array).max(initial=0) > len(levels) + len(roots) for array in (low, high, roots)):
-            raise ValueError("a diagram leads to nodes that are not there")
-        asked = tuple(order.tolist())
-        if len(asked) <= levels.max(initial=-1) or not set(asked) <= set(range(propositions)):
-            raise ValueError("a diagram asks for propositions that are not there")
-        found.append(MoveDiagram(propositions, asked, levels, low, high, roots))
-    return found
+    return [given_diagram(propositions, *map(np.ndarray.tolist, own)) for own in zip(*parts, strict=True)]
