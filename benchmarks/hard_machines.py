@@ -8,6 +8,7 @@ the other, as they do to an agent, and the machine is learned anew whenever coun
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +48,12 @@ class Config:
     """The share of steps that show a wrong level, of the paper's tasks."""
     misread: float = 0.02
     """The share of steps whose told symbol is wrong, of the paper's tasks once more. Nothing models this."""
+    tasks: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8)
+    """Which of the paper's tasks."""
+    in_loop: bool = True
+    """Whether episodes also come one after the other, as many as are learned from at most."""
+    hidden: bool = True
+    """Whether tasks are learned, too, some of whose moves change no level at once."""
 
 
 def counter() -> MooreMachine:
@@ -152,32 +159,38 @@ def as_recorded(trace: LetterTrace, machine: MooreMachine) -> RecordedEpisode:
     return RecordedEpisode(0, float(rewards.sum()), len(rewards), trace.letters, rewards, None)
 
 
-def main(config: Config) -> None:
-    rows: list[list[object]] = []
+def hidden() -> dict[str, MooreMachine]:
+    """Tasks some of whose moves change no level at once."""
+    return {
+        "F(a & X F a)": nrm.compile("F(pickaxe & X F pickaxe)", worlds.SYMBOLS),
+        "F(a & X F a), paid at the end": nrm.compile("F(pickaxe & X F pickaxe)", worlds.SYMBOLS, reward="acceptance"),
+        "F(a & F b), paid at the end": nrm.compile("F(pickaxe & F gem)", worlds.SYMBOLS, reward="acceptance"),
+        "alternate_response(a, b), three values": nrm.compile(
+            "alternate_response(pickaxe, gem) & F lava", worlds.SYMBOLS, reward="three_value"
+        ),
+        "a counter modulo 3": counter(),
+    }
+
+
+def all_rows(config: Config) -> Iterator[list[object]]:
+    """Every row of the table."""
     for count in config.episodes:
-        for number in range(1, 9):
+        for number in config.tasks:
             machine = nrm.compile(nrm.paper_task(number).formula(worlds.SYMBOLS), worlds.SYMBOLS)
-            rows += rows_of(str(number), machine, count, config, config.flips, (config.flips, 0.0))
-            if count == min(config.episodes):
-                rows.append(row_misread(str(number), machine, count, config))
-            if count == max(config.episodes):
-                rows.append(row_in_loop(str(number), machine, count, config))
-        twice = "F(pickaxe & X F pickaxe)"
-        hidden = {
-            "F(a & X F a)": nrm.compile(twice, worlds.SYMBOLS),
-            "F(a & X F a), paid at the end": nrm.compile(
-                "F(pickaxe & X F pickaxe)", worlds.SYMBOLS, reward="acceptance"
-            ),
-            "F(a & F b), paid at the end": nrm.compile("F(pickaxe & F gem)", worlds.SYMBOLS, reward="acceptance"),
-            "alternate_response(a, b), three values": nrm.compile(
-                "alternate_response(pickaxe, gem) & F lava", worlds.SYMBOLS, reward="three_value"
-            ),
-            "a counter modulo 3": counter(),
-        }
-        for name, machine in hidden.items():
-            rows += rows_of(name, machine, count, config, 0.0, (0.0,))
-        for line in rows:
-            print(*line, flush=True)
+            yield from rows_of(str(number), machine, count, config, config.flips, (config.flips, 0.0))
+            if config.misread and count == min(config.episodes):
+                yield row_misread(str(number), machine, count, config)
+            if config.in_loop and count == max(config.episodes):
+                yield row_in_loop(str(number), machine, count, config)
+        for name, machine in hidden().items() if config.hidden else ():
+            yield from rows_of(name, machine, count, config, 0.0, (0.0,))
+
+
+def main(config: Config) -> None:
+    rows = []
+    for line in all_rows(config):
+        rows.append(line)
+        print(*line, flush=True)
     headings = ["task", "states", "episodes", "wrong", "flips", "right", "states found", "s"]
     report("Machines that are hard to learn, map world", headings, rows, config.out, "hard_machines")
 
