@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import nrm
-import nrm.machines.look_ahead as view_module
+import nrm.machines.look_ahead as look_ahead_module
 from nrm.logic import Formula
 from nrm.machines import Alphabet, TaskPool, task_view, view_columns, view_width
 from nrm.machines.formats.pool_file import load_pool, save_pool
@@ -23,7 +23,7 @@ def test_a_literal_is_worth_the_best_of_its_letters(formula: Formula) -> None:
     machine = nrm.compile(formula, Alphabet.propositional(NAMES), reward="acceptance")
     by_letter = task_view(machine)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(view_module, "is_wide", lambda count: True)
+        patch.setattr(look_ahead_module, "is_wide", lambda count: True)
         by_literal = task_view(machine)
         assert by_literal.shape[1] == view_width(machine.alphabet) == 4 * 6 + 1
         assert view_columns(machine.alphabet) == ("a", "!a", "b", "!b", "c", "!c")

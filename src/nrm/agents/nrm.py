@@ -10,20 +10,24 @@ from nrm.envs.world import BatchedWorld, tasks_of
 from nrm.errors import ConfigError
 from nrm.neural import NeuralRewardMachine
 from nrm.neural.grounders import RecurrentGrounder
+from nrm.neural.symbol_reader import emission_for, said_symbols
 from nrm.tracking import BeliefMemory, Grounding, GroundingConfig, TaskBeliefMemory
 
 
 def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
-        grounder = grounder_on(world, settings.grounder, world.machine.alphabet.size)
+        alphabet = world.machine.alphabet
+        emission = emission_for(alphabet)
+        symbols = said_symbols(alphabet, emission)
+        grounder = grounder_on(world, settings.grounder, symbols, emission == "independent")
     tasks = tasks_of(world)
     if tasks is not None and isinstance(grounder, RecurrentGrounder):
         raise ConfigError(
             f"grounding.grounder: '{settings.grounder}' is recurrent and follows one task; with many tasks (--tasks) "
             "use another grounder, or auto"
         )
-    model = NeuralRewardMachine(grounder, world.machine if tasks is None else tasks).eval()
+    model = NeuralRewardMachine(grounder, world.machine if tasks is None else tasks, emission).eval()
     remembers = BeliefMemory if tasks is None else TaskBeliefMemory
     memory = remembers(model, world.frames, settings.belief)
     grounding = Grounding(

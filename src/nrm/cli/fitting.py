@@ -36,6 +36,7 @@ from nrm.neural.config import target_for
 from nrm.neural.discovery import over_alphabet
 from nrm.neural.extraction import grounded_traces
 from nrm.neural.learning import Progress
+from nrm.neural.symbol_reader import emission_for, said_symbols
 from nrm.tracking.burst_policy import left_to_learn
 from nrm.tracking.observed_letters import observation_name
 
@@ -177,8 +178,10 @@ def _grounding(
 ) -> FitOutcome:
     assert task is not None
     episodes = recorded.buffer(task)
-    grounder = GROUNDERS[options.grounder].from_shape(recorded.shape, task.alphabet.size)
-    model = NeuralRewardMachine(grounder, task)
+    emission = emission_for(task.alphabet)
+    symbols = said_symbols(task.alphabet, emission)
+    grounder = GROUNDERS[options.grounder].from_shape(recorded.shape, symbols, emission == "independent")
+    model = NeuralRewardMachine(grounder, task, emission)
     record = fit(model, episodes, "grounding", options.settings, progress=progress)
     verdict, diagnosis = _judged(model, episodes, task)
     return FitOutcome(model, record, episodes, verdict=verdict, diagnosis=diagnosis)

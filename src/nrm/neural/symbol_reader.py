@@ -7,8 +7,9 @@ from typing import Literal, cast
 import torch
 from torch import Tensor, nn
 
+from nrm.automata.letter_diagram import is_wide
 from nrm.errors import AlphabetError, EpisodeError, LearningError, LimitError, listing
-from nrm.machines import MachineLike, TaskPool, as_machine
+from nrm.machines import Alphabet, MachineLike, TaskPool, as_machine
 from nrm.neural.batches import EpisodeBatch, gathered
 from nrm.neural.grounders.registry import RecurrentGrounder
 from nrm.neural.moore import ProbabilisticMoore
@@ -27,6 +28,16 @@ MOST_BITS = 62
 """Propositions up to which a letter is a number of 64 bits."""
 GROUNDED_AT_ONCE = 512
 """Observations that are grounded in one go where no gradient is wanted."""
+
+
+def emission_for(alphabet: Alphabet) -> Emission:
+    """What a grounder is best asked for: one probability for each proposition where a letter each would be too many."""
+    return "independent" if alphabet.is_free and is_wide(len(alphabet.symbols)) else "categorical"
+
+
+def said_symbols(alphabet: Alphabet, emission: Emission) -> int:
+    """How many numbers a grounder must give for an observation."""
+    return len(alphabet.symbols) if emission == "independent" else alphabet.size
 
 
 class SymbolReader(nn.Module):
@@ -146,8 +157,7 @@ class SymbolReader(nn.Module):
     @property
     def outputs(self) -> int:
         """How many numbers the grounder must give per observation."""
-        alphabet = self.machine.alphabet
-        return len(alphabet.symbols) if self.emission == "independent" else alphabet.size
+        return said_symbols(self.machine.alphabet, self.emission)
 
     @property
     def counts(self) -> bool:

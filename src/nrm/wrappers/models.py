@@ -13,6 +13,7 @@ from nrm.errors import NrmError, WorldError, listing
 from nrm.machines import MachineLike, MooreMachine, TaskPool, as_machine
 from nrm.neural import GROUNDERS, NeuralRewardMachine, Parts
 from nrm.neural.model import Emission
+from nrm.neural.symbol_reader import emission_for, said_symbols
 from nrm.tracking import Belief, MachineLearning, Tracker
 from nrm.wrappers.augmentation import BELIEF, TASK, Augmentation, BeliefLayout, Reads
 
@@ -30,7 +31,7 @@ def model_for(
     space: spaces.Space[Any],
     machine: MachineLike | TaskPool,
     *,
-    emission: Emission = "categorical",
+    emission: Emission | None = None,
     reads: Reads = None,
     grounder: str = "auto",
     seed: int = 0,
@@ -39,14 +40,15 @@ def model_for(
 
     `machine`: or a task, or a pool of many; `reads`: the entry of `Dict` observations that the grounder reads, or
     several that it reads together, all if absent; `grounder`: a registered name or module:name, such as `recurrent`;
-    `seed`: of its parameters.
+    `seed`: of its parameters; `emission`: one probability a proposition by default past twelve propositions.
     """
     if not isinstance(space, spaces.Space):
         raise WorldError(_no_space(space))
     known = machine if isinstance(machine, TaskPool) else as_machine(machine)
     augmentation = Augmentation.of(space, 1, "dict", reads)
+    emission = emission or emission_for(known.alphabet)
     independent = emission == "independent"
-    symbols = len(known.alphabet.symbols) if independent else known.alphabet.size
+    symbols = said_symbols(known.alphabet, emission)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         if augmentation.parts is None:
