@@ -47,6 +47,8 @@ class Config:
     """How many episodes are learned from."""
     references: bool = True
     """Whether AALpy reads the episodes too."""
+    idle: bool = True
+    """Whether it reads them with idle letters as well, which takes long."""
 
 
 def over_cells(machine: MooreMachine) -> MooreMachine:
@@ -88,6 +90,8 @@ def main(config: Config) -> None:
         "EDSM": (run_EDSM, False),
         "EDSM, no idle": (run_EDSM, True),
     }
+    if not config.idle:
+        mergers = {name: merger for name, merger in mergers.items() if merger[1]}
     for number in config.tasks:
         machine = nrm.compile(nrm.paper_task(number).formula(worlds.SYMBOLS), worlds.SYMBOLS)
         truth, cells = until_over(machine), over_cells(until_over(machine))

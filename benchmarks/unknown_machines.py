@@ -111,18 +111,20 @@ def main(config: Config) -> None:
             line += [f"{last:.1f}", f"{area:.1f}"]
             if method != config.methods[0]:
                 line.append(f"{last / float(np.mean([row['last'] for row in base])):.3f}")
-                cost = sum(row["seconds"] for row in mine) / sum(row["seconds"] for row in base)
-                if "right" in mine[0]:
-                    found = [row["found"] for row in mine if row["found"] is not None]
-                    line += [f"{sum(row['right'] for row in mine)}/{len(mine)}", median(found) if found else "-"]
-                line.append(f"{cost:.2f}")
+            if "right" in mine[0]:
+                # Runs that never had it count as their last episode.
+                found = [config.episodes if row["found"] is None else row["found"] for row in mine]
+                line += [f"{sum(row['right'] for row in mine)}/{len(mine)}", median(found)]
+            if method != config.methods[0]:
+                line.append(f"{sum(row['seconds'] for row in mine) / sum(row['seconds'] for row in base):.2f}")
         table.append(line)
     headings = ["task"]
     for method in config.methods:
         headings += [f"{method}: last 100", "area"]
-        if method != config.methods[0]:
-            learns = method in ("machine", "both")
-            headings += ["of " + config.methods[0], *(["right", "found at"] if learns else []), "CPU"]
+        later = method != config.methods[0]
+        headings += ["of " + config.methods[0]] if later else []
+        headings += ["right", "found at"] if method in ("machine", "both") else []
+        headings += ["CPU"] if later else []
     name = f"{config.world}-{config.layout}"
     report(f"Nothing known, {name}, {config.episodes} episodes", headings, table, config.out, name)
 

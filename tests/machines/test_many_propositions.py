@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.errors import LimitError, MachineError, NrmWarning
 from nrm.logic import Formula, holds
-from nrm.machines import MooreMachine, TaskPool, machine_from_dict, text_picture
+from nrm.machines import Alphabet, MooreMachine, TaskPool, machine_from_dict, text_picture
 from nrm.machines.formats.json import machine_to_dict
 from nrm.machines.guarded import machine_of_moves
+from nrm.machines.reward_machine import RewardEdge, RewardMachine
 from tests.strategies import formulas
 
 HAZARDS = [f"h{number}" for number in range(20)]
@@ -177,7 +179,7 @@ def test_guarded_moves_are_checked() -> None:
         ({"moves": [[["true", 0]]], "kind": "exclusive"}, "are for propositions"),
         ({"moves": [[["F a", 0]]]}, "a guard speaks of one step"),
         ({"moves": [[["true", 7]]]}, "7 is not a state"),
-        ({"version": 3}, "reads versions 1 and 2"),
+        ({"version": 4}, "reads versions 1 to 3"),
     ],
 )
 def test_bad_files(changed: dict[str, object], message: str) -> None:
@@ -273,3 +275,49 @@ def test_class_sizes_equal_those_of_arrays() -> None:
     few = nrm.compile(formula)
     many = nrm.compile(formula, propositions=[*few.alphabet.symbols, *HAZARDS])
     assert many.class_sizes == tuple(size << 20 for size in few.class_sizes)
+
+
+def test_reward_machine_files_of_many_propositions(tmp_path: Path) -> None:
+    hazards = " & ".join(f"G !h{number}" for number in range(28))
+    machine = nrm.compile(f"F(key & X F door) & {hazards}")
+    nrm.save_machine(machine, tmp_path / "machine.txt")
+    assert nrm.load_machine(tmp_path / "machine.txt") == machine
+    names = [f"p{number}" for number in range(30)]
+    alphabet = Alphabet.propositional(names)
+    edges = tuple(
+        RewardEdge(source, target, nrm.parse(guard), Fraction(reward))
+        for source, target, guard, reward in ((0, 1, "p0 & !p1", 1), (0, 0, "!p0", 0), (0, 2, "p0 & p1 & p29", 0))
+    )
+    with pytest.raises(MachineError, match="state 0 has no edge for 'p0&p1'"):
+        RewardMachine(alphabet, 0, (1, 2), edges)
+    open_end = RewardMachine(alphabet, 0, (1, 2), edges, fall_off="terminal")
+    assert open_end.rewards([["p5"], ["p0", "p7"], []]) == (0.0, 1.0, 0.0)
+    moore = open_end.to_moore()
+    assert moore.run([["p5"], ["p0", "p7"]]).rewards == (0.0, 1.0)
+    twice = (*edges, RewardEdge(0, 2, nrm.parse("p0 & p29"), Fraction(0)))
+    with pytest.raises(MachineError, match="both fire on 'p0&p29'"):
+        RewardMachine(alphabet, 0, (1, 2), twice, fall_off="terminal")
+
+
+def test_guards_too_long_to_write_out(tmp_path: Path) -> None:
+    machine = nrm.compile(" <-> ".join(f"p{number}" for number in range(30)))
+    assert "(a guard too long to write out)" in text_picture(machine)
+    data = machine_to_dict(machine)
+    assert data["version"] == 3
+    assert machine_from_dict(data) == machine
+    nrm.save_machine(machine, tmp_path / "machine.json")
+    assert nrm.load_machine(tmp_path / "machine.json") == machine
+    for ending in ("hoa", "txt", "dot"):
+        with pytest.raises(LimitError, match="more than 2,000 alternatives"):
+            nrm.save_machine(machine, tmp_path / f"machine.{ending}")
+    for key, value, message in (
+        ("low", [0] * len(data["diagram"]["low"]), "stand lower levels"),
+        ("order", [0] * 30, "different propositions"),
+        ("roots", [9999], "not there"),
+        ("levels", [1], "for each node"),
+        ("high", ["a"], "whole numbers"),
+    ):
+        with pytest.raises(MachineError, match=message):
+            machine_from_dict(data | {"diagram": data["diagram"] | {key: value}})
+    with pytest.raises(MachineError, match="'diagram' must have the keys"):
+        machine_from_dict(data | {"diagram": {}})

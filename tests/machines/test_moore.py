@@ -159,7 +159,7 @@ def test_a_machine_by_hand() -> None:
         ({"accepting": None}, "must be a list of state names"),
         ({"transitions": {"start": {"true": ["start"]}}}, "unknown state"),
         ({"simbols": []}, "unknown key 'simbols' in the machine; did you mean 'symbols'"),
-        ({"version": 3}, "format version 3"),
+        ({"version": 4}, "format version 4"),
         ({"format": "other"}, "the format is 'other'"),
         ({"symbols": "abc"}, "'symbols' must be a list"),
     ],

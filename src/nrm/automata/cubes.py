@@ -11,6 +11,8 @@ from nrm.errors import LimitError
 Cube = tuple[tuple[int, bool], ...]
 """Pairs (proposition, truth), by proposition."""
 MOST_NODES = 500_000
+MOST_CUBES = 2_000
+"""Cubes of a guard up to which it is written out."""
 
 
 def cubes_of(letters: LetterDiagram, classes: Collection[int]) -> list[Cube]:
@@ -28,7 +30,10 @@ def cubes_of(letters: LetterDiagram, classes: Collection[int]) -> list[Cube]:
     try:
         found, _ = work.cover(root, root)
     except LimitError:
-        raise LimitError(f"the guard of {len(wanted)} letter classes is too large to be written out") from None
+        raise LimitError(
+            f"a guard of this machine is too large to be written out (more than {MOST_CUBES:,} alternatives); JSON "
+            "files do without guards"
+        ) from None
     named = [tuple(sorted((letters.order[level], true) for level, true in cube)) for cube in found]
     return sorted(named, key=lambda cube: (len(cube), cube))
 
@@ -73,5 +78,7 @@ class _Irredundant:
         cubes_1, covered_1 = self.cover(self.without(low_1, up_0), up_1)
         rest = self.either(self.without(low_0, covered_0), self.without(low_1, covered_1))
         cubes, covered = self.cover(rest, self.both(up_0, up_1))
+        if len(cubes) + len(cubes_0) + len(cubes_1) > MOST_CUBES:
+            raise LimitError("too many cubes")
         found = [*cubes, *(((top, False), *cube) for cube in cubes_0), *(((top, True), *cube) for cube in cubes_1)]
         return found, diagrams.node(top, self.either(covered_0, covered), self.either(covered_1, covered))

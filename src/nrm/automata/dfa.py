@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -13,14 +12,14 @@ from nrm.aliases import BoolArray, IntArray
 from nrm.automata import moves as moving
 from nrm.automata.letter_diagram import is_wide
 from nrm.automata.move_diagram import MoveDiagram
-from nrm.automata.moves import Moves
+from nrm.automata.moves import Moves, Moving
 from nrm.automata.tables import Letters, Limits, Table, listed
 
 Combine = Callable[[BoolArray, BoolArray], BoolArray]
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Dfa:
+class Dfa(Moving):
     """An automaton over `atoms`; state 0 is initial.
 
     Exclusive: the letters are the atoms in order, then one more for "none of these". Otherwise the letters are all
@@ -50,36 +49,6 @@ class Dfa:
     def _set(self, *values: object) -> None:
         for name, value in zip(("atoms", "exclusive", "moves", "accepting"), values, strict=True):
             object.__setattr__(self, name, value)
-
-    @property
-    def states(self) -> int:
-        """How many states there are."""
-        return moving.states_of(self.moves)
-
-    @cached_property
-    def table(self) -> Table:
-        """The moves by letter classes; an error where these are too many."""
-        return moving.by_classes(self.moves)
-
-    @property
-    def letters(self) -> Letters:
-        """(letters,) the class of each letter; where propositions are many, the diagram that leads letters there."""
-        return self.table.letters
-
-    @property
-    def columns(self) -> IntArray:
-        """(states, classes) the next state."""
-        return self.table.columns
-
-    @property
-    def letter_class(self) -> IntArray:
-        """(letters,) the class of each letter, where these can be listed."""
-        return listed(self.letters)
-
-    @cached_property
-    def absorbing(self) -> BoolArray:
-        """(states,) the states that no letter leaves."""
-        return moving.absorbing(self.moves)
 
     def complement(self) -> Dfa:
         """Accepts exactly the non-empty traces that this one rejects."""

@@ -12,6 +12,8 @@ from nrm.automata.tables import Letters, Table, bfs_order, by_first_occurrence, 
 Blocks = NDArray[np.int64]
 """For each state the number of its block in a partition."""
 
+_FEW = 1_500
+"""Table entries up to which plain Python is faster than arrays."""
 _CHUNK = 64
 """Columns that are fingerprinted at once: most partitions are settled by few of them."""
 
@@ -24,6 +26,8 @@ def coarsest_congruence(columns: IntArray, labels: NDArray[np.generic]) -> Block
     compared if the check fails.
     """
     states, width = columns.shape
+    if columns.size <= _FEW:
+        return _refined(columns, labels)
     blocks: Blocks = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     count = int(blocks.max()) + 1
     weights = scattered(np.arange(1, width + 1)) | np.uint64(1)
@@ -40,6 +44,24 @@ def coarsest_congruence(columns: IntArray, labels: NDArray[np.generic]) -> Block
             if count == before:
                 break
     return blocks
+
+
+def _refined(columns: IntArray, labels: NDArray[np.generic]) -> Blocks:
+    """As `coarsest_congruence`, row by row."""
+    rows = columns.tolist()
+    numbers: dict[object, int] = {}
+    blocks = [numbers.setdefault(label, len(numbers)) for label in labels.tolist()]
+    count = len(numbers)
+    while count < len(rows):
+        numbers = {}
+        blocks = [
+            numbers.setdefault((block, *map(blocks.__getitem__, row)), len(numbers))
+            for block, row in zip(blocks, rows, strict=True)
+        ]
+        if len(numbers) == count:
+            break
+        count = len(numbers)
+    return np.array(blocks, dtype=np.int64)
 
 
 def quotient(columns: IntArray, blocks: Blocks) -> tuple[IntArray, IntArray]:
@@ -96,6 +118,9 @@ def canonical(table: Table) -> tuple[Table, IntArray]:
 def _equal_columns(columns: IntArray) -> Blocks:
     """A number for each column, equal for equal columns; by fingerprints, checked as in `coarsest_congruence`."""
     states, width = columns.shape
+    if columns.size <= _FEW:
+        numbers: dict[tuple[int, ...], int] = {}
+        return np.array([numbers.setdefault(column, len(numbers)) for column in zip(*columns.tolist(), strict=True)])
     groups = np.zeros(width, dtype=np.int64)
     weights = scattered(np.arange(1, states + 1)) | np.uint64(1)
     for start in range(0, states, _CHUNK):

@@ -12,7 +12,7 @@ from nrm.aliases import BoolArray, IntArray
 from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.move_diagram import MoveDiagram, level_runs
 from nrm.automata.mtbdd import Mtbdd
-from nrm.errors import LimitError
+from nrm.errors import LimitError, MachineError
 
 MOST_NODES = 4_000_000
 """Nodes of a diagram on its way into another order."""
@@ -109,6 +109,43 @@ def diagram_of_nodes(
         order,
         propositions,
     )
+
+
+def given_diagram(
+    propositions: int,
+    order: Sequence[int],
+    levels: Sequence[int],
+    low: Sequence[int],
+    high: Sequence[int],
+    roots: Sequence[int],
+) -> MoveDiagram:
+    """The diagram of numbers that were read from a file; `MachineError` where they make none."""
+    try:
+        asked = tuple(int(place) for place in order)
+        arrays = [np.array(values, dtype=np.int64) for values in (levels, low, high, roots)]
+    except (TypeError, ValueError, OverflowError):
+        raise MachineError("a diagram of moves is made of whole numbers") from None
+    nodes = len(arrays[0])
+    if any(array.ndim != 1 for array in arrays) or not len(arrays[1]) == len(arrays[2]) == nodes or not len(arrays[3]):
+        raise MachineError("a diagram has a level, a low and a high side for each node, and a root for each state")
+    if len(set(asked)) < len(asked) or not set(asked) <= set(range(propositions)):
+        raise MachineError(f"the levels of a diagram ask for different propositions, 0 to {propositions - 1}")
+    if nodes and not 0 <= arrays[0].min() <= arrays[0].max() < len(asked):
+        raise MachineError(f"the nodes of a diagram stand on levels 0 to {len(asked) - 1}")
+    states = len(arrays[3])
+    below = np.concatenate([arrays[0], np.full(states, len(asked))])
+    for side in (*arrays[1:3], arrays[3]):
+        if side.size and (side.min() < -states or side.max() >= nodes):
+            raise MachineError("a diagram leads to nodes or states that are not there")
+    for side in arrays[1:3]:
+        # Negative numbers, states, are found at the end of `below`, under all levels.
+        if (below[side] <= arrays[0]).any():
+            raise MachineError("below each node of a diagram stand lower levels")
+    by_level = np.argsort(-arrays[0], kind="stable")
+    place = np.argsort(by_level, kind="stable")
+    below_low, below_high = (_through(array[by_level], place) for array in arrays[1:3])
+    roots_at = _through(arrays[3], place)
+    return reduced(arrays[0][by_level], below_low, below_high, roots_at, asked, propositions)
 
 
 def reduced(

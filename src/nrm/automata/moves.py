@@ -7,6 +7,7 @@ same operations here, so what stands on them need not ask which it is.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -22,10 +23,46 @@ from nrm.automata.minimisation import Blocks
 from nrm.automata.move_building import ascending, moves_of_classes
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.automata.product import product as table_product
-from nrm.automata.tables import Limits, Table, as_diagram
+from nrm.automata.tables import Letters, Limits, Table, as_diagram, listed
 
 Moves: TypeAlias = Table | MoveDiagram
 """From states and letters to states."""
+
+
+class Moving:
+    """What automata and machines tell of their moves, whichever form these have; classes are made when asked for."""
+
+    moves: Moves
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return states_of(self.moves)
+
+    @cached_property
+    def table(self) -> Table:
+        """The moves by letter classes; an error where these are too many."""
+        return by_classes(self.moves)
+
+    @property
+    def letters(self) -> Letters:
+        """(letters,) the class (column) of each letter; where propositions are many, the diagram that leads there."""
+        return self.table.letters
+
+    @property
+    def columns(self) -> IntArray:
+        """(states, classes) the next state."""
+        return self.table.columns
+
+    @cached_property
+    def letter_class(self) -> IntArray:
+        """(letters,) the class (column) of each letter; an error where propositions are too many to list letters."""
+        return listed(self.letters)
+
+    @cached_property
+    def absorbing(self) -> BoolArray:
+        """(states,) the states that no letter leaves."""
+        return absorbing(self.moves)
 
 
 def states_of(moves: Moves) -> int:

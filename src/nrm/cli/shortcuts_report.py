@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from itertools import chain, islice
 
@@ -13,9 +14,10 @@ from rich.table import Table
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import LimitError, listing
 from nrm.groundability import PotentialRepair, Shortcuts, SymbolVerdict
-from nrm.groundability.counting import digits
+from nrm.groundability.counting import digits, rough_difference
 from nrm.groundability.formatting import amount, confusions, findings, many, remedies
 from nrm.machines import MooreMachine
+from nrm.machines.moore import amount_of_letters
 
 MOST_ROWS = 40
 """Symbols up to which each gets a row of its own; past that, rows are letter classes."""
@@ -56,12 +58,9 @@ def as_json(report: Findings) -> str:
         "kind": found.alphabet.kind,
         "horizon": report.horizon,
         "states": report.machine.states,
-        "count": digits(found.count),
-        "symmetries": _number(found.symmetries),
-        "class_internal": _number(found.class_internal),
-        "by_symmetry": _number(found.by_symmetry),
+        **_counts(found),
         "generators": [_moved(found, symmetry.classes) for symmetry in found.generators],
-        "classes": [list(letters) for letters in found.classes],
+        "classes": _classes(found),
         "groundable": found.groundable,
         "labels_needed": _labels(found),
     }
@@ -69,7 +68,7 @@ def as_json(report: Findings) -> str:
         left = report.potential.left
         data["potential"] = {
             "reward": report.potential.scheme,
-            "count": digits(left.count),
+            "count": _counts(left)["count"],
             "symmetries": _number(left.symmetries),
         }
     if found.alphabet.is_free:
@@ -82,6 +81,31 @@ def as_json(report: Findings) -> str:
     rows = [f"    {json.dumps(v.symbol, ensure_ascii=False)}: {_verdict_json(v, found)}" for v in found.verdicts]
     lines.append('  "symbols": {\n' + ",\n".join(rows) + "\n  }")
     return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def _counts(found: Shortcuts) -> dict[str, object]:
+    """How many shortcuts there are: exactly, or to thirty digits where the number is too long to be worked out."""
+    try:
+        return {
+            "count": digits(found.count),
+            "symmetries": _number(found.symmetries),
+            "class_internal": _number(found.class_internal),
+            "by_symmetry": _number(found.by_symmetry),
+        }
+    except LimitError:
+        internal = found.rough_class_internal
+        return {
+            "count": f"{found.rough_count:.29e}",
+            "symmetries": _number(found.symmetries),
+            "class_internal": f"{internal:.29e}",
+            "by_symmetry": f"{found.rough_by_symmetry:.29e}" if found.symmetries > 1 else 0,
+            "class_sizes": [_number(size) for size in found.class_sizes],
+        }
+
+
+def _classes(found: Shortcuts) -> list[object]:
+    """The letters of each class; where they are too many to list, a guard that holds at exactly these."""
+    return list(found.class_texts) if found.alphabet.is_wide else [list(letters) for letters in found.classes]
 
 
 def print_report(report: Findings) -> None:
@@ -99,7 +123,7 @@ def print_report(report: Findings) -> None:
         maps = report.maps
         for number, mapping in enumerate(maps, 1):
             console.print(f"{number:>5}  {_map_text(mapping)}", soft_wrap=True)
-        left = found.count - len(maps)
+        left = rough_difference(found.rough_count, Decimal(len(maps)))
         if left:
             console.print(f"       … and {amount(left)} more", soft_wrap=True)
 
@@ -108,7 +132,8 @@ def _head(report: Findings) -> list[str]:
     found = report.found
     exclusive = found.alphabet.is_exclusive
     lines = [f"{'task' if number == 0 else 'and':<10} {name}" for number, name in enumerate(report.names)]
-    kind = "exactly one holds at each step" if exclusive else f"any may hold at a step: {found.alphabet.size:,} letters"
+    letters = amount_of_letters(found.alphabet)
+    kind = "exactly one holds at each step" if exclusive else f"any may hold at a step: {letters} letters"
     lines.append(f"{'symbols' if exclusive else 'props':<10} {listing(found.alphabet.symbols)}  ({kind})")
     if report.assumed is not None:
         lines.append(f"{'rewards':<10} as in the machine file; further tasks: {report.assumed} (choose with --reward)")
@@ -124,7 +149,7 @@ def _head(report: Findings) -> list[str]:
 def _table(found: Shortcuts) -> Table:
     headings = ("symbol", "rewards can teach it", "confusable with")
     symbols = found.alphabet.symbols
-    if len(symbols) <= MOST_ROWS:
+    if len(symbols) <= MOST_ROWS or found.alphabet.is_free:
         return table(headings, [(v.symbol, "yes" if v.groundable else "no", confusions(v)) for v in found.verdicts])
     # One row for each class stands for all its letters: their verdicts differ in nothing but the name.
     rows = []
@@ -155,10 +180,11 @@ def _map_text(mapping: dict[str, str]) -> str:
     return listing(moved) if moved else "identity"
 
 
-def _moved(found: Shortcuts, images: Sequence[int]) -> list[list[list[str]]]:
+def _moved(found: Shortcuts, images: Sequence[int]) -> list[list[object]]:
     """The classes that a symmetry moves, each with its image."""
     pairs = [(number, image) for number, image in enumerate(images) if number != image]
-    return [[list(found.classes[number]), list(found.classes[image])] for number, image in pairs]
+    classes = _classes(found)
+    return [[classes[number], classes[image]] for number, image in pairs]
 
 
 def _verdict_json(verdict: SymbolVerdict, found: Shortcuts) -> str:

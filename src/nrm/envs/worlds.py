@@ -45,6 +45,15 @@ class TaskSpace(NamedTuple):
     """What can happen at a step: symbols, or several propositions at once."""
 
 
+class WithoutMemory(NamedTuple):
+    """Expected returns of the best policies that remember nothing."""
+
+    blind: float
+    """Of a fixed distribution over actions."""
+    memoryless: float
+    """Of a policy that sees what is observed."""
+
+
 @dataclass(frozen=True)
 class WorldKind:
     """A family of worlds: how one is named, configured, built and shown."""
@@ -74,6 +83,9 @@ class WorldKind:
     None for kinds whose worlds have one task."""
     board: Callable[[Any, MooreMachine, End, int], Board] | None = None
     """A still picture of the world, drawn from a seed where it varies; None for worlds without one."""
+    without_memory: Callable[[Any, MooreMachine, End], WithoutMemory | None] | None = None
+    """From a configuration, a machine and when the task ends an episode to what the best policies without memory earn,
+    for figures and tables; None, or from a kind without this, where nobody can compute it."""
 
     def __post_init__(self) -> None:
         if not is_dataclass(self.config):

@@ -15,8 +15,18 @@ from nrm.figures.series import (
     learning_curve,
     success_curve,
 )
-from nrm.figures.style import ACCURACY_LOOKS, Look, file_part, legend_above, name_axes, new_figure, title
+from nrm.figures.style import (
+    ACCURACY_LOOKS,
+    REFERENCE_LOOKS,
+    Look,
+    file_part,
+    legend_above,
+    name_axes,
+    new_figure,
+    title,
+)
 from nrm.results import Group
+from nrm.results.references import without_memory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +59,8 @@ def figure_2(runs: Runs) -> Iterator[Named]:
         numbers = ", ".join(str(task.paper.number) for task in tasks if task.paper)
         named = f"{LETTERS.get((world, number), '')}{world}, class {number}"
         _draw(panel, curves, named, f"{'task' if len(tasks) == 1 else 'tasks'} {numbers}; ")
-    _finish(figure, runs.looks, runs, f"return, mean of {runs.window} episodes")
+        _references(panel, tasks)
+    _finish(figure, _with_references(panels, runs.looks), runs, f"return, mean of {runs.window} episodes")
     yield "figure-2", figure
 
 
@@ -61,7 +72,9 @@ def task_figures(runs: Runs) -> Iterator[Named]:
             for task, panel in zip(tasks, panels, strict=True):
                 cells = [(series, found) for series in runs.series if (found := runs.of(task, series))]
                 _draw(panel, [(series, learning_curve(found, runs.window)) for series, found in cells], _titled(task))
-            _finish(figure, runs.looks, runs, f"{world}: return, mean of {runs.window} episodes")
+                _references(panel, [task])
+            looks = _with_references(panels, runs.looks)
+            _finish(figure, looks, runs, f"{world}: return, mean of {runs.window} episodes")
             yield f"tasks-{file_part(world)}{part}", figure
 
 
@@ -139,6 +152,21 @@ def _line(panel: Axes, curve: Curve, look: Look, most: float | None = None) -> N
     panel.fill_between(curve.at, low, high, color=look.colour, alpha=0.18, linewidth=0)
     marker = look.marker if len(curve.at) == 1 else ""
     panel.plot(curve.at, curve.mean, color=look.colour, linestyle=look.line, linewidth=1.4, marker=marker)
+
+
+def _references(panel: Axes, tasks: Sequence[Group]) -> None:
+    """Lines of what the best policies without memory earn, as a mean over the tasks, where that can be computed."""
+    found = [without_memory(task.finished[0]) for task in tasks]
+    for name, (_, look) in REFERENCE_LOOKS.items():
+        earned = [getattr(one, name) for one in found if one is not None]
+        if len(earned) == len(tasks):
+            panel.axhline(sum(earned) / len(earned), color=look.colour, linestyle=look.line, linewidth=1.0, gid=name)
+
+
+def _with_references(panels: Sequence[Axes], looks: Sequence[tuple[str, Look]]) -> list[tuple[str, Look]]:
+    """What a legend says, with the references that any panel shows."""
+    drawn = {line.get_gid() for panel in panels for line in panel.lines}
+    return [*looks, *(shown for name, shown in REFERENCE_LOOKS.items() if name in drawn)]
 
 
 def _finish(figure: Figure, looks: Sequence[tuple[str, Look]], runs: Runs, ylabel: str, over: str = "episode") -> None:

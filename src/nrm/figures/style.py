@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 WIDTH = 7.2
 """Inches: a page of text."""
+LEGEND_LETTERS, LEGEND_LINE = 105, 7
+"""Letters of a legend that fit in a row, and those that a line takes the room of."""
 LEAST_HEIGHT = 2.6
 """Inches: of a figure whose vertical axis is named."""
 GREY = "#555555"
@@ -44,6 +46,12 @@ ACCURACY_LOOKS = {
     "accuracy_modulo_shortcuts": ("modulo shortcuts", Look(VERMILION, "-", "^")),
 }
 """The label and the look of each accuracy of a grounder."""
+
+REFERENCE_LOOKS = {
+    "memoryless": ("best without memory", Look(GREY, (0, (1, 1.2)), "")),
+    "blind": ("best that sees nothing", Look(GREY, (0, (7, 3)), "")),
+}
+"""The label and the look of each line of a policy without memory."""
 
 
 def method_look(method: Method) -> Look:
@@ -102,7 +110,9 @@ def legend_above(figure: Figure, looks: Sequence[tuple[str, Look]], band: str = 
     ]
     if band:
         handles.append(Patch(color="#999999", alpha=0.35, linewidth=0, label=band))
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(5, len(handles)), frameon=False, fontsize=9)
+    longest = max((len(handle.get_label()) for handle in handles), default=0)
+    columns = max(1, min(5, len(handles), LEGEND_LETTERS // (longest + LEGEND_LINE)))
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False, fontsize=9)
 
 
 def name_axes(figure: Figure, x: str, y: str, left_out: str) -> None:

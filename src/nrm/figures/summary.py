@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ SCORES: dict[str, Callable[[Record], float]] = {
 """What the score of a run is: where it ended, and how fast it came there."""
 
 
+ROW_LETTERS = 20
+"""Letters of a row's name that fit in a line beside two panels."""
 LEAST_SPAN = 5.0
 """Least width of an axis of returns, of the 100 that an episode can pay."""
 
@@ -42,9 +45,9 @@ def _figure(
 ) -> Figure:
     """A row of panels for each world: one panel for each kind of score."""
     worlds = [world for world in runs.worlds if draw is not _improvements or _pairs(runs, world)]
-    lines = max(len(runs.series) if draw is _intervals else len(_pairs(runs, world)) for world in worlds)
     if draw is not _profiles:
-        height = 0.75 + 0.24 * lines
+        named = [_labels(runs, world, draw is _improvements) for world in worlds]
+        height = 0.75 + 0.24 * max(sum(label.count("\n") + 1 for label in labels) for labels in named)
     figure, panels = new_figure(len(worlds) * len(SCORES), height, tall=draw is _profiles)
     places = [(world, score) for world in worlds for score in SCORES]
     for (world, score), panel in zip(places, panels, strict=True):
@@ -61,7 +64,7 @@ def _intervals(panel: Axes, runs: Runs, world: str, score: str, seed: int) -> st
     rows = [(series, iqm(strata, np.random.default_rng(seed))) for series, strata in found]
     for place, (series, interval) in enumerate(rows):
         _interval(panel, interval, place, series.look.colour, series.look.marker)
-    _name_rows(panel, [series.label for series, _ in rows])
+    _name_rows(panel, [_wrapped(series.label) for series, _ in rows])
     panel.locator_params(axis="x", nbins=6)
     # A difference that does not matter should not look as if it did.
     low, high = panel.get_xlim()
@@ -71,13 +74,11 @@ def _intervals(panel: Axes, runs: Runs, world: str, score: str, seed: int) -> st
 
 
 def _improvements(panel: Axes, runs: Runs, world: str, score: str, seed: int) -> str:
-    labels = []
     for place, (ours, theirs, tasks) in enumerate(_pairs(runs, world)):
         strata = [_strata(runs, tasks, series, score) for series in (ours, theirs)]
         interval = probability_of_improvement(strata[0], strata[1], np.random.default_rng(seed))
         _interval(panel, interval, place, BLACK, "o")
-        labels.append(f"{ours.label} > {theirs.label}")
-    _name_rows(panel, labels)
+    _name_rows(panel, _labels(runs, world, True))
     panel.axvline(0.5, color=BLACK, linewidth=0.8, linestyle=(0, (4, 2)))
     panel.set_xlim(-0.03, 1.03)
     numbers = sorted({len(tasks) for _, _, tasks in _pairs(runs, world)})
@@ -134,6 +135,17 @@ def _interval(panel: Axes, interval: Interval, place: int, colour: str, marker: 
         [interval.low, interval.high], [place, place], color=colour, linewidth=5, alpha=0.35, solid_capstyle="butt"
     )
     panel.plot([interval.estimate], [place], color=colour, marker=marker, markersize=5)
+
+
+def _labels(runs: Runs, world: str, pairs: bool) -> list[str]:
+    """What rows are called: series, or pairs of them. Long names take several lines."""
+    if not pairs:
+        return [_wrapped(series.label) for series in runs.series]
+    return [_wrapped(f"{ours.label} > {theirs.label}") for ours, theirs, _ in _pairs(runs, world)]
+
+
+def _wrapped(label: str) -> str:
+    return textwrap.fill(label, ROW_LETTERS)
 
 
 def _name_rows(panel: Axes, labels: list[str]) -> None:

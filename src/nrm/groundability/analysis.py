@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from itertools import product
 from typing import Literal
 
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
+from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.letter_functions import Truths
 from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
-from nrm.groundability.counting import DEFAULT_TERMS, check_length, digits, sum_over
+from nrm.groundability.counting import DEFAULT_TERMS, check_length, rough_difference, rough_sum_over, sum_over
 from nrm.groundability.data_shortcuts import DataShortcuts, Prefixes
 from nrm.groundability.labels import labels_needed
-from nrm.groundability.letter_maps import is_by_names, map_letters, name_map
+from nrm.groundability.letter_maps import class_name, is_by_names, map_letters, name_map
 from nrm.groundability.reduction import joint, reduced, unrolled
 from nrm.groundability.renaming import Renamings, renamings
 from nrm.groundability.symmetry.group import SymmetryGroup, symmetry_group
 from nrm.groundability.symmetry.search import DEFAULT_WORK, Permutation, SymmetrySearch
-from nrm.groundability.verdicts import SymbolVerdict, all_verdicts
+from nrm.groundability.verdicts import SymbolVerdict, all_verdicts, truths_in_orbits
 from nrm.machines import Alphabet, MachineLike, MooreMachine, as_machines
+from nrm.machines.guards import class_guard
+from nrm.machines.moore import amount_of_letters
 
 ShortcutKind = Literal["identity", "class", "symmetry"]
 MAX_UNROLLED = 2_000_000
@@ -80,6 +86,36 @@ class Shortcuts:
     def count(self) -> int:
         """How many maps change no reward, the identity included (the paper's #RS*)."""
         return sum_over(self.group, self.class_sizes, self.class_sizes, self.terms)
+
+    @cached_property
+    def rough_count(self) -> Decimal:
+        """The same to thirty digits, however long the exact number is."""
+        return rough_sum_over(self.group, self.class_sizes, self.class_sizes, self.terms)
+
+    @cached_property
+    def rough_class_internal(self) -> Decimal:
+        """`class_internal` to thirty digits."""
+        identity = SymmetryGroup(self.machine.classes, (), ())
+        return rough_sum_over(identity, self.class_sizes, self.class_sizes, self.terms)
+
+    @property
+    def rough_by_symmetry(self) -> Decimal:
+        """`by_symmetry` to thirty digits."""
+        if self.symmetries == 1:
+            return Decimal(0)
+        return rough_difference(self.rough_count, self.rough_class_internal)
+
+    @cached_property
+    def class_texts(self) -> tuple[str, ...]:
+        """Each class for people: the names of its letters, or where these are too many a guard that holds at them."""
+        if not isinstance(self.machine.letters, LetterDiagram):
+            return tuple(class_name(names) for names in self.classes)
+        return tuple(str(class_guard(self.machine, [number])) for number in range(self.machine.classes))
+
+    @cached_property
+    def truths(self) -> tuple[Truths, ...]:
+        """For each set of letters that are confused: propositions that hold, and that fail, at some of them (bits)."""
+        return truths_in_orbits(self)
 
     @cached_property
     def class_internal(self) -> int:
@@ -144,11 +180,20 @@ class Shortcuts:
 
         Letters that the map does not name stay what they are.
         """
-        values = map_letters(self.alphabet, candidate)
-        if values == list(range(len(values))):
+        moved = {letter: image for letter, image in map_letters(self.alphabet, candidate).items() if letter != image}
+        if not moved:
             return "identity"
-        images = self._class_images(enumerate(values))
-        if images is None or -1 in images or not self._search().contains(images):
+        images = self._class_images(moved.items())
+        if images is None:
+            return None
+        # Where letters of a class stay what they are, the class does.
+        named = Counter(self.machine.class_of(letter) for letter in moved)
+        for number, size in enumerate(self.class_sizes):
+            if named[number] < size:
+                if images[number] not in (-1, number):
+                    return None
+                images[number] = number
+        if not self._search().contains(images):
             return None
         return "class" if list(images) == sorted(images) else "symmetry"
 
@@ -229,23 +274,20 @@ class Shortcuts:
         return DataShortcuts(self.machine, Prefixes.of(self.machine, traces))
 
     def __str__(self) -> str:
-        number = digits(self.count)
-        shown = number if len(number) <= 20 else f"{number[0]}.{number[1:4]}e{len(number) - 1}"
-        what = "shortcut, the identity," if self.count == 1 else "shortcuts"
-        return (
-            f"{shown} {what} of {self.alphabet.size} letters in {self.machine.classes} classes "
-            f"({self.symmetries:,} symmetries)"
-        )
+        rough = self.rough_count
+        shown = str(self.count) if rough < 10**20 else f"{rough:.3e}".replace("+", "")
+        what = "shortcut, the identity," if rough == 1 else "shortcuts"
+        letters = amount_of_letters(self.alphabet).replace(",", "")
+        return f"{shown} {what} of {letters} letters in {self.machine.classes} classes ({self.symmetries:,} symmetries)"
 
     def _search(self) -> SymmetrySearch:
         return SymmetrySearch(self.machine, work=self.work)
 
     def _class_images(self, pairs: Iterable[tuple[Letter, Letter]]) -> list[int] | None:
         """The class that each class goes to (-1: not said), if letters of one class go to one class."""
-        numbers = self.machine.letter_class
         images = [-1] * self.machine.classes
         for letter, value in pairs:
-            number, image = int(numbers[letter]), int(numbers[value])
+            number, image = self.machine.class_of(letter), self.machine.class_of(value)
             if images[number] not in (-1, image):
                 return None
             images[number] = image

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import MAX_EMAX, Decimal, Inexact, localcontext
 from math import prod
+from typing import Any
 
 from nrm.errors import LimitError
 from nrm.groundability.symmetry.group import SymmetryGroup
@@ -24,16 +25,22 @@ def sum_over(group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[int
     Where sizes are constant on orbits all terms are equal. Otherwise the group is a direct product of factors on
     disjoint points, and the sum is the product of the factors' sums. Raises `LimitError` past `terms` terms.
     """
+    total: int = _sum_over(group, sizes, exponents, terms)
+    return total
+
+
+def _sum_over(group: SymmetryGroup, sizes: Sequence[Any], exponents: Sequence[int], terms: int) -> Any:
+    """`sum_over` for sizes of any type of number."""
     if all(sizes[orbit[0]] == sizes[point] for orbit in group.orbits if len(orbit) > 1 for point in orbit):
         return group.order * _term(sizes, exponents)
-    total = 1
+    total: Any = 1
     unmoved = set(range(group.degree))
     for factor in group.factors:
         unmoved.difference_update(factor.moved)
         points = factor.moved
         part = [sizes[point] for point in points], [exponents[point] for point in points]
         if len({sizes[point] for point in points}) == 1:
-            total *= factor.order * part[0][0] ** sum(part[1])
+            total *= factor.order * _term(*part)
         elif factor.is_symmetric:
             total *= _permanent(*part, terms)
         else:
@@ -42,7 +49,30 @@ def sum_over(group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[int
     return total * _term([sizes[point] for point in rest], [exponents[point] for point in rest])
 
 
-def _orbit_sum(group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[int], terms: int) -> int:
+def rough_sum_over(
+    group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[int], terms: int = DEFAULT_TERMS
+) -> Decimal:
+    """`sum_over` to thirty digits: for numbers that are too long to be worked out."""
+    with localcontext() as context:
+        context.prec, context.Emax = 40, MAX_EMAX
+        return Decimal(_sum_over(group, [Decimal(size) for size in sizes], exponents, terms))
+
+
+def rough_power(base: int, exponent: int) -> Decimal:
+    """A power to thirty digits."""
+    with localcontext() as context:
+        context.prec, context.Emax = 40, MAX_EMAX
+        return Decimal(base) ** exponent
+
+
+def rough_difference(one: Decimal, other: Decimal) -> Decimal:
+    """The difference of two such numbers."""
+    with localcontext() as context:
+        context.prec, context.Emax = 40, MAX_EMAX
+        return one - other
+
+
+def _orbit_sum(group: SymmetryGroup, sizes: Sequence[Any], exponents: Sequence[int], terms: int) -> Any:
     """One term for each arrangement of the sizes, instead of one for each symmetry.
 
     A term depends on h only through the arrangement j -> sizes[h(j)]. Arrangements are the orbit of `sizes`, and each
@@ -55,7 +85,7 @@ def _orbit_sum(group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[i
     start = tuple(sizes[point] for point in points)
     powers = [exponents[point] for point in points]
     seen = {start}
-    total = 0
+    total: Any = 0
     for arrangement in (pending := [start]):
         total += _term(arrangement, powers)
         for move in moves:
@@ -71,7 +101,7 @@ def _orbit_sum(group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[i
     return total * (group.order // len(seen))
 
 
-def _permanent(sizes: Sequence[int], exponents: Sequence[int], terms: int) -> int:
+def _permanent(sizes: Sequence[Any], exponents: Sequence[int], terms: int) -> Any:
     """The sum over all permutations: a permanent, point by point over how many of each size are still free."""
     kinds = Counter(sizes)
     values = list(kinds)
@@ -80,10 +110,10 @@ def _permanent(sizes: Sequence[int], exponents: Sequence[int], terms: int) -> in
             f"{len(sizes)} letter classes of {len(values)} different sizes ({_short(sizes)}) are interchangeable, and "
             f"the exact sum over their arrangements needs more than {terms:,} terms; raise the limit (terms=…)"
         )
-    sums = {tuple(kinds[value] for value in values): 1}
+    sums: dict[tuple[int, ...], Any] = {tuple(kinds[value] for value in values): 1}
     for exponent in exponents:
         powers = [value**exponent for value in values]
-        following: dict[tuple[int, ...], int] = {}
+        following: dict[tuple[int, ...], Any] = {}
         for free, amount in sums.items():
             for index, count in enumerate(free):
                 if count:
@@ -104,13 +134,13 @@ def check_length(sizes: Sequence[int], exponents: Sequence[int]) -> None:
         )
 
 
-def _term(sizes: Sequence[int], exponents: Sequence[int]) -> int:
-    check_length(sizes, exponents)
-    powers: Iterable[int] = map(pow, sizes, exponents)
-    return prod(powers)
+def _term(sizes: Sequence[Any], exponents: Sequence[int]) -> Any:
+    if all(isinstance(size, int) for size in sizes):
+        check_length(sizes, exponents)
+    return prod(map(pow, sizes, exponents))
 
 
-def _short(sizes: Sequence[int]) -> str:
+def _short(sizes: Sequence[Any]) -> str:
     distinct = sorted(set(sizes))
     return ", ".join(str(size) for size in distinct[:6]) + (", …" if len(distinct) > 6 else "")
 

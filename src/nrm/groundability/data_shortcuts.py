@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
-import numpy as np
-
 from nrm.aliases import Letter, Trace
 from nrm.errors import LimitError, TraceError, UnknownSymbolError
+from nrm.groundability.counting import check_length
 from nrm.groundability.letter_maps import map_letters
 from nrm.groundability.reduction import refinements
 from nrm.machines import MooreMachine
@@ -99,7 +98,7 @@ class DataShortcuts:
         steps = zip(self.prefixes.parents, self.prefixes.letters, self.prefixes.levels, strict=True)
         for node, (parent, letter, level) in enumerate(steps):
             if node:
-                states.append(self.machine.next_state(states[parent], values[letter]))
+                states.append(self.machine.next_state(states[parent], values.get(letter, letter)))
                 if levels[states[node]] != level:
                     return False
         return True
@@ -112,7 +111,7 @@ class _Counting:
         self.rows = machine.columns.tolist()
         self.initial = machine.initial
         self.levels = machine.level_of_state.tolist()
-        self.sizes = np.bincount(machine.letter_class, minlength=machine.classes).tolist()
+        self.sizes = machine.class_sizes
         self.letters = machine.alphabet.size
         self.prefixes = prefixes
         self.alike = _alike(machine, max(prefixes.heights))
@@ -121,6 +120,7 @@ class _Counting:
     def total(self) -> int:
         seen = set(self.prefixes.letters[1:])
         domains: Domains = {letter: dict(enumerate(self.sizes)) for letter in sorted(seen)}
+        check_length([self.letters], [self.letters - len(seen)])
         unseen: int = self.letters ** (self.letters - len(seen))
         return self._count(domains, frozenset(seen), 0) * unseen
 

@@ -72,7 +72,10 @@ def diagnose(found: Shortcuts, confusion: ArrayLike) -> Diagnosis:
     kind = _kind(found, pairs)
     nearest = [image if totals[letter] else letter for letter, image in enumerate(images.tolist())]
     string = refuting_string(found.machine, nearest) if kind is None else None
-    symmetry, agreement = _best_symmetry(found, matrix)
+    numbers = found.machine.letter_class
+    scores = np.zeros((found.machine.classes, found.machine.classes))
+    np.add.at(scores, (numbers[:, None], numbers[None, :]), matrix)
+    symmetry, agreement = best_symmetry(found, scores)
     accuracy = float(matrix.trace() / matrix.sum())
     modulo = float(agreement / matrix.sum())
     names = name_map(found.alphabet, nearest)
@@ -99,11 +102,11 @@ def _kind(found: Shortcuts, pairs: list[tuple[int, int]]) -> ShortcutKind | None
     return "class" if images == found.group.identity else "symmetry"
 
 
-def _best_symmetry(found: Shortcuts, matrix: FloatArray) -> tuple[Permutation, float]:
-    """The symmetry under which most predictions are in the right class, and how many are."""
-    numbers = found.machine.letter_class
-    scores = np.zeros((found.machine.classes, found.machine.classes))
-    np.add.at(scores, (numbers[:, None], numbers[None, :]), matrix)
+def best_symmetry(found: Shortcuts, scores: FloatArray) -> tuple[Permutation, float]:
+    """The symmetry under which most predictions are in the right class, and how many are.
+
+    scores: (classes, classes) how often a letter of one class was taken for one of another.
+    """
     best = list(found.group.identity)
     for factor in found.group.factors:
         points = list(factor.moved)

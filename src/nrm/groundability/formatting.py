@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
-from nrm.errors import LimitError, listing
+from nrm.errors import LimitError, listing, shorten
 from nrm.groundability.analysis import Shortcuts
-from nrm.groundability.counting import digits
+from nrm.groundability.counting import digits, rough_power
 from nrm.groundability.repair import PotentialRepair
 from nrm.groundability.verdicts import SymbolVerdict
 
 
-def amount(number: int) -> str:
+def amount(number: int | Decimal) -> str:
     """A whole number for people: with commas, or by its magnitude when it is long."""
     if number < 10**18:
-        return f"{number:,}"
-    text = digits(number)
-    return f"{text[0]}.{text[1:4]} × 10^{len(text) - 1:,} ({len(text):,} digits)"
+        return f"{int(number):,}"
+    if isinstance(number, Decimal):
+        text, long = "".join(map(str, number.as_tuple().digits)), number.adjusted()
+    else:
+        text = digits(number)
+        long = len(text) - 1
+    return f"{text[0]}.{text[1:4]} × 10^{long:,} ({long + 1:,} digits)"
 
 
-def many(number: int, what: str, ending: str = "s") -> str:
+def many(number: int | Decimal, what: str, ending: str = "s") -> str:
     """`1 state`, `5 states`."""
     return f"{amount(number)} {what}{'' if number == 1 else ending}"
-
-
-def class_name(letters: Sequence[str]) -> str:
-    """A class of letters: the letter itself, or `{a, b}`."""
-    return letters[0] if len(letters) == 1 else "{" + listing(letters, 3) + "}"
 
 
 def cycles(found: Shortcuts, images: Sequence[int]) -> str:
@@ -38,7 +38,7 @@ def cycles(found: Shortcuts, images: Sequence[int]) -> str:
         point = start
         while point not in seen:
             seen.add(point)
-            cycle.append(class_name(found.classes[point]))
+            cycle.append(shorten(found.class_texts[point], 60))
             point = images[point]
         text += f"({' '.join(cycle)})" if len(cycle) > 1 else ""
     return text if len(text) <= 120 else f"{text[:118]}…)"
@@ -66,43 +66,31 @@ def findings(found: Shortcuts, strings: str = "every string") -> list[str]:
         return ["There is a single symbol, and nothing to confuse it with."]
     if found.teaches_nothing:
         return [f"The task treats all {amount(size)} {letters} alike, so its rewards teach nothing about them."]
-    if found.alphabet.is_wide:
-        return _in_classes(found)
-    ways = f"Of the {amount(size**size)} ways to read the {amount(size)} {letters},"
+    ways = f"Of the {amount(rough_power(size, size))} ways to read the {amount(size)} {letters},"
     if found.groundable:
         true = f"only the true one earns the same rewards on {strings}: rewards alone can teach the meaning of each."
         return [f"{ways} {true}"]
     lines = [
-        f"{ways} {amount(found.count)} earn the very same rewards on {strings}, the true one among them. No amount of "
-        "training can tell these apart."
+        f"{ways} {amount(found.rough_count)} earn the very same rewards on {strings}, the true one among them. No "
+        "amount of training can tell these apart."
     ]
-    if found.class_internal > 1:
-        alike = [class_name(names) for names in found.classes if len(names) > 1]
+    if found.rough_class_internal > 1:
+        alike = [
+            shorten(text, 60) for text, members in zip(found.class_texts, found.class_sizes, strict=True) if members > 1
+        ]
         lines.append(
-            f"{amount(found.class_internal)} of them confuse at most what the task treats alike, {listing(alike, 4)}: "
-            "harmless for this task."
+            f"{amount(found.rough_class_internal)} of them confuse at most what the task treats alike, "
+            f"{listing(alike, 4)}: harmless for this task."
         )
     if found.symmetries > 1:
         swaps = [cycles(found, images) for images in found.group.generators]
         lines.append(
-            f"{amount(found.by_symmetry)} are mirror images, by the {amount(found.symmetries)} symmetries that "
+            f"{amount(found.rough_by_symmetry)} are mirror images, by the {amount(found.symmetries)} symmetries that "
             f"{listing(swaps, 4)} generate: the same rewards with another meaning, which matters as soon as the "
             "symbols serve anything else."
         )
     if found.alphabet.is_free:
         lines.append(f"{amount(found.renamings.count)} of them rename propositions.")
-    return lines
-
-
-def _in_classes(found: Shortcuts) -> list[str]:
-    """The same where letters are too many to list."""
-    several = sum(size > 1 for size in found.class_sizes)
-    lines = [
-        f"The task tells {found.machine.classes} classes of the 2^{len(found.alphabet.symbols)} combinations of "
-        f"propositions apart; {several} of these have several members, which it treats alike: harmless for this task."
-    ]
-    if found.symmetries > 1:
-        lines.append(f"{amount(found.symmetries)} symmetries rename classes: the same rewards with another meaning.")
     return lines
 
 
@@ -120,9 +108,9 @@ def remedies(found: Shortcuts, potential: PotentialRepair | None) -> list[str]:
     if potential is not None:
         left = potential.left
         rest = "no mirror image" if left.symmetries == 1 else f"{amount(left.symmetries)} symmetries"
+        ways = many(left.rough_count, "way")
         lines.append(
-            f"Or pay by the reward scheme “{potential.scheme}”, which leaves {rest}, and {many(left.count, 'way')} to "
-            "read the symbols."
+            f"Or pay by the reward scheme “{potential.scheme}”, which leaves {rest}, and {ways} to read the symbols."
         )
     lines.append("Or train one grounder on further tasks over the same symbols.")
     return lines

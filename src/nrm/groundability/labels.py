@@ -7,6 +7,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from nrm.aliases import Symbol
+from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.letter_functions import seen_without
 from nrm.groundability.renaming import Renamings
 from nrm.groundability.symmetry.group import SymmetryGroup, symmetry_group
 from nrm.groundability.symmetry.search import SymmetrySearch
@@ -70,14 +72,16 @@ def _propositions_needed(found: Shortcuts) -> tuple[Symbol, ...]:
     names = found.alphabet.symbols
     essential = found.renamings.essential
     search = SymmetrySearch(found.machine, work=found.work)
-    always = [name for name in names if name not in essential]
-    for size in range(len(essential) + 1):
+    # Letters that differ only in what has no label must be of different classes.
+    most_hidden = min(len(essential), found.machine.classes.bit_length() - 1)
+    for size in range(len(essential) - most_hidden, len(essential) + 1):
         for chosen in combinations(essential, size):
+            search.spend(1)
             if not _stops_renamings(found.renamings, chosen):
                 continue
-            labelled = [name for name in names if name in always or name in chosen]
-            if _settled_by(found, search, [names.index(name) for name in labelled]):
-                return tuple(labelled)
+            hidden = [names.index(name) for name in essential if name not in chosen]
+            if _settled_without(found, search, hidden):
+                return tuple(name for name in names if name not in essential or name in chosen)
     raise AssertionError("labels of all propositions leave only the identity")
 
 
@@ -90,17 +94,27 @@ def _stops_renamings(renamings: Renamings, chosen: Sequence[Symbol]) -> bool:
     )
 
 
-def _settled_by(found: Shortcuts, search: SymmetrySearch, bits: Sequence[int]) -> bool:
-    """Whether only the identity keeps the truth of these propositions in every letter.
+def _settled_without(found: Shortcuts, search: SymmetrySearch, hidden: Sequence[int]) -> bool:
+    """Whether only the identity keeps the truth of all propositions but some in every letter.
 
     A map by symmetry h can keep it iff each class shows the same truths as its image: it must show at least those of
     the class, and going round the cycle of h, no more.
     """
-    search.spend(found.alphabet.size)
-    mask = sum(1 << bit for bit in bits)
+    letters = found.machine.letters
+    if isinstance(letters, LetterDiagram):
+        search.spend(letters.nodes << len(hidden))
+        colours = seen_without(letters, hidden)
+    else:
+        search.spend(len(letters))
+        colours = _seen_without(found, hidden)
+    return colours is not None and symmetry_group(search.with_class_colours(colours)).order == 1
+
+
+def _seen_without(found: Shortcuts, hidden: Sequence[int]) -> list[int] | None:
+    """As `seen_without`, from lists of letters."""
+    mask = ~sum(1 << bit for bit in hidden)
     shown = [frozenset(letter & mask for letter in letters) for letters in found.members]
     if any(len(truths) < len(letters) for truths, letters in zip(shown, found.members, strict=True)):
-        return False
+        return None
     codes: dict[frozenset[int], int] = {}
-    colours = [codes.setdefault(truths, len(codes)) for truths in shown]
-    return symmetry_group(search.with_class_colours(colours)).order == 1
+    return [codes.setdefault(truths, len(codes)) for truths in shown]

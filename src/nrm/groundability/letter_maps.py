@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from nrm.aliases import Letter, SymbolMap
-from nrm.errors import AlphabetError
+from nrm.errors import AlphabetError, listing
 from nrm.machines import Alphabet
 
 
-def map_letters(alphabet: Alphabet, mapping: SymbolMap) -> list[Letter]:
-    """The image of each letter under a map by names; letters that it does not name stay what they are."""
-    values = list(range(alphabet.size))
+def map_letters(alphabet: Alphabet, mapping: SymbolMap) -> dict[Letter, Letter]:
+    """The images of letters under a map by names; letters that it does not name stay what they are."""
+    values: dict[Letter, Letter] = {}
     if not is_by_names(mapping):
         wrong = next(name for pair in mapping.items() for name in pair if not isinstance(name, str))
         raise AlphabetError(f"a map takes names of letters to names of letters; {wrong!r} is no name")
@@ -21,6 +21,11 @@ def map_letters(alphabet: Alphabet, mapping: SymbolMap) -> list[Letter]:
             alphabet.read_step(image), f"the image of '{name}'"
         )
     return values
+
+
+def class_name(letters: Sequence[str]) -> str:
+    """A class of letters: the letter itself, or `{a, b}`."""
+    return letters[0] if len(letters) == 1 else "{" + listing(letters, 3) + "}"
 
 
 def is_by_names(mapping: Mapping[Any, Any]) -> TypeGuard[SymbolMap]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+from nrm.automata.tables import Letters, listed
 from nrm.groundability.counting import DEFAULT_TERMS, sum_over
 from nrm.groundability.reduction import check_alphabets, reduced
 from nrm.groundability.symmetry.group import SymmetryGroup, symmetry_group
@@ -26,29 +27,30 @@ class PoolShortcuts:
     alphabet: Alphabet
     tasks: int
     """How many tasks were looked at: further ones cannot change the verdict once only the identity is left."""
-    letter_class: tuple[int, ...]
-    """(letters,) the class of each letter: letters that every task treats alike."""
+    class_sizes: tuple[int, ...]
+    """How many letters each class has: letters that every task treats alike."""
     group: SymmetryGroup
     """The symmetries, as permutations of the classes."""
+    letters: Letters = field(repr=False, compare=False)
+    """From letters to classes."""
 
     @cached_property
     def count(self) -> int:
         """How many maps there are, the identity included."""
-        sizes = np.bincount(self.letter_class).tolist()
-        return sum_over(self.group, sizes, sizes, DEFAULT_TERMS)
+        return sum_over(self.group, self.class_sizes, self.class_sizes, DEFAULT_TERMS)
 
     @cached_property
     def confusable(self) -> tuple[tuple[str, ...], ...]:
         """The sets of letters, two at least, that these rewards can teach no one to tell apart."""
         sets: dict[int, list[str]] = {}
-        for letter, number in enumerate(self.letter_class):
+        for letter, number in enumerate(listed(self.letters).tolist()):
             sets.setdefault(self.group.orbit_of[number][0], []).append(self.alphabet.letter_name(letter))
         return tuple(tuple(names) for names in sets.values() if len(names) > 1)
 
     @property
     def groundable(self) -> bool:
         """Whether the tasks together can teach the meaning of every letter."""
-        return not self.confusable
+        return self.group.order == 1 and max(self.class_sizes) == 1
 
 
 def pool_shortcuts(pool: TaskPool, work: int = DEFAULT_WORK) -> PoolShortcuts:
@@ -71,4 +73,4 @@ def _side_by_side(machines: Sequence[MooreMachine], work: int) -> PoolShortcuts:
     looks = pool.task_of_state.astype(np.int64) * len(union.levels) + union.level_of_state
     coded = union.with_outputs(np.unique(looks, return_inverse=True)[1])
     group = symmetry_group(SymmetrySearch(coded, work=work, fixed=pool.initial.tolist()))
-    return PoolShortcuts(pool.alphabet, len(machines), tuple(union.letter_class.tolist()), group)
+    return PoolShortcuts(pool.alphabet, len(machines), union.class_sizes, group, union.letters)

@@ -16,7 +16,9 @@ from itertools import product
 import numpy as np
 
 from nrm.aliases import Symbol, SymbolMap
+from nrm.automata.letter_diagram import LetterDiagram
 from nrm.errors import UnknownSymbolError, unknown
+from nrm.groundability.diagram_renaming import DiagramRenamingSearch
 from nrm.groundability.letter_maps import is_by_names
 from nrm.groundability.symmetry.group import SymmetryGroup, group_of
 from nrm.groundability.symmetry.search import Permutation, SymmetrySearch
@@ -87,16 +89,20 @@ class Renamings:
 def renamings(machine: MooreMachine, symmetries: SymmetryGroup, search: SymmetrySearch) -> Renamings:
     """The renamings of propositions that change no reward, for a minimal machine over a propositional alphabet."""
     names = machine.alphabet.symbols
-    numbers = machine.letter_class.tolist()
-    flips = np.arange(machine.alphabet.size)
-    bits = [
-        1 << bit for bit in range(len(names)) if (machine.letter_class != machine.letter_class[flips ^ 1 << bit]).any()
-    ]
-    finder = _RenamingSearch(numbers, bits, symmetries, search)
-    base = [(place, [other for other in range(len(bits)) if other != place]) for place in range(len(bits))]
-    essential = tuple(name for bit, name in enumerate(names) if 1 << bit in bits)
-    everything = group_of(len(bits), base, finder.complete)
-    return Renamings(names, essential, everything, group_of(len(bits), base, partial(finder.complete, within=True)))
+    finder: _RenamingSearch | DiagramRenamingSearch
+    if isinstance(machine.letters, LetterDiagram):
+        finder = DiagramRenamingSearch(machine.letters, symmetries, search)
+        essential = tuple(names[proposition] for proposition in finder.essential)
+    else:
+        flips = np.arange(machine.alphabet.size)
+        numbers = machine.letters
+        places = [bit for bit in range(len(names)) if (numbers != numbers[flips ^ 1 << bit]).any()]
+        finder = _RenamingSearch(numbers.tolist(), [1 << bit for bit in places], symmetries, search)
+        essential = tuple(names[bit] for bit in places)
+    count = len(essential)
+    base = [(place, [other for other in range(count) if other != place]) for place in range(count)]
+    everything = group_of(count, base, finder.complete)
+    return Renamings(names, essential, everything, group_of(count, base, partial(finder.complete, within=True)))
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nrm.aliases import Symbol
+from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.letter_functions import Truths, truths_by_class
 from nrm.errors import listing
 
 if TYPE_CHECKING:
@@ -87,11 +87,28 @@ def _proposition_verdict(found: Shortcuts, proposition: Symbol) -> SymbolVerdict
     """The verdict on a proposition, by the surviving renamings and by its truth in letters that are confused."""
     bit = found.alphabet.symbols.index(proposition)
     renamings = found.renamings
-    orbit_of_class = np.array([orbit[0] for orbit in found.group.orbit_of])
-    orbits = orbit_of_class[found.machine.letter_class]
-    true = np.bincount(orbits, weights=np.arange(len(orbits)) >> bit & 1)
     # In each set of letters that are confused with each other, the proposition must be always or never true.
-    groundable = bool(((true == 0) | (true == np.bincount(orbits))).all())
+    groundable = not any(true & false & 1 << bit for true, false in found.truths)
     alike = (proposition, *renamings.within_class(proposition))
     swapped = tuple((other,) for other in renamings.by_symmetry(proposition))
     return SymbolVerdict(proposition, groundable, alike, swapped, proposition in renamings.essential)
+
+
+def truths_in_orbits(found: Shortcuts) -> tuple[Truths, ...]:
+    """For each set of letters that are confused: the propositions that hold, and that fail, at some of them (bits)."""
+    letters = found.machine.letters
+    if isinstance(letters, LetterDiagram):
+        by_class = truths_by_class(letters)
+    else:
+        every = (1 << len(found.alphabet.symbols)) - 1
+        by_class = {}
+        for letter, number in enumerate(letters.tolist()):
+            true, false = by_class.get(number, (0, 0))
+            by_class[number] = true | letter, false | (every & ~letter)
+    merged = []
+    for orbit in found.group.orbits:
+        true = false = 0
+        for number in orbit:
+            true, false = true | by_class[number][0], false | by_class[number][1]
+        merged.append((true, false))
+    return tuple(merged)

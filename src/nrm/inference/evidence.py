@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.errors import LearningError
-from nrm.inference.chance import improbable
 
-OFTEN = 20
-"""Steps from which on a rate is one."""
 Letters = NDArray[np.int64]
 
 
@@ -55,6 +52,11 @@ class Evidence:
             raise LearningError("there are no episodes to learn a machine from; add some first")
         return cls(*joined(traces), letter_count, level_count, initial, flips)
 
+    def first(self, episodes: int) -> Evidence:
+        """The first episodes alone."""
+        steps = int(self.lengths[:episodes].sum())
+        return replace(self, letters=self.letters[:steps], levels=self.levels[:steps], lengths=self.lengths[:episodes])
+
     @cached_property
     def begun(self) -> NDArray[np.int64]:
         """(episodes,) the step at which each begins."""
@@ -62,39 +64,11 @@ class Evidence:
 
     @cached_property
     def active(self) -> tuple[int, ...]:
-        """The letters at which the level was seen to change, oftener than chance explains. All others are idle."""
-        levels = self.levels if not self.flips else self._mended
-        before = self._shifted(levels)
-        moved = before != levels
-        if not self.flips:
-            return tuple(np.unique(self.letters[moved]).tolist())
-        shape = (self.letter_count, self.level_count)
-        tries, changes = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        np.add.at(tries, (self.letters, before), 1)
-        np.add.at(changes, (self.letters[moved], before[moved]), 1)
-        found = np.zeros(self.letter_count, dtype=np.bool_)
-        for level in range(self.level_count):
-            # A level that wrong ones lead to is soon left again, whatever is read: that is the rate of idle letters.
-            often = tries[:, level] >= OFTEN
-            rates = np.sort(changes[often, level] / tries[often, level])
-            usual = 2 * max(self.flips, float(rates[len(rates) // 8]) if len(rates) else 0.0)
-            if usual < 1:
-                found |= improbable(changes[:, level], tries[:, level], usual)
-        return tuple(np.flatnonzero(found).tolist())
-
-    @cached_property
-    def _mended(self) -> NDArray[np.int64]:
-        """(steps,) the levels, but those that show for a single step between two equal ones: they are wrong."""
-        before, after = self._shifted(self.levels), np.append(self.levels[1:], -1)
-        after[self.begun[1:] - 1] = -1
-        return np.where((before == after) & (before != self.levels), before, self.levels)
-
-    def _shifted(self, levels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(steps,) the level before each step."""
-        before = np.empty_like(levels)
-        before[1:] = levels[:-1]
+        """The letters at which the level was seen to change. All others are idle."""
+        before = np.empty_like(self.levels)
+        before[1:] = self.levels[:-1]
         before[self.begun] = self.initial
-        return before
+        return tuple(np.unique(self.letters[before != self.levels]).tolist())
 
     def place(self, step: int) -> tuple[int, int]:
         """The episode of a step, and its number there; both count from 0."""

@@ -6,19 +6,22 @@ other without them: a letter may move the machine at once and show it later.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.errors import ContradictionError, LearningError
-from nrm.inference.chance import improbable
+from nrm.inference.chance import surprising
 from nrm.inference.evidence import Evidence
 from nrm.inference.hypothesis import Hypothesis, states_before
-from nrm.inference.merging import SLIP, UNSEEN, Merged, fewer_states, merge
+from nrm.inference.merging import UNSEEN, Merged, fewer_states, merge
 from nrm.inference.prefix_tree import PrefixTree, prefix_tree
+from nrm.inference.refining import refine
 from nrm.inference.symbols import alike
 
+SLIP = 4.0
+"""Nodes of a prefix tree that weigh as much as one level that it does not explain."""
+FLIPS_ROOM = 1.5
+"""Wrong levels that are still put down to chance, as a multiple of those that are expected."""
 CANDIDATES = 8
 """Idle letters that are looked at closely when one has to be let in."""
 
@@ -36,7 +39,7 @@ def learn_machine(evidence: Evidence, most_states: int = 32) -> Hypothesis:
     if evidence.flips:
         return _despite_slips(evidence, most_states)
     letters, tree = explaining_letters(evidence)
-    merged = merge(tree, letters, 0.0, most_states)
+    merged = merge(tree, letters, most_states)
     smaller: Merged | None = merged
     while smaller is not None and smaller.states > 1:
         merged = smaller
@@ -45,52 +48,21 @@ def learn_machine(evidence: Evidence, most_states: int = 32) -> Hypothesis:
 
 
 def _despite_slips(evidence: Evidence, most_states: int) -> Hypothesis:
-    """The same where levels are sometimes wrong, so that a change of level says little.
-
-    Letters without which a machine goes wrong no oftener than chance explains are dropped, and then those let in at
-    which it does go wrong, most plainly first.
-    """
-
-    def learned(letters: tuple[int, ...]) -> Hypothesis:
-        tree = prefix_tree(evidence, letters)
-        return _completed(merge(tree, letters, evidence.flips, most_states), tree, evidence, most_states)
-
-    letters = evidence.active
-    found = learned(letters)
-    while needless := [one for one in letters if not _guilt(found, evidence, one)[one]]:
-        letters = tuple(one for one in letters if one not in needless)
-        found = learned(letters)
-    while True:
-        guilt = _guilt(found, evidence)
-        guilt[list(letters)] = 0.0
-        if not guilt.any():
-            return found
-        letters = tuple(sorted((*letters, int(guilt.argmax()))))
-        found = learned(letters)
-
-
-def _guilt(found: Hypothesis, evidence: Evidence, without: int | None = None) -> NDArray[np.float64]:
-    """(letters,) how often a machine that was right goes wrong at each, at worst; 0 where chance explains it.
-
-    `without`: let this letter do nothing.
-    """
-    if without is not None:
-        table = found.table.copy()
-        table[:, without] = np.arange(found.states)
-        found = replace(found, table=table)
-    after = found.follow(evidence)
-    wrong = found.levels[after] != evidence.levels
-    was_right = np.ones_like(wrong)
-    was_right[1:] = ~wrong[:-1]
-    was_right[evidence.begun] = True
-    before = states_before(after, evidence)
-    tries, slips = np.zeros_like(found.table), np.zeros_like(found.table)
-    np.add.at(tries, (before[was_right], evidence.letters[was_right]), 1)
-    begins = wrong & was_right
-    np.add.at(slips, (before[begins], evidence.letters[begins]), 1)
-    share = np.where(improbable(slips, tries, evidence.flips), slips / np.maximum(tries, 1), 0.0)
-    worst: NDArray[np.float64] = share.max(0)
-    return worst
+    """The same where levels are sometimes wrong, so that single episodes say little."""
+    run = refine(evidence, most_states)
+    letters = tuple(np.flatnonzero(run.moves.any(0)).tolist())
+    table = np.where(run.seen > 0, run.draft.table, UNSEEN)[:, list(letters)]
+    symbols, whole = alike(table, run.seen[:, list(letters)], letters, evidence.letter_count)
+    order, place = _search_order(whole)
+    found = Hypothesis(place[whole[order]], run.draft.levels[order], run.seen[order], symbols)
+    slips = int((found.levels[found.follow(evidence)] != evidence.levels).sum())
+    if surprising(slips, len(evidence.levels), FLIPS_ROOM * evidence.flips):
+        raise TooManyStatesError(
+            f"the best machine of at most {most_states} states that was found says {slips} of {len(evidence.levels)} "
+            f"levels wrongly, more than {evidence.flips:g} of them (flips) explains; give it more states, or say that "
+            "rewards are wrong oftener"
+        )
+    return found
 
 
 def explaining_letters(evidence: Evidence) -> tuple[tuple[int, ...], PrefixTree]:
@@ -124,13 +96,19 @@ def _completed(merged: Merged, tree: PrefixTree, evidence: Evidence, most_states
 
 def _in_order(merged: Merged) -> Merged:
     """The same machine with its states in the order in which a search by letters comes upon them."""
+    order, place = _search_order(merged.table)
+    return Merged(place[merged.table[order]], merged.levels[order], merged.letters, place[merged.of_node])
+
+
+def _search_order(table: NDArray[np.int64]) -> tuple[list[int], NDArray[np.int64]]:
+    """The states of a table in the order of a search by letters, and (states + 1,) the place of each there."""
     order = [0]
     for state in order:
-        following = dict.fromkeys(merged.table[state].tolist())
+        following = dict.fromkeys(table[state].tolist())
         order += [after for after in following if after != UNSEEN and after not in order]
-    place = np.empty(merged.states + 1, dtype=np.int64)
-    place[order], place[UNSEEN] = np.arange(merged.states), UNSEEN
-    return Merged(place[merged.table[order]], merged.levels[order], merged.letters, place[merged.of_node])
+    place = np.full(len(table) + 1, UNSEEN, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return order, place
 
 
 def _slips(tree: PrefixTree) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """State merging: the nodes of a prefix tree that no evidence tells apart become one state.
 
 Blue-fringe merging finds a small machine at once; `fewer_states` then looks for a smaller one by backtracking, within a
-budget of merges. Where levels are sometimes wrong, nodes are one as long as chance explains the slips that this takes.
+budget of merges.
 """
 
 from __future__ import annotations
@@ -12,15 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nrm.inference.chance import surprising
 from nrm.inference.prefix_tree import PrefixTree
 
 UNSEEN = -1
 """The successor where no episode took the transition."""
 BUDGET = 20_000
 """Most pairs of nodes that backtracking joins before it gives up."""
-SLIP = 4.0
-"""Pairs of nodes that agree which weigh as much as one level that must then be wrong."""
 MOST_CHOICES = 200
 """Most choices that backtracking makes one after the other."""
 
@@ -44,9 +41,9 @@ class Merged:
         return len(self.levels)
 
 
-def merge(tree: PrefixTree, letters: tuple[int, ...], flips: float = 0.0, most_states: int | None = None) -> Merged:
+def merge(tree: PrefixTree, letters: tuple[int, ...], most_states: int | None = None) -> Merged:
     """The machine that blue-fringe merging finds. Past `most_states` it goes on only as far as it must to say so."""
-    folding = _Folding(tree, flips)
+    folding = _Folding(tree)
     red = [0]
     while True:
         blue = folding.blue(red)
@@ -69,11 +66,9 @@ def merge(tree: PrefixTree, letters: tuple[int, ...], flips: float = 0.0, most_s
             folding.join(best, node)
 
 
-def fewer_states(
-    tree: PrefixTree, letters: tuple[int, ...], states: int, flips: float = 0.0, budget: int = BUDGET
-) -> Merged | None:
+def fewer_states(tree: PrefixTree, letters: tuple[int, ...], states: int, budget: int = BUDGET) -> Merged | None:
     """A machine of at most so many states; None where there is none, or the budget ends before one is found."""
-    folding = _Folding(tree, flips)
+    folding = _Folding(tree)
     folding.budget = budget
     red = _search(folding, [0], states)
     return None if red is None else folding.machine(red, letters)
@@ -129,14 +124,12 @@ def _least_open(folding: _Folding, red: list[int], blue: list[int], most: int) -
 class _Folding:
     """A partition of a tree's nodes that stays deterministic, with a trail by which joins are undone."""
 
-    def __init__(self, tree: PrefixTree, flips: float) -> None:
+    def __init__(self, tree: PrefixTree) -> None:
         self.budget = 1 << 60
         self._parent = list(range(len(tree.children)))
         self._children = [dict(row) for row in tree.children]
         self._levels = tree.counts.argmax(1).tolist()
         self.visits: list[int] = tree.visits.tolist()
-        self._flips = flips
-        self._counts: list[list[int]] = tree.counts.tolist() if flips else []
         self._trail: list[tuple[int, int, int]] = []
 
     def find(self, node: int) -> int:
@@ -155,11 +148,10 @@ class _Folding:
         """Where the trail stands, to come back to."""
         return len(self._trail)
 
-    def join(self, left: int, right: int) -> float | None:
-        """Make two nodes one, and all that must then be one; how well they agree, or None where they do not."""
+    def join(self, left: int, right: int) -> int | None:
+        """Make two nodes one, and all that must then be one; how many pairs agree, or None where one does not."""
         waiting = [(left, right)]
-        joined: list[int] = []
-        slips, smaller, mark = 0, 0, self.mark()
+        joined, mark = 0, self.mark()
         find, children, levels = self.find, self._children, self._levels
         while waiting:
             a, b = waiting.pop()
@@ -167,13 +159,10 @@ class _Folding:
             if a == b:
                 continue
             self.budget -= 1
-            if self._flips:
-                slips += self._pool(a, b)
-                smaller += min(self.visits[a], self.visits[b])
-            elif levels[a] != levels[b]:
+            if levels[a] != levels[b]:
                 self.undo(mark)
                 return None
-            joined.append(a)
+            joined += 1
             self._parent[b] = a
             self._trail.append((_PARENT, b, b))
             known = children[a]
@@ -185,34 +174,7 @@ class _Folding:
                     self._trail.append((_CHILD, a, letter))
             self.visits[a] += self.visits[b]
             self._trail.append((_VISITS, a, self.visits[b]))
-        if not self._flips:
-            return len(joined)
-        # On both sides levels may be wrong; what the smaller side shows is what is new.
-        new = not slips or not surprising(min(slips, smaller), smaller, 2 * self._flips)
-        if new and self._chance_explains({find(node) for node in joined}):
-            return len(joined) - SLIP * slips
-        self.undo(mark)
-        return None
-
-    def _pool(self, a: int, b: int) -> int:
-        """Let node a have the counts of b too; how many more levels are then not the most common one."""
-        left, right = self._counts[a], self._counts[b]
-        both = self._counts[a] = [one + other for one, other in zip(left, right, strict=True)]
-        self._trail.append((_COUNTS, a, b))
-        return max(left) + max(right) - max(both)
-
-    def _chance_explains(self, nodes: set[int]) -> bool:
-        """Whether levels at some nodes that are not the most common one there are no more than wrong ones would be."""
-        slips = total = 0
-        for node in nodes:
-            counts = self._counts[node]
-            seen = sum(counts)
-            wrong = seen - max(counts)
-            if wrong and surprising(wrong, seen, self._flips):
-                return False
-            slips += wrong
-            total += seen
-        return not slips or not surprising(slips, total, self._flips)
+        return joined
 
     def undo(self, mark: int) -> None:
         """Take back all joins since a mark."""
@@ -222,11 +184,8 @@ class _Folding:
                 self._parent[node] = node
             elif what == _CHILD:
                 del self._children[node][other]
-            elif what == _VISITS:
-                self.visits[node] -= other
             else:
-                mine, theirs = self._counts[node], self._counts[other]
-                self._counts[node] = [one - two for one, two in zip(mine, theirs, strict=True)]
+                self.visits[node] -= other
 
     def machine(self, red: list[int], letters: tuple[int, ...]) -> Merged:
         """The red states as a table; what leads elsewhere is open."""
@@ -236,9 +195,8 @@ class _Folding:
         for node in red:
             for letter, child in self._children[node].items():
                 table[number[node], column[letter]] = number.get(self.find(child), UNSEEN)
-        levels = [int(np.argmax(counts)) for counts in self._counts] if self._flips else self._levels
         of_node = [number.get(self.find(node), UNSEEN) for node in range(len(self._parent))]
-        return Merged(table, np.array([levels[node] for node in red], dtype=np.int64), letters, np.array(of_node))
+        return Merged(table, np.array([self._levels[node] for node in red], dtype=np.int64), letters, np.array(of_node))
 
 
-_PARENT, _CHILD, _VISITS, _COUNTS = range(4)
+_PARENT, _CHILD, _VISITS = range(3)

@@ -6,14 +6,18 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lark import Lark, Token, Transformer
 from lark.exceptions import LarkError, UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
 
 from nrm.errors import FormulaError, FormulaSyntaxError, shorten
+from nrm.logic.advice import meant
 from nrm.logic.symbols import name_problem
 from nrm.logic.term import MAX_DEPTH
+
+if TYPE_CHECKING:
+    from nrm.logic.language import Language
 
 MAX_LENGTH = 50_000
 """Longest formula text that is read, in characters."""
@@ -121,6 +125,9 @@ class Reader:
             expected = error.accepts
         else:
             found, position, expected = "the formula ends too early", len(text), set()
+        if _understanding(self.logic, text) is None and (hint := meant(self.logic, text, position)):
+            message = f"{found}; expected {self._expectation(expected)}; {hint}"
+            raise FormulaSyntaxError(message, text, position) from None
         advice = "" if self.advice is None else self.advice(text, position)
         self._refuse(f"{found}; expected {self._expectation(expected)}{advice}", text, position)
 
@@ -154,12 +161,20 @@ def whole_number(token: Token, most: int | None = None) -> int:
     return int(token)
 
 
+def _understanding(logic: str, text: str) -> Language[Any] | None:
+    """Another language that a text can be read in, whole."""
+    from nrm.logic.language import LANGUAGES
+
+    others = [LANGUAGES[name] for name in LANGUAGES.own if name != logic]
+    return next((other for other in others if other.reader is not None and other.reader.understands(text)), None)
+
+
 def _other_language(logic: str, text: str) -> str:
     """Which other language the text is in, in words, by reading it or by its marks; nothing if none is likely."""
     from nrm.logic.language import LANGUAGES
 
     others = [LANGUAGES[name] for name in LANGUAGES.own if name != logic]
-    found = next((other for other in others if other.reader is not None and other.reader.understands(text)), None)
+    found = _understanding(logic, text)
     own = LANGUAGES[logic]
     if found is None and not (own.marks and re.search(own.marks, text)):
         found = next((other for other in others if other.marks and re.search(other.marks, text)), None)

@@ -19,7 +19,7 @@ from nrm.machines.pool import TaskPool
 from nrm.machines.reward_machine import FallOff, Outputs, Overlap, RewardMachine
 from nrm.machines.rewards import RewardScheme, levels, with_rewards
 from nrm.machines.task import MachineLike, Task, as_machine, as_machines, compile_formula
-from nrm.machines.view import ENCODINGS, LookAhead, TaskEncoding, task_view, view_width
+from nrm.machines.view import ENCODINGS, LookAhead, TaskEncoding, task_view, view_columns, view_width
 
 __all__ = [
     "ENCODINGS",
@@ -62,6 +62,7 @@ __all__ = [
     "task_view",
     "text_picture",
     "until_over",
+    "view_columns",
     "view_width",
     "with_rewards",
 ]

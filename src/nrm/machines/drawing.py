@@ -10,7 +10,7 @@ from typing import Literal
 from nrm.errors import FileError, LimitError, MissingExtraError, NrmError, shorten
 from nrm.files import write_bytes
 from nrm.machines.formats.dot import graphviz, to_dot
-from nrm.machines.guards import moves
+from nrm.machines.guards import move_texts
 from nrm.machines.moore import MooreMachine
 from nrm.machines.task import MachineLike, as_machine
 
@@ -91,11 +91,11 @@ def text_picture(machine: MooreMachine, most: int = 60, most_moves: int = 12) ->
         ring = f"(({state}))" if machine.accepting[state] else f"({state})"
         lines.append(f"{ring:>7}  level {machine.outputs[state]:.4g}{note}")
         targets = len(machine.targets(state))
-        shown = moves(machine, state, most_moves)
+        shown = move_texts(machine, state, most_moves)
         for index, (target, condition) in enumerate(shown):
             branch = "└─" if index == targets - 1 else "├─"
             where = "stay" if target == state else f"({target})"
-            lines.append(f"         {branch} {shorten(str(condition), 48):<20} → {where}")
+            lines.append(f"         {branch} {shorten(condition, 48):<20} → {where}")
         if targets > len(shown):
             lines.append(f"         └─ … to {targets - len(shown):,} more states")
     if machine.states > most:

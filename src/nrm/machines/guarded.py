@@ -8,13 +8,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nrm.aliases import Letter, State
+from nrm.aliases import BoolArray, Letter, State
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.automata.letter_classes import letter_classes
 from nrm.automata.letter_diagram import is_wide
 from nrm.automata.minimisation import merge_columns
 from nrm.automata.move_building import diagram_of_nodes
 from nrm.automata.mtbdd import LEAF, Mtbdd
+from nrm.automata.tables import Letters
 from nrm.errors import FormulaError, MachineError
 from nrm.logic import Formula, check_symbols
 from nrm.logic.steps import BOOLEAN, boolean_value
@@ -60,6 +61,15 @@ def machine_of_moves(
     table = np.array([[work.diagrams.value(node) for node in nodes] for nodes in targets], dtype=np.int32).T
     columns, merged = merge_columns(np.ascontiguousarray(table), letters)
     return MooreMachine(alphabet, merged, columns, np.asarray(accepting), np.asarray(outputs), initial)
+
+
+def classes_of_guards(alphabet: Alphabet, guards: Sequence[Formula]) -> tuple[Letters, BoolArray]:
+    """Letters over propositions by which guards hold at them: their classes, and (guards, classes) what holds."""
+    work = _Guards(alphabet)
+    roots = [work.guard(formula) for formula in guards]
+    letters, found = letter_classes(work.diagrams, roots, len(alphabet.symbols), DEFAULT_LIMITS)
+    truth = [[bool(work.diagrams.value(node)) for node in nodes] for nodes in found]
+    return letters, np.array(truth, dtype=bool).reshape(len(found), len(guards)).T
 
 
 class _Guards:

@@ -10,7 +10,7 @@ from nrm.aliases import BoolArray
 from nrm.automata.cubes import Cube, cubes_of
 from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.move_diagram import MoveDiagram
-from nrm.errors import FormulaError
+from nrm.errors import FormulaError, LimitError
 from nrm.logic import Formula, Op, check_symbols, parse
 from nrm.logic.ltlf.formula import FALSE, TRUE, atom, both, either
 from nrm.machines.alphabet import Alphabet
@@ -49,6 +49,14 @@ def moves(machine: MooreMachine, state: int, most: int | None = None) -> list[tu
     if isinstance(machine.letters, LetterDiagram):
         return [(target, class_guard(machine, np.flatnonzero(targets == target).tolist())) for target in distinct]
     return [(target, guard(machine.alphabet, (targets == target)[machine.letters])) for target in distinct]
+
+
+def move_texts(machine: MooreMachine, state: int, most: int | None = None) -> list[tuple[int, str]]:
+    """`moves` for people: where a guard is too long to be written out, it is only said to be long."""
+    try:
+        return [(target, str(guard)) for target, guard in moves(machine, state, most)]
+    except LimitError:
+        return [(target, "(a guard too long to write out)") for target in machine.targets(state)[:most]]
 
 
 def class_guard(machine: MooreMachine, classes: Sequence[int]) -> Formula:

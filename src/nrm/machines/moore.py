@@ -16,7 +16,7 @@ from nrm.automata.letter_diagram import LetterDiagram, is_wide
 from nrm.automata.minimisation import merge_columns
 from nrm.automata.move_building import key_of
 from nrm.automata.move_diagram import MoveDiagram
-from nrm.automata.moves import Moves
+from nrm.automata.moves import Moves, Moving
 from nrm.automata.tables import Letters
 from nrm.errors import MachineError
 from nrm.machines.alphabet import Alphabet
@@ -40,7 +40,7 @@ class Run:
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class MooreMachine:
+class MooreMachine(Moving):
     """A complete deterministic Moore machine (P, Q, O, q0, delta_t, delta_o) with acceptance (paper, "Moore Machines").
 
     Letters that move every state alike share a column, so size depends on the task and not on the alphabet. Arrays
@@ -106,26 +106,6 @@ class MooreMachine:
         columns, letter_class = merge_columns(table, np.arange(alphabet.size, dtype=np.int32))
         return cls(alphabet, letter_class, columns, np.asarray(accepting), np.asarray(outputs), initial)
 
-    @property
-    def states(self) -> int:
-        """How many states there are."""
-        return moving.states_of(self.moves)
-
-    @cached_property
-    def table(self) -> tables.Table:
-        """The moves by letter classes; an error where these are too many."""
-        return moving.by_classes(self.moves)
-
-    @property
-    def letters(self) -> Letters:
-        """(letters,) the class (column) of each letter; where propositions are many, the diagram that leads there."""
-        return self.table.letters
-
-    @property
-    def columns(self) -> IntArray:
-        """(states, classes) the next state."""
-        return self.table.columns
-
     @cached_property
     def diagram(self) -> MoveDiagram:
         """The moves state by state; for propositions."""
@@ -136,14 +116,15 @@ class MooreMachine:
         """How many letter classes there are."""
         return int(self.columns.shape[1])
 
-    @cached_property
-    def letter_class(self) -> IntArray:
-        """(letters,) the class (column) of each letter; an error where propositions are too many to list letters."""
-        return tables.listed(self.letters)
-
     def class_of(self, letter: Letter) -> int:
         """The class (column) of a letter, however many there are."""
         return self.letters.at(letter) if isinstance(self.letters, LetterDiagram) else int(self.letters[letter])
+
+    def classes_of(self, letters: NDArray[np.int64]) -> IntArray:
+        """(…) the classes of letters (…), however many letters there are."""
+        if isinstance(self.letters, LetterDiagram):
+            return self.letters.take(letters).astype(np.int32)
+        return self.letters[letters]
 
     @cached_property
     def class_sizes(self) -> tuple[int, ...]:
@@ -168,11 +149,6 @@ class MooreMachine:
     def level_of_state(self) -> IntArray:
         """(states,) the index in `levels` of each state's output."""
         return np.searchsorted(self.levels, self.outputs).astype(np.int32)
-
-    @cached_property
-    def absorbing(self) -> BoolArray:
-        """(states,) the states that no letter leaves."""
-        return moving.absorbing(self.moves)
 
     @cached_property
     def distance_to_acceptance(self) -> IntArray:

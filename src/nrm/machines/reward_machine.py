@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,11 +10,14 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from nrm.aliases import BoolArray, IntArray, Trace
+from nrm.aliases import BoolArray, IntArray, Letter, Trace
+from nrm.automata.letter_diagram import LetterDiagram, is_wide
 from nrm.automata.minimisation import merge_columns
+from nrm.automata.tables import Letters, as_diagram
 from nrm.errors import LimitError, MachineError, listing, suggestion
 from nrm.logic import Formula
 from nrm.machines.alphabet import Alphabet
+from nrm.machines.guarded import classes_of_guards
 from nrm.machines.guards import letters_where
 from nrm.machines.moore import MooreMachine
 
@@ -105,13 +108,34 @@ class RewardMachine:
         return {name: number for number, name in enumerate(self.states)}
 
     @cached_property
+    def _leaving(self) -> list[tuple[int, RewardEdge]]:
+        """The edges that can be taken, with their numbers."""
+        return [(number, edge) for number, edge in enumerate(self.edges) if edge.source not in self.terminals]
+
+    @cached_property
+    def _read(self) -> tuple[Letters, Mapping[Formula, BoolArray], Sequence[Letter]]:
+        """The classes of letters, where each guard holds (classes,), and a letter of each class.
+
+        Letters themselves are the classes where they can be listed; otherwise those that guards tell apart.
+        """
+        guards = list(dict.fromkeys(edge.guard for _, edge in self._leaving))
+        if self.alphabet.is_free and is_wide(len(self.alphabet.symbols)):
+            letters, truth = classes_of_guards(self.alphabet, guards)
+            examples = as_diagram(letters, len(self.alphabet.symbols)).plainest_letters()
+            here = dict(zip(guards, truth, strict=True))
+            return letters, here, [examples[number] for number in range(len(examples))]
+        listed = np.arange(self.alphabet.size, dtype=np.int32)
+        return listed, {guard: letters_where(guard, self.alphabet) for guard in guards}, range(self.alphabet.size)
+
+    @cached_property
     def fired(self) -> IntArray:
-        """(states, letters) the number of the edge that is taken; -1 in terminal states and where none is."""
-        table = np.full((len(self.states), self.alphabet.size), -1, dtype=np.int32)
-        leaving = [(number, edge) for number, edge in enumerate(self.edges) if edge.source not in self.terminals]
+        """(states, letter classes) the number of the edge that is taken; -1 in terminal states and where none is."""
+        _, holds, examples = self._read
+        table = np.full((len(self.states), len(examples)), -1, dtype=np.int32)
+        leaving = self._leaving
         for number, edge in leaving:
             row = table[self.places[edge.source]]
-            here = letters_where(edge.guard, self.alphabet)
+            here = holds[edge.guard]
             if self.overlap == "error":
                 self._check_alone(edge, row, here)
             row[here & (row < 0)] = number
@@ -131,10 +155,14 @@ class RewardMachine:
         state: int | None = self.places[self.initial]
         paid = []
         for letter in self.alphabet.encode(trace):
-            edge = -1 if state is None else int(self.fired[state, letter])
+            edge = -1 if state is None else int(self.fired[state, self._class_of(letter)])
             paid.append(float(self.edges[edge].reward) if edge >= 0 else 0.0)
             state = self.places[self.edges[edge].target] if edge >= 0 else None
         return tuple(paid)
+
+    def _class_of(self, letter: Letter) -> int:
+        letters = self._read[0]
+        return letters.at(letter) if isinstance(letters, LetterDiagram) else int(letters[letter])
 
     def to_moore(self, outputs: Outputs = "levels") -> MooreMachine:
         """The Moore machine that pays the same.
@@ -148,7 +176,7 @@ class RewardMachine:
         if outputs not in get_args(Outputs):
             hint = suggestion(str(outputs), get_args(Outputs))
             raise MachineError(f"outputs are 'levels' or 'rewards', not {outputs!r}{hint}")
-        columns, letter_class = merge_columns(self.fired, np.arange(self.alphabet.size, dtype=np.int32))
+        columns, letter_class = merge_columns(self.fired, self._read[0])
         if outputs == "levels" and self._levels_fit(columns):
             assert self.levels is not None
             nodes = [(state, Fraction(level)) for state, level in enumerate(self.levels)]
@@ -250,8 +278,9 @@ class RewardMachine:
         return tuple(dict.fromkeys(good or neutral))
 
     def _check_alone(self, edge: RewardEdge, row: IntArray, here: BoolArray) -> None:
-        for letter in np.flatnonzero(here & (row >= 0)).tolist():
-            other = self.edges[int(row[letter])]
+        for place in np.flatnonzero(here & (row >= 0)).tolist():
+            letter = self._read[2][place]
+            other = self.edges[int(row[place])]
             if (other.target, other.reward) == (edge.target, edge.reward):
                 continue
             raise MachineError(
@@ -264,7 +293,8 @@ class RewardMachine:
     def _missing(self, name: StateName, row: IntArray, leaves: bool) -> str:
         if not leaves:
             return f"state {name} has no edges and is not terminal; list it among the terminal states, or add edges"
-        letters = [f"'{self.alphabet.letter_name(letter)}'" for letter in np.flatnonzero(row < 0).tolist()]
+        examples = self._read[2]
+        letters = [f"'{self.alphabet.letter_name(examples[place])}'" for place in np.flatnonzero(row < 0).tolist()]
         return (
             f"state {name} has no edge for {listing(letters, 4)}; add one, or end the episode there: with reward 0 "
             "(fall_off='terminal', --fall-off terminal), or with that of the state's last edge to a terminal state, as "

@@ -13,8 +13,12 @@ from typing import Protocol
 import numpy as np
 
 from nrm.aliases import FloatArray
+from nrm.machines.alphabet import Alphabet
+from nrm.machines.look_ahead import columns_of, gaining, next_step, view_columns
 from nrm.machines.moore import MooreMachine
 from nrm.registry import Registry
+
+__all__ = ["ENCODINGS", "LookAhead", "TaskEncoding", "task_view", "view_columns", "view_width"]
 
 FARTHEST = 10
 """Distances to acceptance beyond this look alike."""
@@ -31,8 +35,8 @@ class TaskEncoding(Protocol):
     def label(self) -> str:
         """How people read it."""
 
-    def width(self, letters: int) -> int:
-        """How many numbers there are for a task over so many letters."""
+    def width(self, alphabet: Alphabet) -> int:
+        """How many numbers there are for a task over an alphabet."""
 
     def table(self, machine: MooreMachine) -> FloatArray:
         """(states, width) what is seen from each state. Of machines side by side, the same as of each by itself."""
@@ -46,6 +50,9 @@ class LookAhead:
     task), and whether it *loses* the task; for each further step the means of both over the different states that
     gaining letters lead to; and last min(d, 10) / 10, 1 where the task is lost. Blocks of two steps: gain now, lost
     now, gain next, lost next, left.
+
+    Where propositions are many (`view_columns`), columns are propositions that hold (p) or do not (!p), whatever else
+    does: the gain is then the best that is possible with it, and it loses the task where nothing else can help.
     """
 
     name: str
@@ -53,31 +60,23 @@ class LookAhead:
     steps: int
     """How many steps are looked at, the next one included."""
 
-    def width(self, letters: int) -> int:
-        """Two numbers for each letter and step, and the distance."""
-        return 2 * self.steps * letters + 1
+    def width(self, alphabet: Alphabet) -> int:
+        """Two numbers for each letter (or column) and step, and the distance."""
+        return 2 * self.steps * columns_of(alphabet) + 1
 
     def table(self, machine: MooreMachine) -> FloatArray:
         """(states, width)."""
-        moves, letters = machine.transitions, machine.alphabet.size
-        distance = machine.distance_to_acceptance
-        dead = machine.dead
-        lost = dead[moves]
-        gain = np.where(lost | dead[:, None], 0, np.clip(distance[:, None] - distance[moves], -1, 1))
-        view = np.zeros((machine.states, self.width(letters)))
-        block = np.concatenate([gain, lost], axis=1).astype(np.float64)
-        view[:, : 2 * letters] = block
-        # Pairs (state, next state) over gaining letters, each once.
-        states, helping = np.nonzero(gain > 0)
-        pairs = np.unique(np.stack([states, moves[states, helping]], axis=1), axis=0)
+        distance, dead = machine.distance_to_acceptance, machine.dead
+        block = next_step(machine).astype(np.float64)
+        blocks, pairs = [block], gaining(machine)
         counts = np.maximum(np.bincount(pairs[:, 0], minlength=machine.states), 1)[:, None]
-        for step in range(1, self.steps):
+        for _ in range(1, self.steps):
             total = np.zeros_like(block)
             np.add.at(total, pairs[:, 0], block[pairs[:, 1]])
             block = total / counts
-            view[:, 2 * letters * step : 2 * letters * (step + 1)] = block
-        view[:, -1] = np.where(dead, FARTHEST, np.minimum(distance, FARTHEST)) / FARTHEST
-        return view
+            blocks.append(block)
+        left = np.where(dead, FARTHEST, np.minimum(distance, FARTHEST)) / FARTHEST
+        return np.concatenate([*blocks, left[:, None]], axis=1)
 
 
 _HERE = "nrm.machines.view"
@@ -89,11 +88,11 @@ ENCODINGS.register(LookAhead("one-step", "what helps and hurts now", 1))
 ENCODINGS.register(LookAhead("three-step", "what helps and hurts now, next and after", 3))
 
 
-def view_width(letters: int) -> int:
-    """How many numbers the usual view of a task over so many letters has."""
-    return TWO_STEP.width(letters)
+def view_width(alphabet: Alphabet) -> int:
+    """How many numbers the usual view of a task over an alphabet has."""
+    return TWO_STEP.width(alphabet)
 
 
 def task_view(machine: MooreMachine) -> FloatArray:
-    """(states, 4 * letters + 1) what can be seen of the task from each state; see `LookAhead`, of two steps."""
+    """(states, 4 * columns + 1) what can be seen of the task from each state; see `LookAhead`, of two steps."""
     return TWO_STEP.table(machine)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -18,6 +21,7 @@ class ClassCounting(nn.Module):
 
     def __init__(self, letters: LetterDiagram, classes: int) -> None:
         super().__init__()
+        self.letters = letters
         self.order = letters.order
         self.propositions = letters.propositions
         self.classes = classes
@@ -33,6 +37,25 @@ class ClassCounting(nn.Module):
                 name = f"level_{level}"
                 self.register_buffer(name, torch.tensor(rows, dtype=torch.int64), persistent=False)
                 self._steps.append((letters.order[level], name))
+
+    def described(self) -> dict[str, object]:
+        """Names, numbers and tensors that `from_description` makes the same of."""
+        given = self.letters
+        arrays = {name: torch.tensor(getattr(given, name).tolist()) for name in ("levels", "low", "high")}
+        return {
+            "propositions": given.propositions,
+            "order": list(given.order),
+            "root": given.root,
+            "classes": self.classes,
+            **arrays,
+        }
+
+    @classmethod
+    def from_description(cls, about: Mapping[str, Any]) -> ClassCounting:
+        """What was described."""
+        levels, low, high = (about[name].numpy().astype(np.int32) for name in ("levels", "low", "high"))
+        order = tuple(about["order"])
+        return cls(LetterDiagram(about["propositions"], order, levels, low, high, about["root"]), about["classes"])
 
     def forward(self, propositions: Tensor) -> Tensor:
         """(…, classes) from the probabilities of independent propositions (…, n)."""

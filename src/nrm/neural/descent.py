@@ -16,6 +16,7 @@ from nrm.neural.batches import EpisodeBatch
 from nrm.neural.config import Attempt, FitConfig, Learnable, Reason, target_for
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.objectives import OBJECTIVES, sequence, smoothed
+from nrm.neural.symbol_reader import MOST_BITS
 
 COOLING = 0.7
 """Share of the epochs after which the last temperature is reached."""
@@ -134,13 +135,18 @@ def scatter(model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig, 
         optimizer.step()
 
 
+def _drawn(model: NeuralRewardMachine, count: int, generator: torch.Generator) -> Tensor:
+    """(count,) random letters; past 62 propositions the others are false in all of them."""
+    return torch.randint(min(model.machine.alphabet.size, 1 << MOST_BITS), (count,), generator=generator)
+
+
 def _random_letters(
     model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig, generator: torch.Generator
 ) -> Callable[[], Tensor]:
     """The cross-entropy to random letters of some observations."""
     observations = batch.observations
     order = torch.randperm(len(observations), generator=generator)[:_SCATTERED]
-    letters = torch.randint(model.machine.alphabet.size, (len(order),), generator=generator).to(observations.device)
+    letters = _drawn(model, len(order), generator).to(observations.device)
     chosen = Labelled(observations[order.to(observations.device)], letters)
     return lambda: labelled_loss(model, chosen, config)
 
@@ -152,7 +158,7 @@ def _random_episodes(
     device = batch.lengths.device
     order = torch.randperm(len(batch.lengths), generator=generator)[:_SCATTERED_EPISODES]
     chosen = batch.pick(order.to(device))
-    letters = torch.randint(model.machine.alphabet.size, (len(chosen.observations),), generator=generator).to(device)
+    letters = _drawn(model, len(chosen.observations), generator).to(device)
     wanted = letters[chosen.seen[chosen.mask]]
     return lambda: _cross_entropy(model, model.ground_batch(chosen, check=False), wanted, config)
 
@@ -229,5 +235,4 @@ def labelled_loss(model: NeuralRewardMachine, labelled: Labelled, config: FitCon
 def _cross_entropy(model: NeuralRewardMachine, symbols: Tensor, letters: Tensor, config: FitConfig) -> Tensor:
     """Of letters (n,) under what the grounder says (n, symbols)."""
     symbols = smoothed(symbols, max(config.smoothing, 1e-6), model.emission == "independent")
-    true = model.letter_probs(symbols).gather(1, letters[:, None])
-    return -true.log().mean()
+    return -model.letter_shares(symbols, letters).log().mean()

@@ -8,6 +8,7 @@ observations are without end, grounder and machine are learned in turns (`nrm.ne
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +30,12 @@ from nrm.neural.model import NeuralRewardMachine
 
 MAX_LETTERS = 1024
 """Most distinct observations that can each be a letter."""
+FEW = 64
+"""Distinct observations up to which each is a letter, however seldom they are met."""
+BATCH = 256
+"""Observations of a step of teaching a grounder."""
+KNOWN = 0.01
+"""Nats of its loss at which teaching ends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +93,17 @@ def discover(
 
     `flips`: how probable it is that a step shows a wrong level; `grounder` makes a module for a number of symbols, by
     default one that fits the observations' shape. Of the `config`, the seed, the share of held-out episodes and the
-    grounder's step size count. Beyond 1,024 distinct observations, grounder and machine are learned in turns.
+    grounder's step size count. Beyond 1,024 distinct observations, and where most are met in one episode only, grounder
+    and machine are learned in turns.
     """
     settings = config or FitConfig()
     buffer = as_buffer(episodes)
     if buffer.distinct > MAX_LETTERS:
         return _discover_endless(buffer, states, settings, flips, grounder)
+    if not flips and _met_once(buffer):
+        # What is never met again tells nothing as a letter; but if no symbols are found, letters are what there is.
+        with contextlib.suppress(UngroundedError):
+            return _discover_endless(buffer, states, settings, flips, grounder)
     inferred, used = infer(buffer, states, settings, flips=flips)
     frames = buffer.observations(used)
     frames = frames.astype(np.float32) if frames.dtype == np.float64 else frames
@@ -107,6 +119,18 @@ def discover(
         model = NeuralRewardMachine(net, machine)
         grounded = _teach(model, torch.from_numpy(frames), torch.from_numpy(symbols), settings, grounder_epochs)
     return Discovery(model.eval(), machine, frames, symbols, grounded, inferred)
+
+
+class UngroundedError(LearningError):
+    """No symbols of endless observations were found over which a machine explains the episodes."""
+
+
+def _met_once(buffer: EpisodeBuffer) -> bool:
+    """Whether most of many distinct observations were met in a single episode."""
+    if buffer.distinct <= FEW or not len(buffer):
+        return False
+    met = np.bincount(np.concatenate([np.unique(episode.index) for episode in buffer]), minlength=buffer.distinct)
+    return bool((met == 1).sum() > (met > 1).sum())
 
 
 def _discover_endless(
@@ -132,7 +156,7 @@ def _discover_endless(
     found = ground_and_infer(torch.from_numpy(frames), traces, buffer.levels[order], states, make, settings.seed)
     seconds = time.process_time() - began
     if found is None:
-        raise LearningError(
+        raise UngroundedError(
             f"no symbols were found over which a machine of at most {states} states explains the {len(traces)} "
             f"episodes, whose {buffer.distinct} distinct observations are too many to be letters; record more "
             "episodes, give it more states, or take another grounder"
@@ -221,15 +245,29 @@ def _teach(
 ) -> float:
     """Train the grounder on known symbols; the share that it then recognises."""
     optimizer = torch.optim.Adam(model.grounder.parameters(), lr=settings.learning_rate)
+    generator = torch.Generator().manual_seed(settings.seed)
+
+    def loss(rows: torch.Tensor) -> torch.Tensor:
+        true = model.ground(frames[rows], check=False).gather(1, symbols[rows, None])
+        return -true.clamp_min(1e-9).log().mean()
+
+    everything = torch.arange(len(frames))
     model.grounder.train()
     for _ in range(epochs):
+        whole = len(frames) <= BATCH
+        rows = everything if whole else torch.randperm(len(frames), generator=generator)[:BATCH]
         optimizer.zero_grad(set_to_none=True)
-        true = model.ground(frames, check=False).gather(1, symbols[:, None])
-        loss = -true.clamp_min(1e-9).log().mean()
-        if float(loss.detach()) < 0.01:
+        found = loss(rows)
+        if float(found.detach()) < KNOWN and (whole or _recognised(model, frames, symbols) == 1.0):
             break
-        loss.backward()  # type: ignore[no-untyped-call]
+        found.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     model.grounder.eval()
-    with torch.no_grad():
-        return float((model.ground(frames).argmax(-1) == symbols).double().mean())
+    return _recognised(model, frames, symbols)
+
+
+@torch.no_grad()
+def _recognised(model: NeuralRewardMachine, frames: torch.Tensor, symbols: torch.Tensor) -> float:
+    """The share of frames whose symbol a grounder says."""
+    said = torch.cat([model.ground(part).argmax(-1) for part in torch.split(frames, BATCH)])
+    return float((said == symbols).double().mean())

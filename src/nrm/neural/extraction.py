@@ -52,7 +52,7 @@ def extract(
     best = float(levels.max()) if accepting_level is None else accepting_level
     crisp = MooreMachine(
         machine.alphabet,
-        machine.letter_class.cpu().numpy().astype(np.int32),
+        machine.letters,
         columns.astype(np.int32),
         outputs == best,
         outputs,
@@ -70,7 +70,7 @@ def grounded_traces(model: NeuralRewardMachine, episodes: EpisodeBuffer) -> list
     """The most probable letter of each step of each episode."""
     batch = episodes.batch().to(model.machine.levels.device)
     with torch.no_grad():
-        letters = model.letter_probs(model.ground_batch(batch)).argmax(-1)
+        letters = model.letters(model.ground_batch(batch))
     rows = letters[model.rows(batch)].cpu().numpy()
     return [row[:length] for row, length in zip(rows, batch.lengths.tolist(), strict=True)]
 

@@ -146,8 +146,7 @@ class NeuralRewardMachine(SymbolReader):
         batch = pack(observations, lengths)
         with torch.no_grad():
             beliefs = self.forward(observations, lengths)
-            letters = self.letter_probs(beliefs.symbols)
-        chosen = (values.argmax(-1) for values in (letters, beliefs.states, beliefs.rewards))
+        chosen = (self.letters(beliefs.symbols), beliefs.states.argmax(-1), beliefs.rewards.argmax(-1))
         return Crisp(*(torch.where(batch.mask, values, -1) for values in chosen))
 
     def of_task(self, number: int) -> NeuralRewardMachine:

@@ -13,12 +13,14 @@ from nrm.errors import ConfigError, ModelFileError, NrmError
 from nrm.files import make_folder, write_bytes
 from nrm.machines import Alphabet
 from nrm.machines.formats.pool_file import pool_bytes, pool_from_bytes
+from nrm.neural.class_counting import ClassCounting
 from nrm.neural.grounders import GROUNDERS, entry_of
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
 
 MODEL_FORMAT = "nrm-model"
-MODEL_FORMAT_VERSION = 1
+MODEL_FORMAT_VERSION = 2
+"""Version 2 has the decision diagram of letter classes, where propositions are several."""
 _DTYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64)}
 
 
@@ -26,15 +28,10 @@ def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
     """Write a model: plain numbers, names and tensors only."""
     target = Path(path)
     machine = model.machine
-    if machine.alphabet.is_wide:
-        raise ModelFileError(
-            f"models over {len(machine.alphabet.symbols)} propositions cannot be saved whole; save the grounder's "
-            "weights (torch.save(model.grounder.state_dict(), …)) and the machine (nrm.save_machine)"
-        )
     entry = entry_of(model.grounder)
     content = {
         "format": MODEL_FORMAT,
-        "version": MODEL_FORMAT_VERSION,
+        "version": MODEL_FORMAT_VERSION if model.counts else 1,
         "emission": model.emission,
         "grounder": {
             "kind": entry or "custom",
@@ -61,6 +58,7 @@ def _about(machine: ProbabilisticMoore) -> dict[str, Any]:
         "temperature": machine.temperature,
         "learned": list(machine.learned),
         "dtype": str(machine.dtype),
+        "counting": None if machine.counting is None else machine.counting.described(),
     }
 
 
@@ -137,4 +135,6 @@ def _rebuild(content: dict[str, Any], grounder: nn.Module | None) -> NeuralRewar
         initial=about["initial"],
         temperature=about["temperature"],
     )
+    if about.get("counting") is not None:
+        machine.counting = ClassCounting.from_description(about["counting"])
     return NeuralRewardMachine(grounder, machine, content["emission"])

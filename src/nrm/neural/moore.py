@@ -10,13 +10,17 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from nrm.automata.tables import as_diagram
+from nrm.automata.letter_diagram import is_wide
+from nrm.automata.tables import Letters, as_diagram
 from nrm.errors import AlphabetError, LearningError, MachineError, listing
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural.batches import EpisodeBatch, gathered
 from nrm.neural.class_counting import ClassCounting
 
 Part = Literal["transitions", "rewards"]
+
+COUNTED = 6
+"""Propositions up to which the probabilities of all letters are faster than counting those of classes."""
 
 SHARPNESS = 6.0
 """Logit of a known entry over the others when a known part is made trainable: e^6 to 1."""
@@ -55,7 +59,7 @@ class ProbabilisticMoore(nn.Module):
         """Use `from_machine` or `unknown`. `nn.Parameter`s are logits; plain tensors are probabilities."""
         super().__init__()
         self.counting: ClassCounting | None = None
-        """Where letters are too many to list: classes stand in their place, and are counted from propositions."""
+        """From independent propositions to letter classes, where the machine is known and propositions are several."""
         self.alphabet = alphabet
         self.states = int(transitions.shape[-1])
         self.initial = initial
@@ -79,22 +83,28 @@ class ProbabilisticMoore(nn.Module):
         trainable: Iterable[Part] = (),
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
+        listed: bool | None = None,
     ) -> ProbabilisticMoore:
-        """The machine, exactly. `unknown` parts start at random instead; `trainable` ones near the known values."""
+        """The machine, exactly. `unknown` parts start at random instead; `trainable` ones near the known values.
+
+        `listed`: whether distributions over all letters can be read; by default where propositions are few. Otherwise
+        it reads those of letter classes alone, which are counted from independent propositions.
+        """
         unknown, trainable = _parts(unknown), _parts(trainable)
         alphabet = machine.alphabet
         # Classes are knowledge about transitions: whoever learns those learns each letter for itself.
         by_letter = "transitions" in (*unknown, *trainable)
+        if by_letter and alphabet.is_wide:
+            raise LearningError(
+                f"transitions are learned letter by letter, and {len(alphabet.symbols)} propositions have too many"
+            )
         counting = None
-        if alphabet.is_wide:
-            if by_letter:
-                raise LearningError(
-                    f"transitions are learned letter by letter, and {len(alphabet.symbols)} propositions have too many"
-                )
+        if alphabet.is_free and len(alphabet.symbols) > COUNTED and not by_letter:
             counting = ClassCounting(as_diagram(machine.letters, len(alphabet.symbols)), machine.classes)
-        listed = machine.classes if alphabet.is_wide else alphabet.size
-        each = np.arange(listed, dtype=np.int32)
-        letter_class = each if by_letter or alphabet.is_wide else machine.letter_class
+        if listed is None:
+            listed = counting is None or not is_wide(len(alphabet.symbols))
+        each = np.arange(alphabet.size if listed or by_letter else machine.classes, dtype=np.int32)
+        letter_class = each if by_letter or not listed else machine.letter_class
         columns = machine.transitions if by_letter else machine.columns
         transitions = nn.functional.one_hot(torch.tensor(columns.T, dtype=torch.int64), machine.states).to(dtype)
         rewards = nn.functional.one_hot(
@@ -166,8 +176,17 @@ class ProbabilisticMoore(nn.Module):
         """(states, levels) M_r: the probability of each level."""
         return self._probs(self.rewards)
 
+    @property
+    def letters(self) -> Letters:
+        """From letters to their classes."""
+        if self.counting is not None:
+            return self.counting.letters
+        return self.letter_class.cpu().numpy().astype(np.int32)
+
     def class_probs(self, letters: Tensor) -> Tensor:
-        """(…, classes) from letter probabilities (…, letters): letters of one class add up."""
+        """(…, classes) from letter probabilities (…, letters): letters of one class add up. Those of classes stay."""
+        if self.counting is not None and letters.shape[-1] == self.classes:
+            return letters
         if letters.shape[-1] != len(self.letter_class):
             raise AlphabetError(
                 f"the grounder gives {letters.shape[-1]} letter probabilities, but the machine's alphabet has "

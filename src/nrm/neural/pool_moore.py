@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from nrm.aliases import IntArray
+from nrm.automata.tables import as_diagram
 from nrm.errors import EpisodeError
 from nrm.machines import TaskPool
 from nrm.neural.batches import EpisodeBatch, gathered
-from nrm.neural.moore import Part
+from nrm.neural.class_counting import ClassCounting
+from nrm.neural.moore import COUNTED, Part
+
+
+def _padded(columns: IntArray, most: int) -> IntArray:
+    """(states, most) a table with further columns, which have no probability."""
+    return np.pad(columns, ((0, 0), (0, most - columns.shape[1])))
 
 
 class PoolMoore(nn.Module):
@@ -28,14 +37,25 @@ class PoolMoore(nn.Module):
     sizes: Tensor
     initial: Tensor
 
-    def __init__(self, tasks: TaskPool, dtype: torch.dtype = torch.float32) -> None:
+    def __init__(self, tasks: TaskPool, dtype: torch.dtype = torch.float32, counted: bool = False) -> None:
+        """`counted`: steps are read as probabilities of independent propositions, not of letters."""
         super().__init__()
         self.tasks = tasks
         self.alphabet = tasks.alphabet
         self.dtype = dtype
         self.states = tasks.most_states
         self.initial_level = tasks.initial_level
-        local = tasks.union.transitions - tasks.first[tasks.task_of_state][:, None]
+        propositions = len(tasks.alphabet.symbols)
+        self.countings: nn.ModuleList | None = None
+        """For each task how its own letter classes are counted from propositions, where these are several."""
+        if counted and tasks.alphabet.is_free and propositions > COUNTED:
+            self.countings = nn.ModuleList(
+                ClassCounting(as_diagram(machine.letters, propositions), machine.classes) for machine in tasks.machines
+            )
+            most = max(machine.classes for machine in tasks.machines)
+            local = np.concatenate([_padded(machine.columns, most) for machine in tasks.machines])
+        else:
+            local = tasks.union.transitions - tasks.first[tasks.task_of_state][:, None]
         # One row more than there are states: that of padding, which stays where it is and shows no level.
         buffers = {
             "levels": torch.tensor(tasks.levels),
@@ -61,6 +81,7 @@ class PoolMoore(nn.Module):
 
         Only states that are believed in at all are looked at: few are, and padding never is.
         """
+        letters = self.moved_by(letters, numbers)
         row, state = belief.nonzero(as_tuple=True)
         after = self.moves[self.first[numbers[row]] + state] + (row * belief.shape[1]).unsqueeze(1)
         moved = belief[row, state].unsqueeze(1) * letters[row]
@@ -81,13 +102,26 @@ class PoolMoore(nn.Module):
         numbers, states = self._numbers(batch), self.states_of(batch)
         places = self.rows(numbers, states)
         # (batch, letters, states, states): where each letter leads.
-        leads = nn.functional.one_hot(self.moves[places].transpose(1, 2), states).to(letters.dtype)
-        said = gathered(letters, rows)
+        leads = nn.functional.one_hot(self.moves[places].transpose(1, 2), states).to(self.dtype)
+        said = self.moved_by(gathered(letters, rows), numbers)
         matrices = torch.bmm(said, leads.flatten(2)).view(*rows.shape, states, states)
         if observed:
             shown = self.level_of_state[places].unsqueeze(1) == batch.levels.unsqueeze(-1)
             matrices = matrices * shown.unsqueeze(2)
         return matrices.transpose(0, 1)
+
+    def moved_by(self, said: Tensor, numbers: Tensor) -> Tensor:
+        """(n, …, columns of `moves`) from what is said of n rows (n, …, letters or propositions), by tasks (n,)."""
+        if self.countings is None:
+            return said
+        rows = []
+        order = []
+        for number in torch.unique(numbers).tolist():
+            mine = torch.nonzero(numbers == number)[:, 0]
+            counted = self.countings[number](said[mine])
+            rows.append(nn.functional.pad(counted, (0, self.moves.shape[1] - counted.shape[-1])))
+            order.append(mine)
+        return torch.cat(rows)[torch.argsort(torch.cat(order))].to(self.dtype)
 
     def starts(self, batch: EpisodeBatch) -> Tensor:
         """(batch, states) certain of each task's initial state."""

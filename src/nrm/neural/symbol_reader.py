@@ -7,7 +7,7 @@ from typing import Literal, cast
 import torch
 from torch import Tensor, nn
 
-from nrm.errors import AlphabetError, EpisodeError, LearningError, listing
+from nrm.errors import AlphabetError, EpisodeError, LearningError, LimitError, listing
 from nrm.machines import MachineLike, TaskPool, as_machine
 from nrm.neural.batches import EpisodeBatch, gathered
 from nrm.neural.grounders.registry import RecurrentGrounder
@@ -23,6 +23,8 @@ from nrm.neural.probabilities import (
 )
 
 Emission = Literal["categorical", "independent"]
+MOST_BITS = 62
+"""Propositions up to which a letter is a number of 64 bits."""
 GROUNDED_AT_ONCE = 512
 """Observations that are grounded in one go where no gradient is wanted."""
 
@@ -43,9 +45,11 @@ class SymbolReader(nn.Module):
         self.grounder = grounder
         if isinstance(machine, TaskPool):
             # It offers what batches of episodes need; for all else there is `of_task`.
-            machine = cast(ProbabilisticMoore, PoolMoore(machine))
+            machine = cast(ProbabilisticMoore, PoolMoore(machine, counted=emission == "independent"))
         elif not isinstance(machine, (ProbabilisticMoore, PoolMoore)):
-            machine = ProbabilisticMoore.from_machine(as_machine(machine))
+            known = as_machine(machine)
+            listed = True if emission == "categorical" and not known.alphabet.is_wide else None
+            machine = ProbabilisticMoore.from_machine(known, listed=listed)
         self.machine: ProbabilisticMoore = machine
         self.emission: Emission = emission
         if emission not in ("categorical", "independent"):
@@ -145,13 +149,44 @@ class SymbolReader(nn.Module):
         alphabet = self.machine.alphabet
         return len(alphabet.symbols) if self.emission == "independent" else alphabet.size
 
+    @property
+    def counts(self) -> bool:
+        """Whether letters are read by their classes, which are counted from independent propositions."""
+        counting = self.machine.counting if self.many is None else self.many.countings
+        return self.emission == "independent" and counting is not None
+
     def letter_probs(self, symbols: Tensor) -> Tensor:
-        """(…, letters) from what the grounder says (…, symbols); (…, classes) where letters are too many to list."""
-        if self.many is None and self.machine.counting is not None:
+        """What the machine moves by, from what the grounder says (…, symbols): (…, letters).
+
+        Where classes are counted (`counts`) it is (…, classes); of many tasks, each with its own, what was said.
+        """
+        if self.many is not None and self.many.countings is not None:
+            return symbols.to(self.machine.dtype)
+        if self.counts and self.machine.counting is not None:
             classes: Tensor = self.machine.counting(symbols)
             return classes.to(self.machine.dtype)
         letters = letters_from_propositions(symbols) if self.emission == "independent" else symbols
         return letters.to(self.machine.dtype)
+
+    def letters(self, symbols: Tensor) -> Tensor:
+        """(…) the most probable letter of each row of what the grounder says (…, symbols)."""
+        if self.emission == "categorical":
+            return symbols.argmax(-1)
+        count = symbols.shape[-1]
+        if count > MOST_BITS:
+            raise LimitError(
+                f"the letters of {count} propositions have no number of 64 bits (the limit is {MOST_BITS}); take the "
+                "propositions one by one, from what the grounder says"
+            )
+        # Propositions are independent, so the most probable letter has each as it most probably is.
+        return ((symbols > 0.5).long() << torch.arange(count, device=symbols.device)).sum(-1)
+
+    def letter_shares(self, symbols: Tensor, letters: Tensor) -> Tensor:
+        """(n,) the probabilities of letters (n,) by what the grounder says (n, symbols)."""
+        if not self.counts:
+            return self.letter_probs(symbols).gather(1, letters[:, None])[:, 0]
+        true = (letters[:, None] >> torch.arange(symbols.shape[-1], device=symbols.device) & 1).bool()
+        return torch.where(true, symbols, 1 - symbols).prod(-1)
 
     def _sequence(self, batch: EpisodeBatch, encoded: Tensor, check: bool) -> Tensor:
         """(steps, symbols) what a recurrent grounder says about what it has encoded (n, …)."""

@@ -20,7 +20,8 @@ from nrm.report.pictures import Tiles
 from nrm.report.recording import load_agent, record_task
 from nrm.report.trials import Trials, first_line
 from nrm.report.words import shortcut_words, too_long
-from nrm.results import Group, group_runs, method_named, method_order, read_records
+from nrm.results import Group, Record, group_runs, method_named, method_order, read_records
+from nrm.results.references import without_memory
 
 Analysis = Shortcuts | LimitError
 """The shortcuts of a task, or why the analysis gave up."""
@@ -136,8 +137,15 @@ def _group_data(group: Group) -> Json:
         "finished": len(group.finished),
         **summary(counted),
         "curves": curves(counted),
+        "without_memory": _without_memory(counted[0]),
         "learned": learned_data(counted[0]),
     }
+
+
+def _without_memory(record: Record) -> Json | None:
+    """What the best policies without memory earn; None where nobody can compute it."""
+    found = without_memory(record)
+    return None if found is None else {name: round(value, 1) for name, value in found._asdict().items()}
 
 
 def _recorded(group: Group, recorded: int, found: Analysis, tiles: Tiles, problems: dict[Path, str]) -> Json:

@@ -11,7 +11,7 @@ from nrm.aliases import Json
 from nrm.errors import MissingExtraError
 from nrm.machines import MooreMachine
 from nrm.machines.formats.dot import colour, graphviz, to_dot
-from nrm.machines.guards import moves
+from nrm.machines.guards import move_texts
 
 MOST_DRAWN = 60
 """States up to which a machine is drawn on a page."""
@@ -36,7 +36,7 @@ def machine_data(machine: MooreMachine) -> Json:
             for state in range(machine.states)
         ],
         "moves": [
-            [[target, str(condition)] for target, condition in moves(machine, state, MOST_MOVES)]
+            [[target, condition] for target, condition in move_texts(machine, state, MOST_MOVES)]
             for state in range(min(machine.states, MOST_LISTED))
         ],
         "drawing": drawing(machine),

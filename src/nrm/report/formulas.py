@@ -11,7 +11,7 @@ import numpy as np
 from nrm.aliases import Json
 from nrm.errors import ConfigError, NrmError
 from nrm.families import FILE_PREFIX, draw_pool
-from nrm.machines import MooreMachine, TaskPool, task_view
+from nrm.machines import MooreMachine, TaskPool, task_view, view_columns
 from nrm.report.drawing import machine_data
 from nrm.report.steps import SEED
 from nrm.runs import RunConfig
@@ -131,14 +131,15 @@ def _held_out(config: RunConfig, known: Iterable[MooreMachine], count: int) -> d
 
 def view_data(machine: MooreMachine) -> Json:
     """The view of a task from each of its states, letter by letter: what helps and what loses, now and next."""
-    letters = machine.alphabet.size
+    names = view_columns(machine.alphabet)
+    letters = len(names)
     view = task_view(machine)
     blocks = view[:, :-1].reshape(machine.states, 4, letters)
     columns = np.arange(letters)
     if letters > MOST_COLUMNS:  # the letters of which the task says most
         columns = np.sort(np.argsort(-np.abs(blocks).sum((0, 1)), kind="stable")[:MOST_COLUMNS])
     return {
-        "letters": [machine.alphabet.letter_name(int(letter)) for letter in columns],
+        "letters": [names[int(letter)] for letter in columns],
         "numbers": columns.tolist(),
         "hidden": letters - len(columns),
         "states": np.round(blocks[:, :, columns], 2).tolist(),

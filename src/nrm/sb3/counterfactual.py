@@ -50,7 +50,7 @@ def relabel(
     ends: (states,) where the task ends an episode; base_terminated: (n,) whether the environment itself ended it,
     which it would have done in any state.
     """
-    after = machine.columns[states, machine.letter_class[letters]].astype(np.int64)
+    after = machine.columns[states, machine.classes_of(letters)].astype(np.int64)
     return Relabelled(after, machine.outputs[after] - machine.outputs[states], ends[after] | base_terminated)
 
 
@@ -166,10 +166,20 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         rows = np.moveaxis(observations, 1, -1) if self._transposed else observations
         seen = torch.as_tensor(np.ascontiguousarray(rows), device=self.model.machine.levels.device)
         with torch.no_grad():
-            letters = self.model.letter_probs(self.model.ground(seen, check=False)).double()
+            symbols = self.model.ground(seen, check=False)
+            if self.model.counts:  # propositions are independent, and so they are drawn
+                return _drawn_letters(np.tile(symbols.double().cpu().numpy(), (len(self._live), 1)))
+            letters = self.model.letter_probs(symbols).double()
         sums = np.tile(letters.cumsum(1).cpu().numpy(), (len(self._live), 1))
         drawn: NDArray[np.int64] = (sums < np.random.rand(len(sums), 1) * sums[:, -1:]).sum(1)  # noqa: NPY002
         return drawn
+
+
+def _drawn_letters(propositions: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(n,) letters at which each proposition holds with its probability (n, propositions)."""
+    true = np.random.rand(*propositions.shape) < propositions  # noqa: NPY002
+    letters: NDArray[np.int64] = (true.astype(np.int64) << np.arange(propositions.shape[1])).sum(1)
+    return letters
 
 
 def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[str, Any]:

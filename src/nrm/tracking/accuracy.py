@@ -9,8 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nrm.automata.letter_diagram import is_wide
 from nrm.errors import EpisodeError, LimitError
 from nrm.groundability import Shortcuts, diagnose, pool_shortcuts, shortcuts
+from nrm.groundability.diagnosis import best_symmetry
 from nrm.machines import MooreMachine, TaskPool
 from nrm.neural import EpisodeBuffer, NeuralRewardMachine
 from nrm.neural.extraction import grounded_traces
@@ -79,8 +81,9 @@ class AccuracyMeter:
     def _judged(self, true: NDArray[np.int64], predicted: NDArray[np.int64]) -> tuple[Accuracy, NDArray[np.bool_]]:
         """Accuracy, and whether each prediction (n,) is right modulo shortcuts; plainly where these are not known."""
         machine = self._machine
-        confusion = np.zeros((machine.alphabet.size, machine.alphabet.size))
-        np.add.at(confusion, (true, predicted), 1.0)
+        if machine.alphabet.is_free and is_wide(len(machine.alphabet.symbols)):
+            return self._judged_by_class(true, predicted)
+        confusion = _confusion(true, predicted, machine.alphabet.size)
         same = tuple(range(machine.states))
         if self._many is not None:
             plain, balanced = _without_shortcuts(confusion)
@@ -101,6 +104,27 @@ class AccuracyMeter:
         right = classes[predicted] == np.array(found.symmetry)[classes[true]]
         return Accuracy(found.accuracy, found.balanced_accuracy, found.accuracy_modulo_shortcuts, mirror), right
 
+    def _judged_by_class(
+        self, true: NDArray[np.int64], predicted: NDArray[np.int64]
+    ) -> tuple[Accuracy, NDArray[np.bool_]]:
+        """The same where letters are too many for a table of them."""
+        machine = self._machine
+        same = tuple(range(machine.states))
+        seen, places = np.unique(np.concatenate([true, predicted]), return_inverse=True)
+        plain, balanced = _without_shortcuts(_confusion(places[: len(true)], places[len(true) :], len(seen)))
+        try:
+            if self._many is not None:
+                raise LimitError("letters of many tasks over many propositions are compared plainly alone")
+            known = self._shortcuts = self._shortcuts or shortcuts(machine)
+            own, other = known.machine.classes_of(true), known.machine.classes_of(predicted)
+            symmetry, agreement = best_symmetry(known, _confusion(own, other, known.machine.classes))
+        except LimitError as error:
+            self.note = f"accuracy modulo shortcuts is left out: {error}"
+            return Accuracy(plain, balanced, float("nan"), same), true == predicted
+        merged = known.machine.states < machine.states
+        mirror = same if merged else known.states_under(symmetry)
+        return Accuracy(plain, balanced, agreement / len(true), mirror), other == np.array(symmetry)[own]
+
     def _leave_identity_only(self, tasks: TaskPool) -> bool:
         """Whether many tasks leave no shortcut but the identity, as they mostly do."""
         if self._identity_only is None:
@@ -115,10 +139,15 @@ class AccuracyMeter:
 def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.int64]:
     """(n,) the most probable letters."""
     with torch.no_grad():
-        letters: NDArray[np.int64] = (
-            model.letter_probs(model.ground(observations, check=False)).argmax(-1).cpu().numpy()
-        )
+        letters: NDArray[np.int64] = model.letters(model.ground(observations, check=False)).cpu().numpy()
     return letters
+
+
+def _confusion(true: NDArray[np.integer], predicted: NDArray[np.integer], size: int) -> NDArray[np.float64]:
+    """(size, size) how often each (row) was taken for each (column)."""
+    counts = np.zeros((size, size))
+    np.add.at(counts, (true, predicted), 1.0)
+    return counts
 
 
 def _without_shortcuts(confusion: np.ndarray) -> tuple[float, float]:

@@ -30,7 +30,8 @@ Step: TypeAlias = Callable[[Tensor, Tensor, Tensor], Tensor]
 def belief_step(model: NeuralRewardMachine, belief: Kind) -> Step:
     """The fastest step for a model."""
     machine = model.machine
-    small = machine.alphabet.size * machine.states**2 <= MOST
+    letters = machine.classes if model.counts else machine.alphabet.size
+    small = letters * machine.states**2 <= MOST
     known = small and not machine.learned and machine.levels.device.type == "cpu"
     return BeliefStep(model, belief) if known else TensorBeliefStep(model, belief)
 
@@ -40,7 +41,9 @@ class BeliefStep:
 
     def __init__(self, model: NeuralRewardMachine, belief: Kind) -> None:
         machine = model.machine
-        moves = machine.transition_probs().detach()[machine.letter_class.long()]
+        moves = machine.transition_probs().detach()
+        if not model.counts:
+            moves = moves[machine.letter_class.long()]
         self._moves = moves.flatten(1).cpu().numpy()
         self._states = machine.states
         self._shows = np.ascontiguousarray(machine.reward_probs().detach().t().cpu().numpy())

@@ -92,6 +92,13 @@ def reset(memory: Memory, carry: Tensor, done: Tensor, task: Tensor | None = Non
     return torch.where(done.view(shape), memory.start(1), carry)
 
 
+def read_symbols(model: NeuralRewardMachine, symbols: Tensor, belief: Belief) -> Tensor:
+    """What a machine moves by, from what the grounder says: as it is, or the most probable letter for certain."""
+    if belief == "crisp" and model.counts:  # the class of the best letter, which need not be the best class
+        return model.letter_probs((symbols > 0.5).to(symbols.dtype))
+    return read_as(model.letter_probs(symbols), belief)
+
+
 def read_as(letters: Tensor, belief: Belief) -> Tensor:
     """(…, letters) the probabilities that a belief takes a step for: as the grounder says, or the best for certain."""
     if belief != "crisp":
@@ -166,7 +173,7 @@ class BeliefMemory:
         if self._frames is None:
             return
         if self.model.recurrence is None:
-            letters = read_as(self.model.letter_probs(self.model.ground(self._frames, check=False)), self.belief)
+            letters = read_symbols(self.model, self.model.ground(self._frames, check=False), self.belief)
             self._listed = ListedBeliefStep(self.model, self.belief, letters)
         else:
             self._encoded = self.model.recurrence.encode(self._frames)
@@ -187,7 +194,7 @@ class BeliefMemory:
         if self._listed is not None:
             return self._listed(carry, seen.observation, seen.reward)
         symbols, after = self._said(carry, seen.observation)
-        letters = read_as(self.model.letter_probs(symbols), self.belief)
+        letters = read_symbols(self.model, symbols, self.belief)
         reached = self._step(carry, letters, seen.reward)
         return reached if after is None else torch.cat([reached, after], 1)
 

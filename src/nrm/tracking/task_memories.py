@@ -123,7 +123,11 @@ class TaskBeliefMemory:
         """One step of the recursion, each environment by its own machine."""
         letters = self.letters(carry, seen.observation)
         task = self.task(carry)
-        belief = self._machines.step(self.states(carry), read_as(letters, self.belief), task)
+        if self.belief == "crisp" and self.model.counts:
+            letters = (letters > 0.5).to(letters.dtype)  # of propositions, each by itself
+        else:
+            letters = read_as(letters, self.belief)
+        belief = self._machines.step(self.states(carry), letters, task)
         level = self.level(carry) + seen.reward
         if self.belief == "conditioned":
             belief = self._weighed(belief, level, task)

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from nrm.errors import LimitError
 from nrm.machines import MooreMachine, task_view
+from nrm.machines.moore import amount_of_letters
 from nrm.machines.view import view_width
 from nrm.tracking.memories import Memory, Seen
 
@@ -24,11 +25,12 @@ class ViewedMemory:
 
     def __init__(self, memory: Memory, machine: MooreMachine) -> None:
         """`memory`: its feature is a belief over the states of `machine`."""
-        width = view_width(machine.alphabet.size)
+        width = view_width(machine.alphabet)
         if width > MOST_WIDTH:
+            letters = amount_of_letters(machine.alphabet)
             raise LimitError(
-                f"the view of a task over {machine.alphabet.size:,} letters has {width:,} numbers, more than the limit "
-                f"of {MOST_WIDTH:,}; let the policy see the state: --view state"
+                f"the view of a task over {letters} letters has {width:,} numbers, more than the limit of "
+                f"{MOST_WIDTH:,}; let the policy see the state: --view state"
             )
         self.memory = memory
         self.size = width

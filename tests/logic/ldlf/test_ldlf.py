@@ -57,6 +57,12 @@ def test_automata_have_the_meaning_of_formulas(formula: Ldlf) -> None:
     check_meaning("ldlf", formula)
 
 
+@settings(max_examples=5, deadline=None)
+@given(_formulas())
+def test_random_ones_on_all_traces_up_to_six_steps(formula: Ldlf) -> None:
+    check_meaning("ldlf", formula, longest=6)
+
+
 @pytest.mark.parametrize(
     "text",
     [

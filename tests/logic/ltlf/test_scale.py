@@ -29,11 +29,23 @@ def deliveries(count: int) -> str:
         (f"sequenced_visit({', '.join(PLACES)})", 41),
         (f"visit({', '.join(PLACES[:13])})", 2**13),
         (deliveries(40), 77),
+        (" U ".join(PLACES), 41),
+        (" R ".join(PLACES), 41),
         ("G(" + " & ".join(f"!({a} & {b})" for b in PLACES[:20] for a in PLACES[:20] if a < b) + ")", 2),
         ("F(p0 & F(p1 & F(p2 & F p3))) & " + " & ".join(f"G !{name}" for name in PLACES[4:]), 6),
         (" & ".join(f"(p{i} <-> X p{i + 1})" for i in range(0, 40, 2)), 2**20),
     ],
-    ids=["responses", "sequence", "visits", "deliveries", "mutual exclusion", "hazards", "too many"],
+    ids=[
+        "responses",
+        "sequence",
+        "visits",
+        "deliveries",
+        "untils",
+        "releases",
+        "mutual exclusion",
+        "hazards",
+        "too many",
+    ],
 )
 def test_states_and_meaning(text: str, states: int) -> None:
     if states > 100_000:

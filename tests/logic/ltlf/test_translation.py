@@ -186,7 +186,7 @@ def test_limits_stop_the_work_with_a_clear_error() -> None:
     with pytest.raises(LimitError, match="table entries"):
         translate(visit, exclusive=False, limits=Limits(cells=10_000))
     with pytest.raises(LimitError, match="more than 5 decision diagram nodes"):
-        translate("F(a & X(b | F(c & X d)))", exclusive=False, limits=Limits(nodes=5))
+        translate("F(a & X(b | F(c & X(d | e | f | g))))", exclusive=False, limits=Limits(nodes=5))
 
 
 def test_past_over_future_is_refused() -> None:

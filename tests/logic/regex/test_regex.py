@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nrm.automata import Limits
 from nrm.errors import FormulaSyntaxError, LimitError
 from nrm.logic.ltlf.patterns import PATTERNS
-from nrm.logic.regex import Regex, derivatives, holds, parse, translate
+from nrm.logic.regex import Regex, derivatives, holds, parse, translate, translation
 from nrm.logic.regex.formula import Op
 from nrm.machines import Alphabet, Task
 from tests.logic.languages import check_meaning, check_text, machine_of
@@ -51,6 +52,12 @@ def _pair(op: Op, parts: tuple[Regex, ...]) -> Regex:
 @given(_expressions([*STEPS, PATTERN]))
 def test_automata_match_what_expressions_match(expression: Regex) -> None:
     check_meaning("re", expression)
+
+
+@settings(max_examples=5, deadline=None)
+@given(_expressions([*STEPS, PATTERN]))
+def test_random_ones_on_all_traces_up_to_six_steps(expression: Regex) -> None:
+    check_meaning("re", expression, longest=6)
 
 
 @pytest.mark.parametrize(
@@ -153,3 +160,13 @@ def test_expressions_that_grow_on_the_way_have_a_limit(monkeypatch: pytest.Monke
     monkeypatch.setattr(derivatives, "MOST_WORK", 20_000)
     with pytest.raises(LimitError, match="more than 20,000 parts on the way"):
         translate("(a; b + b; a){0,12}{0,12}", exclusive=False)
+
+
+@settings(max_examples=40, deadline=None)
+@given(_expressions([*STEPS, PATTERN]))
+def test_boolean_combinations_by_products(expression: Regex) -> None:
+    for exclusive in (True, False):
+        whole = machine_of("re", expression, exclusive)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(translation, "SMALL", Limits(states=0))
+            assert machine_of("re", expression, exclusive) == whole

@@ -80,6 +80,18 @@ def test_discovery_goes_over_to_turns_where_observations_are_too_many() -> None:
         discover(buffer, 8, flips=0.1)
 
 
+def test_discovery_does_so_too_where_few_observations_come_again() -> None:
+    machine = nrm.compile(TASK, SYMBOLS)
+    buffer = EpisodeBuffer.for_machine(machine)
+    for observations, rewards, _ in episodes(TASK, 60, 1):
+        buffer.add(observations, rewards=rewards)
+    assert 64 < buffer.distinct < 1024
+    made = discover(buffer, 8)
+    assert renaming(made.machine, until_over(machine)) is not None
+    # Far fewer symbols than observations: they are no letters of their own.
+    assert made.machine.alphabet.size < 6
+
+
 def test_signatures_say_to_which_level_an_observation_leads() -> None:
     torch.manual_seed(0)
     # Positive numbers lead from level 0 to 1, and nothing leaves level 1.

@@ -14,7 +14,7 @@ from nrm.envs.minecraft.grid import ACTIONS, begin, letters_of_contents, settled
 from nrm.envs.minecraft.sprites import tiles
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
-from nrm.envs.worlds import WORLDS, Board, TaskSpace, WorldKind
+from nrm.envs.worlds import WORLDS, Board, TaskSpace, WithoutMemory, WorldKind
 from nrm.errors import ConfigError, WorldError
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import Alphabet, MooreMachine, Task, task_from_text
@@ -76,6 +76,12 @@ def _board(config: MinecraftConfig, machine: MooreMachine, end: End, seed: int) 
     )
 
 
+def _without_memory(config: MinecraftConfig, machine: MooreMachine, end: End) -> WithoutMemory | None:
+    from nrm.envs.minecraft.memoryless import without_memory
+
+    return without_memory(config, machine, end)
+
+
 MINECRAFT = WORLDS.register(
     WorldKind(
         name="minecraft",
@@ -90,5 +96,6 @@ MINECRAFT = WORLDS.register(
         algorithm=_algorithm,
         tasks=_tasks,
         board=_board,
+        without_memory=_without_memory,
     )
 )

@@ -8,26 +8,18 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from lark import Token, Transformer
+from lark import Token
 
 from nrm.errors import FormulaError
 from nrm.logic.ldlf.formula import Ldlf, Op, flat
 from nrm.logic.ldlf.from_ltlf import from_ltlf
 from nrm.logic.ltlf.formula import atom
 from nrm.logic.ltlf.patterns import apply_pattern
-from nrm.logic.reading import BOOLEAN_TERMINALS, PlacedError, Reader, symbol_name, whole_number
+from nrm.logic.path_reading import PATH_RULES, PathBuild
+from nrm.logic.reading import BOOLEAN_TERMINALS, PlacedError, Reader, symbol_name
 
 _GRAMMAR = (
     r"""
-start: choice
-
-?choice: sequence (_PLUS sequence)*
-?sequence: equivalence (_THEN equivalence)*
-?equivalence: implication (_IFF implication)*
-?implication: exclusive_or | exclusive_or _IMPLIES implication
-?exclusive_or: disjunction (_XOR disjunction)*
-?disjunction: conjunction (_OR conjunction)*
-?conjunction: unary (_AND unary)*
 ?unary: postfix
     | NOT unary -> negation
     | LESS choice _GREATER unary -> diamond
@@ -39,7 +31,6 @@ start: choice
     | (TT | FF | END | LAST | TRUE | FALSE) -> constant
     | (NAME | QUOTED) -> atom
     | NAME _OPEN argument (_COMMA argument)* _CLOSE -> call
-?argument: choice | INTEGER -> integer
 
 TT.2: /tt(?!\w)/
 FF.2: /ff(?!\w)/
@@ -51,9 +42,8 @@ LEFT: "["
 _RIGHT: "]"
 STAR: "*"
 TEST: "?"
-_PLUS: "+"
-_THEN: ";"
 """
+    + PATH_RULES
     + BOOLEAN_TERMINALS
 )
 
@@ -69,7 +59,7 @@ class _Part(NamedTuple):
     """Whether a step uses `true` or `false`, which are no formulas."""
 
 
-class _Build(Transformer[Token, Any]):
+class _Build(PathBuild):
     """Callbacks that the parser runs as it reduces, so that no tree is ever walked."""
 
     def start(self, parts: list[_Part]) -> Ldlf:
@@ -81,14 +71,8 @@ class _Build(Transformer[Token, Any]):
     def sequence(self, parts: list[_Part]) -> _Part:
         return _Part(flat(Op.SEQUENCE, *map(_path, parts)), "path", parts[0].position)
 
-    def equivalence(self, parts: list[_Part]) -> _Part:
-        return _fold(Op.IFF, parts)
-
-    def implication(self, parts: list[_Part]) -> _Part:
-        return _boolean(Op.IMPLIES, parts)
-
-    def exclusive_or(self, parts: list[_Part]) -> _Part:
-        return _fold(Op.XOR, parts)
+    def joined(self, op: str, parts: list[_Part]) -> _Part:
+        return _boolean(Op[op], parts)
 
     def disjunction(self, parts: list[_Part]) -> _Part:
         if any(part.kind == "path" for part in parts):
@@ -126,9 +110,6 @@ class _Build(Transformer[Token, Any]):
     def atom(self, parts: list[Token]) -> _Part:
         return _Part(Ldlf(Op.ATOM, name=symbol_name(parts[0])), "step", parts[0].start_pos or 0)
 
-    def integer(self, parts: list[Token]) -> int:
-        return whole_number(parts[0])
-
     def call(self, parts: list[Any]) -> _Part:
         name, *given = parts
         # The pattern is built over stand-ins in LTLf, and these give way to the arguments.
@@ -160,13 +141,6 @@ def _boolean(op: Op, parts: list[_Part]) -> _Part:
 
 def _joined(op: Op, terms: list[Ldlf]) -> Ldlf:
     return flat(op, *terms) if op in (Op.AND, Op.OR) else Ldlf(op, tuple(terms))
-
-
-def _fold(op: Op, parts: list[_Part]) -> _Part:
-    result = parts[0]
-    for part in parts[1:]:
-        result = _boolean(op, [result, part])
-    return result
 
 
 def _formula(part: _Part) -> Ldlf:

@@ -1,4 +1,8 @@
-"""LDLf to a minimal DFA: by progression in one go where that is small, else by products of the Boolean parts."""
+"""LDLf to a minimal DFA.
+
+By progression in one go where that is small, by reading traces from their end where letters are few, else by products
+of the Boolean parts.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from nrm.logic.composition import BOOLEAN_OPERATORS, boolean_combination
 from nrm.logic.ldlf.closure import closure
 from nrm.logic.ldlf.formula import Ldlf
 from nrm.logic.ldlf.parser import parse
-from nrm.logic.progression import progress
+from nrm.logic.progression import by_reversal, progress
 
 SMALL = Limits(states=200, nodes=20_000)
 """What progression of a whole formula may use before its Boolean structure is taken apart."""
@@ -27,11 +31,14 @@ def translate(formula: Ldlf | str, exclusive: bool, limits: Limits = DEFAULT_LIM
 
 
 def _translated(node: Ldlf, exclusive: bool, limits: Limits) -> Dfa:
-    if node.op.name not in BOOLEAN_OPERATORS:
-        return progress(closure(node), exclusive, limits).minimal()
+    nodes = closure(node)
     modest = Limits(min(limits.states, SMALL.states), limits.cells, min(limits.nodes, SMALL.nodes))
     try:
-        return progress(closure(node), exclusive, modest).minimal()
+        return progress(nodes, exclusive, modest).minimal()
     except LimitError:
-        parts = [_translated(arg, exclusive, limits) for arg in node.args]
-        return boolean_combination(node.op.name, parts, limits, node.atoms())
+        if (found := by_reversal(nodes, node.atoms(), exclusive, limits)) is not None:
+            return found
+    if node.op.name not in BOOLEAN_OPERATORS:
+        return progress(nodes, exclusive, limits).minimal()
+    parts = [_translated(arg, exclusive, limits) for arg in node.args]
+    return boolean_combination(node.op.name, parts, limits, node.atoms())

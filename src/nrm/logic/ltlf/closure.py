@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from nrm.automata import Dfa
 from nrm.errors import FormulaError
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op
+from nrm.logic.progression.backward_machine import BackwardMachine
 from nrm.logic.progression.nodes import FALSE, TRUE, Nodes
 
 
-def closure(formula: Formula, known: Mapping[Formula, Dfa]) -> Nodes:
+def closure(formula: Formula, known: Mapping[Formula, Dfa | BackwardMachine]) -> Nodes:
     """The nodes of a formula; subformulas in `known` are not taken apart."""
     return _Closure(formula, known).nodes
 
@@ -18,13 +19,13 @@ def closure(formula: Formula, known: Mapping[Formula, Dfa]) -> Nodes:
 class _Closure:
     """Builds the nodes."""
 
-    def __init__(self, formula: Formula, known: Mapping[Formula, Dfa]) -> None:
+    def __init__(self, formula: Formula, known: Mapping[Formula, Dfa | BackwardMachine]) -> None:
         self.nodes = Nodes()
         # Each formula gets a pair: the node for it and the node for its negation.
         pairs: dict[Formula, tuple[int, int]] = {}
         for node in formula.postorder(leaves=known):
             if node in known:
-                pairs[node] = self.nodes.automaton(known[node])
+                pairs[node] = self.nodes.known(known[node])
             else:
                 pairs[node] = self._pair(node, [pairs[arg] for arg in node.args])
         self.nodes.root = pairs[formula][0]

@@ -14,13 +14,16 @@ def holds(formula: Formula | str, trace: Trace) -> bool:
     A step is the name of the one symbol that holds, or a collection of the propositions that are true. LTLf speaks of
     non-empty traces: an empty one raises `TraceError`.
     """
-    root = parse(formula)
-    steps = steps_of(trace, "LTLf")
+    return truths(parse(formula), steps_of(trace, "LTLf"))[0]
+
+
+def truths(formula: Formula, steps: list[frozenset[str]]) -> list[bool]:
+    """Whether a formula of future and past operators holds at each step."""
     values: dict[Formula, list[bool]] = {}
-    for node in root.postorder():
+    for node in formula.postorder():
         arguments = [values[arg] for arg in node.args]
         values[node] = [_at(node, arguments, steps, now) for now in range(len(steps))]
-    return values[root][0]
+    return values[formula]
 
 
 def _at(node: Formula, args: list[list[bool]], steps: list[frozenset[str]], now: int) -> bool:

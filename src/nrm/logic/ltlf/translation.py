@@ -1,6 +1,7 @@
 """LTLf to a minimal DFA.
 
-Small formulas are translated by progression in one go. Otherwise Boolean structure at the top of the formula, and next
+Small formulas are translated by progression in one go, and those over few atoms by reading traces from their end
+(`by_reversal`). Otherwise Boolean structure at the top of the formula, and next
 operators there, are built from the automata of the parts by product and minimisation, and what lies below is
 translated by progression. This keeps long conjunctions of small tasks small on the way, and avoids one huge
 determinisation.
@@ -15,7 +16,8 @@ from nrm.logic.composition import boolean_combination
 from nrm.logic.ltlf.closure import closure
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op, both, either, prefix
 from nrm.logic.ltlf.parser import parse
-from nrm.logic.progression import progress
+from nrm.logic.ltlf.reversal import by_reversal
+from nrm.logic.progression import Nodes, progress
 
 SMALL = Limits(states=20, nodes=200)
 """What progression of a whole formula may use before its Boolean structure is taken apart."""
@@ -30,9 +32,12 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
     particular order; compiling over an alphabet fixes it. Raises `LimitError` instead of filling the memory.
     """
     root = parse(formula)
-    if (small := _attempt(root, exclusive, limits, SMALL)) is not None:
+    nodes = closure(root, {})
+    if (small := _attempt(nodes, exclusive, limits, SMALL)) is not None:
         return small
-    kinds = _Kinds(root)
+    if (found := by_reversal(root, exclusive, limits)) is not None:
+        return found
+    kinds = _Kinds(root, nodes)
     done: dict[Formula, Dfa] = {}
     order = root.atoms()
     pending = [(root, False)]
@@ -40,8 +45,8 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
         node, ready = pending.pop()
         if node in done:
             continue
-        if node.op in (Op.NEXT, Op.WEAK_NEXT) and (whole := _attempt(node, exclusive, limits, FIRST_TRY)) is not None:
-            done[node] = whole  # a long chain of next operators, say, is not built link by link
+        if not ready and (whole := _chain(node, kinds, exclusive, limits)) is not None:
+            done[node] = whole
             continue
         parts = _parts(node, kinds) if node in kinds.temporal else ()
         if ready or not parts:
@@ -56,11 +61,13 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
 
 
 class _Kinds:
-    """Which subformulas are, or contain, a temporal operator, and which one of the past."""
+    """Which subformulas are, or contain, a temporal operator, and which one of the past; and their nodes."""
 
-    def __init__(self, root: Formula) -> None:
+    def __init__(self, root: Formula, nodes: Nodes) -> None:
         self.temporal: set[Formula] = set()
         self.past: set[Formula] = set()
+        self._root = root
+        self._nodes = nodes
         for node in root.postorder():
             self.noted(node)
 
@@ -71,6 +78,10 @@ class _Kinds:
         if node.op in PAST or any(arg in self.past for arg in node.args):
             self.past.add(node)
         return node
+
+    def closure(self, node: Formula) -> Nodes:
+        """The nodes of a subformula; those of the whole are made once."""
+        return self._nodes if node is self._root else closure(node, {})
 
     def of_one_step(self, node: Formula) -> bool:
         """Whether a formula speaks of one step alone."""
@@ -129,19 +140,31 @@ def _progressed(node: Formula, kinds: _Kinds, exclusive: bool, limits: Limits) -
     functions can explode; minimal automata for the arguments keep them small, at the price of more automata.
     """
     inner = [arg for arg in node.args if arg in kinds.temporal]
+    nodes = kinds.closure(node)
     if node in kinds.past or not inner:
-        return progress(closure(node, {}), exclusive, limits).minimal()
-    if (whole := _attempt(node, exclusive, limits, FIRST_TRY)) is not None:
+        return progress(nodes, exclusive, limits).minimal()
+    if (small := _attempt(nodes, exclusive, limits, SMALL)) is not None:
+        return small
+    if (found := by_reversal(node, exclusive, limits)) is not None:
+        return found
+    if (whole := _attempt(nodes, exclusive, limits, FIRST_TRY)) is not None:
         return whole
     known = {arg: translate(arg, exclusive, limits) for arg in inner}
     return progress(closure(node, known), exclusive, limits).minimal()
 
 
-def _attempt(node: Formula, exclusive: bool, limits: Limits, budget: Limits) -> Dfa | None:
+def _chain(node: Formula, kinds: _Kinds, exclusive: bool, limits: Limits) -> Dfa | None:
+    """The automaton of a next operator by progression, if that is short: long chains are not built link by link."""
+    if node.op not in (Op.NEXT, Op.WEAK_NEXT):
+        return None
+    return _attempt(kinds.closure(node), exclusive, limits, FIRST_TRY)
+
+
+def _attempt(nodes: Nodes, exclusive: bool, limits: Limits, budget: Limits) -> Dfa | None:
     """The automaton by progression of the whole formula, unless that takes more than the budget."""
     modest = Limits(min(limits.states, budget.states), limits.cells, min(limits.nodes, budget.nodes))
     try:
-        return progress(closure(node, {}), exclusive, modest).minimal()
+        return progress(nodes, exclusive, modest).minimal()
     except LimitError:
         return None
 

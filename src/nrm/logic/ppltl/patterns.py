@@ -7,19 +7,13 @@ from itertools import pairwise
 
 from nrm.logic.ltlf.formula import TRUE, Formula, Op, both, either, infix, prefix
 from nrm.logic.ltlf.patterns import (
-    MAX_COUNT,
+    PATTERNS,
     Part,
     PatternArgument,
     apply_pattern,
     as_formula,
     at_least_one,
-    checked_count,
 )
-
-
-def visit(*places: Part) -> Formula:
-    """`O a & O b`."""
-    return both(*(_once(place) for place in at_least_one("visit", places)))
 
 
 def sequenced_visit(*places: Part) -> Formula:
@@ -29,11 +23,6 @@ def sequenced_visit(*places: Part) -> Formula:
     for place in others:
         result = _once(both(place, result))
     return result
-
-
-def global_avoidance(*places: Part) -> Formula:
-    """`H !a & H !b`."""
-    return both(*(_never(place) for place in at_least_one("global_avoidance", places)))
 
 
 def ordered_visit(*places: Part) -> Formula:
@@ -57,53 +46,9 @@ def reach_avoid(goal: Part, *hazards: Part) -> Formula:
     return _until(~either(*at_least_one("reach_avoid", hazards)), as_formula(goal))
 
 
-def patrol(*places: Part, rounds: int = 2) -> Formula:
-    """Each place at least `rounds` times."""
-    return both(*(existence(place, rounds) for place in at_least_one("patrol", places)))
-
-
-def existence(event: Part, times: int = 1) -> Formula:
-    """`O(a & Y O a)` for two."""
-    part = as_formula(event)
-    result = _once(part)
-    for _ in range(checked_count(times) - 1):
-        result = _once(both(part, _before(result)))
-    return result
-
-
-def absence(event: Part, times: int = 1) -> Formula:
-    """`H !a` for never."""
-    return _never(event) if checked_count(times) == 1 else ~existence(event, times)
-
-
-def exactly(event: Part, times: int = 1) -> Formula:
-    """At least so often, and not once more."""
-    return both(existence(event, times), ~existence(event, checked_count(times, MAX_COUNT - 1) + 1))
-
-
-def at_most_once(event: Part) -> Formula:
-    """`!O(a & Y O a)`."""
-    return absence(event, 2)
-
-
 def init(event: Part) -> Formula:
     """`O(a & !Y true)`."""
     return _once(both(as_formula(event), ~_before(TRUE)))
-
-
-def responded_existence(cause: Part, effect: Part) -> Formula:
-    """`O a -> O b`."""
-    return infix(Op.IMPLIES, _once(cause), _once(effect))
-
-
-def coexistence(one: Part, other: Part) -> Formula:
-    """`O a <-> O b`."""
-    return infix(Op.IFF, _once(one), _once(other))
-
-
-def not_coexistence(one: Part, other: Part) -> Formula:
-    """`!(O a & O b)`."""
-    return ~both(_once(one), _once(other))
 
 
 def response(cause: Part, effect: Part) -> Formula:
@@ -145,22 +90,12 @@ def chain_precedence(cause: Part, effect: Part) -> Formula:
     return _whenever(effect, _before(as_formula(cause)))
 
 
-_BUILDERS: tuple[Callable[..., Formula], ...] = (
-    visit,
+_OWN: tuple[Callable[..., Formula], ...] = (
     sequenced_visit,
-    global_avoidance,
     ordered_visit,
     strictly_ordered_visit,
     reach_avoid,
-    patrol,
-    existence,
-    absence,
-    exactly,
-    at_most_once,
     init,
-    responded_existence,
-    coexistence,
-    not_coexistence,
     response,
     precedence,
     succession,
@@ -169,7 +104,30 @@ _BUILDERS: tuple[Callable[..., Formula], ...] = (
     chain_response,
     chain_precedence,
 )
-PAST_PATTERNS = {build.__name__: build for build in _BUILDERS}
+_BACKWARDS = {Op.EVENTUALLY: Op.ONCE, Op.ALWAYS: Op.HISTORICALLY, Op.NEXT: Op.YESTERDAY}
+
+
+def _looking_back(build: Callable[..., Formula]) -> Callable[..., Formula]:
+    """A pattern that says the same of a trace read backwards: with O, H and Y for F, G and X."""
+
+    def built(*args: Part, **named: int) -> Formula:
+        done: dict[Formula, Formula] = {}
+        formula = build(*args, **named)
+        for node in formula.postorder():
+            op = _BACKWARDS.get(node.op, node.op)
+            done[node] = Formula(op, tuple(done[arg] for arg in node.args), node.name)
+        return done[formula]
+
+    return built
+
+
+_ALIKE = (
+    *("visit", "global_avoidance", "patrol", "existence", "absence", "exactly", "at_most_once"),
+    *("responded_existence", "coexistence", "not_coexistence"),
+)
+"""Patterns that count or compare, for which the order of steps does not matter."""
+_BUILDERS = {build.__name__: build for build in _OWN} | {name: _looking_back(PATTERNS[name].build) for name in _ALIKE}
+PAST_PATTERNS = {name: _BUILDERS[name] for name in PATTERNS}
 
 
 def apply_past_pattern(name: str, arguments: Sequence[PatternArgument]) -> Formula:
@@ -179,10 +137,6 @@ def apply_past_pattern(name: str, arguments: Sequence[PatternArgument]) -> Formu
 
 def _once(part: Part) -> Formula:
     return prefix(Op.ONCE, as_formula(part))
-
-
-def _never(part: Part) -> Formula:
-    return prefix(Op.HISTORICALLY, ~as_formula(part))
 
 
 def _before(part: Formula) -> Formula:

@@ -10,6 +10,7 @@ stand above the obligations, and below the last proposition each node is a succe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -126,7 +127,14 @@ class _Progression:
             if obligation.met_at_end:
                 for other in always[obligation.source]:
                     implied.setdefault(Obligation(other, -1, True), []).append(obligation)
-        return implied
+        # What holds makes `f U` it hold; and what `f R g` promises, g, holds while it does.
+        for node, kind in enumerate(nodes.kinds):
+            for lasting, weak in ((NodeKind.UNTIL, False), (NodeKind.RELEASE, True)):
+                whole, part = Obligation(node, -1, weak), Obligation(nodes.seconds[node], -1, weak)
+                if kind is lasting and part in self.variables:
+                    source, target = (whole, part) if weak else (part, whole)
+                    implied.setdefault(source, []).append(target)
+        return {obligation: _reachable(obligation, implied) for obligation in implied}
 
     def owed(self, obligation: Obligation) -> int:
         """The function that is this obligation, and with it those that it implies.
@@ -228,6 +236,18 @@ class _Progression:
                 result = bdd.disjunction(true, bdd.conjunction(bdd.literal(asked, False), low))
             self._along[key] = result
         return result
+
+
+def _reachable(start: Obligation, implied: Mapping[Obligation, list[Obligation]]) -> list[Obligation]:
+    """What follows from an obligation, directly and through others."""
+    found = {start: None}
+    pending = [start]
+    while pending:
+        for other in implied.get(pending.pop(), ()):
+            if other not in found:
+                found[other] = None
+                pending.append(other)
+    return list(found)[1:]
 
 
 class _Expander:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from nrm.automata import Dfa
+from nrm.logic.progression.backward_machine import BackwardMachine
 
 
 class NodeKind(IntEnum):
@@ -28,6 +29,7 @@ class NodeKind(IntEnum):
     UNTIL = 8  # first U second
     RELEASE = 9  # first R second
     AUTOMATON = 10  # first: index of the automaton that stands for a subformula
+    MACHINE = 11  # first: index of the backward machine that stands for a subformula
 
 
 TRUE = 0
@@ -46,6 +48,7 @@ class Nodes:
         self.tracked: list[tuple[int, int]] = []
         """For each memory bit: the node whose value it remembers, and that node's negation."""
         self.automata: list[Dfa] = []
+        self.machines: list[BackwardMachine] = []
         self.root = 0
         """The formula itself."""
         self._numbers: dict[tuple[NodeKind, int, int, tuple[int, ...]], int] = {}
@@ -99,9 +102,13 @@ class Nodes:
         differ = self.or_(self.and_(a, not_b), self.and_(not_a, b))
         return (same, differ) if op == "IFF" else (differ, same)
 
-    def automaton(self, automaton: Dfa) -> tuple[int, int]:
+    def known(self, known: Dfa | BackwardMachine) -> tuple[int, int]:
         """The nodes of "the rest of the trace is accepted" and of its negation."""
-        return self._automaton(automaton), self._automaton(automaton.complement())
+        if isinstance(known, Dfa):
+            return self._automaton(known), self._automaton(known.complement())
+        self.machines += [known, known.complement()]
+        count = len(self.machines)
+        return self._node(NodeKind.MACHINE, count - 2), self._node(NodeKind.MACHINE, count - 1)
 
     def bit(self) -> tuple[int, int]:
         """The nodes of a new memory bit and of its negation; what it remembers is to be added to `tracked`."""

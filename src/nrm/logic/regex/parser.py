@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from lark import Token, Transformer
+from lark import Token
 
 from nrm.errors import FormulaError
+from nrm.logic.path_reading import PATH_RULES, PathBuild
 from nrm.logic.reading import BOOLEAN_TERMINALS, PlacedError, Reader, symbol_name, whole_number
 from nrm.logic.regex.formula import Op, Regex, flat
 from nrm.logic.regex.patterns import pattern_formula
@@ -19,16 +20,8 @@ from nrm.logic.regex.patterns import pattern_formula
 MAX_REPEAT = 200
 """Largest number of repetitions."""
 
-_GRAMMAR = r"""
-start: choice
-
-?choice: sequence (_PLUS sequence)*
-?sequence: equivalence (_THEN equivalence)*
-?equivalence: implication (_IFF implication)*
-?implication: exclusive_or | exclusive_or _IMPLIES implication
-?exclusive_or: disjunction (_XOR disjunction)*
-?disjunction: conjunction (_OR conjunction)*
-?conjunction: unary (_AND unary)*
+_GRAMMAR = (
+    r"""
 ?unary: postfix
     | NOT unary -> negation
 ?postfix: operand
@@ -42,17 +35,17 @@ start: choice
     | ANY -> anything
     | (NAME | QUOTED) -> atom
     | NAME _OPEN argument (COMMA argument)* _CLOSE -> call
-?argument: choice | INTEGER -> integer
 
 ANY: "."
 _STAR: "*"
 _OPTIONAL: "?"
 LEFT: "{"
 _RIGHT: "}"
-_PLUS: "+"
-_THEN: ";"
 COMMA: ","
-""" + BOOLEAN_TERMINALS.replace('_COMMA: ","\n', "")
+"""
+    + PATH_RULES
+    + BOOLEAN_TERMINALS.replace('_COMMA: ","\n', "")
+)
 
 
 class _Part(NamedTuple):
@@ -63,7 +56,7 @@ class _Part(NamedTuple):
     position: int
 
 
-class _Build(Transformer[Token, Any]):
+class _Build(PathBuild):
     """Callbacks that the parser runs as it reduces, so that no tree is ever walked."""
 
     def start(self, parts: list[_Part]) -> Regex:
@@ -75,14 +68,8 @@ class _Build(Transformer[Token, Any]):
     def sequence(self, parts: list[_Part]) -> _Part:
         return _longer(flat(Op.SEQUENCE, *(part.term for part in parts)), parts)
 
-    def equivalence(self, parts: list[_Part]) -> _Part:
-        return _fold(Op.IFF, parts)
-
-    def implication(self, parts: list[_Part]) -> _Part:
-        return _of_steps(Op.IMPLIES, parts)
-
-    def exclusive_or(self, parts: list[_Part]) -> _Part:
-        return _fold(Op.XOR, parts)
+    def joined(self, op: str, parts: list[_Part]) -> _Part:
+        return _of_steps(Op[op], parts)
 
     def disjunction(self, parts: list[_Part]) -> _Part:
         return _of_steps(Op.OR, parts) if all(part.is_step for part in parts) else self.choice(parts)
@@ -129,9 +116,6 @@ class _Build(Transformer[Token, Any]):
     def atom(self, parts: list[Token]) -> _Part:
         return _Part(Regex(Op.ATOM, name=symbol_name(parts[0])), True, parts[0].start_pos or 0)
 
-    def integer(self, parts: list[Token]) -> int:
-        return whole_number(parts[0])
-
     def call(self, parts: list[Any]) -> _Part:
         name, *rest = parts
         given = [part for part in rest if not isinstance(part, Token)]
@@ -161,13 +145,6 @@ def _of_steps(op: Op, parts: list[_Part]) -> _Part:
     terms = [part.term for part in parts]
     term = flat(op, *terms) if op in (Op.AND, Op.OR) else Regex(op, tuple(terms))
     return _Part(term, True, parts[0].position)
-
-
-def _fold(op: Op, parts: list[_Part]) -> _Part:
-    result = parts[0]
-    for part in parts[1:]:
-        result = _of_steps(op, [result, part])
-    return result
 
 
 def _advice(text: str, position: int) -> str:

@@ -9,11 +9,15 @@ from nrm.automata.letter_classes import letter_classes
 from nrm.automata.letter_diagram import is_wide
 from nrm.automata.move_building import diagram_of_nodes
 from nrm.errors import LimitError
+from nrm.logic.composition import boolean_combination
 from nrm.logic.ltlf.translation import translate as translate_ltlf
 from nrm.logic.regex.derivatives import Derivatives, expression
 from nrm.logic.regex.formula import Op, Regex
 from nrm.logic.regex.parser import parse
 from nrm.logic.regex.patterns import formula_of
+
+SMALL = Limits(states=500, nodes=20_000)
+"""What derivatives of a Boolean combination may use before it is taken apart."""
 
 
 def translate(formula: Regex | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:
@@ -22,11 +26,26 @@ def translate(formula: Regex | str, exclusive: bool, limits: Limits = DEFAULT_LI
     patterns = [node for node in root.postorder() if node.op is Op.PATTERN]
     runs = {node: translate_ltlf(formula_of(node), exclusive, limits) for node in patterns}
     try:
-        return _explored(root, runs, exclusive, limits).minimal()
+        return _translated(root, runs, exclusive, limits)
     except RecursionError:
         raise LimitError(
             f"the expression is nested too deep to be translated (depth {root.depth}); split it into several tasks"
         ) from None
+
+
+_COMBINED = {Op.BOTH: "AND", Op.CHOICE: "OR", Op.COMPLEMENT: "NOT"}
+
+
+def _translated(node: Regex, runs: dict[Regex, Dfa], exclusive: bool, limits: Limits) -> Dfa:
+    """By derivatives where that is short, else by products of the parts of a Boolean combination."""
+    if node.op not in _COMBINED:
+        return _explored(node, runs, exclusive, limits).minimal()
+    modest = Limits(min(limits.states, SMALL.states), limits.cells, min(limits.nodes, SMALL.nodes))
+    try:
+        return _explored(node, runs, exclusive, modest).minimal()
+    except LimitError:
+        parts = [_translated(arg, runs, exclusive, limits) for arg in node.args]
+        return boolean_combination(_COMBINED[node.op], parts, limits, node.atoms())
 
 
 def _explored(root: Regex, runs: dict[Regex, Dfa], exclusive: bool, limits: Limits) -> Dfa:

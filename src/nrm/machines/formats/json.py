@@ -14,8 +14,9 @@ import numpy as np
 
 from nrm.aliases import BoolArray, Json
 from nrm.automata.letter_diagram import LetterDiagram, is_wide
+from nrm.automata.move_building import ascending, given_diagram
 from nrm.automata.move_diagram import MoveDiagram
-from nrm.errors import MachineError, listing, suggestion, unknown
+from nrm.errors import LimitError, MachineError, listing, suggestion, unknown
 from nrm.logic import parse
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guarded import Move, machine_of_moves
@@ -27,8 +28,12 @@ MACHINE_FORMAT_VERSION = 1
 """Of files with a full table."""
 GUARDED_FORMAT_VERSION = 2
 """Of files whose moves are guards: machines over so many propositions that a table would be large."""
+DIAGRAM_FORMAT_VERSION = 3
+"""Of files whose moves are a decision diagram (`nrm.automata.move_diagram`): where guards would be too long."""
+VERSIONS = (MACHINE_FORMAT_VERSION, GUARDED_FORMAT_VERSION, DIAGRAM_FORMAT_VERSION)
+_DIAGRAM = ("levels", "low", "high", "roots")
 _TABLE = ("symbols", "letters", "initial", "transitions", "accepting", "outputs")
-MACHINE_KEYS = ("format", "version", "kind", *_TABLE, "moves")
+MACHINE_KEYS = ("format", "version", "kind", *_TABLE, "moves", "diagram")
 OTHERWISE = "else"
 """The guard of a hand-written machine that takes all letters which no other guard takes."""
 
@@ -67,13 +72,13 @@ def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
             raise MachineError(unknown("key", key, MACHINE_KEYS, " in the machine"))
     if data.get("format", MACHINE_FORMAT) != MACHINE_FORMAT:
         raise MachineError(f"the format is '{data['format']}', not '{MACHINE_FORMAT}'")
-    if data.get("version", MACHINE_FORMAT_VERSION) not in (MACHINE_FORMAT_VERSION, GUARDED_FORMAT_VERSION):
+    if data.get("version", MACHINE_FORMAT_VERSION) not in VERSIONS:
         raise MachineError(
             f"the machine is of format version {data['version']}, and this release reads versions "
-            f"{MACHINE_FORMAT_VERSION} and {GUARDED_FORMAT_VERSION}; update nrm"
+            f"{VERSIONS[0]} to {VERSIONS[-1]}; update nrm"
         )
     by_guards = "moves" in data
-    for key in ("symbols", "moves" if by_guards else "transitions", "outputs"):
+    for key in ("symbols", next((key for key in ("moves", "diagram") if key in data), "transitions"), "outputs"):
         if key not in data:
             raise MachineError(f"the machine lacks the key '{key}'")
     symbols = data["symbols"]
@@ -84,6 +89,8 @@ def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
         alphabet = _of_letters(alphabet, data["letters"])
     if by_guards:
         return _from_guards(alphabet, data)
+    if "diagram" in data:
+        return _from_diagram(alphabet, data)
     if isinstance(data["transitions"], Mapping):
         return _from_names(alphabet, data)
     return _from_table(alphabet, data)
@@ -102,16 +109,35 @@ def machine_json(machine: MooreMachine) -> str:
 
 
 def _guarded_dict(machine: MooreMachine) -> Json:
+    version, written = GUARDED_FORMAT_VERSION, dict[str, Any]()
+    try:
+        written["moves"] = [
+            [[str(guard), target] for target, guard in moves(machine, state)] for state in range(machine.states)
+        ]
+    except LimitError:  # such as that an even number of forty propositions hold
+        version, own = DIAGRAM_FORMAT_VERSION, ascending(machine.diagram)
+        written["diagram"] = {"order": list(own.order)} | {name: getattr(own, name).tolist() for name in _DIAGRAM}
     return {
         "format": MACHINE_FORMAT,
-        "version": GUARDED_FORMAT_VERSION,
+        "version": version,
         "kind": machine.alphabet.kind,
         "symbols": list(machine.alphabet.symbols),
         "initial": machine.initial,
-        "moves": [[[str(guard), target] for target, guard in moves(machine, state)] for state in range(machine.states)],
+        **written,
         "accepting": machine.accepting.tolist(),
         "outputs": machine.outputs.tolist(),
     }
+
+
+def _from_diagram(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
+    given = data["diagram"]
+    if not isinstance(given, Mapping) or set(given) != {"order", *_DIAGRAM}:
+        raise MachineError(f"'diagram' must have the keys order, {', '.join(_DIAGRAM)}")
+    if not alphabet.is_free:
+        raise MachineError("a 'diagram' of moves is for propositions, of which any may hold")
+    diagram = given_diagram(len(alphabet.symbols), *(given[name] for name in ("order", *_DIAGRAM)))
+    accepting = data.get("accepting", [False] * diagram.states)
+    return MooreMachine.of_moves(alphabet, diagram, accepting, data["outputs"], _initial(data))
 
 
 def _from_guards(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:

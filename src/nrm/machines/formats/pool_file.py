@@ -3,6 +3,10 @@
 Arrays of the file: `about` (a JSON text: format, version, alphabet, names, and what the pool was drawn from); for each
 task `sizes`, `classes` and `initial` (tasks,) and `letter_class` (tasks, letters); and, of all tasks one after the
 other, `columns` (the tables, row by row), `accepting` and `outputs`.
+
+Over many propositions (version 2) letters are not listed. Instead of `classes`, `letter_class` and `columns` there are,
+of the decision diagrams of the moves (`MoveDiagram`), `nodes` and `depths` (tasks,) and, one after the other, `order`,
+`levels`, `low`, `high` and `roots`.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import Json
+from nrm.automata.letter_diagram import is_wide
+from nrm.automata.move_building import ascending, given_diagram
+from nrm.automata.moves import Moves
+from nrm.automata.tables import Table
 from nrm.errors import FileError, NrmError
 from nrm.files import write_bytes
 from nrm.machines.alphabet import Alphabet
@@ -24,7 +33,8 @@ from nrm.machines.moore import MooreMachine
 from nrm.machines.pool import TaskPool
 
 POOL_FORMAT = "nrm-tasks"
-POOL_VERSION = 1
+POOL_VERSION = 2
+_DIAGRAM = ("order", "levels", "low", "high", "roots")
 
 
 def save_pool(path: Path | str, pool: TaskPool, origin: Json) -> None:
@@ -46,9 +56,10 @@ def load_pool(path: Path | str) -> tuple[TaskPool, Json]:
 def pool_bytes(pool: TaskPool, origin: Json | None = None) -> bytes:
     """What a file of a pool holds."""
     machines = pool.machines
+    wide = _is_wide(pool.alphabet)
     about = {
         "format": POOL_FORMAT,
-        "version": POOL_VERSION,
+        "version": POOL_VERSION if wide else 1,
         "alphabet": {"kind": pool.alphabet.kind, "symbols": list(pool.alphabet.symbols)}
         | ({} if pool.alphabet.occurring is None else {"occurring": list(pool.alphabet.occurring)}),
         "names": list(pool.names),
@@ -57,10 +68,8 @@ def pool_bytes(pool: TaskPool, origin: Json | None = None) -> bytes:
     arrays = {
         "about": np.frombuffer(json.dumps(about).encode("utf-8"), dtype=np.uint8),
         "sizes": np.array([machine.states for machine in machines]),
-        "classes": np.array([machine.classes for machine in machines]),
         "initial": np.array([machine.initial for machine in machines]),
-        "letter_class": np.stack([machine.letter_class for machine in machines]),
-        "columns": np.concatenate([machine.columns.ravel() for machine in machines]),
+        **(_diagrams(machines) if wide else _tables(machines)),
         "accepting": np.concatenate([machine.accepting for machine in machines]),
         "outputs": np.concatenate([machine.outputs for machine in machines]),
     }
@@ -69,16 +78,39 @@ def pool_bytes(pool: TaskPool, origin: Json | None = None) -> bytes:
     return buffer.getvalue()
 
 
+def _is_wide(alphabet: Alphabet) -> bool:
+    return alphabet.is_free and is_wide(len(alphabet.symbols))
+
+
+def _tables(machines: Sequence[MooreMachine]) -> dict[str, NDArray[Any]]:
+    return {
+        "classes": np.array([machine.classes for machine in machines]),
+        "letter_class": np.stack([machine.letter_class for machine in machines]),
+        "columns": np.concatenate([machine.columns.ravel() for machine in machines]),
+    }
+
+
+def _diagrams(machines: Sequence[MooreMachine]) -> dict[str, NDArray[Any]]:
+    moves = [ascending(machine.diagram) for machine in machines]
+    return {
+        "nodes": np.array([diagram.nodes for diagram in moves]),
+        "depths": np.array([len(diagram.order) for diagram in moves]),
+        **{
+            name: np.concatenate([np.array(getattr(each, name), dtype=np.int32) for each in moves]) for name in _DIAGRAM
+        },
+    }
+
+
 def pool_from_bytes(data: bytes, source: str) -> tuple[TaskPool, Json]:
     """The pool that `pool_bytes` wrote, and what it was drawn from; `source` names it in errors."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         about = json.loads(arrays["about"].tobytes())
-        if about["format"] != POOL_FORMAT or about["version"] != POOL_VERSION:
+        if about["format"] != POOL_FORMAT or about["version"] not in range(1, POOL_VERSION + 1):
             raise FileError(
                 f"{source} has version {about['version']} of the format '{about['format']}'; this library reads "
-                f"'{POOL_FORMAT}' of version {POOL_VERSION}"
+                f"'{POOL_FORMAT}' up to version {POOL_VERSION}"
             )
         letters = about["alphabet"]
         occurring = letters.get("occurring")
@@ -95,14 +127,33 @@ def pool_from_bytes(data: bytes, source: str) -> tuple[TaskPool, Json]:
 
 
 def _machines(alphabet: Alphabet, arrays: dict[str, NDArray[Any]]) -> list[MooreMachine]:
+    states = np.cumsum(arrays["sizes"].astype(np.int64))
+    if int(states[-1]) != len(arrays["outputs"]):
+        raise ValueError(f"{len(arrays['outputs'])} outputs for {int(states[-1])} states")
+    moves = _read_diagrams(alphabet, arrays, states) if "nodes" in arrays else _read_tables(arrays)
+    accepting, outputs = (np.split(arrays[name], states[:-1]) for name in ("accepting", "outputs"))
+    return [
+        MooreMachine.of_moves(alphabet, own, accepted, paid, int(first))
+        for own, accepted, paid, first in zip(moves, accepting, outputs, arrays["initial"], strict=True)
+    ]
+
+
+def _read_tables(arrays: dict[str, NDArray[Any]]) -> list[Moves]:
     sizes, classes = arrays["sizes"].astype(np.int64), arrays["classes"].astype(np.int64)
-    cells, states = np.cumsum(sizes * classes), np.cumsum(sizes)
-    if (int(cells[-1]), int(states[-1])) != (len(arrays["columns"]), len(arrays["outputs"])):
+    cells = np.cumsum(sizes * classes)
+    if int(cells[-1]) != len(arrays["columns"]):
         raise ValueError(f"tables of {len(arrays['columns'])} cells for {int(cells[-1])}")
     columns = np.split(arrays["columns"], cells[:-1])
-    accepting, outputs = (np.split(arrays[name], states[:-1]) for name in ("accepting", "outputs"))
-    rows = zip(columns, sizes.tolist(), arrays["letter_class"], accepting, outputs, arrays["initial"], strict=True)
-    return [
-        MooreMachine(alphabet, letters, table.reshape(size, -1), accepted, paid, int(first))
-        for table, size, letters, accepted, paid, first in rows
-    ]
+    rows = zip(columns, sizes.tolist(), arrays["letter_class"], strict=True)
+    return [Table(letters, table.reshape(size, -1)) for table, size, letters in rows]
+
+
+def _read_diagrams(alphabet: Alphabet, arrays: dict[str, NDArray[Any]], states: NDArray[np.int64]) -> list[Moves]:
+    nodes, depths = (np.cumsum(arrays[name].astype(np.int64)) for name in ("nodes", "depths"))
+    ends = {"order": depths, "levels": nodes, "low": nodes, "high": nodes, "roots": states}
+    for name, end in ends.items():
+        if int(end[-1]) != len(arrays[name]):
+            raise ValueError(f"{len(arrays[name])} entries of '{name}' for {int(end[-1])}")
+    parts = [np.split(arrays[name].astype(np.int32), end[:-1]) for name, end in ends.items()]
+    propositions = len(alphabet.symbols)
+    return [given_diagram(propositions, *map(np.ndarray.tolist, own)) for own in zip(*parts, strict=True)]

@@ -1,0 +1,180 @@
+"""Five visits in a row on a larger map: what it is worth to know that there is a machine.
+
+How soon a policy is sure of itself depends on how long it is to train, as the weight of its entropy comes down with
+that. So agents are trained for one number of episodes after the other. Shown: how many runs end with 95 % success in
+the last hundred episodes, their mean return, the steps after which they first had it (median), the episode from which
+on the learned machine was the task's, CPU seconds, and what the best policies earn that remember nothing. With
+`--explore` the methods that learn the machine are trained once more, paid for transitions that it has not seen. Rows
+are kept as they come (`rows.jsonl`), and those that are there are not made again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import torch
+import tyro
+
+import nrm
+from benchmarks.common import report
+from nrm.envs import MinecraftConfig
+from nrm.envs.minecraft.memoryless import Walk, best_policy
+from nrm.machines import Alphabet, MooreMachine
+from nrm.runs import RunConfig, choose_run
+from nrm.tracking.versions import found_at
+
+ITEMS = ("pickaxe@2,2", "gem@5,2", "door@2,5")
+"""Where they lie: the way from each of the others to the next leads through the pickaxe."""
+SYMBOLS = ("pickaxe", "gem", "door", "empty")
+VISITS = ("pickaxe", "gem", "pickaxe", "door", "pickaxe", "gem", "pickaxe", "door")
+"""In this order. What to do next at the pickaxe is not to be seen there."""
+WINDOW, GOAL = 100, 0.95
+"""Episodes of the mean, and the share of them that must succeed."""
+LEARNS = ("machine", "both")
+"""Methods that learn the machine."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """Compare methods."""
+
+    out: Path = Path("out/bench/five-visits")
+    """Where rows and tables go."""
+    methods: tuple[str, ...] = ("rm", "both", "rnn", "none")
+    """Which methods."""
+    seeds: tuple[int, ...] = (820, 821, 822)
+    """Which seeds."""
+    episodes: tuple[int, ...] = (6000, 12_000, 24_000)
+    """How long to train."""
+    size: int = 6
+    """Cells along a side."""
+    steps: int = 26
+    """Steps of an episode: 16 are needed, and 28 by a way that always leaves the pickaxe alike."""
+    visits: int = 5
+    """How many items are to be visited in a row."""
+    explore: tuple[float, ...] = (0.0,)
+    """The bonus for unseen transitions, of methods that learn the machine; several are compared."""
+    paid: str = "distance"
+    """When visits are paid: distance, each; acceptance, all of them at the last."""
+    slip: float = 0.0
+    """The probability that a move is drawn."""
+    entropy: float | None = None
+    """The weight of the policy's entropy, of all methods; the preset's when absent."""
+    references: bool = True
+    """Whether the best policy without memory is computed."""
+
+
+def run_of(config: Config, method: str, seed: int, explore: float, episodes: int) -> RunConfig:
+    """One run."""
+    world = {"size": config.size, "items": ITEMS, "steps": config.steps, "slip": config.slip}
+    settings: dict[str, dict[str, Any]] = {"world": world}
+    if config.entropy is not None:
+        settings["algorithm"] = {"entropy_weight": config.entropy}
+    if explore:
+        settings["inference"] = {"explore": explore}
+    return choose_run(task_of(config), "map", method, seed, episodes=episodes, settings=settings)
+
+
+def task_of(config: Config) -> nrm.Task:
+    """The task of the visits."""
+    formula = f"sequenced_visit({', '.join(VISITS[: config.visits])})"
+    return nrm.Task(formula, Alphabet.exclusive(SYMBOLS), config.paid)  # type: ignore[arg-type]
+
+
+def one_run(config: Config, method: str, seed: int, explore: float, episodes: int) -> dict[str, Any]:
+    """Train once; what came of it."""
+    began = time.process_time()
+    trainer = run_of(config, method, seed, explore, episodes).build_trainer()
+    history = trainer.run()
+    sums = np.convolve(np.array(history.successes, dtype=np.float64), np.ones(WINDOW), "valid")
+    reached = np.flatnonzero(sums >= GOAL * WINDOW)
+    row: dict[str, Any] = {
+        "steps": int(history.steps[WINDOW - 1 + int(reached[0])]) if len(reached) else None,
+        "success": float(np.mean(history.successes[-WINDOW:])),
+        "return": history.mean_return(WINDOW),
+        "seconds": time.process_time() - began,
+    }
+    if trainer.inference is not None:
+        row |= {"found": found_at(trainer.inference.versions), "states": trainer.inference.hypothesis.states}
+    return row
+
+
+def key(config: Config, method: str, seed: int, explore: float, episodes: int) -> str:
+    shape = f"{config.size} {config.steps} {config.visits} {config.paid} {config.slip:g} {episodes}"
+    entropy = "" if config.entropy is None else f" entropy {config.entropy:g}"
+    return f"{shape} {method} {seed} {explore:g}{entropy}"
+
+
+def variants(config: Config) -> list[tuple[str, float, int]]:
+    """Methods, bonuses and lengths."""
+    return [
+        (method, one, episodes)
+        for method in config.methods
+        for one in config.explore
+        for episodes in config.episodes
+        if method in LEARNS or not one
+    ]
+
+
+def all_rows(config: Config) -> dict[str, dict[str, Any]]:
+    """Every row, those of earlier calls included."""
+    path = config.out / "rows.jsonl"
+    config.out.mkdir(parents=True, exist_ok=True)
+    rows = {}
+    if path.exists():
+        rows = {row["key"]: row for row in map(json.loads, path.read_text().splitlines())}
+    for seed in config.seeds:
+        for method, explore, episodes in variants(config):
+            name = key(config, method, seed, explore, episodes)
+            if name not in rows:
+                rows[name] = {"key": name, **one_run(config, method, seed, explore, episodes)}
+                print(rows[name], flush=True)
+                with path.open("a") as file:
+                    file.write(json.dumps(rows[name]) + "\n")
+    return rows
+
+
+def without_memory(config: Config) -> tuple[float, float]:
+    """What the best blind and the best memoryless policy earn."""
+    machine: MooreMachine = task_of(config).machine()
+    world = MinecraftConfig(size=config.size, items=ITEMS, steps=config.steps, slip=config.slip)
+    walk = Walk.of(machine, world)
+    return best_policy(walk, False), best_policy(walk, True, starts=16, iterations=600)
+
+
+def main(config: Config) -> None:
+    torch.set_num_threads(1)
+    rows = all_rows(config)
+    table: list[list[object]] = []
+    for method, explore, episodes in variants(config):
+        mine = [rows[key(config, method, seed, explore, episodes)] for seed in config.seeds]
+        solved = [row for row in mine if row["success"] >= GOAL]
+        steps = sorted(np.inf if row["steps"] is None else row["steps"] for row in mine)[len(mine) // 2]
+        found = [row["found"] for row in mine if row.get("found") is not None]
+        table.append(
+            [
+                method + (f", explore {explore:g}" if explore else ""),
+                episodes,
+                f"{len(solved)}/{len(mine)}",
+                f"{float(np.mean([row['return'] for row in mine])):.1f}",
+                int(steps) if np.isfinite(steps) else "-",
+                f"{len(found)}/{len(mine)}, {median(found):.0f}" if found else "-",
+                float(np.mean([row["seconds"] for row in mine])),
+            ]
+        )
+    if config.references:
+        for name, earned in zip(("best blind", "best memoryless"), without_memory(config), strict=True):
+            table.append([name, "-", "-", f"{earned:.1f}", "-", "-", "-"])
+    headings = ["method", "episodes", "solved", "return", "steps to 95 %", "machine right, since", "CPU s"]
+    title = f"{config.visits} visits in a row, {config.size}x{config.size}, paid by {config.paid}"
+    report(title, headings, table, config.out, f"{config.visits}-{config.paid}")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Config, description=__doc__))

@@ -1,0 +1,133 @@
+"""What policies earn on a grid that remember nothing, computed exactly: lines to hold every memory against.
+
+*Blind*: a fixed distribution over actions. *Memoryless*: a policy that sees its cell. Expected returns are sums over
+all cells, states of the machine and steps of an episode; nothing is sampled. As levels can be counted from the lowest,
+the return is a polynomial of the policy with non-negative coefficients, which the growth transform of Baum and Eagon
+never lowers: each probability times its derivative, scaled to sum to one. It finds the best near each of some starts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nrm.aliases import FloatArray
+from nrm.envs.minecraft.batched import BatchedMinecraft
+from nrm.envs.minecraft.config import MinecraftConfig
+from nrm.envs.minecraft.grid import next_cells
+from nrm.envs.termination import End, ending_states
+from nrm.envs.worlds import WithoutMemory
+from nrm.machines import MooreMachine
+
+STARTS, BLIND_STARTS = 4, 16
+"""Policies that are begun with: those that see their cell, and those that see nothing and are small."""
+ITERATIONS = 300
+"""Steps of ascent, at most."""
+BOLD = 3.0
+"""The power of derivatives in the transform: more than one comes there sooner, and is rarely worse."""
+PATIENCE, SLIGHT = 30, 2e-5
+"""Steps without so much more of the span of levels that end it."""
+MOST_PAIRS = 20_000
+"""Cells times states up to which references are computed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A task on a grid as a chain over pairs of a cell and a state of the machine."""
+
+    reached: NDArray[np.int64]
+    """(cells * states, actions) the pair that each action leads to; pairs where an episode is over stay."""
+    levels: FloatArray
+    """(cells * states,) the level of each pair, from 0 at the beginning."""
+    start: int
+    steps: int
+    states: int
+    slip: float
+
+    @classmethod
+    def of(cls, machine: MooreMachine, world: MinecraftConfig, end: End = "outcome") -> Walk:
+        """The chain of a task in a world whose items and start are fixed."""
+        assert world.start_cell is not None
+        moves, over = next_cells(world), ending_states(machine, end)
+        labels = BatchedMinecraft(world, machine, 1, end).true_labels()
+        assert labels is not None
+        letter = labels.numpy()[moves]
+        states = np.arange(machine.states)
+        to = np.array(
+            [
+                [[machine.next_state(state, int(one)) for one in row] for state in range(machine.states)]
+                for row in letter
+            ]
+        )
+        after = moves[:, None, :] * machine.states + to
+        here = (np.arange(world.cells)[:, None] * machine.states + states)[:, :, None]
+        reached = np.where(over[None, :, None], here, after)
+        levels = np.tile(machine.outputs - machine.outputs[machine.initial], world.cells)
+        start = world.number(world.start_cell) * machine.states + machine.initial
+        return cls(reached.reshape(-1, moves.shape[1]), levels, start, world.steps, machine.states, world.slip)
+
+    def expected_return(self, policies: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(n,) of policies (n, cells, actions), and the derivatives (n, cells, actions), levels from the lowest."""
+        count, cells, actions = policies.shape
+        pairs = len(self.levels)
+        mixed = (1 - self.slip) * policies + self.slip / actions
+        chosen = np.repeat(mixed, self.states, 1)
+        places = (self.reached + pairs * np.arange(count)[:, None, None]).ravel()
+        shares = np.zeros((self.steps + 1, count, pairs))
+        shares[0, :, self.start] = 1.0
+        for step in range(self.steps):
+            flow = (shares[step][:, :, None] * chosen).ravel()
+            shares[step + 1] = np.bincount(places, flow, minlength=count * pairs).reshape(count, pairs)
+        lowest = float(self.levels.min())
+        worth = np.broadcast_to(self.levels - lowest, (count, pairs))
+        slopes = np.zeros((count, pairs, actions))
+        for step in range(self.steps - 1, -1, -1):
+            following = worth[:, self.reached]
+            slopes += shares[step][:, :, None] * following
+            worth = (chosen * following).sum(2)
+        slopes = (1 - self.slip) * slopes.reshape(count, cells, self.states, actions).sum(2)
+        return worth[:, self.start] + lowest, slopes
+
+
+def best_policy(walk: Walk, sees: bool, starts: int | None = None, iterations: int = ITERATIONS) -> float:
+    """The largest expected return that is found, of a policy that sees its cell or nothing."""
+    generator = np.random.default_rng(0)
+    starts = starts or (STARTS if sees else BLIND_STARTS)
+    cells, actions = len(walk.levels) // walk.states, walk.reached.shape[1]
+    policies = generator.dirichlet(np.ones(actions), (starts, cells if sees else 1))
+    best, since, most = -np.inf, 0, float(walk.levels.max())
+    span = most - float(walk.levels.min()) or 1.0
+    for _ in range(iterations):
+        earned, slopes = walk.expected_return(np.broadcast_to(policies, (starts, cells, actions)))
+        since = 0 if earned.max() > best + SLIGHT * span else since + 1
+        best = max(best, float(earned.max()))
+        if since > PATIENCE or best >= most - SLIGHT * span:
+            break
+        if not sees:
+            slopes = slopes.sum(1, keepdims=True)
+        scaled = slopes / np.maximum(slopes.max(2, keepdims=True), 1e-300)
+        grown = policies * np.maximum(scaled, 1e-12) ** BOLD
+        # Cells that are never come to have no slopes and stay as they are.
+        policies = np.where(slopes.max(2, keepdims=True) > 0, grown / grown.sum(2, keepdims=True), policies)
+    return best
+
+
+def without_memory(config: MinecraftConfig, machine: MooreMachine, end: End) -> WithoutMemory | None:
+    """What the best policies without memory earn; None where places are drawn, or there are too many."""
+    drawn = config.start_cell is None or any(cell is None for _, cell in config.placements)
+    if drawn or config.cells * machine.states > MOST_PAIRS:
+        return None
+    walk = Walk.of(machine, config, end)
+    return _best(walk.reached.tobytes(), walk.levels.tobytes(), walk.start, walk.steps, walk.states, walk.slip)
+
+
+@lru_cache(maxsize=256)
+def _best(reached: bytes, levels: bytes, start: int, steps: int, states: int, slip: float) -> WithoutMemory:
+    """Computed once for the map and for images of it, which differ in nothing that counts here."""
+    shown = np.frombuffer(levels, dtype=np.float64)
+    moves = np.frombuffer(reached, dtype=np.int64).reshape(len(shown), -1)
+    walk = Walk(moves, shown, start, steps, states, slip)
+    return WithoutMemory(best_policy(walk, False), best_policy(walk, True))

@@ -1,0 +1,158 @@
+"""Formulas read from the end of a trace, where they are deterministic.
+
+Whether a formula holds at a step follows from the letter there and from what holds at the step behind it. So a machine
+that reads the trace backwards needs no guessing: its state is the value of each obligation, one bit each. It is small
+after minimisation, which large nests of operators are not on the way forwards. Reversed and made deterministic, such a
+machine is the minimal automaton at once (Brzozowski's theorem): a state is then the set of those states of the
+backward machine from which what was read so far is satisfied.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nrm.aliases import BoolArray, IntArray
+from nrm.automata import Dfa, Limits
+from nrm.automata.minimisation import coarsest_congruence, quotient
+from nrm.automata.product import Numbers
+from nrm.errors import LimitError
+from nrm.logic.progression.backward_machine import BackwardMachine, letters_of, reversed_dfa
+from nrm.logic.progression.nodes import NodeKind, Nodes
+
+MOST_CELLS = 600_000
+"""States times letters of a backward machine, before minimisation, up to which this way is gone."""
+_CODES = 1 << 62
+_DENSE = 1 << 14
+"""Codes of states up to which their numbers stand in an array."""
+_PUT_OFF = (NodeKind.NEXT, NodeKind.WEAK_NEXT, NodeKind.UNTIL, NodeKind.RELEASE)
+
+
+def read_backwards(nodes: Nodes, atoms: tuple[str, ...], holds: BoolArray) -> BackwardMachine:
+    """The minimal machine of a formula's values from the end of a trace on.
+
+    `holds` (atoms, letters): what is true at each letter. `LimitError` where the machine is large.
+    """
+    reader = _Reader(nodes, atoms, holds)
+    moves, values = reader.explored()
+    blocks = coarsest_congruence(moves, values)
+    columns, kept = quotient(moves, blocks)
+    # Blocks are numbered by value; what has read nothing comes first.
+    order = np.argsort(np.arange(len(kept)) != blocks[0], kind="stable")
+    place = np.argsort(order, kind="stable").astype(np.int32)
+    return BackwardMachine(atoms, place[columns[order]], values[kept[order]])
+
+
+def by_reversal(nodes: Nodes, atoms: tuple[str, ...], exclusive: bool, limits: Limits) -> Dfa | None:
+    """The minimal automaton of a formula by way of its backward machine; None where this way is long."""
+    holds = letters_of(atoms, exclusive)
+    if holds is None or nodes.tracked:
+        return None
+    try:
+        return reversed_dfa(read_backwards(nodes, atoms, holds), exclusive, limits)
+    except LimitError:
+        return None
+
+
+class _Reader:
+    """All values of a formula's obligations that traces from the end can bring about, and the moves between them."""
+
+    def __init__(self, nodes: Nodes, atoms: tuple[str, ...], holds: BoolArray) -> None:
+        self.nodes = nodes
+        self.holds = [holds[atoms.index(name)] for name in nodes.atoms]
+        self.letters = holds.shape[1]
+        self.used = self._used()
+        # Bits: the value at the step behind of each node that is put off; the root is one, for its value is asked for.
+        self.bits: dict[tuple[int, bool], int] = {(nodes.root, False): 0}
+        for node in self.used:
+            if nodes.kinds[node] in _PUT_OFF:
+                self.bits.setdefault(self._put_off(node), len(self.bits))
+        # Machines of subformulas: a state each; a subformula and its negation share one.
+        self.machines = {
+            id(nodes.machines[nodes.firsts[node]].moves): nodes.machines[nodes.firsts[node]]
+            for node in self.used
+            if nodes.kinds[node] is NodeKind.MACHINE
+        }
+        self.radices: dict[int, int] = {}
+        codes = 1 << len(self.bits)
+        for key, machine in self.machines.items():
+            self.radices[key] = codes
+            codes *= machine.states
+        if codes >= _CODES:
+            raise LimitError(f"{len(self.bits)} obligations are too many to be read backwards")
+        self.numbers = Numbers(codes if codes <= _DENSE else _CODES)
+
+    def _used(self) -> list[int]:
+        nodes, seen, pending = self.nodes, set[int](), [self.nodes.root]
+        while pending:
+            node = pending.pop()
+            if node not in seen:
+                seen.add(node)
+                kind = nodes.kinds[node]
+                pending.extend(nodes.parts[node])
+                if kind in _PUT_OFF:
+                    pending.append(nodes.firsts[node])
+                if kind in (NodeKind.UNTIL, NodeKind.RELEASE):
+                    pending.append(nodes.seconds[node])
+        return sorted(seen)
+
+    def _put_off(self, node: int) -> tuple[int, bool]:
+        """What a temporal node puts off to the next step, and whether that is met when there is none."""
+        kind = self.nodes.kinds[node]
+        source = self.nodes.firsts[node] if kind in (NodeKind.NEXT, NodeKind.WEAK_NEXT) else node
+        return source, kind in (NodeKind.WEAK_NEXT, NodeKind.RELEASE)
+
+    def explored(self) -> tuple[IntArray, BoolArray]:
+        """(states, letters) the moves, and (states,) the value of the root."""
+        begin = sum(1 << bit for (_, met), bit in self.bits.items() if met)
+        frontier = np.array([begin], dtype=np.int64)
+        self.numbers.of(frontier)
+        rows, codes = [], [frontier]
+        for frontier in codes:
+            if self.numbers.count * self.letters > MOST_CELLS:
+                raise LimitError(f"read backwards, the formula has more than {MOST_CELLS:,} moves")
+            fresh, row = self.numbers.of(self._after(frontier).ravel())
+            rows.append(row.reshape(-1, self.letters))
+            if fresh.size:
+                codes.append(fresh)
+        return np.concatenate(rows), (np.concatenate(codes) & 1).astype(bool)
+
+    def _after(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(states, letters) the codes of what follows some states (states,) by each letter."""
+        nodes = self.nodes
+        # Values have the shape (states or 1, letters or 1): what follows from the letter alone is computed once.
+        values: dict[int, BoolArray] = {}
+        later = {key: (codes >> bit & 1).astype(bool)[:, None] for key, bit in self.bits.items()}
+        targets = {
+            key: machine.moves[codes // self.radices[key] % machine.states] for key, machine in self.machines.items()
+        }
+        for node in self.used:
+            kind, first, second = nodes.kinds[node], nodes.firsts[node], nodes.seconds[node]
+            match kind:
+                case NodeKind.TRUE | NodeKind.FALSE:
+                    value = np.array([[kind is NodeKind.TRUE]])
+                case NodeKind.ATOM:
+                    value = (self.holds[first] == bool(second))[None]
+                case NodeKind.AND | NodeKind.OR:
+                    join = np.logical_and if kind is NodeKind.AND else np.logical_or
+                    value = values[nodes.parts[node][0]]
+                    for part in nodes.parts[node][1:]:
+                        value = join(value, values[part])
+                case NodeKind.NEXT | NodeKind.WEAK_NEXT:
+                    value = later[self._put_off(node)]
+                case NodeKind.UNTIL:
+                    value = values[second] | (values[first] & later[self._put_off(node)])
+                case NodeKind.RELEASE:
+                    value = values[second] & (values[first] | later[self._put_off(node)])
+                case NodeKind.MACHINE:
+                    machine = nodes.machines[first]
+                    value = machine.values[targets[id(machine.moves)]]
+                case _:
+                    raise LimitError("memory of the past is not read backwards")
+            values[node] = value
+        following = np.zeros((len(codes), self.letters), dtype=np.int64)
+        for (source, _), bit in self.bits.items():
+            following += values[source].astype(np.int64) << bit
+        for key, states in targets.items():
+            following += states.astype(np.int64) * self.radices[key]
+        return following

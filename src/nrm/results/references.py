@@ -1,0 +1,27 @@
+"""Returns to hold runs against: what the best policies without memory earn on the same task in the same world."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from nrm.envs import WORLDS
+from nrm.envs.termination import End
+from nrm.envs.worlds import WithoutMemory
+from nrm.machines.formats.task_file import task_from_toml
+from nrm.results.records import Record
+
+
+def without_memory(record: Record) -> WithoutMemory | None:
+    """Of a run's task and world; None where nobody can compute it, or every episode has another task."""
+    config = record.config
+    if config.tasks is not None or config.world_kind.without_memory is None:
+        return None
+    return _computed(config.world_kind.name, config.settings["world"], config.task, config.end)
+
+
+@lru_cache(maxsize=256)
+def _computed(kind: str, world: Any, task: str, end: End) -> WithoutMemory | None:
+    compute = WORLDS[kind].without_memory
+    assert compute is not None
+    return compute(world, task_from_toml(task, "the run's task").machine(), end)

@@ -1,0 +1,100 @@
+"""Formulas read from the end of a trace: against their meaning, and against progression."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import nrm.logic.ltlf.reversal as reversal_module
+from nrm import holds
+from nrm.aliases import Step
+from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
+from nrm.logic import Formula, parse
+from nrm.logic.ldlf import translation as ldlf_translation
+from nrm.logic.ltlf.closure import closure
+from nrm.logic.ltlf.reversal import by_reversal
+from nrm.logic.progression import backward_reading, progress
+from nrm.logic.progression.backward_machine import letters_of, reversed_dfa
+from nrm.logic.progression.backward_reading import read_backwards
+from tests.strategies import formulas, traces
+
+STEPS: dict[bool, list[Step]] = {True: ["a", "b", "other"], False: [(), ("a",), ("b",), ("a", "b")]}
+
+
+def same(one: Dfa, two: Dfa) -> bool:
+    """Whether two automata are equal but for the order of their atoms, which both have alike here."""
+    assert one.atoms == two.atoms
+    return (
+        np.array_equal(one.letter_class, two.letter_class)
+        and np.array_equal(one.columns, two.columns)
+        and np.array_equal(one.accepting, two.accepting)
+    )
+
+
+@given(formulas(past=False))
+@settings(max_examples=60)
+def test_values_from_the_end_are_the_meaning_at_each_step(formula: Formula) -> None:
+    atoms = ("a", "b")
+    for exclusive, steps in STEPS.items():
+        table = letters_of(atoms, exclusive)
+        assert table is not None
+        machine = read_backwards(closure(formula, {}), atoms, table)
+        for trace in traces(steps, 3):
+            state = 0
+            for place in reversed(range(len(trace))):
+                true = [name in trace[place] if not exclusive else name == trace[place] for name in atoms]
+                letter = int(np.flatnonzero((table == np.array(true)[:, None]).all(0))[0])
+                state = int(machine.moves[state, letter])
+                assert bool(machine.values[state]) == holds(formula, trace[place:])
+
+
+@pytest.mark.parametrize("bits", [1, 3, 9])
+@given(formula=formulas(past=False, leaves=10))
+@settings(max_examples=40)
+def test_both_ways_lead_to_one_automaton(bits: int, formula: Formula) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reversal_module, "MOST_BITS", bits)
+        for exclusive in (True, False):
+            expected = progress(closure(formula, {}), exclusive, DEFAULT_LIMITS).minimal()
+            found = by_reversal(formula, exclusive, DEFAULT_LIMITS)
+            assert found is not None
+            atoms = formula.atoms()
+            reordered = Dfa.of_moves(atoms, exclusive, expected.lifted(atoms), expected.accepting).trimmed()
+            assert same(found, reordered)
+
+
+def test_machines_in_place_of_subformulas_change_nothing() -> None:
+    formula = parse("G(a -> F(b & X a)) U (X X b <-> F(a & WX !b))")
+    part = formula.args[1]
+    table = letters_of(("a", "b"), exclusive=False)
+    assert table is not None
+    known = {part: read_backwards(closure(part, {}), ("a", "b"), table)}
+    one, two = (read_backwards(closure(formula, given), ("a", "b"), table) for given in ({}, known))
+    assert one.states == two.states
+    assert same(reversed_dfa(one, False, DEFAULT_LIMITS), reversed_dfa(two, False, DEFAULT_LIMITS))
+
+
+def test_what_is_not_read_backwards() -> None:
+    assert by_reversal(parse("F(a & O b)"), exclusive=True, limits=DEFAULT_LIMITS) is None
+    assert by_reversal(parse(" & ".join(f"F p{i}" for i in range(7))), False, DEFAULT_LIMITS) is None
+    assert by_reversal(parse(" & ".join(f"F p{i}" for i in range(6))), False, Limits(states=63)) is None
+    assert by_reversal(parse(" & ".join(f"F p{i}" for i in range(6))), False, Limits(states=64)) is not None
+
+
+def test_a_large_backward_machine_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backward_reading, "MOST_CELLS", 20)
+    assert by_reversal(parse("F(a & X(b & X X X a))"), False, DEFAULT_LIMITS) is None
+
+
+def test_ldlf_is_read_backwards_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(3)
+    for _ in range(20):
+        paths = ["a", "!b", "(a; b)*", "(<a>tt)?", "(a + !b; true)*"]
+        text = f"<{'; '.join(rng.choices(paths, k=3))}>[{rng.choice(paths)}](b | end)"
+        expected = ldlf_translation.translate(text, exclusive=False)
+        with monkeypatch.context() as patch:
+            patch.setattr(ldlf_translation, "SMALL", Limits(states=0))
+            assert same(ldlf_translation.translate(text, exclusive=False), expected)
