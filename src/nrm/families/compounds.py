@@ -195,11 +195,35 @@ class Conditionals:
         causes = pick(events, 1, min(self.conditions, len(events) - 2), generator)
         others = [event for event in events if event not in causes]
         duty = chain(others, int(generator.integers(1, self.longest + 1)), 1, 0, generator)
-        (goal,) = pick(others, 1, 1, generator)
+        return infix(Op.UNTIL, infix(Op.IMPLIES, either(*causes), duty), self._end(others, generator))
+
+    def _end(self, events: Sequence[Formula], generator: np.random.Generator) -> Formula:
+        """The goal: something to reach, and perhaps a chain after it."""
+        (goal,) = pick(events, 1, 1, generator)
         after = int(generator.integers(0, self.longest))
-        end = both(goal, chain(others, after, 1, 0, generator)) if after else goal
-        return infix(Op.UNTIL, infix(Op.IMPLIES, either(*causes), duty), end)
+        return both(goal, chain(events, after, 1, 0, generator)) if after else goal
 
 
-for _family in (Conjunctions, UntilNests, SetBacks, BegunSetBacks, Avoidance, Conditionals):
+@dataclass(frozen=True)
+class Alternatives(Conditionals):
+    """Duties until one of several goals: `(a -> F b) U (c | (d & F e))`. The nearer one may come with more duties."""
+
+    name: ClassVar[str] = "alternatives"
+    label: ClassVar[str] = "until one of several goals, some things oblige to others"
+    example: ClassVar[str] = "(a -> F b) U (c | (d & F e))"
+
+    goals: int = 2
+    """Most goals; one is the least."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_least(self, "goals", 1)
+
+    def _end(self, events: Sequence[Formula], generator: np.random.Generator) -> Formula:
+        """Any of some goals."""
+        count = int(generator.integers(1, self.goals + 1))
+        return either(*(Conditionals._end(self, events, generator) for _ in range(count)))
+
+
+for _family in (Conjunctions, UntilNests, SetBacks, BegunSetBacks, Avoidance, Conditionals, Alternatives):
     FAMILIES.register(_family)

@@ -43,6 +43,7 @@ _HOMES = {
     "begun-set-backs": "compounds",
     "avoidance": "compounds",
     "conditionals": "compounds",
+    "alternatives": "compounds",
     "random": "random_formulas",
     "paper": "paper",
     "file": "listed",

@@ -77,10 +77,12 @@ def preset(name: str) -> Preset:
 MANY_SECTIONS = ("tasks", "family")
 """Sections of runs with many tasks."""
 _SHORT = {"discount": 0.94, "entropy_weight": 0.01, "final_entropy_weight": 0.001}
-MANY = Preset(64, {"algorithm": _SHORT})
-"""Where every episode has one of many tasks, and all is seen at once: episodes are short. See `docs/many-tasks.md`."""
+MANY = Preset(256, {"algorithm": {"epochs": 2, "minibatch": 1024, **_SHORT}})
+"""Where every episode has one of many tasks: episodes are short, and rollouts large. See `docs/many-tasks.md`."""
 MANY_IMAGES = Preset(64)
-"""The same from images in which the agent has to find itself: ways are longer, and chance finds them for longer."""
+"""The same from images, where learning to see takes more steps of descent and not more of the world."""
+MANY_CENTRED = Preset(64, {"algorithm": _SHORT})
+"""The same from images with the agent in the middle: nobody has to be found, and ways are as short as in `MANY`."""
 
 MANY_VECTORS = Preset(
     256,
@@ -106,7 +108,7 @@ MANY_VECTORS = Preset(
                 "set-backs",
                 "begun-set-backs",
                 "avoidance",
-                "conditionals",
+                "alternatives",
             )
         },
         "grounding": {
@@ -130,9 +132,8 @@ _BY_OBSERVATION = {"image": MANY_IMAGES, "position": MANY_VECTORS, "lidar": MANY
 def many_preset(world: str) -> Preset:
     """What suits a world where every episode has one of many tasks."""
     config = find_world(world)[1]
-    if getattr(config, "centred", False):
-        return MANY
-    return _BY_OBSERVATION.get(getattr(config, "observation", ""), MANY)
+    found = _BY_OBSERVATION.get(getattr(config, "observation", ""), MANY)
+    return MANY_CENTRED if found is MANY_IMAGES and getattr(config, "centred", False) else found
 
 
 def algorithm_for(world: str, algorithm: str, tasks: str | None = None) -> str:
