@@ -86,7 +86,7 @@ def test_bad_requests() -> None:
         many.build_trainer()
     with pytest.raises(ConfigError, match=r"unknown view 'tasks'; did you mean 'task'\?"):
         NetworkConfig(view="tasks")  # type: ignore[arg-type]
-    wide = nrm.compile("F p0", propositions=[f"p{number}" for number in range(13)])
+    wide = nrm.compile("F p0", [f"p{number}" for number in range(5001)])
     with pytest.raises(LimitError, match="--view state"):
         ViewedMemory(MachineMemory(wide), wide)
 

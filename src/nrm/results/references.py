@@ -8,6 +8,7 @@ from typing import Any
 from nrm.envs import WORLDS
 from nrm.envs.termination import End
 from nrm.envs.worlds import WithoutMemory
+from nrm.errors import NrmError
 from nrm.machines.formats.task_file import task_from_toml
 from nrm.results.records import Record
 
@@ -15,9 +16,13 @@ from nrm.results.records import Record
 def without_memory(record: Record) -> WithoutMemory | None:
     """Of a run's task and world; None where nobody can compute it, or every episode has another task."""
     config = record.config
-    if config.tasks is not None or config.world_kind.without_memory is None:
+    try:
+        kind = config.world_kind
+    except NrmError:  # the module that the world comes from is gone
         return None
-    return _computed(config.world_kind.name, config.settings["world"], config.task, config.end)
+    if config.tasks is not None or kind.without_memory is None:
+        return None
+    return _computed(kind.name, config.settings["world"], config.task, config.end)
 
 
 @lru_cache(maxsize=256)
