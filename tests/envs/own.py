@@ -97,6 +97,14 @@ class NotANumber(Corridor):
         return (*super().step(action)[:1], float("nan"), False, False, {})
 
 
+class NothingAtFirst(Corridor):
+    """Shows NaN before its first step."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Seen, dict[str, Any]]:
+        observation, info = super().reset(seed=seed)
+        return observation * np.float32("nan"), info
+
+
 class Unseeded(Corridor):
     """Draws its noise from a generator that no seed reaches."""
 

@@ -142,6 +142,7 @@ def test_names_that_lead_nowhere(name: str, message: str) -> None:
         (own("Breaks"), r"own:Breaks, step 3 of episode 1, action \d: ZeroDivisionError: no more steps"),
         (own("WrongShape"), r"WrongShape, step 1 of episode 1: the observation has shape \(2,\), but"),
         (own("NotANumber"), "NotANumber, step 1 of episode 1: the reward is nan"),
+        (own("NothingAtFirst"), r"the first observation, which reset\(\) gives, is nan at \(0,\); observations must"),
         (own("Pieces"), r"not Tuple.*--world\.wrappers gymnasium\.wrappers:FlattenObservation"),
         (own("Corridor", label=OWN + "wrong_label"), "unknown symbol 'zebra' at step 1 of episode 1"),
         (own("Corridor", label=OWN + "failing_label"), r"failing_label failed at step 1 of episode 1: KeyError"),

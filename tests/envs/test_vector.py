@@ -205,3 +205,6 @@ def test_observations_that_are_no_numbers_are_named_with_environment_and_step() 
     world.step(moves)
     with pytest.raises(WorldError, match="environment 0 shows NaN or infinity in its observation at step 3"):
         world.step(moves)
+    Broken.steps = 5
+    with pytest.raises(WorldError, match=r"environment 1 shows NaN or infinity in its observation after reset\(\)"):
+        world.reset(0)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from typing import Any
 import pytest
 import torch
 
+from nrm.agents.evaluation import evaluate
 from nrm.errors import ConfigError, FileError, LockedError
 from nrm.files import TEMPORARY, remove_leftovers
 from nrm.runs import RunConfig, RunFolder, choose_run, train
-from nrm.runs.checkpoint import CHECKPOINT_VERSION
+from nrm.runs.checkpoint import CHECKPOINT_VERSION, check_like
 from nrm.runs.lock import locked
 
 torch.set_num_threads(1)
@@ -71,6 +73,43 @@ def test_killed_and_resumed_ends_as_if_never_killed(tmp_path: Path, method: str)
     assert len(folder.load().history.returns) < 700
     assert train(folder, folder.load(), every=50)
     assert (folder.path / "metrics.csv").read_text() == (whole.path / "metrics.csv").read_text()
+
+
+def test_symbols_and_machine_of_endless_observations_are_loaded_and_resumed(tmp_path: Path) -> None:
+    """What reads symbols comes into being later: a checkpoint has it, a run at its beginning does not."""
+    world = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
+    chosen = choose_run(
+        "F(mail & F desk)", "tests.envs.own:Corridor", "both", 1, episodes=120, settings={"world": world}
+    )
+    (whole, folder) = (RunFolder(tmp_path / name) for name in ("whole", "parts"))
+    for one in (whole, folder):
+        one.begin(chosen)
+    assert train(whole, whole.load())
+    # Interrupted before anything was learned, while observations are few, and once symbols are read.
+    stops: list[Callable[[dict[str, Any]], bool]] = [
+        lambda _: True,
+        lambda state: bool(state["versions"]),
+        lambda state: state["book"]["grounder"] is not None,
+    ]
+    for stop in stops:
+        trainer = folder.load()
+        learned = trainer.inference
+        assert learned is not None
+        assert not train(folder, trainer, interrupted=lambda stop=stop, learned=learned: stop(learned.state_dict()))
+    assert learned.state_dict()["book"]["grounder"]
+    assert train(folder, folder.load())
+    assert (folder.path / "metrics.csv").read_text() == (whole.path / "metrics.csv").read_text()
+    one, other = (run.load().inference for run in (whole, folder))
+    assert one is not None
+    assert other is not None
+    assert one.versions == other.versions
+    assert evaluate(folder.load(), chosen.build_world(4), 4, 9, greedy=True).mean_return > 0
+
+
+def test_a_saved_dict_may_be_ordered() -> None:
+    check_like({"a": 1}, OrderedDict(a=1))
+    with pytest.raises(ValueError, match="is a list, not a dict"):
+        check_like({"a": 1}, [1])
 
 
 def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:

@@ -90,7 +90,9 @@ class VectorWorld:
         self._note_tasks(info, np.ones(self.count, dtype=np.bool_))
         self._state = self._final_state = self._initial
         self._taken: list[list[NDArray[Any]]] = [[] for _ in range(self.count)]
-        return self._tensor(observation)
+        first = self._tensor(observation)
+        self._check_finite(first, "after reset()")
+        return first
 
     def step(self, actions: Tensor) -> StepBatch:
         """Step every environment, and begin the next episode where one ended. actions: (N,), or (N, size)."""
@@ -212,13 +214,14 @@ class VectorWorld:
         """A copy, because vector environments may write into what they gave."""
         return torch.from_numpy(np.array(observation) if self.parts is None else self.parts.join(observation))
 
-    def _check_finite(self, observed: Tensor) -> None:
-        """Raise where an environment shows NaN or infinity, which networks would pass on."""
+    def _check_finite(self, observed: Tensor, place: str | None = None) -> None:
+        """Raise where an environment shows NaN or infinity, which networks would pass on; the present step if unsaid."""
         if observed.is_floating_point() and not bool(torch.isfinite(observed).all()):
             index = int((~torch.isfinite(observed)).flatten(1).any(1).nonzero()[0])
+            place = place or f"at step {len(self._taken[index]) + 1} of its episode"
             raise WorldError(
-                f"environment {index} shows NaN or infinity in its observation at step {len(self._taken[index]) + 1} "
-                "of its episode; observations must be finite numbers"
+                f"environment {index} shows NaN or infinity in its observation {place}; observations must be finite "
+                "numbers"
             )
 
     def _given(self, actions: NDArray[Any]) -> NDArray[Any]:
@@ -251,7 +254,9 @@ class VectorWorld:
         self._episode = self._episode + done
         for index in np.flatnonzero(done):
             self._taken[index] = []
-        return self._begin(done)
+        first = self._begin(done)
+        self._check_finite(first, "after reset()")
+        return first
 
     def _begin(self, which: NDArray[np.bool_]) -> Tensor:
         keys = [int(key) for key in episode_keys(words(self._seeds), self._episode)]

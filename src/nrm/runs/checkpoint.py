@@ -43,7 +43,8 @@ def check_like(fresh: Any, saved: Any, path: str = "state") -> None:
     """
     if fresh is None:
         return
-    if type(fresh) is not type(saved):
+    # A saved OrderedDict (torch gives them) is a dict too.
+    if type(fresh) is not type(saved) and not (isinstance(fresh, dict) and isinstance(saved, dict)):
         raise ValueError(f"{path} is a {type(saved).__name__}, not a {type(fresh).__name__}")
     if isinstance(fresh, dict):
         if fresh.keys() != saved.keys():

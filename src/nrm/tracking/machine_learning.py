@@ -220,7 +220,7 @@ class MachineLearning:
             "kept": kept,
             "telling": torch.tensor(self._telling, dtype=torch.bool),
             "values": self.levels.values.tolist()[1:],
-            "machine": None if not self.versions else self._machine_state(),
+            "machine": None if not self.episodes else self._machine_state(),
             "refuted": None if refuted is None else [refuted, list(self._refuted[1])],  # type: ignore[index]
             "versions": [version.to_json() for version in self.versions],
             "note": self.note,

@@ -185,7 +185,7 @@ class SeenLetters:
         return other
 
     def state_dict(self) -> dict[str, Any]:
-        """The observations, and what reads symbols."""
+        """The observations, and what reads symbols: None until it was learned, because its shapes come with it."""
         known = self.known
         return {
             "observations": torch.from_numpy(self._table[:].copy()) if len(self._table) else self._blank,
@@ -193,7 +193,7 @@ class SeenLetters:
             "rounds": self._rounds,
             "symbols": 0 if known is None else known.hypothesis.letters,
             "explained": [] if known is None else [known.explained, known.held_out],
-            "grounder": {} if known is None else known.grounder.state_dict(),
+            "grounder": None if known is None else dict(known.grounder.state_dict()),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

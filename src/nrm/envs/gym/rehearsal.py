@@ -8,8 +8,9 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
-from nrm.errors import NrmWarning
+from nrm.errors import NrmWarning, WorldError
 
 STEPS = 24
 """Steps of an episode that are lived through."""
@@ -76,15 +77,25 @@ def _copied(observation: Any) -> Any:
 
 
 def _check_bounds(env: AnyEnv, observation: Any) -> None:
-    """Warn where the first observation lies outside of its space."""
+    """Raise where the first observation is no number, warn where it lies outside of its space."""
     space = env.observation_space
     if isinstance(space, gymnasium.spaces.Box) and not space.contains(np.asarray(observation, dtype=space.dtype)):
         given = np.asarray(observation, dtype=np.float64)
-        where = np.argwhere((given < space.low) | (given > space.high))
-        place = tuple(int(index) for index in where[0]) if len(where) else ()
-        warnings.warn(
-            f"the first observation lies outside of observation_space {space}: {given[place]:g} at {place}; networks "
-            "scale by these bounds",
-            NrmWarning,
-            stacklevel=3,
-        )
+        if (place := _first(~np.isfinite(given))) is not None:
+            raise WorldError(
+                f"the first observation, which reset() gives, is {given[place]} at {place}; observations must be "
+                "finite numbers"
+            )
+        if (place := _first((given < space.low) | (given > space.high))) is not None:
+            warnings.warn(
+                f"the first observation lies outside of observation_space {space}: {given[place]:g} at {place}; "
+                "networks scale by these bounds",
+                NrmWarning,
+                stacklevel=3,
+            )
+
+
+def _first(where: NDArray[np.bool_]) -> tuple[int, ...] | None:
+    """The first place that is so, if any is."""
+    places = np.argwhere(where)
+    return tuple(int(index) for index in places[0]) if len(places) else None
