@@ -91,6 +91,18 @@ def test_hints_name_the_right_option(capsys: pytest.CaptureFixture[str]) -> None
     assert "says that it is in re, and the logic that is asked for is ldlf" in text
 
 
+def test_a_second_formula_may_be_in_another_language(capsys: pytest.CaptureFixture[str]) -> None:
+    first = ("(a; b)*", "--logic", "re", "--symbols", "a,b")
+    status, text = run(capsys, "explain", *first, "--against", "ldlf: <(a; b)*>end")
+    assert status == 0
+    assert "equivalent: the same traces" in text
+    assert run(capsys, "explain", *first, "--against", "((a; b){2})*; (a; b)?")[0] == 0
+    status, text = run(capsys, "explain", *first, "--against", "ldlf: <a>tt", "--against-logic", "re")
+    assert status == 2
+    assert "says that it is in ldlf, and the logic that is asked for is re" in text
+    assert run(capsys, "shortcuts", *first, "--and", "ltlf: F a")[0] == 0
+
+
 def test_past_formulas_are_told_of_their_language(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("compile", "explain"):
         text = " ".join(run(capsys, command, "Y a")[1].split())
