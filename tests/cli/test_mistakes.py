@@ -37,13 +37,19 @@ def test_what_is_said(nrm_command: Nrm, arguments: tuple[str, ...], message: str
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("evaluate", "x", "--task", "F a", "--task=F b"), "--task is given twice; give it once; for several formulas, "),
+        (
+            ("evaluate", "x", "--task", "F a", "--task=F b"),
+            "--task is given twice; give it once; for several formulas, ",
+        ),
         (("evaluate", "x", "--family", "reach", "--family", "mixture"), "--family is given twice; give it once\n"),
         (("compile", "F a", "--max-states", "9", "--max_states", "8"), "--max-states is given twice"),
         (("compile", "F a", "--symbols", "a", "--symbols", "b"), "separate several names by commas: --symbols a,b"),
         (("reproduce", "--tasks", "1", "--tasks", "2"), "with all values behind it: --tasks A B"),
         (("reproduce", "--seeds", "1", "--seeds", "2"), "with all values behind it: --seeds A B"),
-        (("train", "--task", "1", "--grounding.every", "9", "--grounding.every", "8"), "--grounding.every is given twice"),
+        (
+            ("train", "--task", "1", "--grounding.every", "9", "--grounding.every", "8"),
+            "--grounding.every is given twice",
+        ),
         (("train", "--world.kwargs.size", "8", "--world.kwargs.size", "9"), "--world.kwargs.size is given twice"),
         (("train", "--world.kwargs", "size", "8", "--world.kwargs.n", "9"), "--world.kwargs is given twice"),
     ],

@@ -70,7 +70,10 @@ class Explanation:
         return shortcuts(self.machine)
 
     def against(self, other: FormulaValue | str, logic: str | None = None) -> Comparison:
-        """Compare with another formula over the same symbols; `logic`: its language, this one's when absent, unless the text names it."""
+        """Compare with another formula over the same symbols.
+
+        `logic`: its language; when absent the one that the text names in front, else this one's.
+        """
         formula, named = read_formula(other, logic or inherited_logic(other, self.task.logic))
         task = Task(formula, self.task.alphabet, self.task.reward, logic=named)
         return compare(self.machine, task.machine(self.limits))
