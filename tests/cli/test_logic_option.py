@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,15 @@ def test_families_in_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     path.write_text("F a\nre: .*; b; c\nldlf: <true*; a; b>tt\n")
     status, text = run(capsys, "tasks", "--family", f"file:{path}", "--symbols", "a,b,c")
     assert status == 0
-    assert ".* ; b ; c" in text
+    assert "re: .* ; b ; c" in text
+    assert "ldlf: <true* ; a ; b>" in text
+    assert "ltlf:" not in text
+    text = run(capsys, "tasks", "--family", f"file:{path}", "--symbols", "a,b,c", "--json")[1]
+    shown = [row["formula"] for row in json.loads(text)["tasks"]]
+    path.write_text("\n".join(shown))
+    again = run(capsys, "tasks", "--family", f"file:{path}", "--symbols", "a,b,c", "--json")[1]
+    assert again == text  # what is shown can be read back
+    assert "formula   re: a ; b" in run(capsys, "compile", "a;b", "--logic", "re", "--symbols", "a,b")[1]
 
 
 def test_hints_name_the_right_option(capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,6 +98,18 @@ def test_hints_name_the_right_option(capsys: pytest.CaptureFixture[str]) -> None
     status, text = run(capsys, "compile", "re: a", "--logic", "ldlf")
     assert status == 2
     assert "says that it is in re, and the logic that is asked for is ldlf" in text
+
+
+def test_a_second_formula_may_be_in_another_language(capsys: pytest.CaptureFixture[str]) -> None:
+    first = ("(a; b)*", "--logic", "re", "--symbols", "a,b")
+    status, text = run(capsys, "explain", *first, "--against", "ldlf: <(a; b)*>end")
+    assert status == 0
+    assert "equivalent: the same traces" in text
+    assert run(capsys, "explain", *first, "--against", "((a; b){2})*; (a; b)?")[0] == 0
+    status, text = run(capsys, "explain", *first, "--against", "ldlf: <a>tt", "--against-logic", "re")
+    assert status == 2
+    assert "says that it is in ldlf, and the logic that is asked for is re" in text
+    assert run(capsys, "shortcuts", *first, "--and", "ltlf: F a")[0] == 0
 
 
 def test_past_formulas_are_told_of_their_language(capsys: pytest.CaptureFixture[str]) -> None:

@@ -211,7 +211,7 @@ def test_bad_input_gives_status_2_and_a_message(nrm_command: Nrm, arguments: lis
 
 def test_the_installed_command_and_a_reader_that_leaves() -> None:
     run = subprocess.run(
-        f"{sys.executable} -m nrm compile 'visit(a,b,c,d,e)' --format json | head -n 1",
+        f"{sys.executable} -m nrm compile 'visit(a,b,c,d,e)' --symbols a,b,c,d,e --format json | head -n 1",
         shell=True,
         capture_output=True,
         text=True,

@@ -34,6 +34,38 @@ def test_what_is_said(nrm_command: Nrm, arguments: tuple[str, ...], message: str
     assert message in refused.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("evaluate", "x", "--task", "F a", "--task=F b"),
+            "--task is given twice; give it once; for several formulas, ",
+        ),
+        (("evaluate", "x", "--family", "reach", "--family", "mixture"), "--family is given twice; give it once\n"),
+        (("compile", "F a", "--max-states", "9", "--max_states", "8"), "--max-states is given twice"),
+        (("compile", "F a", "--symbols", "a", "--symbols", "b"), "separate several names by commas: --symbols a,b"),
+        (("reproduce", "--tasks", "1", "--tasks", "2"), "with all values behind it: --tasks A B"),
+        (("reproduce", "--seeds", "1", "--seeds", "2"), "with all values behind it: --seeds A B"),
+        (
+            ("train", "--task", "1", "--grounding.every", "9", "--grounding.every", "8"),
+            "--grounding.every is given twice",
+        ),
+        (("train", "--world.kwargs.size", "8", "--world.kwargs.size", "9"), "--world.kwargs.size is given twice"),
+        (("train", "--world.kwargs", "size", "8", "--world.kwargs.n", "9"), "--world.kwargs is given twice"),
+    ],
+)
+def test_options_that_are_given_twice(nrm_command: Nrm, arguments: tuple[str, ...], message: str) -> None:
+    refused = nrm_command(*arguments)
+    assert (refused.status, refused.out) == (2, "")
+    assert message in refused.err
+
+
+def test_options_that_may_be_given_twice(nrm_command: Nrm) -> None:
+    told = nrm_command("shortcuts", "F a", "--symbols", "a,b,c", "--and", "F b", "--and", "F c")
+    assert told.status == 0
+    assert nrm_command("report", "nowhere", "--task", "F a", "--task", "F b").err.count("given twice") == 0
+
+
 def test_a_sequence_that_one_step_satisfies_is_told(nrm_command: Nrm) -> None:
     told = nrm_command("compile", "F(key & F door)")
     assert told.status == 0

@@ -18,6 +18,7 @@ from nrm.cli.evaluate import Evaluate
 from nrm.cli.explain import Explain
 from nrm.cli.family_options import with_family_settings
 from nrm.cli.fit import Fit
+from nrm.cli.repeated import check_repeated
 from nrm.cli.report import Report
 from nrm.cli.reproduce import Reproduce
 from nrm.cli.shortcuts import Shortcuts
@@ -59,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"nrm {version('neural-reward-machines')}")
         sys.exit(0)
     try:
+        check_repeated(given, (*_COMMANDS, Train))
         # Which settings a run has depends on what is to be trained, and so do those of a family on the family.
         train = Train
         commands: tuple[type[Any], ...] = _COMMANDS
@@ -67,6 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             commands = tuple(extended if one is plain else one for one in commands)
         if given[:1] == ["train"]:
             given = plain_arguments(given)
+            check_repeated(given, (Train,))  # --world.kwargs beside --world.kwargs.size
             train = train_command(given)
         command: Any = tyro.cli(
             cast(Any, Union[(*commands, train)]),

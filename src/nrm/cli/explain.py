@@ -15,7 +15,7 @@ from nrm.errors import FormulaError, LimitError, NrmWarning, listing
 from nrm.explanations import Comparison, Explanation
 from nrm.groundability.formatting import findings
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, read_formula
-from nrm.logic.language import Reading
+from nrm.logic.language import Reading, inherited_logic
 from nrm.logic.ltlf.hints import LOOKS_BACK, looks_back
 from nrm.machines import Alphabet, Task
 from nrm.machines.alphabet import alphabet_of
@@ -31,7 +31,7 @@ class Explain(TaskOptions):
     against: str | None = None
     """A second formula, over the same symbols."""
     against_logic: str | None = None
-    """The language of the second formula; that of the first when absent."""
+    """The language of the second formula; that of the first when absent, unless it names its own in front."""
     json: bool = False
     """Print JSON instead of text."""
 
@@ -69,7 +69,7 @@ class Explain(TaskOptions):
         """The second formula; errors name the option that says its language."""
         assert self.against is not None
         try:
-            return read_formula(self.against, self.against_logic or task.logic)
+            return read_formula(self.against, self.against_logic or inherited_logic(self.against, task.logic))
         except FormulaError as error:
             error.args = (str(error).replace("add --logic ", "add --against-logic "),)
             raise

@@ -90,7 +90,9 @@ class TaskOptions:
         else:
             assert self.formula is not None
             formula, logic = read_formula(self.formula, self.logic)
-            task = Task(formula, alphabet or own_alphabet(formula), name=formula.brief(), logic=logic)
+            task = Task(
+                formula, alphabet or own_alphabet(formula), name=named_formula(formula.brief(), logic), logic=logic
+            )
         return task if self.reward is None else replace(task, reward=reward_from_text(self.reward))
 
 
@@ -133,7 +135,7 @@ class MachineOptions(TaskOptions):
             task = self.resolve()
             back = task.logic == DEFAULT_LOGIC and looks_back(task.formula)
             machine = task.machine(self.limits)
-            return Source(machine, task.formula.brief(), task.reward, from_file=False, looks_back=back)
+            return Source(machine, task.title, task.reward, from_file=False, looks_back=back)
         if clash := self._given():
             raise UsageError(f"a machine file says everything itself; drop {' and '.join(clash)}, or drop --machine")
         loaded = load_machine(

@@ -15,6 +15,7 @@ from nrm.cli.tasks import draw_family, family_json, verdict
 from nrm.errors import UnknownSymbolError, listing
 from nrm.groundability import breaking_potential, pool_shortcuts, shortcuts
 from nrm.groundability.counting import digits
+from nrm.logic.language import inherited_logic
 from nrm.machines import MooreMachine, RewardScheme, compile_formula
 
 DEFAULT_SCHEME = "distance"
@@ -94,6 +95,7 @@ class Shortcuts(MachineOptions):
         if not isinstance(scheme, str):
             raise UsageError("levels given as numbers fit one machine; with --and, name a reward scheme (--reward)")
         try:
-            return compile_formula(formula, first.alphabet, reward=scheme, limits=self.limits, logic=self.logic)
+            logic = inherited_logic(formula, self.logic)
+            return compile_formula(formula, first.alphabet, reward=scheme, limits=self.limits, logic=logic)
         except UnknownSymbolError as error:
             raise UnknownSymbolError(f"--and '{formula}': {error}; all tasks share the symbols of the first") from None

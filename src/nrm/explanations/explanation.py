@@ -12,6 +12,7 @@ from nrm.explanations.comparison import Comparison, compare
 from nrm.explanations.recognition import recognised
 from nrm.groundability import Shortcuts, shortcuts
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, FormulaValue, read_formula
+from nrm.logic.language import inherited_logic
 from nrm.machines import Alphabet, MooreMachine, Task
 from nrm.machines.alphabet import alphabet_of
 from nrm.machines.shortest import shortest_trace
@@ -69,8 +70,11 @@ class Explanation:
         return shortcuts(self.machine)
 
     def against(self, other: FormulaValue | str, logic: str | None = None) -> Comparison:
-        """Compare with another formula over the same symbols; `logic`: its language, this one's when absent."""
-        formula, named = read_formula(other, logic or self.task.logic)
+        """Compare with another formula over the same symbols.
+
+        `logic`: its language; when absent the one that the text names in front, else this one's.
+        """
+        formula, named = read_formula(other, logic or inherited_logic(other, self.task.logic))
         task = Task(formula, self.task.alphabet, self.task.reward, logic=named)
         return compare(self.machine, task.machine(self.limits))
 

@@ -13,7 +13,7 @@ from nrm.automata import Limits
 from nrm.errors import ConfigError, LimitError, NrmError, NrmWarning, unknown
 from nrm.families.listed import Listed
 from nrm.families.registry import Family, family_of
-from nrm.logic import Formula
+from nrm.logic import Formula, named_formula
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskPool
 from nrm.machines.rewards import RewardScheme
@@ -147,11 +147,11 @@ def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, withou
             task = Task(formula, alphabet, reward, logic=logic)
             machine = task.machine()
         except NrmError as error:
-            raise type(error)(f"{family.path}: the task {formula.brief()}: {error}") from None
+            raise type(error)(f"{family.path}: the task {named_formula(formula.brief(), logic)}: {error}") from None
         steps = int(machine.distance_to_acceptance[machine.initial])
         if steps <= 0:
             why = "holds before anything has happened" if steps == 0 else "cannot be satisfied"
-            raise ConfigError(f"{family.path}: the task {formula.brief()} {why}; take it out")
+            raise ConfigError(f"{family.path}: the task {task.title} {why}; take it out")
         if task.machine() not in without:
             tasks.append(task)
     if not tasks:

@@ -88,6 +88,11 @@ def named_formula(text: str, logic: str = DEFAULT_LOGIC) -> str:
     return text if logic == DEFAULT_LOGIC or _NAMED.fullmatch(text) else f"{logic}: {text}"
 
 
+def inherited_logic(text: object, logic: str) -> str:
+    """The language of a formula beside another of that `logic`: of no account where a text names its own in front."""
+    return DEFAULT_LOGIC if isinstance(text, str) and _NAMED.fullmatch(text) else logic
+
+
 def check_named(text: str, logic: str) -> None:
     """`FormulaError` where a text names another language in front than the one that is asked for."""
     named = _NAMED.fullmatch(text)

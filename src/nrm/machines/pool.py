@@ -51,7 +51,7 @@ class TaskPool:
         found: dict[MooreMachine, str] = {}
         for task in tasks:
             machine = as_machine(task, alphabet)
-            name = task.formula.brief() if isinstance(task, Task) else str(task)
+            name = task.title if isinstance(task, Task) else str(task)
             found.setdefault(machine, name)
         return cls(tuple(found), tuple(found.values()))
 

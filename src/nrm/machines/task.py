@@ -20,6 +20,7 @@ from nrm.logic import (
     Formula,
     FormulaValue,
     check_symbols,
+    named_formula,
     paper_task,
     read_formula,
 )
@@ -66,6 +67,12 @@ class Task:
         object.__setattr__(self, "logic", logic)
         check_symbols(self.formula.atoms(), self.alphabet.symbols)
 
+    @property
+    def title(self) -> str:
+        """The formula for people to look at, as it can be read back: other languages than LTLf are named in front."""
+        text = self.formula.brief()
+        return text if isinstance(self.formula, GivenMachine) else named_formula(text, self.logic)
+
     @classmethod
     def from_paper(cls, number_or_name: int | str, alphabet: Alphabet | None = None) -> Task:
         """One of the paper's eight tasks; its a, b, c, d are read as the first symbols of the alphabet."""
@@ -107,7 +114,7 @@ class Task:
     def _repr_svg_(self) -> str | None:
         from nrm.machines.drawing import notebook_svg
 
-        return notebook_svg(self, self.formula.brief())
+        return notebook_svg(self, self.title)
 
 
 def compile_formula(

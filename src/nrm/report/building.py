@@ -10,6 +10,7 @@ from pathlib import Path
 from nrm.aliases import Json
 from nrm.errors import FileError, LimitError, listing, shorten
 from nrm.groundability import Shortcuts, shortcuts
+from nrm.logic import named_formula
 from nrm.machines import Task
 from nrm.report.curves import curves, summary
 from nrm.report.drawing import machine_data
@@ -118,7 +119,7 @@ def _method_data(name: str) -> Json:
 def _task_data(name: str, task: Task, found: Analysis) -> Json:
     return {
         "name": name,
-        "formula": shorten(str(task.formula), 2000),
+        "formula": shorten(named_formula(str(task.formula), task.logic), 2000),
         "machine": machine_data(task.machine()),
         "words": too_long(found) if isinstance(found, LimitError) else shortcut_words(found),
     }

@@ -82,7 +82,7 @@ def understood(config: RunConfig, texts: Sequence[str]) -> Given:
             why = "holds before anything has happened" if steps == 0 else "cannot be satisfied"
             given.refused[text] = f"the task {text} {why}; there is nothing to obey"
         else:
-            given.machines.setdefault(machine, task.formula.brief())
+            given.machines.setdefault(machine, task.title)
     return given
 
 

@@ -112,7 +112,7 @@ def _task_names(kinds: Iterable[Sequence[Record]]) -> dict[str, str]:
     for runs in kinds:
         task, content = runs[0].task, _content(runs[0])
         given[content].update(record.subject for record in runs)
-        formulas[content] = runs[0].subject if task is None else task.formula.brief()
+        formulas[content] = runs[0].subject if task is None else task.title
     names = {content: _usual(given[content]) for content in sorted(given)}
     often = Counter(names.values())
     taken: Counter[str] = Counter()

@@ -26,9 +26,41 @@ def test_what_is_probably_meant(formula: str, better: str) -> None:
     assert hint(nrm.parse(better)) == ""
 
 
-@pytest.mark.parametrize("formula", ["F key & F door", "F(key & X F door)", "F(key & F !key)", "G(a -> F b)", "F(F a)"])
+@pytest.mark.parametrize("formula", ["F key & F !key", "F(key & X F door)", "F(key & F !key)", "G(a -> F b)", "F(F a)"])
 def test_nothing_to_say(formula: str) -> None:
     assert hint(nrm.parse(formula)) == ""
+
+
+@pytest.mark.parametrize(
+    "formula", ["F key & F door", "F key & F door & G !lava", "visit(a, b, c)", "F(a & !c) & (F b & G(a | b))"]
+)
+def test_visits_in_any_order(formula: str) -> None:
+    said = hint(nrm.parse(formula))
+    assert said.startswith(f"one step can satisfy {nrm.parse(formula)} whole")
+    assert "'distance' counts steps" in said
+    assert " X F" not in said
+    with pytest.warns(NrmWarning, match="one step can satisfy"):
+        machine = nrm.compile(formula)
+    assert set(machine.outputs.tolist()) <= {0.0, 100.0, -100.0}
+
+
+@pytest.mark.parametrize(
+    "formula", ["F a & F b & G !(a & b)", "F a & F(b & X F c)", "F a & G !b", "F a | F b", "G(a -> F b)"]
+)
+def test_no_such_visits(formula: str) -> None:
+    assert hint(nrm.parse(formula)) == ""
+
+
+def test_many_visits() -> None:
+    names = [f"p{number}" for number in range(20)]
+    visits = " & ".join(f"F {name}" for name in names)
+    assert "one step" in hint(nrm.parse(visits))
+    assert hint(nrm.parse(f"{visits} & G !(p0 & p1)")) == ""
+
+
+def test_levels_of_your_own_pay_for_each_visit() -> None:
+    machine = nrm.compile("F a & F b", propositions=["a", "b"], reward=(0, 50, 50, 100))
+    assert machine.run([("a",), ("b",)]).rewards == machine.run([("b",), ("a",)]).rewards == (50.0, 50.0)
 
 
 def test_it_pays_nothing_on_the_way_and_is_said_when_compiling() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import chain, product
 
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op
 from nrm.logic.ltlf.semantics import holds
@@ -26,7 +26,11 @@ def looks_back(formula: object) -> bool:
 
 
 def hint(formula: Formula) -> str:
-    """What to say of sequences that one step can satisfy whole, where several propositions may hold at a step."""
+    """What to say of formulas that one step can satisfy whole, where several propositions may hold at a step."""
+    return _hint_of_sequences(formula) or _hint_of_visits(formula)
+
+
+def _hint_of_sequences(formula: Formula) -> str:
     changed: dict[Formula, Formula] = {}
     found: Formula | None = None
     for part in formula.postorder():
@@ -41,6 +45,34 @@ def hint(formula: Formula) -> str:
         f"one step can satisfy {found.brief()} whole, since all of it may hold at once; so nothing is paid on the way. "
         f"If one is to come after the other, write {changed[formula].brief()}"
     )
+
+
+def _hint_of_visits(formula: Formula) -> str:
+    """Of F a & F b, in any order: there is no other way to write it, so what else helps."""
+    visits = [part for part in _conjuncts(formula) if part.op is Op.EVENTUALLY and _can_be_open(part)]
+    if len(visits) < 2 or not _one_step_satisfies(formula, visits):
+        return ""
+    return (
+        f"one step can satisfy {formula.brief()} whole, since all of it may hold at once; the reward scheme 'distance' "
+        "counts steps, so nothing is paid on the way. Where only one holds at a time, name them as --symbols; else "
+        " give levels of your own, one a state (--reward 0,50,50,100 for two visits)"
+    )
+
+
+def _conjuncts(formula: Formula) -> tuple[Formula, ...]:
+    return tuple(chain(*map(_conjuncts, formula.args))) if formula.op is Op.AND else (formula,)
+
+
+def _can_be_open(visit: Formula) -> bool:
+    """Whether a first step may leave it open: F(a | !a) never is."""
+    return not holds(visit, [[]]) or not holds(visit, [list(visit.atoms())])
+
+
+def _one_step_satisfies(formula: Formula, visits: list[Formula]) -> bool:
+    """Whether some step is enough; of many atoms, only the step where all holds that is visited is tried."""
+    if len(formula.atoms()) <= MOST_ATOMS:
+        return _one_step_is_enough(formula)
+    return holds(formula, [list(dict.fromkeys(chain(*(visit.atoms() for visit in visits))))])
 
 
 def _is_sequence(part: Formula) -> bool:

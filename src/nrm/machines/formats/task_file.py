@@ -9,7 +9,7 @@ from typing import Any
 
 from nrm.errors import NrmError, TaskFileError, unknown
 from nrm.files import line_of, parse_toml, read_text, write_text
-from nrm.logic import DEFAULT_LOGIC, LANGUAGES, is_paper_task, read_formula
+from nrm.logic import DEFAULT_LOGIC, LANGUAGES, is_paper_task, named_formula, read_formula
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.rewards import RewardScheme, scheme_named
@@ -120,7 +120,7 @@ def _task(data: dict[str, Any]) -> Task:
     formula, logic = _guarded("formula", read_formula, text, logic)
     if alphabet is None:
         raise _KeyError("symbols", "the key 'symbols' is missing (or 'propositions', if several can hold at a step)")
-    task: Task = _guarded("formula", Task, formula, alphabet, reward, name or text, logic)
+    task: Task = _guarded("formula", Task, formula, alphabet, reward, name or named_formula(text, logic), logic)
     return task
 
 
