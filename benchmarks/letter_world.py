@@ -154,7 +154,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out/bench"))
     parser.add_argument("--methods", nargs="+", default=["nrm", "rm", "rnn"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[500, 501, 502, 503, 504])
-    parser.add_argument("--steps", type=int, default=400_000)
+    parser.add_argument("--steps", type=int, default=1_000_000)
     parser.add_argument("--every", type=int, default=50_000)
     parser.add_argument("--episodes", type=int, default=500)
     parser.add_argument("--random", type=int, default=10_000, help="episodes of a thousand random formulas; 0 for none")

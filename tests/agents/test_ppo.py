@@ -101,6 +101,14 @@ def test_what_moved_too_far_in_the_good_direction_no_longer_counts() -> None:
     assert losses(config, [2.0, -1.0], [0.5, 1.5], [0.0, 0.0])[0] == pytest.approx(-(1.0 - 1.5) / 2)
 
 
+def test_actions_that_have_become_far_more_probable_leave_the_loss_finite() -> None:
+    agent = learner(config=replace(QUICK, normalise_advantages=False))
+    part = agent.collect().at(torch.arange(2))
+    before = torch.full((1, 2), -200.0)  # narrow Gaussians make such densities
+    policy, *_ = agent._losses(part, before, torch.ones(1, 2), torch.tensor([[0.0, -1.0]]))
+    assert torch.isfinite(policy)
+
+
 def test_values_are_clipped_only_when_asked_for() -> None:
     # The return is 1 + 2 = 3. The value moved from 1 to 2.5, cut to 1.5: errors 0.25 and 2.25, the larger counts.
     config = replace(QUICK, normalise_advantages=False)

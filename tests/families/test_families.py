@@ -10,6 +10,7 @@ import pytest
 from nrm.errors import ConfigError, FileError
 from nrm.families import FAMILIES, draw_pool, family_of
 from nrm.families.chains import Reach, ReachAvoid, chain
+from nrm.families.compounds import Alternatives
 from nrm.families.mixture import Mixture
 from nrm.logic import parse
 from nrm.logic.ltlf.formula import atom
@@ -136,3 +137,15 @@ def test_what_has_begun_can_be_undone_from_the_start() -> None:
         assert distance[machine.initial] == 1
         assert (reached == 0).sum() == 1
         assert 1 <= (reached == 2).sum() <= 2
+
+
+def test_alternatives_are_done_by_either_goal() -> None:
+    """Of `(a -> F b) U (c | d)`, c and d are each enough; half of the tasks have one goal."""
+    family, goals = Alternatives(conditions=1, longest=1), []
+    for seed in range(40):
+        machine = compile_formula(family.draw(EVENTS, np.random.default_rng(seed)), LETTERS)
+        goals.append(sum(machine.run([letter]).accepted for letter in "abcdefgh"))
+    assert set(goals) == {1, 2}
+    assert 8 < goals.count(2) < 32
+    with pytest.raises(ConfigError, match="goals"):
+        Alternatives(goals=0)

@@ -22,6 +22,8 @@ THINNED = 4
 """Every fourth step of a minibatch is enough to learn from what actions change."""
 TOLD_UNTIL = 0.8
 """The share of training after which actions are no longer told from what they changed."""
+MOST_LIKELIER = 20.0
+"""Logarithm of how many times more probable an action can become in an update before it no longer counts."""
 PENALISED = (0.5, 0.9)
 """The shares of training between which penalties come in."""
 
@@ -189,7 +191,8 @@ class PPO:
         returns = values + advantage
         if config.normalise_advantages and advantage.numel() > 1:
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        ratio = (chosen - log_probs).exp()
+        # Narrow Gaussians can make an action e^100 times as probable, and infinity times nothing is no number.
+        ratio = (chosen - log_probs).clamp(max=MOST_LIKELIER).exp()
         clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
         policy_loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
         errors = (now - returns).square()
