@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import Any, TypeVar
 
 from nrm.errors import ConfigError, MissingModuleError, listing, suggestion, unknown
@@ -85,9 +86,19 @@ def import_value(path: str, what: str = "value") -> Any:
     found: Any = import_here(module, path, what)
     for part in name.split("."):
         if not hasattr(found, part):
-            raise ConfigError(f"the module '{module}' has no '{name}'{suggestion(part, dir(found))}")
+            raise ConfigError(f"the module '{module}' has no '{name}'{suggestion(part, _nameable(found))}")
         found = getattr(found, part)
     return found
+
+
+def _nameable(holder: Any) -> list[str]:
+    """The names in a module that somebody may have meant: of what can be called or registered, not of its imports."""
+    public = {name: getattr(holder, name, None) for name in dir(holder) if not name.startswith("_")}
+    return [
+        name
+        for name, value in public.items()
+        if not isinstance(value, ModuleType) and (callable(value) or hasattr(value, "name"))
+    ]
 
 
 def import_here(module: str, path: str, what: str) -> Any:

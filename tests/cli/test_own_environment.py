@@ -153,6 +153,7 @@ def test_a_grounder_from_another_run(nrm_command: Nrm, mine: Path) -> None:
     assert nrm_command(*again, "two", "--grounding.learn", "false").status == 0
     config = json.loads((mine / "two" / "config.json").read_text())["settings"]["grounding"]
     assert (config["learn"], config["initial"]) == (False, str(mine / "one"))
-    refused = nrm_command(*again, "three", "--method", "rm")
-    assert "--grounder is for methods that learn symbols, which 'rm' does not" in refused.err
+    for chosen, method in ((("--method", "rm"), "rm"), (("--unknown", "both"), "both")):
+        refused = nrm_command(*again, "three", *chosen)
+        assert f"the symbols of a task that is given (nrm), not for '{method}'" in refused.err
     assert "holds no run" in nrm_command("train", *world, *TASK, "--grounder", "none", "--out", "four").err

@@ -134,7 +134,13 @@ def test_names_that_lead_nowhere(name: str, message: str) -> None:
     ("config", "message"),
     [
         (own("failing"), r"own:failing failed: RuntimeError: the simulator is not running \(.*own.py, line \d+\)"),
-        (own("Corridor", kwargs={"colour": "red"}), r"Corridor failed with colour='red': TypeError"),
+        (own("Corridor", kwargs={"size": "red"}), r"Corridor failed with size='red': TypeError"),
+        (
+            own("Corridor", kwargs={"sise": 4}),
+            r"unknown argument 'sise'; did you mean 'size'\? \(arguments: size, noise",
+        ),
+        (own("failing", kwargs={"size": 4}), r"'size' is given, but it takes no arguments"),
+        (own("Corridor", label=OWN + "npp"), r"has no 'npp'$"),
         (own("no_environment"), r"gave int, not a gymnasium\.Env"),
         (own("WORLD"), "is one environment, but several are needed"),
         (own("NUMBER"), "is 3; name a function or class"),

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import nrm
+from nrm.agents import METHODS
 from nrm.aliases import Json
 from nrm.errors import FileError
 from nrm.figures.series import collect
 from nrm.groundability import shortcuts
 from nrm.machines import MooreMachine
 from nrm.report import Page, build_report, write_report
-from nrm.report.words import shortcut_words
+from nrm.report.words import shortcut_words, unbelieved_words, unread_words
 from nrm.results import read_record, read_records
 from nrm.runs import RunFolder
 from tests.report.conftest import NASTY
@@ -26,6 +27,15 @@ from tests.results.folders import BREAKAGES, lose_method, run
 
 def groups_of(data: Json, **wanted: str) -> list[Json]:
     return [group for group in data["groups"] if all(group[key] == value for key, value in wanted.items())]
+
+
+def test_what_a_method_does_not_show_is_said_without_contradiction() -> None:
+    both, machine, rnn = (METHODS[name] for name in ("both", "machine", "rnn"))
+    assert unread_words(both) == "learns symbols of its own, which have no names"
+    assert unread_words(machine) == machine.knows
+    own = "remembers the state of the machine that it learns itself"
+    assert (unbelieved_words(both), unbelieved_words(machine)) == (own, own)
+    assert (unread_words(rnn), unbelieved_words(rnn)) == (rnn.knows, rnn.knows)
 
 
 def test_the_numbers_are_those_of_the_run_folders(runs: Path, page: Page) -> None:

@@ -186,7 +186,10 @@ class Train:
         if self.grounder is not None:
             holders = [name for name, section in sections.items() if hasattr(section, "initial")]
             if not holders:
-                raise UsageError(f"--grounder is for methods that learn symbols, which '{self._method}' does not")
+                raise UsageError(
+                    "--grounder is for methods that learn the symbols of a task that is given (nrm), not for "
+                    f"'{self._method}'"
+                )
             sections[holders[0]] = replace(sections[holders[0]], initial=str(self.grounder.resolve()))
         return sections or None
 

@@ -215,7 +215,7 @@ class VectorWorld:
         return torch.from_numpy(np.array(observation) if self.parts is None else self.parts.join(observation))
 
     def _check_finite(self, observed: Tensor, place: str | None = None) -> None:
-        """Raise where an environment shows NaN or infinity, which networks would pass on; the present step if unsaid."""
+        """Raise where an environment shows NaN or infinity, which networks would pass on; `place`: if not this step."""
         if observed.is_floating_point() and not bool(torch.isfinite(observed).all()):
             index = int((~torch.isfinite(observed)).flatten(1).any(1).nonzero()[0])
             place = place or f"at step {len(self._taken[index]) + 1} of its episode"

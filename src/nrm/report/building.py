@@ -20,7 +20,7 @@ from nrm.report.page import Page
 from nrm.report.pictures import Tiles
 from nrm.report.recording import load_agent, record_task
 from nrm.report.trials import Trials, first_line
-from nrm.report.words import shortcut_words, too_long
+from nrm.report.words import shortcut_words, too_long, unbelieved_words, unread_words
 from nrm.results import Group, Record, group_runs, method_named, method_order, read_records
 from nrm.results.references import without_memory
 
@@ -113,6 +113,8 @@ def _method_data(name: str) -> Json:
         "colour": f"light-dark({method.colour}, {method.dark})",
         "dash": " ".join(f"{DASH * length:g}" for length in method.dash),
         "grounds": method.grounds,
+        "unread": unread_words(method),
+        "unbelieved": unbelieved_words(method),
     }
 
 

@@ -1,9 +1,10 @@
-"""What rewards can teach, in words: of one task, and of many together."""
+"""What rewards can teach, in words: of one task, and of many together; and why a method shows no more of its memory."""
 
 from __future__ import annotations
 
 from itertools import islice
 
+from nrm.agents import Method
 from nrm.aliases import Json
 from nrm.errors import LimitError, listing
 from nrm.groundability import PoolShortcuts, Shortcuts, breaking_potential, pool_shortcuts
@@ -69,3 +70,14 @@ def _verdict(found: PoolShortcuts) -> str:
         )
     sets = "; ".join("{" + listing(names) + "}" for names in found.confusable)
     return f"However long one trains, their rewards cannot tell apart: {sets}."
+
+
+def unread_words(method: Method) -> str:
+    """Why a method predicts no symbols of the task, as the end of a sentence about it."""
+    return "learns symbols of its own, which have no names" if method.unknown == "both" else method.knows
+
+
+def unbelieved_words(method: Method) -> str:
+    """Why no belief over the states of the task's machine can be read in a method's memory, in the same way."""
+    infers = method.unknown in ("machine", "both")
+    return "remembers the state of the machine that it learns itself" if infers else method.knows

@@ -10,7 +10,7 @@ import gymnasium
 from gymnasium.wrappers import TimeLimit
 
 from nrm.envs.gym.config import PREFIX, GymConfig
-from nrm.errors import ConfigError, NrmError, WorldError, describe, suggestion
+from nrm.errors import ConfigError, NrmError, WorldError, describe, suggestion, unknown
 from nrm.registry import import_here, import_value
 
 AnyEnv = gymnasium.Env[Any, Any]
@@ -71,19 +71,31 @@ def _own(config: GymConfig, render_mode: str | None) -> AnyEnv:
             "nrm.envs.WorldKind"
         )
     kwargs: dict[str, Any] = dict(config.kwargs)
-    if render_mode is not None and _takes(make, "render_mode"):
+    for name in kwargs:
+        if not _takes(make, name, unsure=True):
+            known = [one for one in _parameters(make) or () if one != "render_mode"]
+            there = unknown("argument", name, known) if known else f"'{name}' is given, but it takes no arguments"
+            raise WorldError(f"{config.source}: {there}; see --world.kwargs")
+    if render_mode is not None and _takes(make, "render_mode", unsure=False):
         kwargs.setdefault("render_mode", render_mode)
     made: AnyEnv = make(**kwargs)
     return made
 
 
-def _takes(make: Any, name: str) -> bool:
-    """Whether a function has an argument of that name, or takes any."""
+def _takes(make: Any, name: str, unsure: bool) -> bool:
+    """Whether a function has an argument of that name, or takes any; `unsure` where it cannot be asked."""
+    known = _parameters(make)
+    if known is None:
+        return unsure
+    return name in known or any(kind is inspect.Parameter.VAR_KEYWORD for kind in known.values())
+
+
+def _parameters(make: Any) -> dict[str, Any] | None:
+    """The kinds of a function's arguments by their names; None where it cannot be asked."""
     try:
-        parameters = inspect.signature(make).parameters.values()
+        return {one.name: one.kind for one in inspect.signature(make).parameters.values()}
     except (TypeError, ValueError):
-        return False
-    return any(one.name == name or one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+        return None
 
 
 def _given(config: GymConfig) -> str:

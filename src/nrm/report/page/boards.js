@@ -85,7 +85,7 @@ function drawGrounding(groups) {
       ? "This world cannot be shown cell by cell. What the grounder takes each step for is in the episode player."
       : learners.length
       ? `No run of ${learners.join(", ")} could be played when the report was written, so there is no grounding to show.`
-      : `No method that was run here learns what symbols look like. ${methods.map((method) => `${method.label} ${method.knows}.`).join(" ")}`));
+      : `No method that was run here learns what the task's symbols look like. ${methods.map((method) => `${method.label[0].toUpperCase()}${method.label.slice(1)} ${method.unread}.`).join(" ")}`));
     return;
   }
   const show = ({ group, recording }) => {

@@ -140,7 +140,7 @@ class Player {
     const end = this.place === this.last ? el("small", {}, ` ${ENDS[this.episode.end]}`) : null;
     const predicted = !now ? "–" : now.read
       ? [symbol(now.read[0][0]), el("small", {}, ` ${percent(now.read[0][1], 0)}`)]
-      : el("small", { class: "long" }, `none: ${method.label} ${method.knows}`);
+      : el("small", { class: "long" }, `none: ${method.label} ${method.unread}`);
     const action = now && actionOf(recording, now);
     this.facts.replaceChildren(
       fact("Step", `${this.place} of ${this.last}`, end),
@@ -154,8 +154,8 @@ class Player {
   drawBeliefs(now, state) {
     const { task, recording, group } = this;
     if (!this.episode.steps.some((step) => step.belief)) {
-      const { label, knows } = methodOf(group.method);
-      this.beliefs.replaceChildren(el("p", { class: "quiet" }, `In the memory of ${label} no belief over states can be read: it ${knows}. The machine is in state ${state}.`));
+      const { label, unbelieved } = methodOf(group.method);
+      this.beliefs.replaceChildren(el("p", { class: "quiet" }, `In the memory of ${label} no belief over states of the task's machine can be read: it ${unbelieved}. The task's machine is in state ${state}.`));
       return;
     }
     const states = task.machine.states;
