@@ -65,8 +65,15 @@ def test_task_files(tmp_path: Path) -> None:
     assert task.machine().accepts(["a", "b"])
     assert task_from_text("ldlf: <a; b>tt", Alphabet.exclusive("ab")).machine() == task.machine()
     path.write_text('formula = "<a; b>tt"\nsymbols = ["a", "b"]\n')
-    with pytest.raises(NrmError, match="this looks like LDLf"):
+    with pytest.raises(NrmError, match='this looks like LDLf: write logic = "ldlf" in the file'):
         load_task(path)
+
+
+def test_mixed_tenses_are_in_no_language(capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "compile", "O F a", "--logic", "ppltl")[1]
+    assert "its counterpart is O f" in text
+    assert "looks like" not in text
+    assert "this looks like LTLf" in run(capsys, "compile", "F O a", "--logic", "ppltl")[1]
 
 
 def test_grid_files() -> None:

@@ -13,6 +13,9 @@ from tests.cli.conftest import Nrm
     ("arguments", "message"),
     [
         (("compile", "--task", "m.json"), "'m.json' is a machine file, not task; compile, check, shortcuts and train"),
+        (("compile", "--task", "re: a;b"), "not 're: a;b'; give a formula without --task"),
+        (("compile", "--task", "visti"), "unknown paper task 'visti'; did you mean 'visit-"),
+        (("compile", "F a &"), "or a prefix operator (!, X, WX, F, G, Y, O, H)"),
         (("compile", "m.hoa"), "is a machine file, not a formula"),
         (("compile", "t.toml"), "is a task file, not a formula; write --file t.toml"),
         (("train", "--task", "visit-4", "--out", "x"), "unknown paper task 'visit-4'; did you mean 'visit-"),

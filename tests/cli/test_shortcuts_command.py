@@ -22,6 +22,18 @@ def test_json_is_what_scripts_rely_on(nrm_command: Nrm, task: nrm.PaperTask) -> 
     assert list(data["symbols"]) == list("abcde")
 
 
+def test_parity_of_many_propositions(nrm_command: Nrm) -> None:
+    names = [f"p{number}" for number in range(24)]
+    parity = f"F({' ^ '.join(names)})"
+    told = nrm_command("shortcuts", parity)
+    assert told.status == 0
+    assert "treats alike, (a guard too long to write out)" in " ".join(told.out.split())
+    assert '["(a guard too long to write out)", ' in nrm_command("shortcuts", parity, "--json").out
+    refused = nrm_command("shortcuts", parity, "--list", "2")
+    assert (refused.status, refused.out) == (2, "")
+    assert "--list: maps between the letters of 24 propositions are too long to be listed" in refused.err
+
+
 def test_json_of_one_task_whole(nrm_command: Nrm) -> None:
     data = json.loads(nrm_command("shortcuts", "F a & F b", *FIVE, "--json", "--list", "2").out)
     assert data["symmetries"] == 2

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import tyro
 
 from nrm.automata import DEFAULT_LIMITS, Limits
-from nrm.errors import NrmError
+from nrm.errors import NrmError, shorten
 from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, read_formula
 from nrm.logic.language import check_named
 from nrm.logic.ltlf.hints import looks_back
@@ -86,6 +87,11 @@ class TaskOptions:
                 raise UsageError("a task file names its own symbols; drop --symbols and --propositions")
             task = load_task(self.file)
         elif self.task is not None:
+            if not re.fullmatch(r"\s*[\w-]+\s*", self.task):  # a misspelt name is told which ones there are
+                raise UsageError(
+                    f"--task takes one of the paper's tasks, by number (1 to 8) or name, not '{shorten(self.task)}'; "
+                    "give a formula without --task"
+                )
             task = Task.from_paper(self.task, alphabet)
         else:
             assert self.formula is not None

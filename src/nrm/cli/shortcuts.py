@@ -8,6 +8,7 @@ from typing import Annotated
 
 import tyro
 
+from nrm.automata.letter_diagram import MOST_LISTED
 from nrm.cli.family_options import SECTION, chosen_family
 from nrm.cli.options import MachineOptions, UsageError
 from nrm.cli.shortcuts_report import Findings, as_json, print_report
@@ -50,6 +51,11 @@ class Shortcuts(MachineOptions):
             return self._of_family(self.family)
         source = self.source()
         first, scheme = source.machine, source.scheme
+        if self.listed and first.alphabet.is_wide:
+            raise UsageError(
+                f"--list: maps between the letters of {len(first.alphabet.symbols)} propositions are too long to be "
+                f"listed (the limit is {MOST_LISTED} propositions); drop --list"
+            )
         machines = [first, *(self._further(formula, first, scheme) for formula in self.also)]
         whole = shortcuts(machines)
         found = whole if self.horizon is None else whole.within(self.horizon)

@@ -113,14 +113,16 @@ def print_report(report: Findings) -> None:
     console = plain_console()
     found, horizon = report.found, report.horizon
     strings = "every string" if horizon is None else f"strings up to length {horizon}"
-    for line in [*_head(report), ""]:
+    # All is worked out before anything is printed: an error leaves nothing behind on standard output.
+    head, maps = _head(report), report.maps
+    body = [*findings(found, strings), _table(found), *remedies(found, report.potential)]
+    for line in [*head, ""]:
         console.print(line, soft_wrap=True)
-    console.print(*findings(found, strings), _table(found), *remedies(found, report.potential), sep="\n")
+    console.print(*body, sep="\n")
     if not found.groundable and horizon is None:
         console.print("Try it with --reward SCHEME, or --and FORMULA.")
     if report.listed:
         console.print()
-        maps = report.maps
         for number, mapping in enumerate(maps, 1):
             console.print(f"{number:>5}  {_map_text(mapping)}", soft_wrap=True)
         left = rough_difference(found.rough_count, Decimal(len(maps)))

@@ -24,7 +24,7 @@ from nrm.groundability.symmetry.group import SymmetryGroup, symmetry_group
 from nrm.groundability.symmetry.search import DEFAULT_WORK, Permutation, SymmetrySearch
 from nrm.groundability.verdicts import SymbolVerdict, all_verdicts, truths_in_orbits
 from nrm.machines import Alphabet, MachineLike, MooreMachine, as_machines
-from nrm.machines.guards import class_guard
+from nrm.machines.guards import class_text
 from nrm.machines.moore import amount_of_letters
 
 ShortcutKind = Literal["identity", "class", "symmetry"]
@@ -110,7 +110,7 @@ class Shortcuts:
         """Each class for people: the names of its letters, or where these are too many a guard that holds at them."""
         if not isinstance(self.machine.letters, LetterDiagram):
             return tuple(class_name(names) for names in self.classes)
-        return tuple(str(class_guard(self.machine, [number])) for number in range(self.machine.classes))
+        return tuple(class_text(self.machine, number) for number in range(self.machine.classes))
 
     @cached_property
     def truths(self) -> tuple[Truths, ...]:

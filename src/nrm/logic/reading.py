@@ -67,6 +67,9 @@ class Reader:
     advice: Callable[[str, int], str] | None = None
     """What else to say of an error in a text at a place: what the writer may have meant."""
 
+    means: Callable[[Any], bool] | None = None
+    """Whether what was read can be a task: a grammar may take more than that."""
+
     @cached_property
     def _lark(self) -> Lark:
         return Lark(self.grammar, parser="lalr", transformer=self.build())
@@ -100,10 +103,10 @@ class Reader:
     def understands(self, text: str) -> bool:
         """Whether a text is in this language."""
         try:
-            self.plain(text)
+            read = self.plain(text)
         except (LarkError, PlacedError, FormulaError):
             return False
-        return True
+        return self.means is None or self.means(read)
 
     def _check_brackets(self, text: str) -> None:
         depth = 0

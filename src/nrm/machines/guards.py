@@ -16,6 +16,9 @@ from nrm.logic.ltlf.formula import FALSE, TRUE, atom, both, either
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
 
+TOO_LONG = "(a guard too long to write out)"
+"""In the place of a guard, for people."""
+
 
 def guard(alphabet: Alphabet, letters: BoolArray) -> Formula:
     """A short formula that holds at exactly these letters. letters: (letters,)."""
@@ -56,13 +59,21 @@ def move_texts(machine: MooreMachine, state: int, most: int | None = None) -> li
     try:
         return [(target, str(guard)) for target, guard in moves(machine, state, most)]
     except LimitError:
-        return [(target, "(a guard too long to write out)") for target in machine.targets(state)[:most]]
+        return [(target, TOO_LONG) for target in machine.targets(state)[:most]]
 
 
 def class_guard(machine: MooreMachine, classes: Sequence[int]) -> Formula:
     """A short formula that holds at exactly the letters of some classes, where these are a diagram's."""
     assert isinstance(machine.letters, LetterDiagram)
     return _cubes_formula(machine.alphabet, cubes_of(machine.letters, classes))
+
+
+def class_text(machine: MooreMachine, number: int) -> str:
+    """The guard of a class for people: one that is too long to be written out is only said to be long."""
+    try:
+        return str(class_guard(machine, [number]))
+    except LimitError:
+        return TOO_LONG
 
 
 def _cubes_formula(alphabet: Alphabet, cubes: Sequence[Cube]) -> Formula:

@@ -87,7 +87,7 @@ def test_words_inside_names_are_not_operators() -> None:
     ("text", "position", "message"),
     [
         ("F (a & ", 7, "ends too early; expected a symbol"),
-        ("(a & b", 6, "expected an operator (&, |, ^, ->, <->, U, R, W, M) or ')'"),
+        ("(a & b", 6, "expected an operator (&, |, ^, ->, <->, U, R, W, M, S) or ')'"),
         ("a b", 2, "unexpected 'b'; expected an operator"),
         ("a & & b", 4, "unexpected '&'; expected a symbol"),
         ("a $ b", 2, "unexpected character '$'"),

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from lark import Token, Transformer
 
 from nrm.errors import FormulaError
-from nrm.logic.ltlf.formula import Formula, Op, atom, both, either, infix, prefix
+from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op, atom, both, either, infix, prefix
 from nrm.logic.ltlf.patterns import PatternArgument, apply_pattern
 from nrm.logic.reading import BOOLEAN_TERMINALS, PlacedError, Reader, symbol_name, whole_number
 
@@ -122,13 +122,25 @@ def builder(apply: Apply, refused: Mapping[Op, str]) -> Callable[[], Transformer
     return lambda: _Build(apply, refused)
 
 
+def looks_ahead_in_the_past(formula: Formula) -> bool:
+    """Whether a past operator stands over a future one, as in O F a, which no language here takes."""
+    ahead: set[Formula] = set()
+    for part in formula.postorder():
+        if part.op in FUTURE or any(arg in ahead for arg in part.args):
+            if part.op in PAST:
+                return True
+            ahead.add(part)
+    return False
+
+
 READER = Reader(
     "ltlf",
     GRAMMAR,
     builder(apply_pattern, {}),
     example="F a & G !b",
-    operand="true, false, '(' or a prefix operator (!, X, WX, F, G)",
-    operators="&, |, ^, ->, <->, U, R, W, M",
+    operand="true, false, '(' or a prefix operator (!, X, WX, F, G, Y, O, H)",
+    operators="&, |, ^, ->, <->, U, R, W, M, S",
+    means=lambda formula: not looks_ahead_in_the_past(formula),
 )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nrm.errors import NrmError, TaskFileError, unknown
+from nrm.errors import FormulaError, NrmError, TaskFileError, unknown
 from nrm.files import line_of, parse_toml, read_text, write_text
-from nrm.logic import DEFAULT_LOGIC, LANGUAGES, is_paper_task, named_formula, read_formula
+from nrm.logic import DEFAULT_LOGIC, LANGUAGES, Reading, is_paper_task, named_formula, read_formula
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.rewards import RewardScheme, scheme_named
@@ -117,11 +118,20 @@ def _task(data: dict[str, Any]) -> Task:
     text = _typed(data, "formula", str, "text")
     if text is None:
         raise _KeyError("formula", "the key 'formula' is missing (or 'task', for one of the paper's tasks)")
-    formula, logic = _guarded("formula", read_formula, text, logic)
+    formula, logic = _guarded("formula", _formula_of_file, text, logic)
     if alphabet is None:
         raise _KeyError("symbols", "the key 'symbols' is missing (or 'propositions', if several can hold at a step)")
     task: Task = _guarded("formula", Task, formula, alphabet, reward, name or named_formula(text, logic), logic)
     return task
+
+
+def _formula_of_file(text: str, logic: str) -> Reading:
+    """`read_formula`; errors name the key that says the language, and not the option."""
+    try:
+        return read_formula(text, logic)
+    except FormulaError as error:
+        written = re.sub(r"add --logic (\w+) \(.*?\)", r'write logic = "\1" in the file', str(error))
+        raise FormulaError(written) from None
 
 
 def _given(data: dict[str, Any], name: str) -> Task:
