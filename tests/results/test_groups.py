@@ -9,6 +9,7 @@ from nrm.machines import Task
 from nrm.machines.formats.task_file import task_toml
 from nrm.results import Group, Record, group_runs, method_named
 from nrm.results.groups import paper_task_of
+from nrm.results.records import setting_text
 from nrm.runs import choose_run
 from tests.results.synthetic import grid, record
 
@@ -65,6 +66,17 @@ def test_one_formula_under_two_names_is_one_task() -> None:
     (group,) = group_runs([one, other, record([0] * 3, seed=2)]).groups
     assert group.task == one.subject
     assert len(group.records) == 3
+
+
+def test_of_two_settings_the_default_is_the_usual_one_and_nothing_is_said_in_words() -> None:
+    plain = record([100] * 4, method="nrm")
+    taken = configured(record([0] * 4, method="nrm"), grounding={"initial": "/a/run"})
+    assert [group.variant for group in group_runs([taken, plain]).groups] == ["", "grounding.initial=/a/run"]
+    assert [setting_text(value) for value in (None, {}, {"size": 4, "noise": 0.1})] == [
+        "none",
+        "none",
+        "size 4, noise 0.1",
+    ]
 
 
 def test_runs_with_other_settings_are_kept_apart_and_named_after_them() -> None:

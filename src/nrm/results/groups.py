@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nrm.agents import METHODS, Method
 from nrm.envs import WORLDS
-from nrm.errors import ConfigError
+from nrm.errors import ConfigError, NrmError
 from nrm.logic import PAPER_TASKS, PaperTask
 from nrm.machines import Task
 from nrm.machines.formats.task_file import task_toml
-from nrm.results.records import Record
+from nrm.results.records import Record, setting_text
+from nrm.runs.sections import default_sections
 
 
 @dataclass(frozen=True)
@@ -129,10 +130,14 @@ def _variants(kinds: Sequence[Sequence[Record]]) -> list[str]:
     """What each kind of runs is called in its grid, with the settings in which it differs from most of that name."""
     names = [_usual(Counter(record.variant for record in runs)) for runs in kinds]
     values: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+    default: dict[tuple[str, str, str], str] = {}
+    defaults = {(runs[0].method, runs[0].config.world): _defaults(runs[0]) for runs in kinds}
     for runs, name in zip(kinds, names, strict=True):
         for setting, value in runs[0].settings.items():
             values[runs[0].world, name, setting][value] += len(runs)
-    usual = {key: _usual(counts) for key, counts in values.items()}
+            if defaults[runs[0].method, runs[0].config.world].get(setting) == value:
+                default[runs[0].world, name, setting] = value
+    usual = {key: _usual(counts, default.get(key)) for key, counts in values.items()}
     labels = []
     for runs, name in zip(kinds, names, strict=True):
         settings = runs[0].settings.items()
@@ -141,9 +146,23 @@ def _variants(kinds: Sequence[Sequence[Record]]) -> list[str]:
     return labels
 
 
-def _usual(counts: Counter[str]) -> str:
-    """The most common of some texts."""
-    return min(counts, key=lambda text: (-counts[text], text == "", text))
+def _usual(counts: Counter[str], default: str | None = None) -> str:
+    """The most common of some texts; of those that are as common, the default."""
+    return min(counts, key=lambda text: (-counts[text], text != default, text == "", text))
+
+
+def _defaults(record: Record) -> dict[str, str]:
+    """The settings that a run of the kind has where nobody changes any; none where its kind cannot be found."""
+    config = record.config
+    try:
+        sections = default_sections(config.world, config.method, config.algorithm, tasks=config.tasks)
+    except NrmError:
+        return {}
+    return {
+        f"{section}.{name}": setting_text(value)
+        for section, values in sections.items()
+        for name, value in asdict(values).items()
+    }
 
 
 def _each_once(runs: Sequence[Record], copies: dict[Path, str]) -> tuple[Record, ...]:

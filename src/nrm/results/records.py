@@ -100,7 +100,7 @@ class Record:
             plain = values if isinstance(values, Mapping) else asdict(values)
             # Plain values are those of a method or world that cannot be found any more.
             told = config.world_kind.titled if section == "world" and plain is not values else ()
-            settings |= {f"{section}.{name}": str(value) for name, value in plain.items() if name not in told}
+            settings |= {f"{section}.{name}": setting_text(value) for name, value in plain.items() if name not in told}
         return settings
 
     def last_return(self, last: int = 100) -> float:
@@ -250,3 +250,12 @@ def _object(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise FileError(f"{path} holds no JSON object")
     return data
+
+
+def setting_text(value: object) -> str:
+    """A setting as people read it: `none` for nothing, `size 4, noise 0.1` for arguments."""
+    if value is None or value == {}:
+        return "none"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return str(value)
