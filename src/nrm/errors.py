@@ -6,6 +6,7 @@ line prints the message and exits with status 2.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
@@ -152,7 +153,7 @@ def suggestion(unknown: str, known: Iterable[str]) -> str:
 def unknown(what: str, name: object, known: Iterable[str], where: str = "") -> str:
     """`"unknown layout 'flt'; did you mean 'flat'? (layouts: dict, flat)"`."""
     names = list(known)
-    plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    plural = f"{what[:-1]}ies" if re.search("[^aeiou]y$", what) else f"{what}s"
     return f"unknown {what} '{name}'{where}{suggestion(str(name), names)} ({plural}: {listing(names)})"
 
 
@@ -178,6 +179,11 @@ def listing(names: Iterable[str], most: int = 12) -> str:
     items = list(names)
     shown = ", ".join(items[:most])
     return shown if len(items) <= most else f"{shown}, … ({len(items)} in all)"
+
+
+def counted(number: int, what: str, ending: str = "s") -> str:
+    """`1 state`, `5 states`."""
+    return f"{number:,} {what}{'' if number == 1 else ending}"
 
 
 def _caret(text: str, position: int, width: int = 72) -> str:

@@ -87,3 +87,18 @@ def test_a_warning_is_told_once(nrm_command: Nrm, tmp_path: Path) -> None:
     )
     run = ("--task", "F(mail & F desk)", "--method", "rm", "--episodes", "3", "--quiet", "--out", str(tmp_path / "run"))
     assert nrm_command("train", *world, *run).err.count("nrm: warning: one step can satisfy") == 1
+
+
+def test_one_and_several(nrm_command: Nrm, tmp_path: Path) -> None:
+    path = tmp_path / "task.toml"
+    path.write_text('formla = "F a"\n')
+    assert "(keys: name, formula," in nrm_command("compile", "--file", str(path)).err
+    told = nrm_command("compile", "true", "--symbols", "a,b").out
+    assert "1 state, 1 letter class, minimal" in told
+    assert "1 state, 1 letter class\n" in nrm_command("explain", "true", "--symbols", "a,b").out
+    assert (
+        "1 state, 1 letter: wrote"
+        in nrm_command("compile", "true", "--symbols", "a", "--out", str(tmp_path / "m.json")).out
+    )
+    assert "treats both symbols alike" in nrm_command("shortcuts", "true", "--symbols", "a,b").out
+    assert "Only the true one of them renames propositions" in nrm_command("shortcuts", "F(a & !b)").out

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from nrm.cli.options import MachineOptions, Source, UsageError
-from nrm.errors import listing
+from nrm.errors import counted, listing
 from nrm.files import write_bytes
 from nrm.logic.ltlf.hints import LOOKS_BACK
 from nrm.machines import MooreMachine, machine_text, minimise, render, text_picture
@@ -46,7 +46,9 @@ class Compile(MachineOptions):
             sys.stdout.write(content.decode())
         else:
             write_bytes(self.out, content)
-            print(f"{machine.states} states, {amount_of_letters(machine.alphabet)} letters: wrote {self.out}")
+            letters = amount_of_letters(machine.alphabet)
+            ending = "" if letters == "1" else "s"
+            print(f"{counted(machine.states, 'state')}, {letters} letter{ending}: wrote {self.out}")
         return 0
 
     def _form_by_ending(self) -> Form:
@@ -70,7 +72,7 @@ def _content(source: Source, form: Form) -> bytes:
 
 def letters_of(machine: MooreMachine) -> str:
     """How many classes of letters there are, or how large the diagrams are that stand for them."""
-    return machine.extent.replace(" classes", " letter classes")
+    return machine.extent.replace(" class", " letter class")
 
 
 def summary(source: Source) -> str:
@@ -86,7 +88,7 @@ def summary(source: Source) -> str:
     lines = [
         f"{'file' if source.from_file else 'formula':<9} {source.title}",
         f"{what:<9} {listing(alphabet.symbols)}  ({kind})",
-        f"machine   {machine.states} states, {letters_of(machine)}, {size}",
+        f"machine   {counted(machine.states, 'state')}, {letters_of(machine)}, {size}",
         f"rewards   {scheme}: levels {listing([f'{level:.4g}' for level in machine.levels])}",
     ]
     if not machine.accepting.any():

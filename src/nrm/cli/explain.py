@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from nrm.aliases import Step
 from nrm.cli.compile import letters_of
 from nrm.cli.options import TaskOptions, UsageError
-from nrm.errors import FormulaError, LimitError, NrmWarning, listing
+from nrm.errors import FormulaError, LimitError, NrmWarning, counted, listing
 from nrm.explanations import Comparison, Explanation
 from nrm.groundability.formatting import findings
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, read_formula
@@ -84,7 +84,7 @@ def _print(told: Explanation) -> None:
         rows.append(("in words", told.words))
     rows.append(("pattern", told.pattern or "none that has a name"))
     rows += _traces(told)
-    rows.append(("machine", f"{machine.states} states, {letters_of(machine)}"))
+    rows.append(("machine", f"{counted(machine.states, 'state')}, {letters_of(machine)}"))
     rows.append(("symbols", _teaching(told)))
     for name, text in rows:
         print(textwrap.fill(text, 110, initial_indent=f"{name:<10}", subsequent_indent=" " * 10))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.cli.options import UsageError
-from nrm.errors import NrmError, listing
+from nrm.errors import NrmError, counted, listing
 from nrm.groundability import Diagnosis, diagnose, shortcuts
 from nrm.machines import Alphabet, MooreMachine, until_over
 from nrm.neural import (
@@ -84,7 +84,12 @@ class FitOutcome:
         if self.record is not None:
             lines += self._descended(self.record)
         if self.machine is not None:
-            lines.append(("machine", f"{self.machine.states} states, {self.machine.classes} letter classes"))
+            lines.append(
+                (
+                    "machine",
+                    f"{counted(self.machine.states, 'state')}, {counted(self.machine.classes, 'letter class', 'es')}",
+                )
+            )
         if self.inferred is not None:
             lines += self._merged(self.inferred)
         if self.verdict is not None:

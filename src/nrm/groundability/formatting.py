@@ -65,7 +65,8 @@ def findings(found: Shortcuts, strings: str = "every string") -> list[str]:
     if size == 1:
         return ["There is a single symbol, and nothing to confuse it with."]
     if found.teaches_nothing:
-        return [f"The task treats all {amount(size)} {letters} alike, so its rewards teach nothing about them."]
+        every = "both" if size == 2 else f"all {amount(size)}"
+        return [f"The task treats {every} {letters} alike, so its rewards teach nothing about them."]
     ways = f"Of the {amount(rough_power(size, size))} ways to read the {amount(size)} {letters},"
     if found.groundable:
         true = f"only the true one earns the same rewards on {strings}: rewards alone can teach the meaning of each."
@@ -90,7 +91,12 @@ def findings(found: Shortcuts, strings: str = "every string") -> list[str]:
             "symbols serve anything else."
         )
     if found.alphabet.is_free:
-        lines.append(f"{amount(found.renamings.count)} of them rename propositions.")
+        renaming = found.renamings.count
+        lines.append(
+            "Only the true one of them renames propositions: each to itself."
+            if renaming == 1
+            else f"{amount(renaming)} of them rename propositions."
+        )
     return lines
 
 

@@ -18,7 +18,7 @@ from nrm.automata.move_building import key_of
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.automata.moves import Moves, Moving
 from nrm.automata.tables import Letters
-from nrm.errors import MachineError
+from nrm.errors import MachineError, counted
 from nrm.machines.alphabet import Alphabet
 
 
@@ -221,16 +221,16 @@ class MooreMachine(Moving):
 
     def __repr__(self) -> str:
         return (
-            f"MooreMachine({self.states} states, {amount_of_letters(self.alphabet)} {self.alphabet.kind} letters "
-            f"in {self.extent}, levels {_short(self.levels.tolist())})"
+            f"MooreMachine({counted(self.states, 'state')}, {amount_of_letters(self.alphabet)} {self.alphabet.kind} "
+            f"letters in {self.extent}, levels {_short(self.levels.tolist())})"
         )
 
     @property
     def extent(self) -> str:
         """How large the moves are, for people: `5 classes`, or `diagrams of 104 nodes` where propositions are many."""
         if isinstance(self.moves, MoveDiagram):
-            return f"diagrams of {self.moves.nodes:,} nodes"
-        return f"{self.classes} classes"
+            return f"diagrams of {counted(self.moves.nodes, 'node')}"
+        return counted(self.classes, "class", "es")
 
 
 def amount_of_letters(alphabet: Alphabet) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from nrm.aliases import Symbol
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits, Table
-from nrm.errors import AlphabetError, MachineError, NrmWarning, listing, shorten
+from nrm.errors import AlphabetError, MachineError, NrmWarning, counted, listing, shorten
 from nrm.logic import (
     DEFAULT_LOGIC,
     LANGUAGES,
@@ -41,7 +41,7 @@ class GivenMachine:
 
     def brief(self) -> str:
         """A few words about it."""
-        return f"a machine of {self.machine.states} states over {listing(self.atoms(), 6)}"
+        return f"a machine of {counted(self.machine.states, 'state')} over {listing(self.atoms(), 6)}"
 
     def __str__(self) -> str:
         return self.brief()
