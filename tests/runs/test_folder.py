@@ -11,6 +11,7 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from nrm.files import TEMPORARY, remove_leftovers
 from nrm.runs import RunConfig, RunFolder, choose_run, train
 from nrm.runs.checkpoint import CHECKPOINT_VERSION, check_like
 from nrm.runs.lock import locked
+from nrm.tracking import MachineLearning
 
 torch.set_num_threads(1)
 
@@ -93,17 +95,21 @@ def test_symbols_and_machine_of_endless_observations_are_loaded_and_resumed(tmp_
     ]
     for stop in stops:
         trainer = folder.load()
-        learned = trainer.inference
-        assert learned is not None
-        assert not train(folder, trainer, interrupted=lambda stop=stop, learned=learned: stop(learned.state_dict()))
-    assert learned.state_dict()["book"]["grounder"]
+        assert trainer.inference is not None
+        assert not train(folder, trainer, interrupted=partial(_is_at, trainer.inference, stop))
+    assert trainer.inference is not None
+    assert trainer.inference.state_dict()["book"]["grounder"]
     assert train(folder, folder.load())
     assert (folder.path / "metrics.csv").read_text() == (whole.path / "metrics.csv").read_text()
-    one, other = (run.load().inference for run in (whole, folder))
-    assert one is not None
-    assert other is not None
-    assert one.versions == other.versions
+    learned, again = (run.load().inference for run in (whole, folder))
+    assert learned is not None
+    assert again is not None
+    assert learned.versions == again.versions
     assert evaluate(folder.load(), chosen.build_world(4), 4, 9, greedy=True).mean_return > 0
+
+
+def _is_at(learning: MachineLearning, stop: Callable[[dict[str, Any]], bool]) -> bool:
+    return stop(learning.state_dict())
 
 
 def test_a_saved_dict_may_be_ordered() -> None:
