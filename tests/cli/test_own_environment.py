@@ -121,7 +121,10 @@ def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> No
         (("--world", "mine:Corridor", "--task", "1"), "say with --symbols what these are"),
         (("--world", "mine:failing", *TASK), "mine:failing failed: RuntimeError: the simulator is not running"),
         (("--world", "mine:Corridor", "--world.kwargs.size"), "needs a value, such as --world.kwargs.size 8"),
-        (("--world", "mine:Corridor", *TASK, "--world.kwargs.colour", "red"), "unknown argument 'colour' (arguments: size, noise)"),
+        (
+            ("--world", "mine:Corridor", *TASK, "--world.kwargs.colour", "red"),
+            "unknown argument 'colour' (arguments: size, noise)",
+        ),
         (("--world", "mine:Pieces", *TASK, "--label", "mine:holds", *SYMBOLS), "gymnasium.wrappers:FlattenObservation"),
     ],
 )
