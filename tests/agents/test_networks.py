@@ -135,6 +135,20 @@ def test_pictures_of_letters_are_seen_cell_by_cell() -> None:
         assert int(changed.sum()) == 4
 
 
+def test_features_of_images_begin_uncorrelated_and_no_larger_than_a_grid_of_zeros_and_ones() -> None:
+    torch.manual_seed(0)
+    looks = torch.randint(0, 256, (5, 8, 8, 3), dtype=torch.uint8)
+    which = torch.randint(0, 5, (200, 2, 2))
+    images = looks[which].permute(0, 1, 3, 2, 4, 5).reshape(200, 16, 16, 3)
+    net = DynamicNetwork(Sight((16, 16, 3), images, True, cells=True), 6, DiscreteActions(4), NetworkConfig())
+    shown = net.encoder(images).view(200, -1, 4).transpose(1, 2).flatten(0, 1)
+    values = torch.linalg.eigvalsh(torch.cov(net.mixed(shown).T).detach())
+    assert float(values.sum()) == pytest.approx(0.5, abs=1e-3)
+    # Five looks differ in four directions: these are equally strong, up to what keeps faint ones from growing.
+    assert float(values[-4:].min()) > 0.9 * float(values[-1])
+    assert float(values[:-4].sum()) < 1e-3
+
+
 @pytest.mark.parametrize("method", ["rm", "rnn"])
 def test_what_acting_found_is_what_learning_would_find(method: str) -> None:
     small = {"world": {"size": 3, "letters": 3, "copies": 1, "steps": 5}, "tasks": {"count": 12}}

@@ -20,6 +20,9 @@ FILTERS = 16
 CHANNELS = 32
 FAINT = 1e-3
 """Spread of features, as a share of the largest, below which they are not made larger."""
+VARIANCE = 0.5
+"""Of all features of a place together, at first: that of a grid of zeros and ones half of whose cells are empty. With
+larger inputs the first steps of descent are too long."""
 READ = 64
 """Width of what memories that learn read."""
 
@@ -135,10 +138,10 @@ class DynamicNetwork(SharedTrunk):
 
 @torch.no_grad()
 def _whitening(encoder: nn.Module, sample: Tensor | None, channels: int) -> nn.Linear:
-    """A layer that, at first, makes features of a sample's places uncorrelated and of unit spread.
+    """A layer that, at first, makes features of a sample's places uncorrelated, and equally spread in all directions.
 
-    What most places show is then nothing, and each other thing a direction of its own, as in grids of zeros and ones.
-    Otherwise what things have in common drowns what tells them apart.
+    What most places show is then nothing, and each other thing a direction of its own, about as long as a one among
+    zeros. Otherwise what things have in common drowns what tells them apart.
     """
     layer = nn.Linear(channels, channels)
     if sample is None:
@@ -147,6 +150,7 @@ def _whitening(encoder: nn.Module, sample: Tensor | None, channels: int) -> nn.L
     centre = shown.mean(0)
     values, vectors = torch.linalg.eigh(torch.cov(shown.T))
     scales = (values.clamp(min=0) + FAINT * values[-1]).rsqrt()
+    scales *= (VARIANCE / (values * scales.square()).sum()).sqrt()
     weight = vectors @ torch.diag(scales) @ vectors.T
     layer.weight.copy_(weight)
     layer.bias.copy_(-weight @ centre)
