@@ -177,3 +177,12 @@ def test_a_finished_run_says_how_to_go_on_and_does(nrm_command: Nrm, tmp_path: P
     assert "belongs to a grid" in nrm_command("train", "--resume", str(run), "--episodes", "90").err
     both = nrm_command("train", "--task", "1", "--episodes", "5", "--steps", "5", "--out", str(tmp_path / "x"))
     assert "--episodes and --steps are given together" in both.err
+
+
+def test_a_run_in_which_no_episode_ends_says_so(nrm_command: Nrm, tmp_path: Path) -> None:
+    short = ("--task", "1", "--method", "rm", "--steps", "80", "--end", "limit", "--quiet")
+    done = nrm_command("train", *short, "--out", str(tmp_path / "run"))
+    assert done.status == 0
+    assert "no episode has ended yet" in done.out
+    assert f"nrm train --resume {tmp_path / 'run'} --steps 800" in done.out
+    assert "no episode has ended in its 80 steps" in nrm_command("report", str(tmp_path)).err

@@ -288,6 +288,10 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     how_many = f"{done} of {trainer.episodes} episodes"
     if trainer.most_steps is not None:
         how_many = f"{trainer.steps:,} of {trainer.most_steps:,} steps, {done:,} episodes"
+    if not done:
+        print(f"{how_many}; no episode has ended yet: train for longer, or make episodes shorter")
+        print(f"go on with: nrm train --resume {folder.path} --steps {10 * trainer.steps}")
+        return
     recent = min(done, 100)
     succeeded = sum(history.successes[-100:]) / max(recent, 1)
     print(f"{how_many}; mean return of the last {recent}: {history.mean_return():.1f}, success {succeeded:.0%}")

@@ -181,6 +181,12 @@ def read_records(folder: Path | str) -> tuple[list[Record], dict[Path, str]]:
         except Exception as error:  # modules from outside may raise anything
             problems[path] = str(error) or type(error).__name__
             continue
+        if record.done and not len(record.returns):  # means of nothing are no numbers
+            problems[path] = (
+                f"no episode has ended in its {record.reached:,} steps, so there is nothing to show; train for longer "
+                f"(nrm train --resume {path} --steps {10 * record.config.amount}), or make episodes shorter"
+            )
+            continue
         records.append(record)
         if record.note:
             problems[path] = record.note
