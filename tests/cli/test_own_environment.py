@@ -160,3 +160,33 @@ def test_a_grounder_from_another_run(nrm_command: Nrm, mine: Path) -> None:
         refused = nrm_command(*again, "three", *chosen)
         assert f"the symbols of a task that is given (nrm), not for '{method}'" in refused.err
     assert "holds no run" in nrm_command("train", *world, *TASK, "--grounder", "none", "--out", "four").err
+
+
+def test_continuous_actions_are_learned_with_ppo_whatever_makes_them_so(nrm_command: Nrm, mine: Path) -> None:
+    world = ("--world", "mine:Listed", "--label", "mine:holds", *SYMBOLS, *TASK, "--method", "rm", "--quiet")
+    for out, more, algorithm in (("a", (), "a2c"), ("b", ("--world.kwargs.continuous", "true"), "ppo")):
+        done = nrm_command("train", *world, *more, "--episodes", "20", "--out", out)
+        assert (done.status, done.err) == (0, "")
+        config = json.loads((mine / out / "config.json").read_text())
+        assert config["algorithm"] == algorithm
+        assert ("normalise_advantages" in config["settings"]["algorithm"]) == (algorithm == "ppo")
+        assert nrm_command("evaluate", out, "--episodes", "5").status == 0
+    changed = nrm_command(
+        "train", *world, *more, "--episodes", "20", "--out", "c", "--environments", "4", "--algorithm.epochs", "1"
+    )
+    assert changed.status == 0
+    assert json.loads((mine / "c" / "config.json").read_text())["settings"]["algorithm"]["epochs"] == 1
+    assert "--algorithm.epochs" in nrm_command("train", "--world", "mine:Listed", *more, "--help").out
+    assert "--algorithm.epochs" not in nrm_command("train", "--world", "mine:Listed", "--help").out
+    assert "--algorithm.steps" in nrm_command("train", "--world", "mine:failing", "--help").out
+
+
+def test_an_environment_without_an_end_is_trained_to_the_end(
+    nrm_command: Nrm, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nrm.envs.gym.guard.MOST_STEPS", 20)
+    run = ("--world", "mine:Endless", "--label", "mine:holds", *SYMBOLS, "--task", "F(mail & F desk) & F mail")
+    done = nrm_command("train", *run, "--end", "limit", "--method", "rm", "--episodes", "30", "--quiet", "--out", "run")
+    assert done.status == 0
+    assert done.err.count("mine:Endless has no TimeLimit, and an episode had not ended after 20 steps") == 1
+    assert "--world.steps 200" in done.err

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.cli.conftest import Nrm
-from tests.results.folders import run
+from tests.results.folders import many_run, run
 
 
 def test_a_report(nrm_command: Nrm, tmp_path: Path) -> None:
@@ -22,6 +22,14 @@ def test_a_report(nrm_command: Nrm, tmp_path: Path) -> None:
     elsewhere = nrm_command("report", str(tmp_path / "runs"), "--out", str(tmp_path / "x.html"), "--recorded", "0")
     assert elsewhere.status == 0
     assert (tmp_path / "x.html").exists()
+
+
+def test_families_are_counted_as_such(nrm_command: Nrm, tmp_path: Path) -> None:
+    many_run(tmp_path / "many", "rm")
+    said = ("report", str(tmp_path), "--recorded", "0")
+    assert nrm_command(*said).out.startswith("1 run, 1 family of tasks, 1 world: wrote ")
+    run(tmp_path / "one", "rm", 0)
+    assert nrm_command(*said).out.startswith("2 runs, 1 task, 1 family of tasks, 2 worlds: wrote ")
 
 
 def test_bad_input(nrm_command: Nrm, tmp_path: Path) -> None:

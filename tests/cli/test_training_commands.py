@@ -135,7 +135,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
         (["train", "--task", "1", "--episodes", "0", "--out", "x"], "episodes must be at least 1, not 0"),
         (["train", "--resume", "missing"], "holds no run"),
         (["train", "--resume", "x", "--task", "1"], "drop the other options"),
-        (["train", "--resume", "x", "--episodes", "9"], "drop the other options"),
+        (["train", "--resume", "x", "--episodes", "9"], "x holds no run"),
         (["evaluate", "missing"], "holds no run"),
         (["watch", "missing"], "holds no run"),
     ],
@@ -156,3 +156,33 @@ def test_bad_requests_of_a_run(nrm_command: Nrm, trained: Path) -> None:
     assert "holds another run already" in again.err
     assert "at least 1" in nrm_command("evaluate", str(trained), "--episodes", "0").err
     assert ".gif" in nrm_command("watch", str(trained), "--gif", "x.png").err
+
+
+def test_a_finished_run_says_how_to_go_on_and_does(nrm_command: Nrm, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert (
+        nrm_command("train", "--task", "1", "--method", "rm", "--episodes", "40", "--quiet", "--out", str(run)).status
+        == 0
+    )
+    again = nrm_command("train", "--resume", str(run), "--quiet")
+    assert again.status == 0
+    assert f"is done already; train it further with: nrm train --resume {run} --episodes 80" in again.out
+    longer = nrm_command("train", "--resume", str(run), "--episodes", "80", "--quiet")
+    assert longer.status == 0
+    assert "80 of 80 episodes" in longer.out
+    refused = nrm_command("train", "--resume", str(run), "--steps", "9000", "--quiet")
+    assert "the run counts episodes, not steps" in refused.err
+    assert "drop the other options" in nrm_command("train", "--resume", str(run), "--seed", "3").err
+    (run / "cell.json").write_text('{"variant": "", "done": true}')
+    assert "belongs to a grid" in nrm_command("train", "--resume", str(run), "--episodes", "90").err
+    both = nrm_command("train", "--task", "1", "--episodes", "5", "--steps", "5", "--out", str(tmp_path / "x"))
+    assert "--episodes and --steps are given together" in both.err
+
+
+def test_a_run_in_which_no_episode_ends_says_so(nrm_command: Nrm, tmp_path: Path) -> None:
+    short = ("--task", "1", "--method", "rm", "--steps", "80", "--end", "limit", "--quiet")
+    done = nrm_command("train", *short, "--out", str(tmp_path / "run"))
+    assert done.status == 0
+    assert "no episode has ended yet" in done.out
+    assert f"nrm train --resume {tmp_path / 'run'} --steps 800" in done.out
+    assert "no episode has ended in its 80 steps" in nrm_command("report", str(tmp_path)).err

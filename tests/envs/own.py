@@ -58,6 +58,37 @@ class Speaking(Corridor):
         return holds(None, {}, self)
 
 
+class Listed(Corridor):
+    """Shows the number of its place; actions may be continuous."""
+
+    def __init__(self, continuous: bool = False) -> None:
+        super().__init__()
+        self.observation_space: Any = spaces.Discrete(self.size + 1)
+        self.action_space: Any = spaces.Box(-1, 1, (1,)) if continuous else spaces.Discrete(2)
+
+    def step(self, action: Any) -> Any:
+        return super().step(int(np.asarray(action).flat[0] > 0))
+
+    def look(self) -> Any:
+        return self.place
+
+
+class Endless(Corridor):
+    """Has no end of its own."""
+
+    def step(self, action: int) -> Any:
+        observation, reward, _, _, info = super().step(action)
+        return observation, reward, False, False, info
+
+
+def limited(steps: int) -> gymnasium.Env[Any, Any]:
+    return gymnasium.wrappers.TimeLimit(Endless(), steps)
+
+
+def endless_with_task() -> gymnasium.Env[Any, Any]:
+    return nrm.TaskEnv(Endless(), nrm.compile("F(mail & F desk)", SYMBOLS), holds)
+
+
 def with_task() -> gymnasium.Env[Any, Any]:
     return nrm.TaskEnv(Corridor(), nrm.compile("F(mail & F desk)", SYMBOLS), holds)
 

@@ -195,12 +195,32 @@ def test_observations_outside_of_their_space_are_told() -> None:
         gym_world(own("Outside"), MACHINE, 1)
 
 
-def test_episodes_without_an_end_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nrm.envs.gym.guard.LONG", 5)
+@pytest.mark.parametrize("name", ["Endless", "endless_with_task"])
+def test_episodes_without_an_end_are_cut_off(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr("nrm.envs.gym.guard.MOST_STEPS", 5)
+    env = gym_env(own(name, label=OWN + "holds" if name == "Endless" else None), MACHINE)
+    for seed in range(2):
+        env.reset(seed=seed)
+        with pytest.warns(
+            NrmWarning, match=r"no TimeLimit, and an episode had not ended after 5 steps.*--world\.steps"
+        ):
+            ends = [env.step(0)[2:4] for _ in range(5)]
+        assert ends == [(False, False)] * 4 + [(False, True)]
+
+
+@pytest.mark.parametrize("config", [own("Endless", steps=7), own("limited", kwargs={"steps": 7})])
+def test_a_limit_that_somebody_set_is_the_limit(monkeypatch: pytest.MonkeyPatch, config: GymConfig) -> None:
+    monkeypatch.setattr("nrm.envs.gym.guard.MOST_STEPS", 5)
+    env = gym_env(config, MACHINE)
+    env.reset(seed=0)
+    assert [env.step(0)[3] for _ in range(7)] == [False] * 6 + [True]
+
+
+def test_an_environment_that_ends_by_itself_is_left_alone(recwarn: pytest.WarningsRecorder) -> None:
     env = gym_env(own("Corridor"), MACHINE)
     env.reset(seed=0)
-    with pytest.warns(NrmWarning, match=r"an episode has lasted 5 steps; set a limit with --world\.steps"):
-        _ = [env.step(0) for _ in range(5)]
+    assert [env.step(0)[3] for _ in range(30)] == [False] * 29 + [True]
+    assert not [one for one in recwarn if issubclass(one.category, NrmWarning)]
 
 
 def test_a_task_on_a_task_is_refused() -> None:

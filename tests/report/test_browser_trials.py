@@ -40,7 +40,7 @@ def opened(browser: Any, mixed: Page, tmp_path: Path) -> Iterator[Open]:
     found.page.context.close()
 
 
-def _trial(page: Page, task: str = "many tasks: reach") -> Json:
+def _trial(page: Page, task: str = "family reach") -> Json:
     return next(page.data["trials"][group["trial"]] for group in page.data["groups"] if group["task"] == task)
 
 
@@ -63,6 +63,11 @@ def test_many_tasks_and_one_have_tables_of_their_own(opened: Open) -> None:
     assert many.locator("tbody tr").count() == 4
     assert one.locator("tbody tr").count() == 1
     assert "IQM" in one.inner_text()
+    headings = [[cell.strip().lower() for cell in table.locator("th").all_inner_texts()] for table in (many, one)]
+    assert ["family" in names for names in headings] == [True, False]
+    assert ["task" in names for names in headings] == [False, True]
+    assert opened.page.locator("[data-filter=task] summary").inner_text() == "Task or family: all"
+    assert opened.page.locator("#closer-tools label", has_text="Task or family").count() == 1
     assert "2 families of tasks, 1 task" in opened.page.locator("#about").inner_text()
     labels = "charts => charts.map((chart) => [...chart.querySelectorAll('text')].at(-1).textContent)"
     assert opened.page.locator(".chart svg[role=img]").evaluate_all(labels) == ["steps", "steps", "episodes"]
@@ -70,7 +75,7 @@ def test_many_tasks_and_one_have_tables_of_their_own(opened: Open) -> None:
 
 def test_formulas_can_be_chosen_and_played(opened: Open, mixed: Page) -> None:
     page, trial = opened.page, _trial(mixed)
-    _choose(opened, "Task", "many tasks: reach")
+    _choose(opened, "Task", "family reach")
     assert page.locator("#formula").inner_text().startswith(ASKED)
     assert "never trained" in page.locator("#formula .badge").inner_text()
     states = page.locator(".machine .state").count()
@@ -85,7 +90,7 @@ def test_formulas_can_be_chosen_and_played(opened: Open, mixed: Page) -> None:
 
 def test_the_player_shows_what_is_read_and_the_view(opened: Open) -> None:
     page = opened.page
-    _choose(opened, "Task", "many tasks: reach")
+    _choose(opened, "Task", "family reach")
     page.locator("#player-tools select").first.select_option("1")
     # At the beginning a helps and c loses; then b helps next.
     cells = "cells => cells.map((cell) => cell.className.replace('view-cell', '').trim())"
@@ -101,7 +106,7 @@ def test_the_player_shows_what_is_read_and_the_view(opened: Open) -> None:
 
 def test_what_is_left_confusable_is_told(opened: Open) -> None:
     page = opened.page
-    _choose(opened, "Task", "many tasks: tasks.txt")
+    _choose(opened, "Task", "family tasks.txt")
     assert "cannot tell apart: {a, b}" in page.locator("#words").inner_text()
     assert opened.count("#words td.no") == 2
     assert page.locator("#formula .badge").inner_text() == "never trained"
@@ -115,6 +120,6 @@ def test_what_is_left_confusable_is_told(opened: Open) -> None:
 
 
 def test_symbols_over_time(opened: Open) -> None:
-    _choose(opened, "Task", "many tasks: reach")
+    _choose(opened, "Task", "family reach")
     assert opened.count("#words .mini path.line") == 1
     assert "Symbols over time" in opened.page.locator("#words").inner_text()

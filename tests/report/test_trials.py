@@ -119,7 +119,7 @@ def test_a_file_has_no_other_formulas(tmp_path: Path) -> None:
     assert [row["origin"] for row in trial["formulas"]] == ["trained", "trained"]
     (group,) = page.data["groups"]
     assert group["tried"]["mean"] is None
-    assert group["task"] == "many tasks: tasks.txt"
+    assert group["task"] == "family tasks.txt"
     assert "cannot tell apart: {a, b}" in " ".join(trial["words"]["sentences"])
     (tmp_path / "tasks.txt").unlink()
     assert build_report(tmp_path / "runs", recorded=0).data["trials"]  # the run keeps its tasks

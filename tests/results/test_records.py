@@ -105,3 +105,13 @@ def test_cost_adds_up_over_resumptions(tmp_path: Path) -> None:
     before = folder.cpu_seconds()
     train(folder, folder.load())
     assert folder.cpu_seconds() > before > 0
+
+
+def test_a_finished_run_in_which_no_episode_ended_is_named(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "short")
+    folder.begin(choose_run("1", "map", "rm", steps=80, end="limit"))
+    train(folder, folder.load())
+    records, problems = read_records(tmp_path)
+    assert records == []
+    assert "no episode has ended in its 80 steps" in problems[folder.path]
+    assert f"nrm train --resume {folder.path} --steps 800" in problems[folder.path]

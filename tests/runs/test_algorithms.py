@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
+from gymnasium import spaces
 
 from nrm.agents.a2c import A2CConfig
 from nrm.agents.ppo import PPOConfig
 from nrm.envs import WORLDS
+from nrm.envs.worlds import Spaces
 from nrm.runs import RunConfig, choose_run
-from nrm.runs.sections import algorithm_for
+from nrm.runs.algorithm_choice import CONTINUOUS, choose_algorithm, suited
+from nrm.sweeps.grid import Grid
 
 
 def test_the_kind_of_world_says_which_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert algorithm_for("map", "auto") == "a2c"
-    assert algorithm_for("map", "ppo") == "ppo"
+    assert choose_algorithm("map", "auto").name == "a2c"
+    assert choose_algorithm("map", "ppo").name == "ppo"
     kind = WORLDS["minecraft"]
     monkeypatch.setitem(WORLDS._values, "minecraft", replace(kind, algorithm="ppo"))
     config = choose_run("1", "map", "rm")
@@ -48,3 +54,65 @@ def test_what_was_chosen_is_saved() -> None:
     assert isinstance(data, dict)
     assert data["algorithm"] == "a2c"
     assert RunConfig.from_json(data) == config
+
+
+def _space(observation: spaces.Space[Any], action: spaces.Space[Any] | None = None) -> str:
+    return suited(Spaces(observation, action or spaces.Discrete(3))).name
+
+
+def test_spaces_say_which_algorithm_suits() -> None:
+    assert _space(spaces.Discrete(100)) == "a2c"
+    assert _space(spaces.Box(0, 9, (2,), np.int64)) == "a2c"  # the cells of a grid
+    assert (
+        _space(spaces.Dict(at=spaces.Discrete(9), has=spaces.MultiBinary(3), on=spaces.MultiDiscrete([2, 3]))) == "a2c"
+    )
+    assert _space(spaces.Discrete(100), spaces.Box(-1, 1, (1,))) == "ppo"
+    assert _space(spaces.Box(-1, 1, (2,))) == "ppo"
+    assert _space(spaces.Box(0, 255, (8, 8, 3), np.uint8)) == "ppo"
+    assert _space(spaces.Box(0, 99, (2,), np.int64)) == "ppo"
+    assert _space(spaces.Dict(bits=spaces.MultiBinary(5000))) == "ppo"
+    assert _space(spaces.Dict(at=spaces.Discrete(9), seen=spaces.Box(-1, 1, (2,)))) == "ppo"
+
+
+def test_an_own_environment_is_asked_for_its_spaces_as_it_is_made() -> None:
+    task = "F(mail & X F desk)"
+    listed = choose_run(task, "tests.envs.own:Listed", "rm", settings={"world": {"label": "tests.envs.own:holds"}})
+    assert (listed.algorithm, listed.environments) == ("a2c", 16)
+    free = choose_run(task, "tests.envs.own:Listed", "rm", settings={"world": {"kwargs": {"continuous": True}}})
+    assert (free.algorithm, free.environments) == ("ppo", 64)
+    assert free.settings["algorithm"] == replace(PPOConfig(), **CONTINUOUS)
+    assert RunConfig.from_json(free.to_json()) == free
+    named = choose_run(
+        task, "tests.envs.own:Listed", "rm", algorithm="ppo", settings={"world": {"kwargs": {"continuous": True}}}
+    )
+    assert named.settings["algorithm"] == PPOConfig()  # who names it gets it as it is
+
+
+def test_saved_runs_make_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = choose_run("F(mail & X F desk)", "tests.envs.own:Listed", "rm").to_json()
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("an environment was made")
+
+    monkeypatch.setattr("nrm.envs.gym.kind.make_env", refuse)
+    assert RunConfig.from_json(saved).algorithm == "a2c"
+
+
+def test_a_grid_makes_one_environment_to_choose_for_all_of_its_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, asked = WORLDS["gym"], []
+    assert kind.spaces is not None
+
+    def ask(config: Any) -> Spaces:
+        asked.append(config)
+        return found(config)
+
+    found = kind.spaces
+    monkeypatch.setitem(WORLDS._values, "gym", replace(kind, spaces=ask))
+    settings = {"world": {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}}
+    variants = {"listed": {}, "free": {"world": {"kwargs": {"continuous": True}}}}
+    grid = Grid(("F mail",), ("tests.envs.own:Listed",), ("rm", "none"), (0, 1), settings=settings, variants=variants)
+    assert Counter((cell.variant, cell.config.algorithm) for cell in grid.cells) == {
+        ("listed", "a2c"): 4,
+        ("free", "ppo"): 4,
+    }
+    assert len(asked) == 2

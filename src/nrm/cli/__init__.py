@@ -24,7 +24,8 @@ from nrm.cli.reproduce import Reproduce
 from nrm.cli.shortcuts import Shortcuts
 from nrm.cli.sweep import Sweep
 from nrm.cli.tasks import Tasks
-from nrm.cli.train import Train, plain_arguments, train_command
+from nrm.cli.train import Train
+from nrm.cli.train_arguments import plain_arguments, train_command
 from nrm.cli.watch import Watch
 from nrm.errors import NrmError, NrmWarning
 

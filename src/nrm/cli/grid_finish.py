@@ -76,10 +76,11 @@ def _write_report(out: Path) -> None:
 def _print_table(rows: list[ResultRow]) -> None:
     """The most telling columns; results.md and results.csv have more."""
     from nrm.results import method_named
+    from nrm.results.groups import subject_word
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("world", no_wrap=True)
-    table.add_column("task", min_width=14, overflow="fold")
+    table.add_column(subject_word(row.group for row in rows), min_width=14, overflow="fold")
     table.add_column("method", no_wrap=True)
     for heading in ("runs", "last 100", "success", "area", "grounding", "CPU s"):
         table.add_column(heading, justify="right", no_wrap=True)

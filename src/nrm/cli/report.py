@@ -11,6 +11,7 @@ import tyro
 from rich.console import Console
 
 from nrm.cli.options import UsageError
+from nrm.errors import counted
 
 if TYPE_CHECKING:
     from nrm.report import Page
@@ -68,9 +69,12 @@ class Report:
 
 
 def _contents(page: Page) -> str:
-    worlds = len({group["world"] for group in page.data["groups"]})
-    parts = ((page.runs, "run"), (len(page.data["tasks"]), "task"), (worlds, "world"))
-    return ", ".join(f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in parts)
+    groups = page.data["groups"]
+    tasks, families = ({group["task"] for group in groups if group["many"] == many} for many in (False, True))
+    parts = [counted(page.runs, "run")]
+    parts += [counted(len(tasks), "task")] if tasks else []
+    parts += [f"{len(families):,} {'family' if len(families) == 1 else 'families'} of tasks"] if families else []
+    return ", ".join([*parts, counted(len({group["world"] for group in groups}), "world")])
 
 
 def _say_notes(page: Page) -> None:

@@ -6,13 +6,12 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, make_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -27,9 +26,6 @@ from nrm.machines.alphabet import split_names
 if TYPE_CHECKING:
     from nrm.agents import Trainer
     from nrm.runs import RunConfig, RunFolder
-
-_CHOOSERS = ("world", "method", "algorithm", "preset", "tasks")
-"""Options that decide which settings there are."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +68,12 @@ class Train:
     """What the policy sees of the task: its state, or which symbols help and which hurt from there (task; always so
     with --tasks). The same as --network.view."""
     algorithm: str = "auto"
-    """How the agent learns: a2c, ppo, module:name, or auto, which goes by the kind of world."""
-    episodes: int = 10_000
-    """How many episodes to train for."""
+    """How the agent learns: a2c, ppo, module:name, or auto, which goes by the world. In one of yours that is ppo where
+    actions are continuous or observations hardly come again, else a2c."""
+    episodes: int | None = None
+    """How many episodes to train for: 10,000, unless something else is said. With --resume: in the end."""
     steps: int | None = None
-    """How many steps of all environments together to train for, in place of episodes."""
+    """How many steps of all environments together to train for, in place of episodes. With --resume: in the end."""
     environments: int | None = None
     """Environments that step side by side; the preset or the algorithm says otherwise."""
     seed: int = 0
@@ -89,7 +86,7 @@ class Train:
     """When the task ends an episode: outcome (when it is done or lost), absorbing (where no symbol changes anything any
     more), or limit (at the limit of steps only, for tasks such as G(pickaxe -> F gem))."""
     resume: Path | None = None
-    """Go on with the run in this folder."""
+    """Go on with the run in this folder; with --episodes or --steps, further than it was made for."""
     quiet: bool = False
     """No progress bar."""
 
@@ -105,10 +102,7 @@ class Train:
         # The networks are small: more threads only get into each other's way.
         torch.set_num_threads(1)
         if self.resume is not None:
-            if self != type(self)(resume=self.resume, quiet=self.quiet):
-                raise UsageError("--resume goes on with the run as it was begun; drop the other options")
-            folder = RunFolder(self.resume)
-            folder.config()
+            folder = self._resumed(self.resume)
         else:
             if self.out is None:
                 raise UsageError("say where the run goes: --out DIR")
@@ -135,15 +129,36 @@ class Train:
                 )
         with locked(folder.path):
             remove_leftovers(folder.path)
+            if self.resume is not None:
+                folder.extend(self.episodes, self.steps)
             trainer = folder.load()
             if trainer.done:
                 folder.save(trainer)  # metrics that were lost or damaged are written again
-                print(f"the run in {folder.path} is done already")
+                print(f"the run in {folder.path} is done already; {_way_on(folder)}")
             else:
                 with interrupt_flag() as interrupted, _progress(trainer, self.quiet) as progress:
                     train(folder, trainer, progress=progress, interrupted=interrupted)
         _summarise(trainer, folder)
         return 0 if trainer.done else 130
+
+    def _resumed(self, path: Path) -> RunFolder:
+        """The folder of a run to go on with, once the options are seen to ask for nothing else."""
+        from nrm.runs import RunFolder
+        from nrm.sweeps.cells import CELL_FILE
+
+        if self != type(self)(resume=path, quiet=self.quiet, episodes=self.episodes, steps=self.steps):
+            raise UsageError(
+                "--resume goes on with the run as it was begun; drop the other options (--episodes and --steps may say "
+                "that it shall be longer)"
+            )
+        folder = RunFolder(path)
+        folder.config()
+        if (self.episodes, self.steps) != (None, None) and (path / CELL_FILE).exists():
+            raise UsageError(
+                f"{path} belongs to a grid, whose runs are as long as its file says; copy the folder elsewhere without "
+                f"{CELL_FILE} to train this one further"
+            )
+        return folder
 
     @property
     def _method(self) -> str:
@@ -151,7 +166,10 @@ class Train:
 
     def _config(self) -> RunConfig:
         from nrm.runs import choose_run
+        from nrm.runs.config import EPISODES
 
+        if self.episodes is not None and self.steps is not None:
+            raise UsageError("--episodes and --steps are given together; training is as long as one of them says")
         if self.task is not None and self.machine is not None:
             raise UsageError("--task and --machine are given together; give one of them")
         if self.machine is not None and not is_machine_file(self.machine):
@@ -166,7 +184,7 @@ class Train:
             self.seed,
             algorithm=self.algorithm,
             preset_name=self.preset,
-            episodes=self.episodes,
+            episodes=EPISODES if self.episodes is None else self.episodes,
             environments=self.environments,
             end=self.end,
             sections=self._sections(),
@@ -209,39 +227,6 @@ class Train:
         return given
 
 
-KWARGS = "--world.kwargs."
-
-
-def plain_arguments(arguments: Sequence[str]) -> list[str]:
-    """Arguments as the parser knows them, from two friendlier ways to write some.
-
-    `--world.kwargs.size 8` becomes a part of `--world.kwargs size 8 …`, and `--grounding.learn false` a flag.
-    """
-    plain: list[str] = []
-    pairs: list[str] = []
-    rest = list(arguments)
-    while rest:
-        argument = rest.pop(0)
-        name, equals, value = argument.partition("=")
-        following = value if equals else rest[0] if rest else ""
-        if argument.startswith(KWARGS):
-            if not following or following.startswith("--") or name == KWARGS:
-                raise UsageError(f"{argument} needs a value, such as {KWARGS}size 8")
-            pairs += [
-                name.removeprefix(KWARGS),
-                following.capitalize() if following in ("true", "false") else following,
-            ]
-        elif name.startswith("--") and "." in name and following.lower() in ("true", "false"):
-            section, _, setting = name.rpartition(".")
-            plain.append(name if following.lower() == "true" else f"{section}.no-{setting}")
-        else:
-            plain.append(argument)
-            continue
-        if not equals:
-            rest.pop(0)
-    return [*plain, *(["--world.kwargs", *pairs] if pairs else [])]
-
-
 def method_for(unknown: str) -> str:
     """The name of the method that learns what is unknown."""
     from nrm.agents import METHODS
@@ -250,37 +235,6 @@ def method_for(unknown: str) -> str:
     if unknown not in able:
         raise UsageError(f"--unknown is {listing(able)}, not '{unknown}'{suggestion(unknown, able)}")
     return able[unknown]
-
-
-def train_command(arguments: Sequence[str]) -> type[Train]:
-    """`Train` with the settings of the world, method, algorithm and preset that the arguments name, by section."""
-    from nrm.runs.sections import default_sections, unknown_section
-
-    named: dict[str, Any] = {name: getattr(Train, name) for name in _CHOOSERS}
-    given, unknown = None, None
-    for place, argument in enumerate(arguments):
-        name, equals, value = argument.removeprefix("--").partition("=")
-        if name in named and argument.startswith("--"):
-            named[name] = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
-            given = named[name] if name == "method" else given
-        elif name == "unknown" and argument.startswith("--"):
-            unknown = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
-    if unknown is not None:
-        named["method"] = method_for(unknown)
-        if given not in (None, named["method"]):
-            raise UsageError(f"--unknown {unknown} is the method '{named['method']}', not '{given}'; give one of them")
-    sections = default_sections(*(named[name] for name in _CHOOSERS))
-    for argument in arguments:
-        section, dot, _ = argument.removeprefix("--").partition(".")
-        if argument.startswith("--") and dot and section not in sections and section.isidentifier():
-            raise UsageError(f"{argument}: {unknown_section(section, sections)}")
-    columns = [
-        (f"{name}_section", Annotated[type(section), tyro.conf.arg(name=name)], field(default=section))
-        for name, section in sections.items()
-    ]
-    made = make_dataclass("Train", columns, bases=(Train,), frozen=True)
-    made.__doc__ = Train.__doc__
-    return made
 
 
 @contextmanager
@@ -319,12 +273,25 @@ def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], Non
         yield show
 
 
+def _way_on(folder: RunFolder) -> str:
+    """How more can be learned from a run that is at its end."""
+    config = folder.config()
+    return (
+        f"train it further with: nrm train --resume {folder.path} --{config.unit} {2 * config.amount}\n"
+        "(what changes in the course of training, such as PPO's step size, then goes on as in a run of that length)"
+    )
+
+
 def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     history = trainer.history
     done = len(history.returns)
     how_many = f"{done} of {trainer.episodes} episodes"
     if trainer.most_steps is not None:
         how_many = f"{trainer.steps:,} of {trainer.most_steps:,} steps, {done:,} episodes"
+    if not done:
+        print(f"{how_many}; no episode has ended yet: train for longer, or make episodes shorter")
+        print(f"go on with: nrm train --resume {folder.path} --steps {10 * trainer.steps}")
+        return
     recent = min(done, 100)
     succeeded = sum(history.successes[-100:]) / max(recent, 1)
     print(f"{how_many}; mean return of the last {recent}: {history.mean_return():.1f}, success {succeeded:.0%}")

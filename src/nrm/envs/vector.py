@@ -24,6 +24,9 @@ from nrm.machines import MooreMachine, TaskPool
 from nrm.parts import Parts
 
 AnyEnv = gymnasium.Env[Any, Any]
+CHOICES = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
+ALONE = "observation"
+"""The name of the only part of an observation that is a choice and no `Dict`."""
 VECTOR_STATE_VERSION = 3
 
 
@@ -34,8 +37,8 @@ class VectorWorld:
     `state_dict` can go on exactly) and `SAME_STEP` (which has no `state_dict`). `NEXT_STEP`, Gymnasium's default, is
     refused: it spends a step on every reset, whose action counts for nothing. `VectorWorld.of` makes the right kind.
 
-    Observations are boxes or numbers (`Box`, `Discrete`), or a `Dict` of such, whose entries become one row of numbers
-    (`parts`). Actions are `Discrete`, `MultiDiscrete`, `MultiBinary` or `Box`.
+    Observations are a `Box`, choices (`Discrete`, `MultiDiscrete`, `MultiBinary`), or a `Dict` of such; choices and
+    entries of a `Dict` become one row of numbers (`parts`). Actions are choices or a `Box`.
     """
 
     frames: Tensor | None = None
@@ -51,12 +54,14 @@ class VectorWorld:
             )
         observation, action = vector.single_observation_space, vector.single_action_space
         self.actions = action_space(action)
-        if not isinstance(observation, (spaces.Box, spaces.Discrete, spaces.Dict)):
+        if not isinstance(observation, (spaces.Box, *CHOICES, spaces.Dict)):
             raise WorldError(
                 f"observations must be a Box, Discrete or Dict, not {observation}; {wrapper_for(observation)}"
             )
-        self.parts = Parts.of(observation) if isinstance(observation, spaces.Dict) else None
-        """What rows hold, where observations are a `Dict`."""
+        self._alone = isinstance(observation, CHOICES)
+        together = spaces.Dict({ALONE: observation}) if self._alone else observation
+        self.parts = Parts.of(together) if isinstance(together, spaces.Dict) else None
+        """What rows hold, where observations are a `Dict`, or choices, which networks read one-hot like its entries."""
         # Its type says that a seed is one number; all vector environments take a list as well.
         self.vector: Any = vector
         self.machine = _machine(vector)
@@ -212,7 +217,9 @@ class VectorWorld:
 
     def _tensor(self, observation: Any) -> Tensor:
         """A copy, because vector environments may write into what they gave."""
-        return torch.from_numpy(np.array(observation) if self.parts is None else self.parts.join(observation))
+        if self.parts is None:
+            return torch.from_numpy(np.array(observation))
+        return torch.from_numpy(self.parts.join({ALONE: observation} if self._alone else observation))
 
     def _check_finite(self, observed: Tensor, place: str | None = None) -> None:
         """Raise where an environment shows NaN or infinity, which networks would pass on; `place`: if not this step."""

@@ -45,6 +45,13 @@ class TaskSpace(NamedTuple):
     """What can happen at a step: symbols, or several propositions at once."""
 
 
+class Spaces(NamedTuple):
+    """What agents see and do in a world, as Gymnasium's spaces."""
+
+    observation: gymnasium.Space[Any]
+    action: gymnasium.Space[Any]
+
+
 class WithoutMemory(NamedTuple):
     """Expected returns of the best policies that remember nothing."""
 
@@ -78,6 +85,9 @@ class WorldKind:
     """The fields that the title tells already."""
     algorithm: str | Callable[[Any], str] = "a2c"
     """The name of the algorithm that agents learn with there, unless told otherwise; or from a configuration to it."""
+    spaces: Callable[[Any], Spaces] | None = None
+    """From a configuration to the spaces of an environment, for kinds that know them only once one is made: they then
+    say which algorithm suits, in place of `algorithm`."""
     tasks: Callable[[Any], TaskSpace] | None = None
     """From a configuration to what many tasks there speak of; `build` then takes a `TaskPool` in place of a machine.
     None for kinds whose worlds have one task."""

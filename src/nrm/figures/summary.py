@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from nrm.figures.curves import Named
 from nrm.figures.series import Runs, Series, count_note
 from nrm.figures.style import BLACK, legend_above, name_axes, new_figure, plain, title
 from nrm.results import Group, Record
+from nrm.results.groups import subject_word
 from nrm.results.statistics import Interval, Strata, iqm, performance_profile, probability_of_improvement
 
 if TYPE_CHECKING:
@@ -81,8 +82,8 @@ def _improvements(panel: Axes, runs: Runs, world: str, score: str, seed: int) ->
     _name_rows(panel, _labels(runs, world, True))
     panel.axvline(0.5, color=BLACK, linewidth=0.8, linestyle=(0, (4, 2)))
     panel.set_xlim(-0.03, 1.03)
-    numbers = sorted({len(tasks) for _, _, tasks in _pairs(runs, world)})
-    return f"over {_span(numbers)} in common"
+    pairs = [tasks for _, _, tasks in _pairs(runs, world)]
+    return f"over {_span(pairs)} in common"
 
 
 def _profiles(panel: Axes, runs: Runs, world: str, score: str, seed: int) -> str:
@@ -110,8 +111,8 @@ def _comparable(runs: Runs, world: str, score: str) -> tuple[list[tuple[Series, 
         found.append((series, _strata(runs, own, series, score)))
     note = count_note([(series.label, sum(map(len, strata))) for series, strata in found])
     if not common:
-        return found, f"tasks differ; {note}"
-    return found, f"{_span([len(common)])}{' in common' if len(common) < len(tasks) else ''}; {note}"
+        return found, f"{_plural(subject_word(tasks))} differ; {note}"
+    return found, f"{_span([common])}{' in common' if len(common) < len(tasks) else ''}; {note}"
 
 
 def _strata(runs: Runs, tasks: list[Group], series: Series, score: str) -> Strata:
@@ -153,7 +154,14 @@ def _name_rows(panel: Axes, labels: list[str]) -> None:
     panel.set_ylim(len(labels) - 0.4, -0.6)
 
 
-def _span(numbers: list[int]) -> str:
+def _span(parts: Sequence[Sequence[Group]]) -> str:
+    """How many tasks, or families of them, some lists have: `3 tasks`, `1 to 2 families`."""
+    numbers = sorted({len(tasks) for tasks in parts})
+    word = subject_word(task for tasks in parts for task in tasks)
     if len(numbers) > 1:
-        return f"{numbers[0]} to {numbers[-1]} tasks"
-    return f"{numbers[0]} {'task' if numbers[0] == 1 else 'tasks'}"
+        return f"{numbers[0]} to {numbers[-1]} {_plural(word)}"
+    return f"{numbers[0]} {word if numbers[0] == 1 else _plural(word)}"
+
+
+def _plural(word: str) -> str:
+    return word.replace("task", "tasks").replace("family", "families")

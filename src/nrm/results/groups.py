@@ -16,7 +16,7 @@ from nrm.errors import ConfigError, NrmError
 from nrm.logic import PAPER_TASKS, PaperTask
 from nrm.machines import Task
 from nrm.machines.formats.task_file import task_toml
-from nrm.results.records import Record, setting_text
+from nrm.results.records import NEVER, Record, setting_text
 from nrm.runs.sections import default_sections
 
 
@@ -27,7 +27,7 @@ class Group:
     world: str
     """The world's title."""
     task: str
-    """The task's name; different tasks have different ones here."""
+    """The task's name, or the family of many tasks; different tasks have different ones here."""
     method: str
     variant: str
     """What is special about the settings: what a grid calls them, and those that are unusual; empty for none."""
@@ -71,6 +71,11 @@ def group_runs(records: Iterable[Record]) -> Grouping:
         name = names[_content(runs[0])]
         groups.append(Group(runs[0].world, name, runs[0].method, variant, _each_once(runs, copies)))
     return Grouping(tuple(sorted(groups, key=_order)), copies)
+
+
+def subject_word(groups: Iterable[Group]) -> str:
+    """What the names of what groups are about are names of, for headings: of a task, or of a family of many."""
+    return " or ".join("family" if many else "task" for many in sorted({group.many for group in groups})) or "task"
 
 
 def method_named(name: str) -> Method:
@@ -158,11 +163,12 @@ def _defaults(record: Record) -> dict[str, str]:
         sections = default_sections(config.world, config.method, config.algorithm, tasks=config.tasks)
     except NrmError:
         return {}
-    return {
+    plain = {
         f"{section}.{name}": setting_text(value)
         for section, values in sections.items()
         for name, value in asdict(values).items()
     }
+    return {"extended": NEVER, **plain}
 
 
 def _each_once(runs: Sequence[Record], copies: dict[Path, str]) -> tuple[Record, ...]:

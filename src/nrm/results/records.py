@@ -25,6 +25,9 @@ from nrm.runs.folder import Column, RunFolder
 ACCURACIES = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
 """Columns of grounding.csv. The last one is NaN where a task has too many symmetries to look at."""
 
+NEVER = "no"
+"""The setting `extended` of runs that were not trained further than they were made for."""
+
 
 @dataclass(frozen=True, eq=False)
 class Record:
@@ -82,7 +85,7 @@ class Record:
         """What the run is about, in a few words: the task's name, or the family of its tasks."""
         if self.task is not None:
             return self.task.name
-        return f"many tasks: {self.family}"
+        return f"family {self.family}"
 
     @property
     def family(self) -> str:
@@ -96,6 +99,7 @@ class Record:
         config = self.config
         names = ("world", "algorithm", "environments", "end", config.unit)
         settings = {name: str(getattr(config, name)) for name in names}
+        settings["extended"] = ", ".join(map(str, config.extended)) or NEVER
         for section, values in config.settings.items():
             plain = values if isinstance(values, Mapping) else asdict(values)
             # Plain values are those of a method or world that cannot be found any more.
@@ -176,6 +180,12 @@ def read_records(folder: Path | str) -> tuple[list[Record], dict[Path, str]]:
             record = read_record(path)
         except Exception as error:  # modules from outside may raise anything
             problems[path] = str(error) or type(error).__name__
+            continue
+        if record.done and not len(record.returns):  # means of nothing are no numbers
+            problems[path] = (
+                f"no episode has ended in its {record.reached:,} steps, so there is nothing to show; train for longer "
+                f"(nrm train --resume {path} --steps {10 * record.config.amount}), or make episodes shorter"
+            )
             continue
         records.append(record)
         if record.note:

@@ -18,18 +18,21 @@ from nrm.families import PoolConfig, draw_pool
 from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskPool, is_machine_file, task_of_machine_file
 from nrm.machines.alphabet import alphabet_of
 from nrm.machines.formats.task_file import task_from_toml, task_toml
+from nrm.runs.algorithm_choice import choose_algorithm
 from nrm.runs.sections import (
     Changes,
     Sections,
-    algorithm_for,
     changed,
     default_sections,
     many_preset,
     preset,
     read_section,
+    world_section,
 )
 
 CONFIG_VERSION = 2
+EPISODES = 10_000
+"""How long training takes where nobody says."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class RunConfig:
     """The family that many tasks are drawn from: a name, file:PATH, module:name; None for one task."""
     steps: int | None = None
     """How many steps of all environments to train for, in place of episodes."""
+    extended: tuple[int, ...] = ()
+    """The lengths that it was made for before it was trained further, in the same unit."""
 
     def __post_init__(self) -> None:
         for name, least in (("episodes", 1), ("environments", 1), ("seed", 0), ("steps", 1)):
@@ -191,7 +196,8 @@ class RunConfig:
 
     def to_json(self) -> Json:
         """The configuration as JSON values."""
-        plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "settings"}
+        apart = ("settings",) if self.extended else ("settings", "extended")
+        plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in apart}
         settings = {name: asdict(section) for name, section in self.settings.items()}
         return {"version": CONFIG_VERSION, **plain, "settings": settings}
 
@@ -223,7 +229,7 @@ def choose_run(
     *,
     algorithm: str = "auto",
     preset_name: str = "default",
-    episodes: int = 10_000,
+    episodes: int = EPISODES,
     environments: int | None = None,
     end: End = "outcome",
     settings: Changes | None = None,
@@ -235,13 +241,15 @@ def choose_run(
 
     A task is a paper task, a formula over the world's symbols, a task file or a machine file. Without a
     task, it is the world's own, where there is a ready one. `settings`: changes of the preset's, by section;
-    `sections`: the settings themselves, where somebody has made them already. `algorithm`: auto is the kind of world's.
+    `sections`: the settings themselves, where somebody has made them already. `algorithm`: auto suits the world.
     `tasks`: a family of tasks in place of one task; `steps`: how long to train, in place of episodes.
     """
+    changes = settings or {}
+    place = world_section(world, changes) if sections is None else sections["world"]
+    chosen = choose_algorithm(world, algorithm, tasks, place)
     if sections is None:
-        sections = changed(default_sections(world, method, algorithm, preset_name, tasks), settings or {})
+        sections = changed(default_sections(world, method, chosen, preset_name, tasks), changes)
     kind, _ = find_world(world)
-    algorithm = algorithm_for(world, algorithm, tasks)
     if tasks is not None and task is not None:
         raise ConfigError(f"a task ({task}) and a family of tasks ({tasks}) are given together; give one of them")
     text = ""
@@ -251,8 +259,8 @@ def choose_run(
     if count is None:
         count = many_preset(world).environments if tasks is not None else None
     if count is None:
-        count = ALGORITHMS[algorithm].environments
-    return RunConfig(text, world, method, algorithm, episodes, count, seed, end, sections, tasks, steps)
+        count = ALGORITHMS[chosen.name].environments
+    return RunConfig(text, world, method, chosen.name, episodes, count, seed, end, sections, tasks, steps)
 
 
 def _task(text: str | None, kind: WorldKind, world: Any) -> Task:

@@ -29,6 +29,7 @@ from nrm.files import csv_text, read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
 from nrm.runs.config import RunConfig
+from nrm.runs.extension import extended
 from nrm.runs.kept_tasks import check_teaching, keep_tasks, kept_tasks
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.runs.tensorboard import EventLog
@@ -97,6 +98,18 @@ class RunFolder:
             raise ConfigError(f"{path}: {error}; {self.way_out}") from None
         except FileError as error:
             raise FileError(f"{error}; {self.way_out}") from None
+
+    def extend(self, episodes: int | None = None, steps: int | None = None) -> None:
+        """Let the run go on to more episodes or steps than it was made for; see `nrm.runs.extension`."""
+        before = self.config()
+        longer = extended(before, episodes, steps)
+        if longer != before:
+            if parted := getattr(before.build_world(1), "unrepeatable", ""):
+                raise ConfigError(
+                    f"the run in {self.path} cannot be trained further: its environment cannot be seeded (two episodes "
+                    f"from one seed part at {parted}), so it cannot be brought back to where it was"
+                )
+            write_json(self.path / "config.json", longer.to_json())
 
     @property
     def way_out(self) -> str:

@@ -16,6 +16,7 @@ from nrm.agents import ALGORITHMS, METHODS, NetworkConfig
 from nrm.envs import find_world
 from nrm.errors import ConfigError, listing, suggestion, unknown
 from nrm.families import PoolConfig, family_of
+from nrm.runs.algorithm_choice import Choice, choose_algorithm
 
 Sections = Mapping[str, Any]
 """A frozen dataclass for each name: `world`, `algorithm`, `network`, and the section of the method, if it has one."""
@@ -136,22 +137,22 @@ def many_preset(world: str) -> Preset:
     return MANY_CENTRED if found is MANY_IMAGES and getattr(config, "centred", False) else found
 
 
-def algorithm_for(world: str, algorithm: str, tasks: str | None = None) -> str:
-    """The name of an algorithm; `auto` is the one that suits the world, and PPO for many tasks."""
-    if algorithm != "auto":
-        return algorithm
-    if tasks is not None:
-        return "ppo"
-    kind, config = find_world(world)
-    return kind.algorithm_for(config)
+def world_section(world: str, changes: Changes) -> Any:
+    """The world's configuration with the changes of its section."""
+    named = {"world": find_world(world)[1]}
+    return changed(named, {name: values for name, values in changes.items() if name in named})["world"]
 
 
 def default_sections(
-    world: str, method: str, algorithm: str, preset_name: str = "default", tasks: str | None = None
+    world: str, method: str, algorithm: str | Choice, preset_name: str = "default", tasks: str | None = None
 ) -> dict[str, Any]:
-    """The settings of a run before anybody has changed any. `tasks`: the family, where there are many tasks."""
-    how = ALGORITHMS[algorithm_for(world, algorithm, tasks)]
-    sections = {"world": find_world(world)[1], "algorithm": how.config(), "network": NetworkConfig()}
+    """The settings of a run before anybody has changed any. `tasks`: the family, where there are many tasks.
+
+    `algorithm`: its name, or what was chosen with the world as it is set.
+    """
+    how = algorithm if isinstance(algorithm, Choice) else choose_algorithm(world, algorithm, tasks)
+    learns = ALGORITHMS[how.name].config(**how.settings)
+    sections = {"world": find_world(world)[1], "algorithm": learns, "network": NetworkConfig()}
     if tasks is not None:
         sections |= {"tasks": PoolConfig(), "family": family_of(tasks)}
     chosen = METHODS[method]

@@ -19,8 +19,9 @@ from nrm.families import FAMILIES, FILE_PREFIX
 from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, paper_task
 from nrm.machines import is_machine_file
 from nrm.machines.formats.task_file import task_toml
+from nrm.runs.algorithm_choice import Choice, choose_algorithm
 from nrm.runs.config import RunConfig, choose_run
-from nrm.runs.sections import MANY_SECTIONS, changed, converted, default_sections
+from nrm.runs.sections import MANY_SECTIONS, Changes, changed, converted, default_sections, world_section
 
 GRID_VERSION = 2
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -65,7 +66,7 @@ class Grid:
     seeds: tuple[int, ...] = (0,)
     """Seeds of training."""
     algorithm: str = "auto"
-    """How it learns: a2c, ppo, module:name, or auto, which goes by the kind of world."""
+    """How it learns: a2c, ppo, module:name, or auto, which goes by the world."""
     preset: str = "default"
     """The settings to start from: default or paper."""
     families: tuple[str, ...] = ()
@@ -152,7 +153,9 @@ class Grid:
         preset = whole.pop("preset")
         also = [section for name in self.methods if (section := METHODS[name].section)]
         also += MANY_SECTIONS if self.families else ()
-        sections = changed(default_sections(world, method, whole["algorithm"], preset, family), changes, also)
+        chosen = self._algorithm(world, whole["algorithm"], family, changes)
+        whole["algorithm"] = chosen.name
+        sections = changed(default_sections(world, method, chosen, preset, family), changes, also)
         config = choose_run(
             self._in_logic(task), world, method, seed, preset_name=preset, sections=sections, tasks=family, **whole
         )
@@ -160,6 +163,18 @@ class Grid:
         subject = _family_name(family) if task is None and family is not None else _task_name(str(task), config)
         parts = (place, subject, method.replace(":", "-"), variant, f"seed{seed}")
         return Cell("-".join(part for part in parts if part), variant, config)
+
+    def _algorithm(self, world: str, algorithm: str, family: str | None, changes: Changes) -> Choice:
+        """The algorithm of some cells. An environment that is made to find it is made once for all of them."""
+        place = world_section(world, changes)
+        key = (world, algorithm, family, str(place))
+        if key not in self._algorithms:
+            self._algorithms[key] = choose_algorithm(world, algorithm, family, place)
+        return self._algorithms[key]
+
+    @cached_property
+    def _algorithms(self) -> dict[tuple[str, str, str | None, str], Choice]:
+        return {}
 
     def _in_logic(self, task: str | None) -> str | None:
         """A task of the list in the grid's language, where it is a formula."""

@@ -33,7 +33,8 @@ class GymConfig:
     wrappers: tuple[str, ...] = ()
     """Wrappers to put around it, module:name each, such as gymnasium.wrappers:FlattenObservation."""
     steps: int | None = None
-    """The length after which an episode is truncated; the environment's own, when absent."""
+    """The length after which an episode is truncated, as by Gymnasium's TimeLimit. When absent, the environment's own;
+    where it has no TimeLimit, 1,000, so that no episode goes on for ever."""
     processes: bool = False
     """Whether each environment steps in a process of its own: for slow ones."""
 

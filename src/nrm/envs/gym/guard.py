@@ -1,4 +1,4 @@
-"""Errors of an environment or a label that others wrote, told with their place."""
+"""Errors of an environment or a label that others wrote, told with their place; and episodes without an end."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ from typing import Any
 
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
+from gymnasium.wrappers import TimeLimit
 
 from nrm.envs.labels import LabelFunction
 from nrm.errors import NrmError, NrmWarning, WorldError, describe
 
-LONG = 10_000
-"""Steps of an episode after which somebody probably forgot a limit."""
+MOST_STEPS = 1_000
+"""Steps after which an episode is cut off where nobody set a limit: it may have no end, and so would training."""
 
 
 class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """An environment whose own errors become `WorldError`s that name it and the step."""
+    """An environment whose own errors become `WorldError`s that name it and the step, and whose episodes end.
+
+    Where no `TimeLimit` is around it, episodes are cut off after `MOST_STEPS`, with a warning.
+    """
 
     def __init__(self, env: gymnasium.Env[Any, Any], name: str) -> None:
         RecordConstructorArgs.__init__(self, name=name)
         gymnasium.Wrapper.__init__(self, env)
         self.name = name
+        self._most = None if _has_limit(env) else MOST_STEPS
         self._episode = 0
         self._time = 0
 
@@ -48,18 +53,34 @@ class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def step(self, action: Any) -> Any:
         """Step the environment."""
         self._time += 1
-        if self._time == LONG:
-            warnings.warn(
-                f"{self.name}: an episode has lasted {LONG:,} steps; set a limit with --world.steps, such as 500",
-                NrmWarning,
-                stacklevel=2,
-            )
         try:
-            return self.env.step(action)
+            stepped: Any = self.env.step(action)
         except NrmError:
             raise
         except Exception as error:
             raise WorldError(f"{self.name}, {self.place}, action {action}: {describe(error)}") from error
+        return stepped if self._most is None or self._time < self._most else self._cut_off(stepped)
+
+    def _cut_off(self, stepped: Any) -> Any:
+        """The last step that an episode without a limit may have: truncated, unless it ends here by itself."""
+        observation, reward, terminated, truncated, info = stepped
+        if not (terminated or truncated):
+            warnings.warn(
+                f"{self.name} has no TimeLimit, and an episode had not ended after {self._most:,} steps; such episodes "
+                "are cut off there. Set a limit that suits your task: --world.steps 200, for example",
+                NrmWarning,
+                stacklevel=3,
+            )
+        return observation, reward, terminated, truncated or not terminated, info
+
+
+def _has_limit(env: gymnasium.Env[Any, Any]) -> bool:
+    """Whether a `TimeLimit` is among the wrappers; what an environment counts by itself nobody can see."""
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, TimeLimit):
+            return True
+        env = env.env
+    return False
 
 
 def guarded_label(label: LabelFunction, name: str, env: GuardedEnv) -> LabelFunction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import gymnasium
@@ -11,7 +12,7 @@ from nrm.envs.gym.config import PREFIX, GymConfig
 from nrm.envs.gym.make import check_id, make_env
 from nrm.envs.task_env import own_task
 from nrm.envs.termination import End
-from nrm.envs.worlds import WORLDS, WorldKind
+from nrm.envs.worlds import WORLDS, Spaces, WorldKind
 from nrm.errors import ConfigError
 from nrm.logic import is_paper_task, read_formula
 from nrm.machines import Alphabet, MooreMachine, Task, load_task, task_from_text
@@ -65,6 +66,16 @@ def _said_by_environment(config: GymConfig) -> Alphabet | None:
     return alphabet_of(**said) if len(said) == 1 else None
 
 
+def _spaces(config: GymConfig) -> Spaces:
+    """What an environment that is made for this alone says of itself."""
+    with warnings.catch_warnings():  # it is made again for training, and says them then
+        warnings.simplefilter("ignore")
+        env = make_env(config)
+    found = Spaces(env.observation_space, env.action_space)
+    env.close()
+    return found
+
+
 def _render(config: GymConfig, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
     """In the mode that is asked for; else as pixels, where it can draw; else without pictures."""
     plain = make_env(config)
@@ -85,5 +96,6 @@ GYM = WORLDS.register(
         render=_render,
         title=lambda config: config.source,
         titled=("source",),
+        spaces=_spaces,
     )
 )

@@ -48,7 +48,7 @@ function openCloser(world, name) {
   const tasks = unique(shown.map((group) => group.task));
   const worldOf = (other) => (shown.find((group) => group.task === other && group.world === world) || shown.find((group) => group.task === other)).world;
   $("closer-tools").replaceChildren(
-    ...(tasks.length > 1 ? [dropdown("Task", tasks.map((one) => [one, one]), name, (value) => openCloser(worldOf(value), value))] : []),
+    ...(tasks.length > 1 ? [dropdown(subjectWord(shown), tasks.map((one) => [one, one]), name, (value) => openCloser(worldOf(value), value))] : []),
     ...(worlds.length > 1 ? [dropdown("World", worlds.map((one) => [one, one]), world, (value) => openCloser(value, name))] : []));
   if (all[0].many) { openTrial(groups); return; }
   $("grounding-title").textContent = "The learned grounding";

@@ -15,7 +15,7 @@ const COLUMNS = [
   { name: "CPU s", title: "Processor seconds of a run", key: (group) => first(group.cpu), cell: (group) => decimal(first(group.cpu)), number: true },
 ];
 const MANY_COLUMNS = [
-  ...COLUMNS.slice(0, 5),
+  ...COLUMNS.slice(0, 5).map((column) => (column.name === "Task" ? { ...column, name: "Family" } : column)),
   { name: "Steps", title: "Steps of all environments together", key: (group) => group.curves.length, cell: (group) => whole(group.curves.length), number: true },
   { name: "Success, last 100", title: "Share of the last 100 training episodes in which the task was done", key: (group) => group.success, cell: (group) => percent(group.success), number: true },
   { name: "Formulas never trained", title: "Mean success on the formulas of the closer look: sampled actions, no reward read", key: (group) => (group.tried ? group.tried.mean : null), cell: (group) => percent(group.tried && group.tried.mean), number: true },

@@ -1,0 +1,117 @@
+"""The arguments of `nrm train`: friendlier ways to write some, and the settings of what is to be trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field, make_dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from nrm.cli.options import UsageError
+from nrm.cli.train import Train, method_for
+from nrm.errors import NrmError
+
+if TYPE_CHECKING:
+    from nrm.runs.algorithm_choice import Choice
+
+_CHOOSERS = ("world", "method", "algorithm", "preset", "tasks")
+"""Options that decide which settings there are."""
+_WORLD = "--world."
+KWARGS = f"{_WORLD}kwargs."
+
+
+def plain_arguments(arguments: Sequence[str]) -> list[str]:
+    """Arguments as the parser knows them, from two friendlier ways to write some.
+
+    `--world.kwargs.size 8` becomes a part of `--world.kwargs size 8 …`, and `--grounding.learn false` a flag.
+    """
+    plain: list[str] = []
+    pairs: list[str] = []
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        name, equals, value = argument.partition("=")
+        following = value if equals else rest[0] if rest else ""
+        if argument.startswith(KWARGS):
+            if not following or following.startswith("--") or name == KWARGS:
+                raise UsageError(f"{argument} needs a value, such as {KWARGS}size 8")
+            pairs += [
+                name.removeprefix(KWARGS),
+                following.capitalize() if following in ("true", "false") else following,
+            ]
+        elif name.startswith("--") and "." in name and following.lower() in ("true", "false"):
+            section, _, setting = name.rpartition(".")
+            plain.append(name if following.lower() == "true" else f"{section}.no-{setting}")
+        else:
+            plain.append(argument)
+            continue
+        if not equals:
+            rest.pop(0)
+    return [*plain, *(["--world.kwargs", *pairs] if pairs else [])]
+
+
+def train_command(arguments: Sequence[str]) -> type[Train]:
+    """`Train` with the settings of the world, method, algorithm and preset that the arguments name, by section."""
+    from nrm.runs.sections import default_sections, unknown_section
+
+    named: dict[str, Any] = {name: getattr(Train, name) for name in _CHOOSERS}
+    given, unknown = None, None
+    for place, argument in enumerate(arguments):
+        name, equals, value = argument.removeprefix("--").partition("=")
+        if name in named and argument.startswith("--"):
+            named[name] = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
+            given = named[name] if name == "method" else given
+        elif name == "unknown" and argument.startswith("--"):
+            unknown = value if equals else arguments[place + 1] if place + 1 < len(arguments) else ""
+    if unknown is not None:
+        named["method"] = method_for(unknown)
+        if given not in (None, named["method"]):
+            raise UsageError(f"--unknown {unknown} is the method '{named['method']}', not '{given}'; give one of them")
+    chosen = _algorithm(arguments, named["world"], named["algorithm"], named["tasks"])
+    sections = default_sections(named["world"], named["method"], chosen, named["preset"], named["tasks"])
+    for argument in arguments:
+        section, dot, _ = argument.removeprefix("--").partition(".")
+        if argument.startswith("--") and dot and section not in sections and section.isidentifier():
+            raise UsageError(f"{argument}: {unknown_section(section, sections)}")
+    columns = [
+        (f"{name}_section", Annotated[type(section), tyro.conf.arg(name=name)], field(default=section))
+        for name, section in sections.items()
+    ]
+    made = make_dataclass("Train", columns, bases=(Train,), frozen=True)
+    made.__doc__ = Train.__doc__
+    return made
+
+
+def _algorithm(arguments: Sequence[str], world: str, algorithm: str, tasks: str | None) -> Choice:
+    """The algorithm of the arguments; where the world's environment has to be made to know it, as they say it is made.
+
+    Help is given whatever the environment does.
+    """
+    from nrm.runs.algorithm_choice import Choice, choose_algorithm
+
+    try:
+        return choose_algorithm(world, algorithm, tasks, _place(arguments, world))
+    except NrmError:
+        if not {"--help", "-h"} & set(arguments):
+            raise
+        return Choice("a2c")
+
+
+def _place(arguments: Sequence[str], world: str) -> Any:
+    """The world's configuration as the arguments set it; as its name says where they are wrong, which is told later."""
+    from nrm.envs import find_world
+
+    _, named = find_world(world)
+    own: list[str] = []
+    within = False
+    for argument in arguments:
+        within = argument.startswith(_WORLD) if argument.startswith("--") else within
+        if within:
+            own.append(f"--{argument.removeprefix(_WORLD)}" if argument.startswith(_WORLD) else argument)
+    if not own:
+        return named
+    try:
+        return tyro.cli(type(named), default=named, args=own, console_outputs=False)
+    except (SystemExit, NrmError):
+        return named
