@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from nrm.errors import GridError, NrmError
+from nrm.errors import ConfigError, GridError, NrmError
+from nrm.runs import choose_run
 from nrm.sweeps import Grid, Grids, load_grid, paper_grid
 from nrm.sweeps.grid_file import grid_from_toml
 
@@ -74,6 +75,16 @@ def test_minigrid_in_a_grid() -> None:
     (cell,) = Grid(("F goal & G !lava",), ("minigrid:MiniGrid-LavaGapS5-v0",), methods=("rm",)).cells
     assert cell.kind == ("minigrid:MiniGrid-LavaGapS5-v0", "rm", "", "episodes")
     assert cell.name.startswith("minigrid-MiniGrid-LavaGapS5-v0-")
+
+
+def test_each_world_has_its_own_task() -> None:
+    worlds = ("minigrid:MiniGrid-LavaGapS5-v0", "minigrid:MiniGrid-DoorKey-5x5-v0")
+    lava, key = Grid(("own",), worlds=worlds, methods=("rm",)).cells
+    assert lava.name == "minigrid-MiniGrid-LavaGapS5-v0-own-rm-seed0"
+    assert [cell.config.task == choose_run(None, cell.config.world).task for cell in (lava, key)] == [True, True]
+    assert lava.config.task != key.config.task
+    with pytest.raises(ConfigError, match="no task is given"):
+        _ = Grid(("own",), worlds=("letter",), methods=("rm",)).cells
 
 
 def test_names_are_stable_and_tell_tasks_apart() -> None:

@@ -24,6 +24,8 @@ from nrm.runs.config import RunConfig, choose_run
 from nrm.runs.sections import MANY_SECTIONS, Changes, changed, converted, default_sections, world_section
 
 GRID_VERSION = 2
+OWN = "own"
+"""In a list of tasks: the one that a world brings along."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 AXES = ("worlds", "methods", "seeds", "variants")
 WHOLE_RUN = {
@@ -58,7 +60,8 @@ class Grid:
     """Every combination of the lists below is a run. Wrong grids are refused whole, before anything is trained."""
 
     tasks: tuple[str, ...] = ()
-    """Paper tasks (1 to 8, or names), formulas over the world's symbols, task files (.toml) or machine files."""
+    """Paper tasks (1 to 8, or names), formulas over the world's symbols, task files (.toml), machine files, or own: the
+    ready task of each world."""
     worlds: tuple[str, ...] = ("map",)
     """What the agent sees: map, image, image-episode, minigrid:ID, gym:ID, or module:name."""
     methods: tuple[str, ...] = ("rm", "nrm", "rnn")
@@ -178,7 +181,7 @@ class Grid:
 
     def _in_logic(self, task: str | None) -> str | None:
         """A task of the list in the grid's language, where it is a formula."""
-        if task is None:
+        if task is None or task == OWN:
             return None
         written = not (is_paper_task(task) or task.endswith(".toml") or is_machine_file(task))
         return named_formula(task, self.logic) if written else task
@@ -233,6 +236,8 @@ def paper_grid(
 
 def _task_name(text: str, config: RunConfig) -> str:
     """A short name for files. Texts that look alike differ in the digits, which depend on the whole task."""
+    if text == OWN:
+        return OWN
     if is_paper_task(text):
         return f"task{paper_task(text).number}"
     stem = Path(text).stem if text.endswith(".toml") or is_machine_file(text) else text
