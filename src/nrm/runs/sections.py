@@ -94,12 +94,12 @@ MANY_VECTORS = Preset(
             "learning_rate": 7e-4,
             "entropy_weight": 0.01,
             "final_entropy_weight": 0.001,
-            "shaping": True,
+            "paid_at_end": True,
             "penalty_weight": 0.2,
             "final_penalty_weight": 0.5,
             "unpaid_end": 0.3,
         },
-        "tasks": {"curriculum": "success", "passed": 0.6, "patience": 150, "most_states": 8},
+        "tasks": {"curriculum": "success", "passed": 0.6, "patience": 75, "most_states": 8},
         "family": {
             "families": (
                 "reach-avoid",
