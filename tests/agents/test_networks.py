@@ -308,11 +308,14 @@ def test_the_view_of_a_task_weighs_the_fields_of_letters() -> None:
     net: Any = NETWORKS["fourier"].build(sight, 13, DiscreteActions(9), NetworkConfig())
     assert net.weights is None
     features, view = net.encoder(torch.randn(2, 2)), torch.zeros(2, 13)
-    # The first letter helps, the third loses the task; next the second one helps. The last number is the distance.
-    view[:, 0], view[:, 5], view[:, 7], view[:, 12] = 1.0, 1.0, 1.0, 0.2
+    # The first letter helps, the second takes one back, the third loses the task; next the second one helps, and the
+    # first may take one back or lose the task. The last number is the distance.
+    view[:, :6] = torch.tensor([1.0, -1.0, 0.0, 0.0, 0.0, 1.0])
+    view[:, 6:] = torch.tensor([-0.5, 1.0, 0.0, 0.25, 0.0, 0.0, 0.2])
     trunk = net.trunk(features).relu()
     fields = net.fields(trunk).relu().view(2, 3, -1)
-    mixed = torch.cat([fields[:, 0], fields[:, 2], fields[:, 1], torch.zeros_like(fields[:, 0])], 1)
+    harms = fields[:, 1] + fields[:, 2], 0.75 * fields[:, 0]
+    mixed = torch.cat([fields[:, 0], fields[:, 1], *harms], 1)
     hidden = net.second(net.first(torch.cat([trunk, view, mixed], 1)).relu()).relu()
     torch.testing.assert_close(net.hidden(features, view), hidden)
 

@@ -84,12 +84,12 @@ def test_training_cuts_off_what_is_stuck_and_tests_do_not() -> None:
 
 def test_settings_of_the_plane_are_chosen_by_themselves() -> None:
     config = choose_run(None, "flat", "nrm", tasks="mixture", steps=1000)
-    assert config.settings["algorithm"].shaping
-    assert config.settings["tasks"].patience == 150
+    assert config.settings["algorithm"].paid_at_end
+    assert config.settings["tasks"].patience == 75
     assert "begun-set-backs" in config.settings["family"].families
     assert config.settings["grounding"].maximisation == "evidence"
     other = choose_run(None, "letter", "nrm", tasks="mixture", steps=1000)
-    assert not other.settings["algorithm"].shaping
+    assert not other.settings["algorithm"].paid_at_end
     assert other.settings["tasks"].patience is None
     assert "begun-set-backs" not in other.settings["family"].families
     assert other.settings["grounding"].maximisation == "posterior"

@@ -216,29 +216,33 @@ def test_ends_that_the_task_knows_nothing_of_may_cost() -> None:
     ]
 
 
-def test_discounted_levels_by_hand() -> None:
-    config = PPOConfig(shaping=True, discount=0.9, penalty_weight=0.2, final_penalty_weight=0.2, unpaid_end=0.3)
+def test_what_an_end_is_worth_by_hand() -> None:
+    config = PPOConfig(paid_at_end=True, discount=0.9, penalty_weight=0.2, final_penalty_weight=0.2, unpaid_end=0.3)
     # From 50 up to 75, back from 50 to 0, nothing at 50, won from 50, lost from 50, left at 50.
     reward = torch.tensor([[25.0, -50.0, 0.0, 50.0, -150.0, 0.0]])
     level = torch.tensor([[75.0, 0.0, 50.0, 100.0, -100.0, 50.0]])
     ended = torch.tensor([[False, False, False, True, True, True]])
-    assert config.scaled(reward, ended, 1.0, level).tolist() == [
-        pytest.approx([0.9 * 0.75 - 0.5, -0.5, 0.9 * 0.5 - 0.5, 0.5, -0.2 - 0.5, -0.3 - 0.5])
-    ]
+    assert config.scaled(reward, ended, 1.0, level).tolist() == [pytest.approx([0, -0.1, 0, 1.0, -0.2, -0.3])]
 
 
-def test_a_circle_of_levels_is_worth_nothing() -> None:
-    # Up by 50, three steps there, down again: the discounted sum is 0, where plain differences leave something.
-    reward, never = torch.tensor([[50.0], [0.0], [0.0], [-50.0]]), torch.zeros(4, 1, dtype=torch.bool)
-    level = torch.tensor([[50.0], [50.0], [50.0], [0.0]])
-    weights = 0.9 ** torch.arange(4.0)
-    config = PPOConfig(discount=0.9)
-    assert float(weights @ config.scaled(reward, never, 0.0, level).flatten()) == pytest.approx(0, abs=1e-6)
-    assert float(weights @ config.scaled(reward, never, 0.0).flatten()) == pytest.approx(0.5 * (1 - 0.9**3))
+def test_paid_at_the_end_is_discounted_levels_with_the_levels_taken_from_the_values() -> None:
+    """Potential-based shaping, with values that are less by the level of each state; set-backs cost nothing here."""
+    generator = torch.Generator().manual_seed(0)
+    config = PPOConfig(paid_at_end=True, discount=0.9, final_penalty_weight=0.0)
+    level = torch.tensor([0.0, 50.0, 50.0, 0.0, 25.0, 100.0])
+    worth, values = level * config.reward_scale, torch.rand(6, generator=generator)
+    reward, over = level.diff(), torch.tensor([False] * 4 + [True])
+    paid = config.scaled(reward, over, 1.0, level[1:])
+    shaped = [0.9 * float(worth[t + 1]) - float(worth[t]) for t in range(4)] + [float(worth[5] - worth[4])]
+    less = values - worth
+    for t in range(5):
+        later = 0.0 if over[t] else 0.9
+        plain = float(paid[t] + later * values[t + 1] - values[t])
+        assert plain == pytest.approx(float(shaped[t] + later * less[t + 1] - less[t]), abs=1e-6)
 
 
 def test_levels_of_episodes_that_go_on_are_kept_with_the_run() -> None:
-    config = replace(QUICK, shaping=True)
+    config = replace(QUICK, paid_at_end=True)
     agent, again = learner(config=config), learner(config=config)
     for _ in range(3):
         agent.learn(agent.collect(), 0.1)

@@ -50,6 +50,25 @@ def test_one_call_after_every_episode_learns_and_then_leaves_it_at_that() -> Non
     assert grounding.bursts < 5
 
 
+def test_looks_come_at_a_share_of_all_episodes_and_those_in_between_are_passed_over() -> None:
+    env = plane("F(a & F b)")
+    model, tracker = env.tracker.model, env.tracker
+    assert isinstance(model, nrm.NeuralRewardMachine)
+
+    def fresh() -> Grounding:
+        return Grounding(model, tracker, FitConfig(epochs=1), every=10, most=30, spacing=0.5)
+
+    grounding = fresh()
+    found = play(env, grounding, 130)
+    # After n episodes the next look is at least n / 2 later: 10 + 10, 20 + 10, 30 + 15, 45 + 22, 67 + 33.
+    assert [number + 1 for number, burst in enumerate(found) if burst is not None] == [10, 20, 30, 45, 67, 100]
+    assert grounding.episodes == 100 + 30
+    resumed = fresh()
+    resumed.load_state_dict(grounding.state_dict())
+    # 50 are passed over or looked at after the hundredth, 30 of which were there.
+    assert [number + 1 for number, burst in enumerate(play(env, resumed, 40)) if burst is not None] == [20]
+
+
 def test_episodes_that_no_grounder_can_explain_are_named_at_once() -> None:
     """The environment pays 100 for the first a; the machine knows a level of 50 before that."""
     env = plane("F(a & F b)", paid="F a")

@@ -40,6 +40,7 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
         blank=torch.empty(0, *world.shape, dtype=world.dtype),
         longest=settings.longest,
         steady=settings.steady,
+        spacing=settings.spacing,
     )
     grounding.learns = settings.learn
     return Prepared(memory, grounding)

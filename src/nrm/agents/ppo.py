@@ -65,16 +65,17 @@ class PPOConfig:
     """Weight, at the beginning, of telling actions from what they changed, for networks that do: it teaches where the
     agent is. It comes down to nothing when four fifths of training are over."""
     penalty_weight: float = 0.0
-    """How much the negative reward of an episode's last step counts in the first half of training. A full penalty
-    teaches to stand still before there is anything to see; without it a lost episode still costs all that it could have
-    earned."""
+    """How much the negative reward of an episode's last step counts in the first half of training, and with
+    `paid_at_end` any negative reward. A full penalty teaches to stand still before there is anything to see; without it
+    a lost episode still costs all that it could have earned."""
     final_penalty_weight: float = 1.0
     """The weight that it comes to, in a straight line, when nine tenths of training are over."""
-    shaping: bool = False
-    """Whether the levels that rewards are differences of are discounted too: what is learned from is gamma times the
-    level reached minus the level before (Ng, Harada and Russell, 1999). A way from a level down and up again is then
-    worth nothing; with plain differences the discount makes it worth something. For worlds that pay differences of
-    levels, as all of our tasks do."""
+    paid_at_end: bool = False
+    """Whether an episode pays at its end, what the end is worth, and set-backs cost on the way. Rewards are differences
+    of levels, and under a discount a way up and down again is then worth something. Levels that are discounted too
+    (potential-based shaping: Ng, Harada and Russell, 1999) mend that, but each value is then less by the level of its
+    state, and levels depend on the whole of a task, of which a view shows the next steps. With that difference taken
+    from the values (Wiewiora, 2003) nothing remains but what the end is worth."""
     unpaid_end: float = 0.0
     """What an episode costs, after scaling, that ends by itself with a step that pays nothing: by something that the
     task knows nothing of, such as leaving the plane. Reaching the goal pays, and losing the task costs."""
@@ -108,17 +109,17 @@ class PPOConfig:
     def scaled(self, reward: Tensor, terminated: Tensor, progress: float, level: Tensor | None = None) -> Tensor:
         """Rewards as they are learned from when this share of training is over; all (time, envs).
 
-        `level`: the sums of the rewards of each episode up to each step, for shaping. With Phi the level after scaling,
-        a step pays gamma * Phi(next) - Phi(now); one that ends an episode what the end is worth, minus Phi(now): Phi
-        of an accepting state, the weight of penalties times Phi of a lost one, and the cost of an unpaid end.
+        `level`: the sums of the rewards of each episode up to each step, where episodes pay at their end: the level of
+        an accepting state, the weight of penalties times that of a lost one, and the cost of an unpaid end. On the way
+        a set-back costs that weight times what it takes.
         """
+        penalty = self.penalty_weight_at(progress)
         lost = terminated & (reward < 0)
         if level is not None:
-            after, before = level * self.reward_scale, (level - reward) * self.reward_scale
-            worth = torch.where(lost, self.penalty_weight_at(progress), 1.0) * after
+            worth = torch.where(lost, penalty, 1.0) * level * self.reward_scale
             worth = torch.where(terminated & (reward == 0), -self.unpaid_end, worth)
-            return torch.where(terminated, worth, self.discount * after) - before
-        paid = reward * torch.where(lost, self.penalty_weight_at(progress), 1.0) * self.reward_scale
+            return torch.where(terminated, worth, penalty * self.reward_scale * reward.clamp(max=0.0))
+        paid = reward * torch.where(lost, penalty, 1.0) * self.reward_scale
         return paid - self.unpaid_end * (terminated & (reward == 0)) if self.unpaid_end else paid
 
     def entropy_weight_at(self, progress: float) -> float:
@@ -138,8 +139,8 @@ class PPO:
         self.policy = self.actor.net
         self._descent = Descent(self.actor.parameters, config.learning_rate, config.gradient_norm)
         self._generator = torch.Generator().manual_seed(seed)
-        self._level = torch.zeros(world.count) if config.shaping else None
-        """(envs,) the sums of the rewards of the episodes that go on, where rewards are shaped by them."""
+        self._level = torch.zeros(world.count) if config.paid_at_end else None
+        """(envs,) the sums of the rewards of the episodes that go on, where these pay at their end."""
 
     def collect(self) -> Rollout:
         """Act for a rollout."""

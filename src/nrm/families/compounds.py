@@ -212,6 +212,10 @@ class Alternatives(Conditionals):
     label: ClassVar[str] = "until one of several goals, some things oblige to others"
     example: ClassVar[str] = "(a -> F b) U (c | (d & F e))"
 
+    conditions: int = 2
+    """Most events that oblige."""
+    longest: int = 2
+    """Most steps of the duty, and of each goal."""
     goals: int = 2
     """Most goals; one is the least."""
 

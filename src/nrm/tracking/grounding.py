@@ -71,12 +71,14 @@ class Grounding:
         blank: Tensor | None = None,
         longest: int | None = None,
         steady: bool = False,
+        spacing: float = 0.0,
     ) -> None:
         """`memory`: told to look at the grounder anew; `settings`: how a burst learns, the seed of the first included.
 
         `every`: episodes between two bursts; `most`: episodes kept; `frames`: what row numbers stand for, if episodes
         hold these; `blank`: (0, …) no observations, but of the kind that will come, for saved states; `longest`: most
-        steps of an episode that are learned from; `steady`: see `BurstPolicy`.
+        steps of an episode that are learned from; `steady`: see `BurstPolicy`; `spacing`: episodes between two bursts
+        at least, as a share of all so far.
         """
         self.model = model
         self._memory = memory
@@ -87,6 +89,9 @@ class Grounding:
         self._listed = None if frames is None else self._frames.add(frames.numpy())
         self._blank = torch.empty(0) if blank is None else blank
         self._longest = longest
+        self._spacing = spacing
+        self._passed_over = 0
+        """Episodes to come that nobody looks at."""
         self._kept: list[Recorded] = []
         self._fresh: list[Recorded] = []
         self._policy = BurstPolicy(settings.target, steady=steady)
@@ -95,7 +100,7 @@ class Grounding:
         self.bursts = 0
         """How many bursts have learned something."""
         self.episodes = 0
-        """How many episodes have been looked at."""
+        """How many episodes have been taken in, those that were passed over included."""
 
     @classmethod
     def of(
@@ -129,7 +134,7 @@ class Grounding:
         """
         if not self.learns:
             return None
-        self._fresh += map(self._numbered, episodes)
+        self._fresh += map(self._numbered, self._not_passed_over(episodes))
         if len(self._fresh) < self._every:
             return None
         fresh, self._fresh = self._fresh, []
@@ -137,6 +142,7 @@ class Grounding:
         batch = self._batch(fresh)
         self._check_possible(batch)
         self.episodes += len(fresh)
+        self._passed_over = max(0, int(self._spacing * self.episodes) - self._every)
         loss, explained = self._surprise(batch)
         decision = self._policy.decide(loss)
         if decision.verdict != "learn":
@@ -157,6 +163,14 @@ class Grounding:
         self.model.grounder = copy.deepcopy(grounder)
         self.model.eval()
         self._memory.refresh()
+
+    def _not_passed_over(self, episodes: Iterable[RecordedEpisode]) -> list[RecordedEpisode]:
+        """Those of finished episodes that the next look is at: the last ones before it, as they are now played."""
+        ended = list(episodes)
+        over = min(self._passed_over, len(ended))
+        self._passed_over -= over
+        self.episodes += over
+        return ended[over:]
 
     def _numbered(self, episode: RecordedEpisode) -> Recorded:
         """An episode whose observations are numbers of frames."""
@@ -224,6 +238,7 @@ class Grounding:
             "policy": self._policy.state_dict(),
             "bursts": self.bursts,
             "episodes": self.episodes,
+            "passed_over": self._passed_over,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -234,6 +249,7 @@ class Grounding:
             self._frames = FrameTable(state["frames"].numpy())
         self._policy.load_state_dict(state["policy"])
         self.bursts, self.episodes = state["bursts"], state["episodes"]
+        self._passed_over = state.get("passed_over", 0)
         self.model.eval()
         self._memory.refresh()
 

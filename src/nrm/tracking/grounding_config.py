@@ -52,6 +52,9 @@ class GroundingConfig:
     steady: bool = False
     """Whether every burst learns, as long as something is not explained, also where the last one brought little: for
     bursts of few epochs, that go on from each other."""
+    spacing: float = 0.0
+    """Least episodes from one look at new ones to the next, as a share of all so far: what has been learned in ten
+    thousand episodes changes little in a hundred more. Those in between are passed over."""
     target: float = TARGET
     """Nats a step at which episodes count as explained, so that a burst ends or is skipped."""
 
@@ -59,6 +62,8 @@ class GroundingConfig:
         for name in ("every", "keep", "epochs", "restarts", "learning_rate", "longest", "target"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ConfigError(f"grounding.{name} must be positive, not {getattr(self, name)}")
+        if self.spacing < 0:
+            raise ConfigError(f"grounding.spacing is a share of all episodes, from 0, not {self.spacing}")
 
     def fit_config(self, seed: int, listed: bool, recurrent: bool = False) -> FitConfig:
         """How one burst learns; `listed`: whether all observations of the world are known and few.

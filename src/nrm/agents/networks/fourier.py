@@ -56,12 +56,13 @@ class FourierNetwork(SharedTrunk):
     """Actor and critic on fields over what is seen, mixed as the view of the task says.
 
     Every letter has fields, E[p](x), which can say how it lies from here. The view's numbers about letters weigh them
-    against each other: with u[c, p] what the view says of letter p in channel c, the network sees
+    against each other: with u[c, p] how much letter p helps or harms, now or next, the network sees
 
         M[c](x) = sum_p u[c, p] E[p](x)
 
-    so that where a letter lies is learned once, whether it is to be reached or to be avoided, now or next. Memories of
-    another kind weigh fields by a linear map of their feature.
+    so that where a letter lies is learned once, whether it is to be reached or to be avoided, now or next. What takes
+    one back harms like what loses the task: the ways round both are the same, and losses are met more often. Memories
+    of another kind weigh fields by a linear map of their feature.
     """
 
     def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
@@ -74,10 +75,10 @@ class FourierNetwork(SharedTrunk):
             )
         self.encoder = Waves(sight.shape, config.normalise)
         width = self.encoder.width
-        # A view is blocks of numbers, one for each letter, and the distance that is left.
+        # A view is blocks of numbers, one for each letter: gains and losses now, then next; and the distance left.
         self._slots, channels = SLOTS, CHANNELS
         self.weights: nn.Linear | None = None
-        if sight.letters is not None and memory > sight.letters and (memory - 1) % sight.letters == 0:
+        if sight.letters is not None and memory > sight.letters and (memory - 1) % (2 * sight.letters) == 0:
             self._slots, channels = sight.letters, (memory - 1) // sight.letters
         else:
             self.weights = nn.Linear(memory, CHANNELS * SLOTS)
@@ -107,8 +108,11 @@ class FourierNetwork(SharedTrunk):
 
     def _weights(self, memory: Tensor) -> Tensor:
         """(n, channels, slots) how much each field counts."""
-        numbers: Tensor = memory[:, :-1] if self.weights is None else self.weights(memory)
-        return numbers.reshape(len(memory), -1, self._slots)
+        if self.weights is not None:
+            learned: Tensor = self.weights(memory)
+            return learned.view(len(memory), -1, self._slots)
+        gain, lost = memory[:, :-1].view(len(memory), -1, 2, self._slots).unbind(2)
+        return torch.cat([gain.relu(), lost + (-gain).relu()], 1)
 
 
 def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> FourierNetwork:

@@ -66,6 +66,8 @@ class Imitator:
         self._steps = 0
         self._mean = float("inf")
         self._boost = max(1.0, BOOST / larger)
+        self.pace = 1.0
+        """By how much steps are shortened."""
 
     def teach(
         self, observations: Tensor, wanted: Tensor, weights: Tensor, passes: int = 1, allowed: bool = False
@@ -127,7 +129,7 @@ class Imitator:
         self._steps += 1
         # Adam's first steps are of full size however small the gradient.
         boost = self._boost if self._mean < NEARLY else 1.0
-        self.optimizer.param_groups[0]["lr"] = self._rate * boost * min(1.0, self._steps / WARM_UP)
+        self.optimizer.param_groups[0]["lr"] = self._rate * self.pace * boost * min(1.0, self._steps / WARM_UP)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()

@@ -10,12 +10,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from nrm.neural.batches import EpisodeBatch
 from nrm.neural.config import Attempt, FitConfig, Reason
 from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss
-from nrm.neural.em.expectation import evidence, expected_letters, posterior, true_symbols
-from nrm.neural.em.imitation import Imitator
+from nrm.neural.em.expectation import Expectation, evidence, expected_letters, posterior, true_symbols
+from nrm.neural.em.imitation import Imitator, missed
 from nrm.neural.em.noticing import notice
 from nrm.neural.em.patched import on_patches
+from nrm.neural.em.telling import telling
 from nrm.neural.objectives import smoothed
 
 EPOCHS = 20
@@ -60,8 +62,12 @@ def network_attempt(
     # Propositions are weighed one by one, and recurrent grounders learn from whole episodes: both from posteriors.
     allowed = config.maximisation == "evidence" and model.recurrence is None and model.emission != "independent"
     stopped: Reason = "all epochs done"
-    for _ in range(max(1, config.epochs // EPOCHS)):
-        found = [_posteriors(problem, allowed) for problem in problems]
+    iterations = max(1, config.epochs // EPOCHS)
+    for iteration in range(iterations):
+        if allowed:
+            # Borders that are nearly right are lost again by long steps, and found by ever shorter ones.
+            imitator.pace = 1 - iteration / iterations
+        found = [_evidence(problem, generator) if allowed else _posteriors(problem) for problem in problems]
         losses.append(sum(loss for _, loss in found) / len(found))
         lessons = [lesson for lesson, _ in found]
         if model.recurrence is None:
@@ -95,17 +101,32 @@ class _Lesson(NamedTuple):
     weights: Tensor
 
 
-def _posteriors(problem: LearningProblem, allowed: bool = False) -> tuple[_Lesson, float]:
-    """The posteriors of a problem's observations, and minus the likelihood a step before anything is learned.
+def _posteriors(problem: LearningProblem) -> tuple[_Lesson, float]:
+    """The posteriors of a problem's observations, and minus the likelihood a step before anything is learned."""
+    model, batch = problem.model, problem.train
+    symbols, found = _expected(problem)
+    wanted = posterior(model, found, symbols)
+    return _Lesson(batch.observations, wanted, found.occurrences), _loss(found, batch)
 
-    `allowed`: the evidence for each letter in place of the posteriors.
-    """
+
+def _evidence(problem: LearningProblem, generator: torch.Generator) -> tuple[_Lesson, float]:
+    """The same with the evidence for each letter in place of the posteriors, at those observations that tell most."""
+    batch = problem.train
+    symbols, found = _expected(problem)
+    wanted = evidence(found, symbols)
+    rows, counts = telling(missed(symbols, wanted), generator)
+    return _Lesson(batch.observations[rows], wanted[rows], found.occurrences[rows] * counts), _loss(found, batch)
+
+
+def _expected(problem: LearningProblem) -> tuple[Tensor, Expectation]:
+    """What the grounder says of a problem's observations, smoothed, and which letters are then to be expected."""
     model, batch = problem.model, problem.train
     symbols = smoothed(model.said_batch(batch), SMOOTHING, model.emission == "independent")
-    found = expected_letters(model, batch, symbols)
-    loss = -float(found.log_likelihood.sum()) / batch.steps
-    wanted = evidence(found, symbols) if allowed else posterior(model, found, symbols)
-    return _Lesson(batch.observations, wanted, found.occurrences), loss
+    return symbols, expected_letters(model, batch, symbols)
+
+
+def _loss(found: Expectation, batch: EpisodeBatch) -> float:
+    return -float(found.log_likelihood.sum()) / batch.steps
 
 
 def _known(problems: Sequence[LearningProblem], labelled: Labelled) -> _Lesson:
