@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import resource
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -16,13 +18,28 @@ from rich.table import Table
 from nrm.files import write_text
 from nrm.timing import timed
 
-__all__ = ["machine_line", "processor_seconds", "report", "timed"]
+__all__ = ["kept_rows", "machine_line", "processor_seconds", "report", "timed"]
 
 
 def processor_seconds() -> float:
     """Seconds of the processor that this process, and those it has started and waited for, have used."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def kept_rows(out: Path, jobs: Mapping[str, Callable[[], dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """Rows by name: those that earlier calls left in `out/rows.jsonl`, and what other jobs give, kept as it comes."""
+    path = out / "rows.jsonl"
+    out.mkdir(parents=True, exist_ok=True)
+    lines = path.read_text().splitlines() if path.exists() else []
+    rows: dict[str, dict[str, Any]] = {row["key"]: row for row in map(json.loads, lines)}
+    for name, job in jobs.items():
+        if name not in rows:
+            rows[name] = {"key": name, **job()}
+            print(rows[name], flush=True)
+            with path.open("a") as file:
+                file.write(json.dumps(rows[name]) + "\n")
+    return rows
 
 
 def machine_line() -> str:

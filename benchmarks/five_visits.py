@@ -10,9 +10,9 @@ are kept as they come (`rows.jsonl`), and those that are there are not made agai
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,9 +22,10 @@ import torch
 import tyro
 
 import nrm
-from benchmarks.common import report
+from benchmarks.common import kept_rows, report
 from nrm.envs import MinecraftConfig
 from nrm.envs.minecraft.memoryless import Walk, best_policy
+from nrm.files import parse_toml
 from nrm.machines import Alphabet, MooreMachine
 from nrm.runs import RunConfig, choose_run
 from nrm.tracking.versions import found_at
@@ -64,8 +65,10 @@ class Config:
     """When visits are paid: distance, each; acceptance, all of them at the last."""
     slip: float = 0.0
     """The probability that a move is drawn."""
-    entropy: float | None = None
-    """The weight of the policy's entropy, of all methods; the preset's when absent."""
+    algorithm: str = "auto"
+    """How the policy learns, of all methods: a2c, ppo, or the world's own."""
+    settings: tuple[str, ...] = ()
+    """What differs from the preset, of all methods, such as algorithm.entropy_weight=0.02 or recurrent.size=128."""
     references: bool = True
     """Whether the best policy without memory is computed."""
 
@@ -73,12 +76,12 @@ class Config:
 def run_of(config: Config, method: str, seed: int, explore: float, episodes: int) -> RunConfig:
     """One run."""
     world = {"size": config.size, "items": ITEMS, "steps": config.steps, "slip": config.slip}
-    settings: dict[str, dict[str, Any]] = {"world": world}
-    if config.entropy is not None:
-        settings["algorithm"] = {"entropy_weight": config.entropy}
+    settings: dict[str, dict[str, Any]] = {"world": world, **parse_toml("\n".join(config.settings), "--settings")}
     if explore:
         settings["inference"] = {"explore": explore}
-    return choose_run(task_of(config), "map", method, seed, episodes=episodes, settings=settings)
+    return choose_run(
+        task_of(config), "map", method, seed, algorithm=config.algorithm, episodes=episodes, settings=settings
+    )
 
 
 def task_of(config: Config) -> nrm.Task:
@@ -107,8 +110,8 @@ def one_run(config: Config, method: str, seed: int, explore: float, episodes: in
 
 def key(config: Config, method: str, seed: int, explore: float, episodes: int) -> str:
     shape = f"{config.size} {config.steps} {config.visits} {config.paid} {config.slip:g} {episodes}"
-    entropy = "" if config.entropy is None else f" entropy {config.entropy:g}"
-    return f"{shape} {method} {seed} {explore:g}{entropy}"
+    own = [] if config.algorithm == "auto" else [config.algorithm]
+    return " ".join([f"{shape} {method} {seed} {explore:g}", *own, *config.settings])
 
 
 def variants(config: Config) -> list[tuple[str, float, int]]:
@@ -124,20 +127,10 @@ def variants(config: Config) -> list[tuple[str, float, int]]:
 
 def all_rows(config: Config) -> dict[str, dict[str, Any]]:
     """Every row, those of earlier calls included."""
-    path = config.out / "rows.jsonl"
-    config.out.mkdir(parents=True, exist_ok=True)
-    rows = {}
-    if path.exists():
-        rows = {row["key"]: row for row in map(json.loads, path.read_text().splitlines())}
-    for seed in config.seeds:
-        for method, explore, episodes in variants(config):
-            name = key(config, method, seed, explore, episodes)
-            if name not in rows:
-                rows[name] = {"key": name, **one_run(config, method, seed, explore, episodes)}
-                print(rows[name], flush=True)
-                with path.open("a") as file:
-                    file.write(json.dumps(rows[name]) + "\n")
-    return rows
+    runs = [
+        (method, seed, explore, episodes) for seed in config.seeds for method, explore, episodes in variants(config)
+    ]
+    return kept_rows(config.out, {key(config, *run): partial(one_run, config, *run) for run in runs})
 
 
 def without_memory(config: Config) -> tuple[float, float]:

@@ -1,8 +1,9 @@
-"""Machines that are hard to learn: levels that are sometimes wrong, and moves that change no level at once.
+"""Machines that are hard to learn: wrong levels, wrong symbols, and moves that change no level at once.
 
-Random episodes of the map world; every cell is a letter. Shown is how often the machine is the task's over cells until
-the task is done or lost, with the states found, and CPU seconds. Where levels are wrong, episodes also come one after
-the other, as they do to an agent, and the machine is learned anew whenever counts refute it.
+Random episodes of the map world; every cell is a letter, but where symbols are told wrongly, which is then the share of
+steps that is wrong. Shown is how often the machine is the task's until this is done or lost, with the states found, and
+CPU seconds. Where something is wrong, episodes also come one after the other, as they do to an agent, and the machine
+is learned anew whenever counts refute it.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ class Config:
     episodes: tuple[int, ...] = (240, 1000)
     """How many episodes are learned from."""
     flips: float = 0.05
-    """The share of steps that show a wrong level, of the paper's tasks."""
-    misread: float = 0.02
-    """The share of steps whose told symbol is wrong, of the paper's tasks once more. Nothing models this."""
+    """The share of steps that show a wrong level, of the paper's tasks; 0: these are not made."""
+    misread: tuple[float, ...] = (0.02,)
+    """Shares of steps whose told symbol is wrong, of the paper's tasks once more."""
     tasks: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8)
     """Which of the paper's tasks."""
     in_loop: bool = True
@@ -104,38 +105,48 @@ def rows_of(
     ]
 
 
-def row_misread(name: str, machine: MooreMachine, count: int, config: Config) -> list[object]:
-    """What is found where symbols are told and sometimes wrong, and wrong levels are assumed."""
+def misread_traces(machine: MooreMachine, count: int, seed: int, misread: float) -> list[LetterTrace]:
+    """Symbols, some of them wrong, and levels."""
+    codec, generator, size = LevelCodec.of(machine), np.random.default_rng(seed), machine.alphabet.size
+    result = []
+    for episode in worlds.record_many(machine, count, seed):
+        wrong = generator.random(len(episode.symbols)) < misread
+        other = (episode.symbols + generator.integers(1, size, len(wrong))) % size
+        result.append(LetterTrace(np.where(wrong, other, episode.symbols), codec.encode(episode.rewards)))
+    return result
+
+
+def row_misread(name: str, machine: MooreMachine, count: int, config: Config, misread: float) -> list[object]:
+    """What is found where symbols are told and sometimes wrong."""
     truth, codec = until_over(machine), LevelCodec.of(machine)
     initial, size = int(codec.nearest(np.float64(codec.initial or 0.0))), machine.alphabet.size
     right, seconds, states = 0, 0.0, list[str]()
     for seed in range(config.first_seed, config.first_seed + config.seeds):
-        generator, read = np.random.default_rng(seed), list[LetterTrace]()
-        for episode in worlds.record_many(machine, count, seed):
-            wrong = generator.random(len(episode.symbols)) < config.misread
-            other = (episode.symbols + generator.integers(1, size, len(wrong))) % size
-            read.append(LetterTrace(np.where(wrong, other, episode.symbols), codec.encode(episode.rewards)))
+        read = misread_traces(machine, count, seed, misread)
         began = time.process_time()
         try:
-            found = learn_machine(Evidence.of(read, size, len(machine.levels), initial, config.flips), 16)
+            found = learn_machine(Evidence.of(read, size, len(machine.levels), initial, misread=misread), 16)
             states.append(str(found.states))
             right += equivalent(found.machine(machine.levels, truth.alphabet.symbols), truth, acceptance=False)
         except NrmError as error:
             states.append(type(error).__name__.removesuffix("Error"))
         seconds += (time.process_time() - began) / config.seeds
-    head = [f"{name}, wrong symbols", truth.states, count, config.misread, config.flips]
+    head = [f"{name}, wrong symbols", truth.states, count, misread, misread]
     return [*head, f"{right}/{config.seeds}", ", ".join(states), seconds]
 
 
-def row_in_loop(name: str, machine: MooreMachine, count: int, config: Config) -> list[object]:
-    """The same with episodes that come eight at a time, and how often a machine was learned that differed."""
-    truth = over_cells(until_over(machine))
+def row_in_loop(name: str, machine: MooreMachine, count: int, config: Config, misread: float = 0.0) -> list[object]:
+    """The same with episodes that come eight at a time, and how often a machine was learned that differed.
+
+    Levels are wrong, or symbols with a probability `misread`.
+    """
+    truth = until_over(machine) if misread else over_cells(until_over(machine))
+    settings = InferenceConfig(misread=misread) if misread else InferenceConfig(flips=config.flips)
     right, seconds, versions, states = 0, 0.0, list[int](), list[str]()
     for seed in range(config.first_seed, config.first_seed + config.seeds):
-        learning = MachineLearning(
-            ListedLetters(torch.arange(truth.alphabet.size)[:, None]), InferenceConfig(flips=config.flips)
-        )
-        episodes = [as_recorded(trace, machine) for trace in traces(machine, count, seed, config.flips)]
+        learning = MachineLearning(ListedLetters(torch.arange(truth.alphabet.size)[:, None]), settings)
+        read = misread_traces(machine, count, seed, misread) if misread else traces(machine, count, seed, config.flips)
+        episodes = [as_recorded(trace, machine) for trace in read]
         began = time.process_time()
         for start in range(0, count, SIDE_BY_SIDE):
             learning.add(episodes[start : start + SIDE_BY_SIDE])
@@ -148,7 +159,8 @@ def row_in_loop(name: str, machine: MooreMachine, count: int, config: Config) ->
             right += equivalent(known.machine(values, names), truth, acceptance=False)
         states.append(str(known.states))
         versions.append(len(learning.versions))
-    head = [f"{name}, one after the other", truth.states, count, config.flips, config.flips]
+    name += ", wrong symbols" if misread else ""
+    head = [f"{name}, one after the other", truth.states, count, misread or config.flips, misread or config.flips]
     return [*head, f"{right}/{config.seeds}", f"{', '.join(states)} ({max(versions)} machines)", seconds]
 
 
@@ -177,11 +189,15 @@ def all_rows(config: Config) -> Iterator[list[object]]:
     for count in config.episodes:
         for number in config.tasks:
             machine = nrm.compile(nrm.paper_task(number).formula(worlds.SYMBOLS), worlds.SYMBOLS)
-            yield from rows_of(str(number), machine, count, config, config.flips, (config.flips, 0.0))
-            if config.misread and count == min(config.episodes):
-                yield row_misread(str(number), machine, count, config)
-            if config.in_loop and count == max(config.episodes):
-                yield row_in_loop(str(number), machine, count, config)
+            loop = config.in_loop and count == max(config.episodes)
+            if config.flips:
+                yield from rows_of(str(number), machine, count, config, config.flips, (config.flips, 0.0))
+                if loop:
+                    yield row_in_loop(str(number), machine, count, config)
+            for misread in config.misread:
+                yield row_misread(str(number), machine, count, config, misread)
+                if loop:
+                    yield row_in_loop(str(number), machine, count, config, misread)
         for name, machine in hidden().items() if config.hidden else ():
             yield from rows_of(name, machine, count, config, 0.0, (0.0,))
 
@@ -191,7 +207,7 @@ def main(config: Config) -> None:
     for line in all_rows(config):
         rows.append(line)
         print(*line, flush=True)
-    headings = ["task", "states", "episodes", "wrong", "flips", "right", "states found", "s"]
+    headings = ["task", "states", "episodes", "wrong", "assumed", "right", "states found", "s"]
     report("Machines that are hard to learn, map world", headings, rows, config.out, "hard_machines")
 
 

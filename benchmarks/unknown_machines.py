@@ -7,9 +7,10 @@ kept as they come (`rows.jsonl`), and those that are there are not made again.
 
 from __future__ import annotations
 
-import json
+import itertools
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 import torch
 import tyro
 
-from benchmarks.common import report
+from benchmarks.common import kept_rows, report
 from nrm.runs import choose_run
 from nrm.tracking.versions import found_at
 
@@ -80,20 +81,12 @@ def one_run(config: Config, task: str, method: str, seed: int) -> dict[str, Any]
 
 def all_rows(config: Config) -> dict[str, dict[str, Any]]:
     """Every row, those of earlier calls included."""
-    path = config.out / "rows.jsonl"
-    config.out.mkdir(parents=True, exist_ok=True)
-    rows = {}
-    if path.exists():
-        rows = {row["key"]: row for row in map(json.loads, path.read_text().splitlines())}
-    for seed in range(config.first_seed, config.first_seed + config.seeds):
-        for task in config.tasks:
-            for method in config.methods:
-                name = key(config, task, method, seed)
-                if name not in rows:
-                    rows[name] = {"key": name, **one_run(config, task, method, seed)}
-                    with path.open("a") as file:
-                        file.write(json.dumps(rows[name]) + "\n")
-    return rows
+    seeds = range(config.first_seed, config.first_seed + config.seeds)
+    runs = itertools.product(seeds, config.tasks, config.methods)
+    jobs = {
+        key(config, task, method, seed): partial(one_run, config, task, method, seed) for seed, task, method in runs
+    }
+    return kept_rows(config.out, jobs)
 
 
 def main(config: Config) -> None:

@@ -251,7 +251,15 @@ def test_observations_that_no_kept_episode_holds_are_let_go() -> None:
 
 
 def test_settings_and_worlds_that_make_no_sense_are_refused() -> None:
-    for wrong in ({"states": 0}, {"flips": 0.5}, {"flips": -0.1}, {"explore": -1.0}, {"keep": 0}):
+    for wrong in (
+        {"states": 0},
+        {"flips": 0.5},
+        {"flips": -0.1},
+        {"misread": 0.6},
+        {"misread": -0.1},
+        {"explore": -1.0},
+        {"keep": 0},
+    ):
         with pytest.raises(ConfigError, match=f"inference.{next(iter(wrong))}"):
             InferenceConfig(**wrong)
     pool = TaskPool.of([nrm.compile("F gem", SYMBOLS), nrm.compile("F lava", SYMBOLS)])

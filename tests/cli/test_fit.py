@@ -85,6 +85,23 @@ def test_a_machine_is_learned_from_true_symbols(nrm_command: Nrm, episodes: Path
     assert nrm.load_machine(tmp_path / "machine.json").states == 3
 
 
+def test_a_machine_is_learned_from_symbols_that_are_sometimes_wrong(nrm_command: Nrm, tmp_path: Path) -> None:
+    machine = nrm.compile(nrm.paper_task(3).formula(worlds.SYMBOLS), worlds.SYMBOLS)
+    recorded, generator = worlds.record_many(machine, 80, 0), np.random.default_rng(0)
+    told = [
+        np.where(generator.random(len(one.symbols)) < 0.03, (one.symbols + 1) % len(worlds.SYMBOLS), one.symbols)
+        for one in recorded
+    ]
+    seen = [worlds.as_map(one.cells) for one in recorded]
+    file = save_episodes(
+        tmp_path / "e.npz", record_episodes(seen, [one.rewards for one in recorded], told, worlds.SYMBOLS)
+    )
+    arguments = ("fit", str(file), "--learn", "machine", "--task", "3", "--out", str(tmp_path / "fit"))
+    assert nrm_command(*arguments).status == 2
+    outcome = nrm_command(*arguments, "--misread", "0.03")
+    assert "the machine is equivalent" in " ".join(outcome.out.split()), outcome.out + outcome.err
+
+
 def test_both_are_learned_without_a_task(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
     outcome = nrm_command("fit", str(episodes), "--learn", "both", "--states", "6", "--out", str(tmp_path))
     assert outcome.status == 0, outcome.err
@@ -179,6 +196,11 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
         (["EPISODES", "--task", "3", "--epochs", "0"], "epochs must be positive"),
         (["EPISODES", "--task", "3", "--threads", "0"], "--threads must be at least 1"),
         (["EPISODES", "--task", "3", "--learn", "both", "--states", "0"], "--states must be at least 1"),
+        (
+            ["EPISODES", "--learn", "machine", "--misread", "0.6"],
+            "--misread is a probability from 0 up to 0.5, not 0.6",
+        ),
+        (["EPISODES", "--task", "3", "--misread", "0.1"], "--misread is for machines that are learned"),
         (["EPISODES", "--task", "3", "--grounder", "cnn"], "images have the shape"),
         (["EPISODES", "--task", "3", "--grounder", "mpl"], "unknown grounder 'mpl'; did you mean 'mlp'?"),
         (["EPISODES", "--task", "3", "--grounder", "nowhere:Net"], "there is no module 'nowhere'"),

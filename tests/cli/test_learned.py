@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from nrm.cli.learned import learned_json, learned_lines
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.tracking import Version
 
 
-def learned(episode: int, right: bool | None) -> LearnedMachines:
+def learned(episode: int, right: bool | None, explained: float | None = 1.0) -> LearnedMachines:
     version = Version(episode, (0.0, 100.0), ((0, 1), (1, 1)), ((3, 1), (0, 0)), (0, 1), (0, 1), None, right)
-    return LearnedMachines((version,), ("o0", "o1"), "looks like F a, with a = o1", "2 transitions seen (1 once)", "")
+    guess, certainty = "looks like F a, with a = o1", "2 transitions seen (1 once)"
+    return LearnedMachines((version,), ("o0", "o1"), guess, certainty, "", explained)
 
 
 def test_the_last_machine_is_told_in_words() -> None:
@@ -25,6 +28,8 @@ def test_the_last_machine_is_told_in_words() -> None:
         "since_episode": 74,
         "right": True,
         "guess": "looks like F a, with a = o1",
+        "explained": 1.0,
+        "warning": "",
         "note": "",
     }
 
@@ -35,6 +40,22 @@ def test_no_machine_is_newer_than_its_run() -> None:
 
 
 def test_a_run_without_a_machine_says_why() -> None:
-    nothing = LearnedMachines((), (), "", "", "")
+    nothing = LearnedMachines((), (), "", "", "", None)
     assert learned_lines(nothing, 5) == ["no machine yet: no episode has shown a change of level"]
     assert learned_json(nothing, 5)["states"] is None
+
+
+def test_a_machine_that_does_not_explain_the_last_episodes_is_warned_of() -> None:
+    lines = learned_lines(learned(74, None, 0.9), 200)
+    assert lines[-1].startswith("caution: the machine explains 90% of the last episodes only, so it is wrong")
+    assert learned_json(learned(74, None, 0.9), 200)["warning"] == lines[-1]
+    for share in (0.95, None):
+        assert not any("caution" in line for line in learned_lines(learned(74, None, share), 200))
+
+
+def test_the_share_of_explained_episodes_is_kept_in_the_file(tmp_path: Path) -> None:
+    learned(74, False, 0.5).write(tmp_path)
+    read = LearnedMachines.read(tmp_path)
+    assert read is not None
+    assert read.explained == 0.5
+    assert "50%" in read.warning()

@@ -37,7 +37,9 @@ def test_with_the_noise_model_the_machine_is_found_and_does_not_grow() -> None:
 def test_without_it_contradictory_episodes_are_named() -> None:
     # Both read 0 and then 1, and are paid differently at the second step.
     traces = [LetterTrace(np.array([0, 1]), np.array([1, 1])), LetterTrace(np.array([0, 1]), np.array([1, 0]))]
-    with pytest.raises(ContradictionError, match=r"episodes 1 and 2 read the same up to step 2 .*\(flips\)") as caught:
+    with pytest.raises(
+        ContradictionError, match=r"episodes 1 and 2 read the same up to step 2 .*\(flips, misread\)"
+    ) as caught:
         learn_machine(Evidence.of(traces, 2, 2, 0))
     assert (caught.value.episode, caught.value.step) == (2, 2)
 

@@ -9,7 +9,7 @@ import pytest
 
 from nrm.inference import Evidence, LetterTrace, TooManyStatesError, learn_machine
 from nrm.inference.drafts import Draft, Draftsman, folded, redirected
-from nrm.inference.refining import refine
+from nrm.inference.refining import Refinement
 
 TABLE = np.array([[1, 0, 0], [1, 2, 1], [2, 2, 2]])
 """F(a & F b) over a, b and one letter that means nothing; levels 0, 1, 2."""
@@ -41,7 +41,7 @@ def wrong_from(draft: Draft, trace: LetterTrace, step: int, state: int) -> int:
 
 def test_what_is_to_come_is_what_walking_on_shows() -> None:
     evidence = episodes(12, 0.2, 0)
-    man = Draftsman(evidence, 8)
+    man = Draftsman(evidence)
     draft = Draft(np.array([[1, 0, 2], [1, 2, 0], [0, 2, 1]]), LEVELS)
     to_come = man.to_come(draft)
     ends = np.cumsum(evidence.lengths)[:-1]
@@ -64,7 +64,7 @@ def test_the_length_of_a_description_by_hand() -> None:
         LetterTrace(np.array([0, 2, 1]), np.array([1, 1, 2])),
         LetterTrace(np.array([0, 1]), np.array([1, 0])),
     ]
-    run = Draftsman(Evidence.of(traces, 3, 3, 0, flips=0.1), 8).run(Draft(TABLE, LEVELS))
+    run = Draftsman(Evidence.of(traces, 3, 3, 0, flips=0.1)).run(Draft(TABLE, LEVELS))
     wrong = math.log(0.9 * 2 / 0.1)
     # Three levels; letters a and b count; of their transitions (0, a) and (1, b) were taken.
     assert run.length == pytest.approx(wrong + 3 * math.log(3) + 2 * math.log(3) + 2 * math.log(3))
@@ -73,14 +73,14 @@ def test_the_length_of_a_description_by_hand() -> None:
 
 def test_states_that_are_never_met_are_dropped() -> None:
     larger = Draft(np.vstack([TABLE, [3, 3, 3]]), np.append(LEVELS, 1))
-    run = Draftsman(episodes(50, 0.05, 1), 8).run(larger)
+    run = Draftsman(episodes(50, 0.05, 1)).run(larger)
     assert run.draft.table.tolist() == TABLE.tolist()
 
 
 def test_folding_and_redirecting_by_hand() -> None:
     # State 3 does what state 1 does.
     double = Draft(np.array([[1, 0, 3], [1, 2, 1], [2, 2, 2], [3, 2, 3]]), np.array([0, 1, 2, 1]))
-    run = Draftsman(episodes(80, 0.05, 2), 8).run(double)
+    run = Draftsman(episodes(80, 0.05, 2)).run(double)
     small = folded(run, 1, 3)
     assert small.table.tolist() == [[1, 0, 1], [1, 2, 1], [2, 2, 2]]
     assert redirected(double, 3, 1).table[0].tolist() == [1, 0, 1]
@@ -89,18 +89,18 @@ def test_folding_and_redirecting_by_hand() -> None:
 @pytest.mark.parametrize("flips", [0.02, 0.1, 0.2])
 def test_the_machine_is_found_and_stays_small_with_more_episodes(flips: float) -> None:
     for count in (300, 900):
-        found = refine(episodes(count, flips, 3), 12).draft
+        found = Refinement.shortest(episodes(count, flips, 3), 12).draft
         assert found.states == 3
         known = learn_machine(episodes(count, flips, 3), 12)
         assert known.table.tolist() == TABLE.tolist()
 
 
 def test_too_few_states_are_named_with_the_levels_that_are_wrong() -> None:
-    with pytest.raises(TooManyStatesError, match=r"at most 2 states .* levels wrongly, more than 0\.05 .*\(flips\)"):
+    with pytest.raises(TooManyStatesError, match=r"at most 2 states .* steps for wrong, more than 0\.05 .*\(flips\)"):
         learn_machine(episodes(300, 0.05, 4), 2)
 
 
 def test_equal_episodes_give_equal_machines() -> None:
-    one, two = (refine(episodes(200, 0.1, 5), 12) for _ in range(2))
+    one, two = (Refinement.shortest(episodes(200, 0.1, 5), 12) for _ in range(2))
     assert one.draft.table.tolist() == two.draft.table.tolist()
     assert one.length == two.length

@@ -48,6 +48,9 @@ class Fit(MachineOptions):
     """Most states of a machine to be learned: at least as many as it may need."""
     flips: float = 0.0
     """How probable it is that a step pays for a wrong level, where a machine is learned."""
+    misread: float = 0.0
+    """How probable it is that a step tells a wrong symbol (with --learn both: a wrong observation), where a machine is
+    learned."""
     grounder: str = "auto"
     """The network that grounds: auto (a convolutional one for images, an MLP otherwise), mlp, cnn, pooled, recurrent,
     paper, or module:name for one of your own."""
@@ -68,10 +71,11 @@ class Fit(MachineOptions):
         for name in ("threads", "states"):
             if getattr(self, name) < 1:
                 raise UsageError(f"--{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.flips < 0.5:
-            raise UsageError(f"--flips is a probability from 0 up to 0.5, not {self.flips}")
-        if self.flips and self.learn == "grounding":
-            raise UsageError("--flips is for machines that are learned: --learn machine or --learn both")
+        for name in ("flips", "misread"):
+            if not 0 <= getattr(self, name) < 0.5:
+                raise UsageError(f"--{name} is a probability from 0 up to 0.5, not {getattr(self, name)}")
+            if getattr(self, name) and self.learn == "grounding":
+                raise UsageError(f"--{name} is for machines that are learned: --learn machine or --learn both")
         self._check_ignored()
         self._check_out()
         # PyTorch takes seconds to load: not before it is sure to be needed.

@@ -203,7 +203,9 @@ def _machine(
     names = recorded.symbol_names or tuple(f"s{number}" for number in range(int(recorded.symbols.max()) + 1))
     alphabet = Alphabet.exclusive(names) if task is None else task.alphabet
     episodes = recorded.buffer(task)
-    inferred, used = infer(episodes, options.states, options.settings, flips=options.flips, letters=_true_letters)
+    inferred, used = infer(
+        episodes, options.states, options.settings, flips=options.flips, misread=options.misread, letters=_true_letters
+    )
     found = over_alphabet(inferred, used, alphabet)
     model = NeuralRewardMachine(TrueLabels(alphabet.size), found)
     verdict = None if task is None else f"the machine is {compare(found, until_over(task))}"
@@ -222,7 +224,9 @@ def _both(
     episodes = recorded.buffer(task)
     entry = GROUNDERS[options.grounder]
     make = None if options.grounder == "auto" else lambda count: entry.from_shape(recorded.shape, count)
-    made = discover(episodes, options.states, options.settings, flips=options.flips, grounder=make)
+    made = discover(
+        episodes, options.states, options.settings, flips=options.flips, misread=options.misread, grounder=make
+    )
     verdict = None
     if task is not None:
         matched = renaming(made.machine, until_over(task))

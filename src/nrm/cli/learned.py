@@ -16,26 +16,21 @@ RIGHT = {True: "it is the task's, as far as episodes can show", False: "it is no
 def learned_lines(learned: LearnedMachines, episodes: int) -> list[str]:
     """Lines for the terminal; `episodes`: how many the run has had."""
     if not learned.versions:
-        return [f"no machine yet: {learned.note or 'no episode has shown a change of level'}"]
+        return [learned.warning()]
     last = learned.versions[-1]
     # Environments side by side end some episodes past the last one that counts.
     since = min(last.episode, episodes)
     lines = [f"machine: {len(last.levels)} states since episode {since}, {learned.certainty}"]
     lines += [RIGHT[last.right]] if last.right is not None else []
     lines += [f"it {learned.guess}"] if learned.guess else []
-    lines += [learned.note] if learned.note else []
-    return lines
+    return lines + [text for text in (learned.warning(), learned.note) if text]
 
 
 def learned_json(learned: LearnedMachines, episodes: int) -> Json:
     """The same for programs."""
+    said: Json = {"explained": learned.explained, "warning": learned.warning(), "note": learned.note}
     if not learned.versions:
-        return {"states": None, "since_episode": None, "right": None, "guess": "", "note": learned.note}
+        return {"states": None, "since_episode": None, "right": None, "guess": "", **said}
     last = learned.versions[-1]
-    return {
-        "states": len(last.levels),
-        "since_episode": min(last.episode, episodes),
-        "right": last.right,
-        "guess": learned.guess,
-        "note": learned.note,
-    }
+    since = min(last.episode, episodes)
+    return {"states": len(last.levels), "since_episode": since, "right": last.right, "guess": learned.guess, **said}

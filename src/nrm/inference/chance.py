@@ -12,13 +12,13 @@ SURE = 1e-4
 
 
 def improbable(
-    found: NDArray[np.int64], tries: NDArray[np.int64], chance: float, sure: float = SURE
+    found: NDArray[np.number], tries: NDArray[np.number], chance: float | NDArray[np.float64], sure: float = SURE
 ) -> NDArray[np.bool_]:
-    """(…) whether so many (…) out of so many tries (…) are more than slips of a chance explain.
+    """(…) whether so many (…) out of so many tries (…) are more than slips of a chance, or of chances (…), explain.
 
     An upper bound of the binomial tail (Chernoff's): exact at chance 0, where a single one is evidence.
     """
-    if not chance:
+    if not np.any(chance):
         return found > 0
     share = found / np.maximum(tries, 1)
     above = share > chance
@@ -30,7 +30,7 @@ def improbable(
     return result
 
 
-def surprising(found: int, tries: int, chance: float, sure: float = SURE) -> bool:
+def surprising(found: float, tries: int, chance: float, sure: float = SURE) -> bool:
     """The same for single numbers."""
     share = found / tries
     if share <= chance:

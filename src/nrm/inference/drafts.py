@@ -35,19 +35,25 @@ class Draft:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A draft, and where the episodes lead in it. All of its states are met."""
+    """A draft that episodes went through."""
 
     draft: Draft
-    before: Ints
-    """(steps,) the state in which each was taken, by time."""
-    after: Ints
-    """(steps,) the state that each led to, by time."""
     seen: Ints
     """(states, letters) how often each transition was taken."""
     moves: NDArray[np.bool_]
     """(states, letters) the transitions that were taken and lead elsewhere."""
     length: float
     """Description length in nats, of what differs between machines."""
+
+
+@dataclass(frozen=True, eq=False)
+class Walk(Run):
+    """The same with the state at every step. All states of the draft are met."""
+
+    before: Ints
+    """(steps,) the state in which each was taken, by time."""
+    after: Ints
+    """(steps,) the state that each led to, by time."""
 
 
 class Draftsman:
@@ -57,14 +63,11 @@ class Draftsman:
     steps, and so on, so that all that happens at one time is one slice.
     """
 
-    def __init__(self, evidence: Evidence, most_states: int) -> None:
-        self.most_states = most_states
+    def __init__(self, evidence: Evidence) -> None:
         self.letter_count, self.level_count = evidence.letter_count, evidence.level_count
         self.initial = evidence.initial
         self.wrong = math.log((1 - evidence.flips) * max(1, self.level_count - 1) / evidence.flips)
         """Nats of a level that is said wrongly."""
-        self.letter_price = math.log(max(2, self.letter_count))
-        """Nats of saying that a letter counts."""
         order = np.argsort(-evidence.lengths, kind="stable")
         begun, lengths = evidence.begun[order], evidence.lengths[order]
         self._going = [int(np.searchsorted(-lengths, -time, side="left")) for time in range(int(lengths[0]))]
@@ -84,7 +87,7 @@ class Draftsman:
         self._differs = np.concatenate([np.zeros((self.level_count, 1), np.int32), differs.cumsum(1)], 1)
         """(levels, steps + 1) of the evidence: how many steps before each show another level."""
 
-    def run(self, draft: Draft) -> Run:
+    def run(self, draft: Draft) -> Walk:
         """Let the episodes run through a machine. Levels are those shown most often, and what is not met is dropped."""
         after, before = np.empty_like(self.letters), np.empty_like(self.letters)
         state = np.zeros(self._going[0], dtype=np.int64)
@@ -106,20 +109,8 @@ class Draftsman:
         slips = int(counts.sum() - counts[here, levels].sum())
         seen = np.bincount(before * width + self.letters, minlength=table.size).reshape(table.shape)
         moves = (table != here[:, None]) & (seen > 0)
-        length = self.wrong * slips + self._structure(moves, seen)
-        return Run(Draft(table, levels), before, after, seen, moves, length)
-
-    def _structure(self, moves: NDArray[np.bool_], seen: Ints) -> float:
-        """Nats of a machine: a level for each state, which letters count, and where each of these leads."""
-        states, active = len(moves), moves.any(0)
-        level, target = math.log(max(2, self.level_count)), math.log(max(2, states))
-        return states * level + int(active.sum()) * self.letter_price + int((seen[:, active] > 0).sum()) * target
-
-    def with_ends(self, draft: Draft) -> Draft:
-        """With a state of each level that is never left, for transitions to lead to."""
-        ends = np.arange(draft.states, draft.states + self.level_count)
-        table = np.concatenate([draft.table, np.repeat(ends[:, None], self.letter_count, 1)])
-        return Draft(table, np.append(draft.levels, np.arange(self.level_count)))
+        length = self.wrong * slips + structure(moves, seen, self.level_count)
+        return Walk(Draft(table, levels), seen, moves, length, before, after)
 
     def to_come(self, draft: Draft) -> NDArray[np.int32]:
         """(steps, states) by time: how many levels would be wrong from a step on, were it to lead to a state."""
@@ -151,6 +142,31 @@ class Draftsman:
             leads[letter] = int(sums.argmin())
             cost += int(sums.min())
         return cost, int(stays.argmin()), leads
+
+
+def letter_price(letters: int) -> float:
+    """Nats of saying that a letter counts."""
+    return math.log(max(2, letters))
+
+
+def target_price(states: int) -> float:
+    """Nats of saying where a transition leads."""
+    return math.log(max(2, states))
+
+
+def structure(moves: NDArray[np.bool_], seen: Ints, level_count: int) -> float:
+    """Nats of a machine: a level for each state, which letters count, and where each of these leads."""
+    active = moves.any(0)
+    leads = int((seen[:, active] > 0).sum()) * target_price(len(moves))
+    letters = int(active.sum()) * letter_price(moves.shape[1])
+    return len(moves) * math.log(max(2, level_count)) + letters + leads
+
+
+def with_ends(draft: Draft, level_count: int) -> Draft:
+    """With a state of each level that is never left, for transitions to lead to."""
+    ends = np.arange(draft.states, draft.states + level_count)
+    table = np.concatenate([draft.table, np.repeat(ends[:, None], draft.table.shape[1], 1)])
+    return Draft(table, np.append(draft.levels, np.arange(level_count)))
 
 
 def redirected(draft: Draft, state: int, other: int) -> Draft:

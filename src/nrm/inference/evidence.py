@@ -42,15 +42,23 @@ class Evidence:
 
     flips: float = 0.0
     """How probable it is that a step shows a wrong level."""
+    misread: float = 0.0
+    """How probable it is that a step reads a wrong letter: any of the others, equally often."""
 
     @classmethod
     def of(
-        cls, traces: Sequence[LetterTrace], letter_count: int, level_count: int, initial: int, flips: float = 0.0
+        cls,
+        traces: Sequence[LetterTrace],
+        letter_count: int,
+        level_count: int,
+        initial: int,
+        flips: float = 0.0,
+        misread: float = 0.0,
     ) -> Evidence:
         """From episodes."""
         if not traces:
             raise LearningError("there are no episodes to learn a machine from; add some first")
-        return cls(*joined(traces), letter_count, level_count, initial, flips)
+        return cls(*joined(traces), letter_count, level_count, initial, flips, misread)
 
     def first(self, episodes: int) -> Evidence:
         """The first episodes alone."""

@@ -74,12 +74,14 @@ class Hypothesis:
         same = all(np.array_equal(mine[:, :known], theirs[:, :known]) for mine, theirs in pairs)
         return same and np.array_equal(self.levels, other.levels)
 
+    def table_over(self, letters: int) -> NDArray[np.int64]:
+        """(states, letters) the next states by so many letters. Those that it does not know do nothing."""
+        unknown = np.repeat(np.arange(self.states)[:, None], max(0, letters - self.letters), 1)
+        return np.concatenate([self.table[:, :letters], unknown], 1)
+
     def follow(self, evidence: Evidence) -> NDArray[np.int64]:
-        """(steps,) the state after each step of some episodes. Letters that it does not know do nothing."""
-        table = self.table
-        unknown = evidence.letter_count - self.letters
-        if unknown > 0:
-            table = np.concatenate([table, np.repeat(np.arange(self.states)[:, None], unknown, 1)], 1)
+        """(steps,) the state after each step of some episodes, by the letters that were told."""
+        table = self.table_over(evidence.letter_count)
         result = np.zeros(len(evidence.letters), dtype=np.int64)
         # Long episodes first, so that those that still go on are the first rows.
         order = np.argsort(-evidence.lengths, kind="stable")

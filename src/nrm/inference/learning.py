@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 
 from nrm.errors import ContradictionError, LearningError
 from nrm.inference.chance import surprising
+from nrm.inference.drafts import Run
 from nrm.inference.evidence import Evidence
+from nrm.inference.following import following
 from nrm.inference.hypothesis import Hypothesis, states_before
 from nrm.inference.merging import UNSEEN, Merged, fewer_states, merge
+from nrm.inference.misread_refining import MisreadRefinement
 from nrm.inference.prefix_tree import PrefixTree, prefix_tree
-from nrm.inference.refining import refine
+from nrm.inference.refining import Refinement
 from nrm.inference.symbols import alike
 
 SLIP = 4.0
 """Nodes of a prefix tree that weigh as much as one level that it does not explain."""
-FLIPS_ROOM = 1.5
-"""Wrong levels that are still put down to chance, as a multiple of those that are expected."""
+ROOM = 1.5
+"""Steps that go wrong and are still put down to chance, as a multiple of those that are expected."""
 CANDIDATES = 8
 """Idle letters that are looked at closely when one has to be let in."""
 
@@ -36,7 +39,7 @@ def learn_machine(evidence: Evidence, most_states: int = 32) -> Hypothesis:
     `TooManyStatesError` where it would have more states than that; `ContradictionError` where episodes that read the
     same letters show different levels, so that there is none at all.
     """
-    if evidence.flips:
+    if evidence.flips or evidence.misread:
         return _despite_slips(evidence, most_states)
     letters, tree = explaining_letters(evidence)
     merged = merge(tree, letters, most_states)
@@ -48,19 +51,20 @@ def learn_machine(evidence: Evidence, most_states: int = 32) -> Hypothesis:
 
 
 def _despite_slips(evidence: Evidence, most_states: int) -> Hypothesis:
-    """The same where levels are sometimes wrong, so that single episodes say little."""
-    run = refine(evidence, most_states)
+    """The same where levels or letters are sometimes wrong, so that single episodes say little."""
+    run: Run = (MisreadRefinement if evidence.misread else Refinement).shortest(evidence, most_states)
     letters = tuple(np.flatnonzero(run.moves.any(0)).tolist())
     table = np.where(run.seen > 0, run.draft.table, UNSEEN)[:, list(letters)]
     symbols, whole = alike(table, run.seen[:, list(letters)], letters, evidence.letter_count)
     order, place = _search_order(whole)
     found = Hypothesis(place[whole[order]], run.draft.levels[order], run.seen[order], symbols)
-    slips = int((found.levels[found.follow(evidence)] != evidence.levels).sum())
-    if surprising(slips, len(evidence.levels), FLIPS_ROOM * evidence.flips):
+    slips, chance = following(found, evidence).slips.sum(), evidence.flips + evidence.misread
+    if surprising(slips, len(evidence.levels), ROOM * chance):
+        names = " and ".join(name for name in ("flips", "misread") if getattr(evidence, name))
         raise TooManyStatesError(
-            f"the best machine of at most {most_states} states that was found says {slips} of {len(evidence.levels)} "
-            f"levels wrongly, more than {evidence.flips:g} of them (flips) explains; give it more states, or say that "
-            "rewards are wrong oftener"
+            f"the best machine of at most {most_states} states that was found takes {slips:.0f} of "
+            f"{len(evidence.levels)} steps for wrong, more than {chance:g} of them ({names}) explains; give it more "
+            "states, or say that rewards or symbols are wrong oftener"
         )
     return found
 
@@ -84,7 +88,7 @@ def _completed(merged: Merged, tree: PrefixTree, evidence: Evidence, most_states
     if merged.states > most_states:
         raise TooManyStatesError(
             f"no machine of at most {most_states} states was found that explains the {len(evidence.lengths)} episodes; "
-            "give it more states, or, if rewards are sometimes wrong, say how often (flips)"
+            "give it more states, or, if rewards or symbols are sometimes wrong, say how often (flips, misread)"
         )
     merged = _in_order(merged)
     after = merged.of_node[tree.of_step]
@@ -152,8 +156,8 @@ def _contradiction(evidence: Evidence, tree: PrefixTree, clashing: NDArray[np.bo
     (left, _), (right, step) = evidence.place(one), evidence.place(other)
     return ContradictionError(
         f"episodes {left + 1} and {right + 1} read the same up to step {step + 1} of the latter (counting from 1) and "
-        "are paid differently, so no machine over what is observed explains both; if rewards are sometimes wrong, say "
-        "how often (flips)",
+        "are paid differently, so no machine over what is observed explains both; if rewards or symbols are sometimes "
+        "wrong, say how often (flips, misread)",
         right + 1,
         step + 1,
     )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from nrm.errors import LearningError
-from nrm.inference import Certainty, Evidence, Guess, Hypothesis, LetterTrace, guess_formula, learn_machine
+from nrm.inference import Certainty, Evidence, Guess, Hypothesis, LetterTrace, following, guess_formula, learn_machine
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural.buffer import Episode, EpisodeBuffer
 from nrm.neural.config import FitConfig
@@ -86,25 +86,26 @@ def discover(
     config: FitConfig | None = None,
     *,
     flips: float = 0.0,
+    misread: float = 0.0,
     grounder: Callable[[int], nn.Module] | None = None,
     grounder_epochs: int = 500,
 ) -> Discovery:
     """Learn everything from episodes; give at least as many `states` as the task may need.
 
-    `flips`: how probable it is that a step shows a wrong level; `grounder` makes a module for a number of symbols, by
-    default one that fits the observations' shape. Of the `config`, the seed, the share of held-out episodes and the
-    grounder's step size count. Beyond 1,024 distinct observations, and where most are met in one episode only, grounder
-    and machine are learned in turns.
+    `flips`, `misread`: how probable it is that a step shows a wrong level, or a wrong observation; `grounder` makes a
+    module for a number of symbols, by default one that fits the observations' shape. Of the `config`, the seed, the
+    share of held-out episodes and the grounder's step size count. Beyond 1,024 distinct observations, and where most
+    are met in one episode only, grounder and machine are learned in turns.
     """
     settings = config or FitConfig()
     buffer = as_buffer(episodes)
     if buffer.distinct > MAX_LETTERS:
-        return _discover_endless(buffer, states, settings, flips, grounder)
-    if not flips and _met_once(buffer):
+        return _discover_endless(buffer, states, settings, flips, misread, grounder)
+    if not flips and not misread and _met_once(buffer):
         # What is never met again tells nothing as a letter; but if no symbols are found, letters are what there is.
         with contextlib.suppress(UngroundedError):
-            return _discover_endless(buffer, states, settings, flips, grounder)
-    inferred, used = infer(buffer, states, settings, flips=flips)
+            return _discover_endless(buffer, states, settings, flips, misread, grounder)
+    inferred, used = infer(buffer, states, settings, flips=flips, misread=misread)
     frames = buffer.observations(used)
     frames = frames.astype(np.float32) if frames.dtype == np.float64 else frames
     # Where every letter does something, none is idle.
@@ -134,14 +135,14 @@ def _met_once(buffer: EpisodeBuffer) -> bool:
 
 
 def _discover_endless(
-    buffer: EpisodeBuffer, states: int, settings: FitConfig, flips: float, grounder: Make | None
+    buffer: EpisodeBuffer, states: int, settings: FitConfig, flips: float, misread: float, grounder: Make | None
 ) -> Discovery:
     """The same where observations are too many to be letters."""
-    if flips:
+    if flips or misread:
         raise LearningError(
             f"the episodes hold {buffer.distinct} distinct observations, too many to be letters (at most "
-            f"{MAX_LETTERS}); symbols are then learned with the machine, and that takes rewards to be right (flips 0, "
-            f"not {flips:g}). Round or downsample the observations"
+            f"{MAX_LETTERS}); symbols are then learned with the machine, and that takes rewards and observations to be "
+            f"right (flips 0, not {flips:g}; misread 0, not {misread:g}). Round or downsample the observations"
         )
     initial = _initial(buffer)
     # The level of the beginning comes first.
@@ -175,6 +176,7 @@ def infer(
     config: FitConfig | None = None,
     *,
     flips: float = 0.0,
+    misread: float = 0.0,
     letters: Callable[[Episode], NDArray[np.int64]] = lambda episode: episode.index,
 ) -> tuple[Inferred, NDArray[np.int64]]:
     """The machine of some episodes, and what its letters (n,) stand for: numbers of observations, or of `letters`.
@@ -193,14 +195,14 @@ def infer(
     _check_shows(traces, initial)
 
     def evidence(rows: Sequence[int]) -> Evidence:
-        return Evidence.of([traces[row] for row in rows], len(used), len(episodes.levels), initial, flips)
+        return Evidence.of([traces[row] for row in rows], len(used), len(episodes.levels), initial, flips, misread)
 
     began = time.process_time()
     learned, held = episodes.split(settings.held_out, torch.Generator().manual_seed(settings.seed))
     share = None
     if held:
         part, later = learn_machine(evidence(learned), states), evidence(held)
-        wrong = part.levels[part.follow(later)] != later.levels
+        wrong = following(part, later).said != later.levels
         share = float((np.add.reduceat(wrong, later.begun) == 0).mean())
     whole = learn_machine(evidence(range(len(traces))), states)
     return Inferred(whole, episodes.levels, share, time.process_time() - began), used

@@ -18,9 +18,9 @@ MOST_STEPS = 30
 
 
 def learned_data(record: Record) -> Json | None:
-    """What a run learned of its machine; None for methods that learn none, or before there is any."""
+    """What a run learned of its machine; None for methods that learn none."""
     found = RunFolder(record.path).machines()
-    if found is None or not found.versions:
+    if found is None:
         return None
     half = MOST_VERSIONS // 2
     versions = found.versions
@@ -29,7 +29,8 @@ def learned_data(record: Record) -> Json | None:
         "seed": record.seed,
         "guess": found.guess,
         "certainty": found.certainty,
-        "note": found.note,
+        "note": found.note if found.versions else "",
+        "warning": found.warning(),
         "hidden": len(versions) - len(shown),
         "versions": [_version_data(version, found) for version in shown],
     }

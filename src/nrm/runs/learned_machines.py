@@ -12,6 +12,8 @@ from nrm.inference import guess_formula
 from nrm.tracking import MachineLearning, Version
 
 MACHINES_FILE = "machines.json"
+EXPLAINS = 0.95
+"""The share of the last episodes that a machine explains at least which may be relied on."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class LearnedMachines:
     """How much of the last machine was seen, in words."""
     note: str
     """Why the last machine does not explain everything; empty where it does."""
+    explained: float | None
+    """The share of the last episodes that it explains; None where there is no machine, or nobody knows."""
 
     @classmethod
     def of(cls, inference: MachineLearning) -> LearnedMachines:
@@ -41,11 +45,22 @@ class LearnedMachines:
             meant.setdefault(symbol, []).append(name)
         guess = "" if found is None else found.describe(meant)
         certainty = str(known.certainty()) if inference.versions else ""
-        return cls(tuple(inference.versions), names, guess, certainty, inference.note)
+        return cls(tuple(inference.versions), names, guess, certainty, inference.note, inference.explained())
+
+    def warning(self) -> str:
+        """That there is no machine, or that it is not to be relied on; empty where it may be."""
+        if not self.versions:
+            return f"no machine yet: {self.note or 'no episode has shown a change of level'}"
+        if self.explained is None or self.explained >= EXPLAINS:
+            return ""
+        return (
+            f"caution: the machine explains {self.explained:.0%} of the last episodes only, so it is wrong, or rewards "
+            "or symbols are sometimes wrong (inference.flips, inference.misread)"
+        )
 
     def write(self, folder: Path) -> None:
         """Write the file into a run's folder."""
-        plain = {name: getattr(self, name) for name in ("letters", "guess", "certainty", "note")}
+        plain = {name: getattr(self, name) for name in ("letters", "guess", "certainty", "note", "explained")}
         versions = [version.to_json() for version in self.versions]
         write_json(folder / MACHINES_FILE, {"versions": versions, **plain}, indent=None)
 
@@ -58,7 +73,9 @@ class LearnedMachines:
         data: Json = read_json(path)
         try:
             versions = tuple(Version.from_json(version) for version in data["versions"])
-            texts = (str(data[name]) for name in ("guess", "certainty", "note"))
-            return cls(versions, tuple(map(str, data["letters"])), *texts)
-        except (KeyError, TypeError, FileError) as error:
+            guess, certainty, note = (str(data[name]) for name in ("guess", "certainty", "note"))
+            share = data.get("explained")  # files of older runs do not say
+            letters = tuple(map(str, data["letters"]))
+            return cls(versions, letters, guess, certainty, note, None if share is None else float(share))
+        except (KeyError, TypeError, ValueError, FileError) as error:
             raise FileError(f"{path} is damaged: {error}") from None

@@ -67,6 +67,10 @@ class HypothesisMemory:
         assert self.table is not None
         return self.table[carry]
 
+    def numbers_of(self, carry: Tensor) -> Tensor:
+        """(…) the numbers of the states that a carry says."""
+        return carry
+
     def on(self, frames: Tensor | None) -> HypothesisMemory:
         """The same machine in another world with the same observations."""
         other = HypothesisMemory(self.letters.on(frames), self.size, self._corrects)

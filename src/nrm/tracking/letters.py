@@ -52,11 +52,11 @@ class LetterBook(Protocol):
         """An episode with letters in place of the numbers of what it observed."""
 
     def learn(
-        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, flips: float
+        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, flips: float, misread: float
     ) -> Hypothesis:
         """The machine of some episodes with numbers of what was observed, and indices of levels (levels,) `values`.
 
-        What letters mean may be learned with it. `states`: most that it may have; `flips`: as of `Evidence`.
+        What letters mean may be learned with it. `states`: most that it may have; `flips`, `misread`: as of `Evidence`.
         """
 
     def compact(self, used: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -89,10 +89,10 @@ class Numbered:
         return trace
 
     def learn(
-        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, flips: float
+        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, flips: float, misread: float
     ) -> Hypothesis:
-        """By state merging."""
-        return learn_machine(Evidence.of(traces, len(self), len(values), 0, flips), states)
+        """By state merging, or by description length where something may be wrong."""
+        return learn_machine(Evidence.of(traces, len(self), len(values), 0, flips, misread), states)
 
     def compact(self, used: NDArray[np.int64]) -> None:
         """Nothing is let go."""

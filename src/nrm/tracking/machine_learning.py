@@ -17,14 +17,18 @@ from nrm.inference import (
     Hypothesis,
     LetterTrace,
     LevelTable,
+    MisreadTally,
     Refutation,
     Tally,
     TooManyStatesError,
     agreement,
+    explained,
+    following,
     renumbered,
 )
 from nrm.inference.evidence import joined, split
 from nrm.machines import Alphabet, MachineLike, as_machine
+from nrm.tracking.hypothesis_belief import HypothesisBelief
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.letters import LetterBook, ToldLetters, UnexplainedError
 from nrm.tracking.memories import Seen
@@ -40,8 +44,13 @@ ENDLESS_SPACING = 40
 """The same where observations are without end: as many episodes, and at least half of all so far."""
 ENDLESS_KEEP = 400
 """Most episodes that are kept where observations are without end: each has its own."""
+RECENT = 100
+"""The last episodes, by which it is judged whether the machine explains what happens now."""
 MISREAD = 0.01
 """How probable it is that a grounder misreads what is observed, so that a single episode refutes little."""
+
+PARTS = ("letters", "levels", "lengths")
+"""Of saved episodes."""
 
 Judge = Callable[[Hypothesis, NDArray[np.float64]], bool | None]
 """Whether a machine with these levels is the task's, as far as episodes can show; None where nobody knows."""
@@ -55,6 +64,9 @@ class InferenceConfig:
     """Most states of the machine; the policy's memory is as wide."""
     flips: float = 0.0
     """How probable it is that a step pays for a wrong level. Above 0, single episodes refute nothing: counts do."""
+    misread: float = 0.0
+    """How probable it is that a wrong symbol is told (of `both`: a wrong observation shown), any of the others. Above 0
+    the policy sees how probable each state is."""
     keep: int = 2000
     """Most episodes that the machine is learned from. Those that refuted one are kept longest."""
     settled: int = 1000
@@ -66,8 +78,9 @@ class InferenceConfig:
         for name in ("states", "keep", "settled"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"inference.{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.flips < 0.5:
-            raise ConfigError(f"inference.flips is a probability from 0 up to 0.5, not {self.flips}")
+        for name in ("flips", "misread"):
+            if not 0 <= getattr(self, name) < 0.5:
+                raise ConfigError(f"inference.{name} is a probability from 0 up to 0.5, not {getattr(self, name)}")
         if not self.explore >= 0:
             raise ConfigError(f"inference.explore is a reward from 0 on, not {self.explore}")
 
@@ -80,6 +93,8 @@ class MachineLearning:
         self.config = config or InferenceConfig()
         self.letters = letters
         self.memory = HypothesisMemory(letters, self.config.states, corrects=not self.config.flips)
+        if self.config.misread:
+            self.memory = HypothesisBelief(letters, self.config.states, self.config.flips, self.config.misread)
         self.levels = LevelTable()
         self.versions: list[Version] = []
         """Every machine there was, with what refuted the one before."""
@@ -90,6 +105,7 @@ class MachineLearning:
         self.surprised = 0
         """How many there were when the last one refuted a machine."""
         self._judge = judge
+        self._recent: list[LetterTrace] = []
         self._kept: list[LetterTrace] = []
         self._telling: list[bool] = []
         self._tally = Tally(self.hypothesis)
@@ -107,6 +123,10 @@ class MachineLearning:
         """Whether nothing has surprised for long."""
         return self.episodes - self.surprised >= self.config.settled
 
+    def explained(self) -> float | None:
+        """The share of the last episodes that the present machine explains; None before there is any machine."""
+        return explained(self.hypothesis, self._evidence(self._recent)) if self.versions and self._recent else None
+
     def add(self, episodes: Iterable[RecordedEpisode]) -> Version | None:
         """Take in finished episodes, and learn anew where it is time; the new machine, if it is another one."""
         listed = not self.letters.endless
@@ -122,6 +142,7 @@ class MachineLearning:
             self.surprised = self.episodes
             read = split(evidence.letters, evidence.levels, evidence.lengths)[found.episode]
             self._refuted = self._refuted or (read, found)
+        self._recent = [*self._recent, *traces][-RECENT:]
         self._keep(traces, None if found is None else found.episode)
         reviews = self.episodes >= self._review
         spacing = self.episodes // SPACING if not self.letters.endless else max(self.episodes // 2, ENDLESS_SPACING)
@@ -143,11 +164,13 @@ class MachineLearning:
         self._refuted = None
         self._review = max(1, self.episodes)
 
-    def bonus(self, numbers: Tensor, observations: Tensor, letters: Tensor) -> Tensor:
+    def bonus(self, carry: Tensor, observations: Tensor, letters: Tensor) -> Tensor:
         """(time, envs) what steps earn on top that were never seen before.
 
-        Numbers of states (time, envs), what was observed there (time, envs, …), and the true letters (time, envs).
+        What the memory carried (time, envs, …), what was observed there (time, envs, …), and the true letters (time,
+        envs).
         """
+        numbers = self.memory.numbers_of(carry)
         count = numbers.numel()
         flat = observations.flatten(0, 1)
         unused = numbers.new_zeros(count)
@@ -157,7 +180,7 @@ class MachineLearning:
         # The last column is for letters that nobody has recorded; states in which nothing was ever read are ends.
         fresh = np.zeros((self.config.states, len(self.letters) + 1), dtype=np.bool_)
         met = counts.sum(1, keepdims=True) > 0
-        fresh[self.memory.numbers, :known] = (counts == 0) & met
+        fresh[self.memory.numbers, :known] = (counts < 0.5) & met  # beliefs are never quite 0
         earned = fresh[numbers.flatten().numpy(), self.letters.find(seen)]
         return torch.from_numpy(earned).view(numbers.shape) * self.config.explore
 
@@ -177,32 +200,36 @@ class MachineLearning:
             kept = [place for place in range(len(self._kept)) if place not in dropped]
             self._kept = [self._kept[place] for place in kept]
             self._telling = [self._telling[place] for place in kept]
-        moved = self.letters.compact(np.concatenate([trace.letters for trace in self._kept])) if self._kept else None
+        moved = self.letters.compact(joined([*self._kept, *self._recent])[0])
         if moved is not None:
-            self._kept = [trace._replace(letters=moved[trace.letters]) for trace in self._kept]
+            self._kept, self._recent = (
+                [trace._replace(letters=moved[trace.letters]) for trace in some] for some in (self._kept, self._recent)
+            )
 
     def _evidence(self, traces: Sequence[LetterTrace]) -> Evidence:
         flips = max(self.config.flips, MISREAD) if self.letters.endless else self.config.flips
-        return Evidence.of(list(map(self.letters.read, traces)), len(self.letters), len(self.levels), 0, flips)
+        read = list(map(self.letters.read, traces))
+        return Evidence.of(read, len(self.letters), len(self.levels), 0, flips, self.config.misread)
 
     def _learn(self) -> Version | None:
         old, refuted = self.hypothesis, self._refuted
         self._learned, self._refuted = self.episodes, None
         if not self._kept:
             return None
-        before = old.follow(self._evidence(self._kept))
+        before = following(old, self._evidence(self._kept)).states
         try:
-            new = self.letters.learn(self._kept, self.levels.values, self.config.states, self.config.flips)
+            noise = self.config.flips, self.config.misread
+            new = self.letters.learn(self._kept, self.levels.values, self.config.states, *noise)
         except (TooManyStatesError, UnexplainedError) as error:
             # The old machine goes on: it is wrong now and then, and what is to come may show why.
             self.note = str(error)
             return None
         self.note = ""
-        after = new.follow(self._evidence(self._kept))
+        after = following(new, self._evidence(self._kept)).states
         shared = agreement(before, after, old.states, new.states)
         numbers = renumbered(shared, self.memory.numbers, self.config.states)
         self.memory.follow(new, numbers, self.levels.values)
-        self._tally = Tally(new)
+        self._tally = self._new_tally(new)
         if self.versions and new.same_as(old):
             return None
         right = None if self._judge is None else self._judge(new, self.levels.values)
@@ -210,14 +237,18 @@ class MachineLearning:
         self.versions.append(version)
         return version
 
+    def _new_tally(self, known: Hypothesis) -> Tally:
+        if not self.config.misread:
+            return Tally(known)
+        return MisreadTally(known, self._evidence(self._kept))
+
     def state_dict(self) -> dict[str, Any]:
         """Everything that learning goes on from."""
-        names = ("letters", "levels", "lengths")
-        kept = {name: torch.from_numpy(part) for name, part in zip(names, joined(self._kept), strict=True)}
         refuted = None if self._refuted is None else [part.tolist() for part in self._refuted[0]]
         return {
             "book": self.letters.state_dict(),
-            "kept": kept,
+            "kept": _packed(self._kept),
+            "recent": _packed(self._recent),
             "telling": torch.tensor(self._telling, dtype=torch.bool),
             "values": self.levels.values.tolist()[1:],
             "machine": None if not self.episodes else self._machine_state(),
@@ -232,15 +263,16 @@ class MachineLearning:
         arrays = {
             **{name: getattr(known, name) for name in ("table", "levels", "seen", "symbols")},
             "numbers": self.memory.numbers,
-            "tries": self._tally.tries,
-            "wrong": self._tally.wrong,
+            **self._tally.counts(),
         }
         return {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
         self.letters.load_state_dict(state["book"])
-        self._kept = split(*(state["kept"][name].numpy() for name in ("letters", "levels", "lengths")))
+        self._kept = _unpacked(state["kept"])
+        # Runs that were saved before there was this have none.
+        self._recent = _unpacked(state["recent"]) if "recent" in state else []
         self._telling = state["telling"].tolist()
         self.levels = LevelTable([0.0, *state["values"]])
         self.versions = [Version.from_json(version) for version in state["versions"]]
@@ -250,24 +282,39 @@ class MachineLearning:
             saved = {name: value.numpy() for name, value in state["machine"].items()}
             known = Hypothesis(*(saved[name] for name in ("table", "levels", "seen", "symbols")))
             self.memory.follow(known, saved["numbers"], self.levels.values)
-            self._tally = Tally(known)
-            self._tally.tries, self._tally.wrong = saved["tries"].copy(), saved["wrong"].copy()
+            self._tally = self._new_tally(known)
+            self._tally.load(saved)
         self._refuted = None
         if state["refuted"] is not None:
             trace, found = state["refuted"]
             self._refuted = LetterTrace(*(np.array(part) for part in trace)), Refutation(*found)
 
 
+def _packed(traces: Sequence[LetterTrace]) -> dict[str, Tensor]:
+    """Episodes for a file."""
+    return {name: torch.from_numpy(part) for name, part in zip(PARTS, joined(traces), strict=True)}
+
+
+def _unpacked(packed: dict[str, Tensor]) -> list[LetterTrace]:
+    """What `_packed` gave."""
+    return split(*(packed[name].numpy() for name in PARTS))
+
+
 def unknown_machine(
-    states: int = 16, *, symbols: MachineLike | Alphabet | None = None, flips: float = 0.0, keep: int = 2000
+    states: int = 16,
+    *,
+    symbols: MachineLike | Alphabet | None = None,
+    flips: float = 0.0,
+    misread: float = 0.0,
+    keep: int = 2000,
 ) -> MachineLearning:
     """A machine of which nothing is known, to be learned while somebody acts: for wrappers and loops of one's own.
 
     `states`: most states that it may have, which is the width of the belief; `symbols`: the alphabet, or a machine or
     task over it, where the environment tells the symbols (`info["letter"]`, as `nrm.TaskEnv` does), else every distinct
-    observation is a letter; `flips`, `keep`: as in `InferenceConfig`.
+    observation is a letter; `flips`, `misread`, `keep`: as in `InferenceConfig`.
     """
-    config = InferenceConfig(states=states, flips=flips, keep=keep)
+    config = InferenceConfig(states=states, flips=flips, misread=misread, keep=keep)
     if symbols is None:
         return MachineLearning(SeenLetters(), config)
     alphabet = symbols if isinstance(symbols, Alphabet) else as_machine(symbols).alphabet

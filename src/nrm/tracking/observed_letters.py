@@ -128,16 +128,16 @@ class SeenLetters:
         return trace._replace(letters=self._letters()[trace.letters]) if self.endless else trace
 
     def learn(
-        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, flips: float
+        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, flips: float, misread: float
     ) -> Hypothesis:
         """By state merging; where observations are without end, in turns with the grounder."""
         if not self.endless:
-            return learn_machine(Evidence.of(traces, len(self), len(values), 0, flips), states)
-        if flips:
+            return learn_machine(Evidence.of(traces, len(self), len(values), 0, flips, misread), states)
+        if flips or misread:
             raise LimitError(
                 f"there are more than {MOST_LETTERS} distinct observations, so symbols are learned together with the "
-                f"machine, and that takes rewards to be right (flips 0, not {flips:g}). Round or downsample the "
-                "observations, or tell the symbols (--unknown machine)"
+                f"machine, and that takes rewards and observations to be right (flips 0, not {flips:g}; misread 0, not "
+                f"{misread:g}). Round or downsample the observations, or tell the symbols (--unknown machine)"
             )
         frames = torch.from_numpy(self._table[:])
         make = self._make or endless_grounders(frames.shape[1:])

@@ -76,7 +76,9 @@ def test_discovery_goes_over_to_turns_where_observations_are_too_many() -> None:
     guess = made.inferred.guess()
     assert guess is not None
     assert str(guess.formula) == "F a & F b"
-    with pytest.raises(LearningError, match=r"takes rewards to be right \(flips 0, not 0.1\)"):
+    with pytest.raises(
+        LearningError, match=r"takes rewards and observations to be right \(flips 0, not 0.1; misread 0, not 0\)"
+    ):
         discover(buffer, 8, flips=0.1)
 
 

@@ -8,12 +8,19 @@ function drawLearned(groups) {
 
 function showLearned(able, group, place) {
   const { learned } = group;
+  const methods = able.length > 1 ? [dropdown("Method", able.map((one, number) => [String(number), seriesName(one)]), String(able.indexOf(group)),
+    (value) => showLearned(able, able[+value], able[+value].learned.versions.length - 1))] : [];
+  const warning = learned.warning ? [el("p", { class: "no" }, `Seed ${learned.seed}: ${learned.warning}.`)] : [];
+  if (!learned.versions.length) {
+    $("learned-tools").replaceChildren(...methods);
+    $("learned").replaceChildren(...warning);
+    return;
+  }
   const version = learned.versions[place];
   const before = place > 0 ? learned.versions[place - 1] : null;
   const title = (one) => `episode ${whole(one.episode)}: ${count(one.machine.states.length, "state")}`;
   $("learned-tools").replaceChildren(
-    ...(able.length > 1 ? [dropdown("Method", able.map((one, number) => [String(number), seriesName(one)]), String(able.indexOf(group)),
-      (value) => showLearned(able, able[+value], able[+value].learned.versions.length - 1))] : []),
+    ...methods,
     dropdown("Version", learned.versions.map((one, number) => [String(number), title(one)]), String(place), (value) => showLearned(able, group, +value)));
   const last = place === learned.versions.length - 1;
   const assumed = version.seen.filter(([, , , times]) => !times).length;
@@ -22,7 +29,7 @@ function showLearned(able, group, place) {
   $("learned").replaceChildren(
     el("p", {}, version.refuted ? refutation(version.refuted, before) : "Learned from further episodes; none had refuted the version before."),
     version.machine.drawing ? machinePicture({ name: `version ${place + 1}`, machine: version.machine }) : moveTable({ machine: version.machine })[0],
-    ...[verdict].filter(Boolean),
+    ...[verdict].filter(Boolean), ...(last ? warning : []),
     el("p", {}, last && learned.guess ? `It ${learned.guess}.` : "", last && learned.note ? ` ${learned.note}` : ""),
     el("p", { class: "quiet" }, `Seed ${learned.seed}. `, last ? `${learned.certainty}. ` : "",
       learned.hidden ? `${count(learned.hidden, "version")} in between ${learned.hidden === 1 ? "is" : "are"} not shown.` : ""),

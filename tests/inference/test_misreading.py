@@ -1,0 +1,197 @@
+"""Letters that are sometimes wrong."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nrm.inference import Evidence, Hypothesis, LetterTrace, MisreadTally, TooManyStatesError, following, learn_machine
+from nrm.inference.drafts import Draft
+from nrm.inference.letter_model import LetterModel, told_pairs
+from nrm.inference.misread_refining import MisreadRefinement, by_entry, reachable
+from nrm.inference.misreading import Misreader
+from nrm.inference.refuting import explained
+
+TABLE = np.array([[1, 0, 0], [1, 2, 1], [2, 2, 2]])
+"""F(a & F b) over a, b and one letter that means nothing; levels 0, 1, 2."""
+LEVELS = np.array([0, 1, 2])
+STICKY = np.array([[0.1, 0.0, 0.9], [0.1, 0.1, 0.8], [0.15, 0.15, 0.7]])
+"""How probable each letter is after each: b never follows a at once."""
+
+
+def episodes(count: int, misread: float, seed: int, flips: float = 0.0, length: int = 20) -> Evidence:
+    """Episodes of a walk over letters, in which each depends on the one before."""
+    generator = np.random.default_rng(seed)
+    result = []
+    for _ in range(count):
+        state, letter, told, shown = 0, 2, [], []
+        for _ in range(length):
+            letter = int(generator.choice(3, p=STICKY[letter]))
+            state = int(TABLE[state, letter])
+            wrong = generator.random() < misread
+            told.append((letter + int(generator.integers(1, 3))) % 3 if wrong else letter)
+            flipped = generator.random() < flips
+            shown.append((state + int(generator.integers(1, 3))) % 3 if flipped else state)
+        result.append(LetterTrace(np.array(told), np.array(shown)))
+    return Evidence.of(result, 3, 3, 0, flips, misread)
+
+
+def known(table: np.ndarray = TABLE) -> Hypothesis:
+    return Hypothesis(table, LEVELS, np.ones_like(table), np.arange(3))
+
+
+def by_enumeration(table: np.ndarray, levels: np.ndarray, reader: Misreader, episode: int) -> float:
+    """How probable an episode's levels are: the sum over all sequences of true letters, each walked through."""
+    total = 0.0
+    length = int(reader.present[:, episode].sum())
+    for letters in itertools.product(range(table.shape[1]), repeat=length):
+        state, chance = 0, 1.0
+        for time, letter in enumerate(letters):
+            state = int(table[state, letter])
+            chance *= reader.likely[time, episode, letter] * reader.shown[reader.levels[time, episode], levels[state]]
+        total += chance
+    return total
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Evidence, np.ndarray, np.ndarray]:
+    """Some short episodes and any machine."""
+    letters, levels, states = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    lengths = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    generator = np.random.default_rng(draw(st.integers(0, 999)))
+    traces = [LetterTrace(generator.integers(0, letters, one), generator.integers(0, levels, one)) for one in lengths]
+    misread, flips = draw(st.sampled_from([0.02, 0.3])), draw(st.sampled_from([0.0, 0.1]))
+    evidence = Evidence.of(traces, letters, levels, 0, flips, misread)
+    return evidence, generator.integers(0, states, (states, letters)), generator.integers(0, levels, states)
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases())
+def test_how_probable_levels_are_is_the_sum_over_all_true_letters(
+    case: tuple[Evidence, np.ndarray, np.ndarray],
+) -> None:
+    evidence, table, levels = case
+    reader = Misreader(evidence)
+    forward = reader.forward(table, levels)
+    for episode, chance in enumerate(forward.chances.prod(0)):
+        assert chance == pytest.approx(by_enumeration(table, levels, reader, episode), rel=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases())
+def test_forwards_and_backwards_agree(case: tuple[Evidence, np.ndarray, np.ndarray]) -> None:
+    evidence, table, levels = case
+    reader = Misreader(evidence)
+    forward = reader.forward(table, levels)
+    to_come = reader.backward(table, levels, forward.chances)
+    # At every step all paths together are the whole episode.
+    moves = np.stack([np.eye(len(table))[column] for column in table.T])
+    whole = np.einsum("tes,tex,xsn,ten->te", forward.before, reader.likely, moves, to_come)
+    assert whole[reader.present] == pytest.approx(1.0)
+    assert reader.counts(table, levels, forward).sum() == pytest.approx(len(evidence.letters))
+
+
+def test_probable_letters_are_those_of_all_chains() -> None:
+    evidence = episodes(4, 0.1, 0, length=4)
+    model = LetterModel.of(told_pairs(evidence), 0.1)
+    told, present = evidence.letters.reshape(4, 4).T, np.ones((4, 4), dtype=np.bool_)
+    found = model.letters(told, present)
+    for episode in range(4):
+        sums = np.zeros((4, 3))
+        for letters in itertools.product(range(3), repeat=4):
+            chance = model.first[letters[0]] * math.prod(
+                itertools.starmap(model.follows.item, itertools.pairwise(letters))
+            )
+            chance *= math.prod(model.told[letter, told[time, episode]] for time, letter in enumerate(letters))
+            sums[np.arange(4), letters] += chance
+        assert found[:, episode] == pytest.approx(sums / sums.sum(1, keepdims=True))
+
+
+def test_the_chain_of_letters_is_seen_through_the_noise() -> None:
+    model = LetterModel.of(told_pairs(episodes(2000, 0.1, 1)), 0.1)
+    assert model.follows == pytest.approx(STICKY, abs=0.03)
+    assert model.told[0].tolist() == pytest.approx([0.9, 0.05, 0.05])
+
+
+def test_gains_rank_the_change_first_that_helps_most() -> None:
+    broken = Draft(np.array([[1, 0, 0], [1, 1, 1], [2, 2, 2]]), LEVELS)
+    search = MisreadRefinement(episodes(100, 0.05, 2), 8)
+    larger = search.retargeted(search.run(broken))
+    assert larger is not None
+    assert larger.draft.table[1].tolist() == [1, 2, 1]
+
+
+def test_copies_by_entry_behave_as_the_machine_does() -> None:
+    search = MisreadRefinement(episodes(60, 0.05, 3), 8)
+    run = search.run(Draft(TABLE, LEVELS))
+    tagged = by_entry(run)
+    same = search.run(Draft(tagged.table, LEVELS[tagged.of]))
+    assert np.log(same.forward.chances).sum() == pytest.approx(np.log(run.forward.chances).sum())
+
+
+def test_what_cannot_be_reached_is_dropped() -> None:
+    larger = Draft(np.vstack([[3, 0, 0], [1, 1, 1], [2, 2, 2], [3, 2, 3]]), np.array([0, 1, 2, 1]))
+    assert reachable(larger).table.tolist() == TABLE.tolist()
+
+
+@pytest.mark.parametrize(("misread", "flips"), [(0.02, 0.0), (0.1, 0.0), (0.05, 0.02)])
+def test_the_machine_is_found_and_does_not_grow_with_more_episodes(misread: float, flips: float) -> None:
+    for count in (200, 800):
+        found = learn_machine(episodes(count, misread, 4, flips), 12)
+        assert found.table.tolist() == TABLE.tolist()
+        assert found.levels.tolist() == LEVELS.tolist()
+
+
+def test_too_few_states_are_named_with_the_steps_that_are_wrong() -> None:
+    with pytest.raises(TooManyStatesError, match=r"at most 2 states .* for wrong, more than 0\.02 .*\(misread\)"):
+        learn_machine(episodes(200, 0.02, 5), 2)
+
+
+def test_states_follow_levels_where_a_letter_was_wrong() -> None:
+    # The second step is told as nothing, but its level shows that b was read.
+    told = LetterTrace(np.array([0, 2, 2]), np.array([1, 2, 2]))
+    evidence = Evidence.of([*_split(episodes(50, 0.05, 6)), told], 3, 3, 0, 0.0, 0.05)
+    found = following(known(), evidence)
+    assert found.states[-3:].tolist() == [1, 2, 2]
+    assert found.said[-3:].tolist() == [1, 1, 2]
+    assert found.slips[-2] > 0.99
+    assert found.slips[[-3, -1]].max() < 0.1
+
+
+def test_the_right_machine_is_not_refuted_and_a_wrong_one_is() -> None:
+    learned_from = episodes(200, 0.05, 7)
+    right, wrong = known(), known(np.array([[1, 0, 0], [1, 1, 1], [2, 2, 2]]))
+    tallies = [MisreadTally(machine, learned_from) for machine in (right, wrong)]
+    found = [[tally.add(episodes(8, 0.05, seed)) for seed in range(100, 140)] for tally in tallies]
+    assert not any(found[0])
+    refutation = next(one for one in found[1] if one is not None)
+    assert (refutation.expected, refutation.shown) == (1, 2)
+    expected, happened = tallies[0].expected.sum(), tallies[0].wrong.sum()
+    assert happened == pytest.approx(expected, rel=0.2)
+
+
+def test_counts_of_a_tally_are_saved_and_loaded() -> None:
+    one, two = (MisreadTally(known(), episodes(50, 0.05, 8)) for _ in range(2))
+    one.add(episodes(8, 0.05, 9))
+    two.load(one.counts())
+    assert all(np.array_equal(two.counts()[name], counts) for name, counts in one.counts().items())
+    assert one.add(episodes(8, 0.05, 10)) == two.add(episodes(8, 0.05, 10))
+
+
+def test_the_share_of_episodes_that_are_explained() -> None:
+    wrong = known(np.array([[1, 0, 0], [1, 1, 1], [2, 2, 2]]))
+    for noise in ({"misread": 0.05}, {"flips": 0.05, "misread": 0.0}, {"misread": 0.0}):
+        evidence = episodes(100, seed=11, **noise)  # type: ignore[arg-type]
+        assert explained(known(), evidence) > 0.95
+        assert explained(wrong, evidence) < 0.8
+
+
+def _split(evidence: Evidence) -> list[LetterTrace]:
+    ends = np.cumsum(evidence.lengths)[:-1]
+    pairs = zip(np.split(evidence.letters, ends), np.split(evidence.levels, ends), strict=True)
+    return [LetterTrace(*pair) for pair in pairs]
