@@ -141,6 +141,7 @@ def test_features_of_images_begin_uncorrelated_and_no_larger_than_a_grid_of_zero
     which = torch.randint(0, 5, (200, 2, 2))
     images = looks[which].permute(0, 1, 3, 2, 4, 5).reshape(200, 16, 16, 3)
     net = DynamicNetwork(Sight((16, 16, 3), images, True, cells=True), 6, DiscreteActions(4), NetworkConfig())
+    assert net.mixed is not None
     shown = net.encoder(images).view(200, -1, 4).transpose(1, 2).flatten(0, 1)
     values = torch.linalg.eigvalsh(torch.cov(net.mixed(shown).T).detach())
     assert float(values.sum()) == pytest.approx(0.5, abs=1e-3)
