@@ -51,5 +51,6 @@ MINIGRID = WORLDS.register(
         render=_render,
         title=lambda config: f"{PREFIX}{config.id}" + ("" if config.view == "grid" else f"-{config.view}"),
         titled=("id", "view"),
+        algorithm="ppo",
     )
 )
