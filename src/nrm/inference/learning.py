@@ -6,12 +6,14 @@ other without them: a letter may move the machine at once and show it later.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.errors import ContradictionError, LearningError
 from nrm.inference.chance import surprising
-from nrm.inference.drafts import Run
+from nrm.inference.drafts import Draft, Run
 from nrm.inference.evidence import Evidence
 from nrm.inference.following import following
 from nrm.inference.hypothesis import Hypothesis, states_before
@@ -52,7 +54,8 @@ def learn_machine(evidence: Evidence, most_states: int = 32) -> Hypothesis:
 
 def _despite_slips(evidence: Evidence, most_states: int) -> Hypothesis:
     """The same where levels or letters are sometimes wrong, so that single episodes say little."""
-    run: Run = (MisreadRefinement if evidence.misread else Refinement).shortest(evidence, most_states)
+    kind = MisreadRefinement if evidence.misread else Refinement
+    run: Run = kind.shortest(evidence, most_states, _as_if_right(evidence, most_states))
     letters = tuple(np.flatnonzero(run.moves.any(0)).tolist())
     table = np.where(run.seen > 0, run.draft.table, UNSEEN)[:, list(letters)]
     symbols, whole = alike(table, run.seen[:, list(letters)], letters, evidence.letter_count)
@@ -67,6 +70,18 @@ def _despite_slips(evidence: Evidence, most_states: int) -> Hypothesis:
             "states, or say that rewards or symbols are wrong oftener"
         )
     return found
+
+
+def _as_if_right(evidence: Evidence, most_states: int) -> list[Draft]:
+    """The machine that merging finds, where nothing contradicts itself: less may be wrong than is said."""
+    right = replace(evidence, flips=0.0, misread=0.0)
+    if (_slips(prefix_tree(right, right.active)) > 0).any():
+        return []
+    try:
+        found = learn_machine(right, most_states)
+    except TooManyStatesError:
+        return []
+    return [Draft(found.table_over(evidence.letter_count), found.levels)]
 
 
 def explaining_letters(evidence: Evidence) -> tuple[tuple[int, ...], PrefixTree]:

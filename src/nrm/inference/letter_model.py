@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 
 PRIOR = 2.0
 """Steps from each letter that are thought of beside those seen, as if letters did not depend on each other."""
+TRUE = 0.25
+"""The share of what is told that counts as true at least: who says that more is wrong than is must not lose a letter
+that is read so seldom that slips alone might have told it."""
 LEAST_RATE = 1e-4
 """How often each letter is thought to be read at least."""
 
@@ -41,8 +44,10 @@ class LetterModel:
         np.fill_diagonal(told, 1 - misread if count > 1 else 1.0)
         # Those told are the true ones, mixed by slips: undone, of pairs on both sides.
         back = np.linalg.inv(told)
-        rates = np.maximum(pairs.sum(0) @ back / max(1.0, pairs.sum()), LEAST_RATE)
-        chain = np.maximum(np.concatenate([pairs[:1], back.T @ pairs[1:]]) @ back, 0.0) + PRIOR * rates
+        rates = np.maximum(pairs.sum(0) @ back, TRUE * pairs.sum(0)) / max(1.0, pairs.sum())
+        rates = np.maximum(rates, LEAST_RATE)
+        undone = np.concatenate([pairs[:1], back.T @ pairs[1:]]) @ back
+        chain = np.maximum(undone, TRUE * pairs) + PRIOR * rates
         chain /= chain.sum(1, keepdims=True)
         return cls(chain[0], chain[1:], told)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -37,13 +37,19 @@ class Search(ABC, Generic[R]):
         self.most_states = most_states
 
     @classmethod
-    def shortest(cls, evidence: Evidence, most_states: int) -> R:
-        """The machine with the shortest description that is found, from one state in which nothing happens."""
+    def shortest(cls, evidence: Evidence, most_states: int, also: Sequence[Draft] = ()) -> R:
+        """The machine with the shortest description that is found, from several beginnings.
+
+        From one state in which nothing happens, by some of the episodes and by all; from a state for each level; and
+        from what is given `also`.
+        """
         # Descent ends where no single change helps, and where that is depends on what it began with.
-        episodes, blank = len(evidence.lengths), Draft.blank(evidence)
+        episodes, blank, by_level = len(evidence.lengths), Draft.blank(evidence), Draft.by_level(evidence)
         part = cls(evidence.first(min(FIRST, -(-episodes // 2))), most_states).descend(blank).draft
         search = cls(evidence, most_states)
-        found = [search.descend(draft) for draft in ((part,) if episodes > 2 * FIRST else (part, blank))]
+        beginnings = [part, *([] if episodes > 2 * FIRST else [blank]), *also]
+        beginnings += [by_level] if by_level.states <= most_states else []
+        found = [search.descend(draft) for draft in beginnings]
         return search.with_shared_moves(min(found, key=lambda run: run.length))
 
     @abstractmethod
