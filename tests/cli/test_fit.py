@@ -198,7 +198,7 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
         (["EPISODES", "--task", "3", "--learn", "both", "--states", "0"], "--states must be at least 1"),
         (
             ["EPISODES", "--learn", "machine", "--misread", "0.6"],
-            "--misread is a probability from 0 up to 0.5, not 0.6",
+            "--misread is a probability below 0.5, not 0.6",
         ),
         (["EPISODES", "--task", "3", "--misread", "0.1"], "--misread is for machines that are learned"),
         (["EPISODES", "--task", "3", "--grounder", "cnn"], "images have the shape"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -147,9 +148,45 @@ def test_the_machine_is_found_and_does_not_grow_with_more_episodes(misread: floa
         assert found.levels.tolist() == LEVELS.tolist()
 
 
-def test_too_few_states_are_named_with_the_steps_that_are_wrong() -> None:
-    with pytest.raises(TooManyStatesError, match=r"at most 2 states .* for wrong, more than 0\.02 .*\(misread\)"):
+def test_levels_that_no_state_has_are_named() -> None:
+    """Wrong letters show no wrong level, so one that is shown needs a state."""
+    with pytest.raises(TooManyStatesError, match=r"steps show levels \(1 of 3\) .* at most 2 states"):
         learn_machine(episodes(200, 0.02, 5), 2)
+    shown = Evidence.of([LetterTrace(np.array([0, 1]), np.array([0, level])) for level in (1, 0)], 2, 2, 0, 0.0, 0.02)
+    with pytest.raises(TooManyStatesError):
+        learn_machine(shown, 4)
+
+
+def test_too_few_states_are_named_with_the_steps_that_are_wrong() -> None:
+    """Two visits in a row that show one level: the steps, and not a level, are wrong with a state too few."""
+    twice = Hypothesis(np.array([[1, 0, 0], [2, 1, 1], [2, 2, 2]]), np.array([0, 0, 1]), np.ones((3, 3)), np.arange(3))
+    clean = episodes(200, 0.0, 5)
+    paid = replace(clean, levels=twice.levels[twice.follow(clean)], level_count=2, misread=0.02)
+    assert learn_machine(paid, 3).states == 3
+    with pytest.raises(TooManyStatesError, match=r"at most 2 states .* for wrong, more than 0\.02 .*\(misread\)"):
+        learn_machine(paid, 2)
+
+
+@pytest.mark.parametrize(("flips", "misread"), [(0.02, 0.0), (0.0, 0.02)])
+def test_more_noise_than_there_is_loses_no_letter_that_is_read_seldom(flips: float, misread: float) -> None:
+    """A third letter loses the task, and is read in one of three hundred steps: less often than slips might tell it."""
+    table = np.array([[1, 0, 3], [1, 2, 3], [2, 2, 2], [3, 3, 3]])
+    generator = np.random.default_rng(0)
+    read = [generator.choice(3, size=20, p=[0.1, 0.897, 0.003]) for _ in range(200)]
+    hypothesis = Hypothesis(table, np.array([0, 1, 2, 3]), np.ones((4, 3)), np.arange(3))
+    plain = Evidence.of([LetterTrace(letters, np.zeros(20, np.int64)) for letters in read], 3, 4, 0)
+    shown = replace(plain, levels=hypothesis.levels[hypothesis.follow(plain)], flips=flips, misread=misread)
+    assert learn_machine(shown, 8).same_as(learn_machine(replace(shown, flips=0.0, misread=0.0), 8))
+
+
+def test_a_state_for_each_level_leads_where_letters_mostly_led() -> None:
+    traces = [LetterTrace(np.array([0, 1]), np.array([1, 0])), LetterTrace(np.array([0]), np.array([1]))]
+    traces.append(LetterTrace(np.array([0]), np.array([2])))
+    draft = Draft.by_level(Evidence.of(traces, 2, 3, initial=0))
+    assert draft.levels.tolist() == [0, 1, 2]
+    assert draft.table.tolist() == [[1, 0], [1, 0], [2, 2]]
+    other = Draft.by_level(Evidence.of([LetterTrace(np.array([0]), np.array([0]))], 1, 2, initial=1))
+    assert (other.levels.tolist(), other.table.tolist()) == ([1, 0], [[1], [1]])
 
 
 def test_states_follow_levels_where_a_letter_was_wrong() -> None:

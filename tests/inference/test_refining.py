@@ -96,7 +96,7 @@ def test_the_machine_is_found_and_stays_small_with_more_episodes(flips: float) -
 
 
 def test_too_few_states_are_named_with_the_levels_that_are_wrong() -> None:
-    with pytest.raises(TooManyStatesError, match=r"at most 2 states .* steps for wrong, more than 0\.05 .*\(flips\)"):
+    with pytest.raises(TooManyStatesError, match=r"show levels \(1 of 3\) .* at most 2 states .*\(flips\)"):
         learn_machine(episodes(300, 0.05, 4), 2)
 
 

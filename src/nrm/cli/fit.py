@@ -73,7 +73,7 @@ class Fit(MachineOptions):
                 raise UsageError(f"--{name} must be at least 1, not {getattr(self, name)}")
         for name in ("flips", "misread"):
             if not 0 <= getattr(self, name) < 0.5:
-                raise UsageError(f"--{name} is a probability from 0 up to 0.5, not {getattr(self, name)}")
+                raise UsageError(f"--{name} is a probability below 0.5, not {getattr(self, name)}")
             if getattr(self, name) and self.learn == "grounding":
                 raise UsageError(f"--{name} is for machines that are learned: --learn machine or --learn both")
         self._check_ignored()

@@ -53,7 +53,7 @@ class FitOutcome:
 
     model: NeuralRewardMachine
     record: FitRecord | None
-    """Of descent; None where the machine was found by state merging."""
+    """Of descent; None where the machine was found without it."""
     episodes: EpisodeBuffer
     machine: MooreMachine | None = None
     """The learned machine, when one was learned."""
@@ -119,11 +119,11 @@ class FitOutcome:
         return lines
 
     def _merged(self, inferred: Inferred) -> list[tuple[str, str]]:
-        """What state merging found."""
-        held = "" if inferred.held_out is None else f"; {inferred.held_out:.1%} of held-out episodes predicted"
+        """What was found by states and letters, without descent."""
+        held = "" if inferred.held_out is None else f"; {inferred.held_out:.1%} of held-out episodes predicted exactly"
         said = "all episodes" if inferred.explained == 1 else f"{inferred.explained:.1%} of the episodes"
         lines = [
-            ("learned", f"by state merging in {inferred.seconds:.2f} s; {said} explained{held}"),
+            ("learned", f"in {inferred.seconds:.2f} s; {said} explained{held}"),
             ("certainty", str(inferred.certainty)),
         ]
         if self.symbols:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.errors import ContradictionError, LearningError
-from nrm.inference.chance import surprising
+from nrm.inference.chance import improbable, surprising
 from nrm.inference.drafts import Draft, Run
 from nrm.inference.evidence import Evidence
 from nrm.inference.following import following
@@ -61,6 +61,7 @@ def _despite_slips(evidence: Evidence, most_states: int) -> Hypothesis:
     symbols, whole = alike(table, run.seen[:, list(letters)], letters, evidence.letter_count)
     order, place = _search_order(whole)
     found = Hypothesis(place[whole[order]], run.draft.levels[order], run.seen[order], symbols)
+    _check_levels(found, evidence, most_states)
     slips, chance = following(found, evidence).slips.sum(), evidence.flips + evidence.misread
     if surprising(slips, len(evidence.levels), ROOM * chance):
         names = " and ".join(name for name in ("flips", "misread") if getattr(evidence, name))
@@ -70,6 +71,20 @@ def _despite_slips(evidence: Evidence, most_states: int) -> Hypothesis:
             "states, or say that rewards or symbols are wrong oftener"
         )
     return found
+
+
+def _check_levels(found: Hypothesis, evidence: Evidence, most_states: int) -> None:
+    """Raise where a level was shown that no state has, oftener than wrong levels explain: wrong letters show none."""
+    shown = np.bincount(evidence.levels, minlength=evidence.level_count)
+    shown[found.levels] = 0
+    by_chance = evidence.flips / max(1, evidence.level_count - 1)
+    missing = np.flatnonzero(improbable(shown, np.full(len(shown), len(evidence.levels)), by_chance))
+    if len(missing):
+        raise TooManyStatesError(
+            f"{shown[missing].sum()} of {len(evidence.levels)} steps show levels ({len(missing)} of "
+            f"{evidence.level_count}) for which the best machine of at most {most_states} states that was found has no "
+            "state, and wrong rewards (flips) do not explain so many; give it more states or more episodes"
+        )
 
 
 def _as_if_right(evidence: Evidence, most_states: int) -> list[Draft]:

@@ -184,7 +184,8 @@ def read_records(folder: Path | str) -> tuple[list[Record], dict[Path, str]]:
         if record.done and not len(record.returns):  # means of nothing are no numbers
             problems[path] = (
                 f"no episode has ended in its {record.reached:,} steps, so there is nothing to show; train for longer "
-                f"(nrm train --resume {path} --steps {10 * record.config.amount}), or make episodes shorter"
+                f"(nrm train --resume {path} --steps {10 * record.config.amount}; of a grid, by its file and in "
+                "another folder), or make episodes shorter"
             )
             continue
         records.append(record)

@@ -80,7 +80,7 @@ class InferenceConfig:
                 raise ConfigError(f"inference.{name} must be at least 1, not {getattr(self, name)}")
         for name in ("flips", "misread"):
             if not 0 <= getattr(self, name) < 0.5:
-                raise ConfigError(f"inference.{name} is a probability from 0 up to 0.5, not {getattr(self, name)}")
+                raise ConfigError(f"inference.{name} is a probability below 0.5, not {getattr(self, name)}")
         if not self.explore >= 0:
             raise ConfigError(f"inference.explore is a reward from 0 on, not {self.explore}")
 
