@@ -159,7 +159,9 @@ def test_levels_that_no_state_has_are_named() -> None:
 
 def test_too_few_states_are_named_with_the_steps_that_are_wrong() -> None:
     """Two visits in a row that show one level: the steps, and not a level, are wrong with a state too few."""
-    twice = Hypothesis(np.array([[1, 0, 0], [2, 1, 1], [2, 2, 2]]), np.array([0, 0, 1]), np.ones((3, 3)), np.arange(3))
+    twice = Hypothesis(
+        np.array([[1, 0, 0], [2, 1, 1], [2, 2, 2]]), np.array([0, 0, 1]), np.ones((3, 3), dtype=np.int64), np.arange(3)
+    )
     clean = episodes(200, 0.0, 5)
     paid = replace(clean, levels=twice.levels[twice.follow(clean)], level_count=2, misread=0.02)
     assert learn_machine(paid, 3).states == 3
@@ -173,7 +175,7 @@ def test_more_noise_than_there_is_loses_no_letter_that_is_read_seldom(flips: flo
     table = np.array([[1, 0, 3], [1, 2, 3], [2, 2, 2], [3, 3, 3]])
     generator = np.random.default_rng(0)
     read = [generator.choice(3, size=20, p=[0.1, 0.897, 0.003]) for _ in range(200)]
-    hypothesis = Hypothesis(table, np.array([0, 1, 2, 3]), np.ones((4, 3)), np.arange(3))
+    hypothesis = Hypothesis(table, np.array([0, 1, 2, 3]), np.ones((4, 3), dtype=np.int64), np.arange(3))
     plain = Evidence.of([LetterTrace(letters, np.zeros(20, np.int64)) for letters in read], 3, 4, 0)
     shown = replace(plain, levels=hypothesis.levels[hypothesis.follow(plain)], flips=flips, misread=misread)
     assert learn_machine(shown, 8).same_as(learn_machine(replace(shown, flips=0.0, misread=0.0), 8))
