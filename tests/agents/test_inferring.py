@@ -129,7 +129,7 @@ def test_too_many_states_leave_the_old_machine_with_a_note() -> None:
     learning.add([episode([1], [50.0])])
     assert learning.add([episode([1, 2], [50.0, 50.0])]) is None
     assert learning.hypothesis.states == 2
-    assert "no machine of at most 2 states" in learning.note
+    assert "3 different levels" in learning.note
 
 
 def test_settled_machines_keep_no_episodes_but_those_that_surprise() -> None:

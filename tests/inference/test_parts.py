@@ -8,7 +8,7 @@ import pytest
 import nrm
 from nrm.errors import LimitError
 from nrm.inference import Evidence, Hypothesis, LetterTrace, LevelTable, agreement, guess_formula, renumbered
-from nrm.inference.learning import learn_machine
+from nrm.inference.learning import TooManyStatesError, learn_machine
 from nrm.inference.symbols import alike
 from nrm.machines import LevelCodec
 
@@ -98,3 +98,12 @@ def test_other_rewards_and_relations_are_guessed_and_nonsense_is_not() -> None:
     assert (str(found.formula), found.scheme) == ("F(a & F b)", "acceptance")
     odd = Hypothesis(np.array([[1, 0]]).repeat(2, 0), np.array([0, 1]), np.ones((2, 2), dtype=int), np.array([1, 0]))
     assert guess_formula(odd, np.array([0.0, 17.0])) is None
+
+
+@pytest.mark.parametrize("misread", [0.0, 0.02])
+def test_rewards_that_add_up_without_end_are_named(misread: float) -> None:
+    endless = Evidence.of([LetterTrace(np.zeros(9, np.int64), np.arange(1, 10))], 1, 10, 0, misread=misread)
+    with pytest.raises(
+        TooManyStatesError, match=r"10 different levels, .* at most 4 are allowed; .* a sum without end"
+    ):
+        learn_machine(endless, 4)
