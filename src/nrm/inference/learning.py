@@ -45,8 +45,8 @@ def learn_machine(evidence: Evidence, most_states: int = 32) -> Hypothesis:
     if shown > most_states and not evidence.flips:
         raise TooManyStatesError(
             f"the rewards of the {len(evidence.lengths)} episodes add up to {shown} different levels, each of which "
-            f"needs a state, and at most {most_states} are allowed; give it more states, or see whether the rewards are "
-            "a sum without end, which no machine pays"
+            f"needs a state, and at most {most_states} are allowed; give it more states, or see whether rewards are a "
+            "sum without end, which no machine pays"
         )
     if evidence.flips or evidence.misread:
         return _despite_slips(evidence, most_states)
