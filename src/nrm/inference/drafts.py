@@ -32,11 +32,8 @@ class Draft:
         """A state for each level; each letter leads from a level to where it led most often, or nowhere."""
         count = evidence.level_count
         order = np.array([evidence.initial, *(level for level in range(count) if level != evidence.initial)])
-        before = np.empty_like(evidence.levels)
-        before[1:] = evidence.levels[:-1]
-        before[evidence.begun] = evidence.initial
         led = np.zeros((count, evidence.letter_count, count), dtype=np.int64)
-        np.add.at(led, (before, evidence.letters, evidence.levels), 1)
+        np.add.at(led, (evidence.levels_before, evidence.letters, evidence.levels), 1)
         after = np.where(led.any(2), led.argmax(2), np.arange(count)[:, None])
         return cls(np.argsort(order)[after[order]], order)
 

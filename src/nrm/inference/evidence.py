@@ -71,12 +71,17 @@ class Evidence:
         return np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(np.int64)
 
     @cached_property
-    def active(self) -> tuple[int, ...]:
-        """The letters at which the level was seen to change. All others are idle."""
+    def levels_before(self) -> NDArray[np.int64]:
+        """(steps,) the index of the level before each step."""
         before = np.empty_like(self.levels)
         before[1:] = self.levels[:-1]
         before[self.begun] = self.initial
-        return tuple(np.unique(self.letters[before != self.levels]).tolist())
+        return before
+
+    @cached_property
+    def active(self) -> tuple[int, ...]:
+        """The letters at which the level was seen to change. All others are idle."""
+        return tuple(np.unique(self.letters[self.levels_before != self.levels]).tolist())
 
     def place(self, step: int) -> tuple[int, int]:
         """The episode of a step, and its number there; both count from 0."""
