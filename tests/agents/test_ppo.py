@@ -217,18 +217,18 @@ def test_ends_that_the_task_knows_nothing_of_may_cost() -> None:
 
 
 def test_what_an_end_is_worth_by_hand() -> None:
-    config = PPOConfig(paid_at_end=True, discount=0.9, penalty_weight=0.2, final_penalty_weight=0.2, unpaid_end=0.3)
+    config = PPOConfig(paid_at_end=True, discount=0.9, final_penalty_weight=0.6, setback_weight=0.2, unpaid_end=0.3)
     # From 50 up to 75, back from 50 to 0, nothing at 50, won from 50, lost from 50, left at 50.
     reward = torch.tensor([[25.0, -50.0, 0.0, 50.0, -150.0, 0.0]])
     level = torch.tensor([[75.0, 0.0, 50.0, 100.0, -100.0, 50.0]])
     ended = torch.tensor([[False, False, False, True, True, True]])
-    assert config.scaled(reward, ended, 1.0, level).tolist() == [pytest.approx([0, -0.1, 0, 1.0, -0.2, -0.3])]
+    assert config.scaled(reward, ended, 1.0, level).tolist() == [pytest.approx([0, -0.1, 0, 1.0, -0.6, -0.3])]
 
 
 def test_paid_at_the_end_is_discounted_levels_with_the_levels_taken_from_the_values() -> None:
     """Potential-based shaping, with values that are less by the level of each state; set-backs cost nothing here."""
     generator = torch.Generator().manual_seed(0)
-    config = PPOConfig(paid_at_end=True, discount=0.9, final_penalty_weight=0.0)
+    config = PPOConfig(paid_at_end=True, discount=0.9, setback_weight=0.0)
     level = torch.tensor([0.0, 50.0, 50.0, 0.0, 25.0, 100.0])
     worth, values = level * config.reward_scale, torch.rand(6, generator=generator)
     reward, over = level.diff(), torch.tensor([False] * 4 + [True])

@@ -65,17 +65,20 @@ class PPOConfig:
     """Weight, at the beginning, of telling actions from what they changed, for networks that do: it teaches where the
     agent is. It comes down to nothing when four fifths of training are over."""
     penalty_weight: float = 0.0
-    """How much the negative reward of an episode's last step counts in the first half of training, and with
-    `paid_at_end` any negative reward. A full penalty teaches to stand still before there is anything to see; without it
-    a lost episode still costs all that it could have earned."""
+    """How much the negative reward of an episode's last step counts in the first half of training. A full penalty
+    teaches to stand still before there is anything to see; without it a lost episode still costs all that it could have
+    earned."""
     final_penalty_weight: float = 1.0
     """The weight that it comes to, in a straight line, when nine tenths of training are over."""
     paid_at_end: bool = False
-    """Whether an episode pays at its end, what the end is worth, and set-backs cost on the way. Rewards are differences
+    """Whether an episode pays at its end, what the end is worth, and set-backs cost a little. Rewards are differences
     of levels, and under a discount a way up and down again is then worth something. Levels that are discounted too
     (potential-based shaping: Ng, Harada and Russell, 1999) mend that, but each value is then less by the level of its
     state, and levels depend on the whole of a task, of which a view shows the next steps. With that difference taken
     from the values (Wiewiora, 2003) nothing remains but what the end is worth."""
+    setback_weight: float = 0.2
+    """How much of what a set-back takes it costs, where episodes pay at their end. Less than the discounted end is worth
+    from afar: where a goal is reached through a set-back alone, standing still would be better than a full cost."""
     unpaid_end: float = 0.0
     """What an episode costs, after scaling, that ends by itself with a step that pays nothing: by something that the
     task knows nothing of, such as leaving the plane. Reaching the goal pays, and losing the task costs."""
@@ -111,14 +114,14 @@ class PPOConfig:
 
         `level`: the sums of the rewards of each episode up to each step, where episodes pay at their end: the level of
         an accepting state, the weight of penalties times that of a lost one, and the cost of an unpaid end. On the way
-        a set-back costs that weight times what it takes.
+        a set-back costs its own weight times what it takes.
         """
         penalty = self.penalty_weight_at(progress)
         lost = terminated & (reward < 0)
         if level is not None:
             worth = torch.where(lost, penalty, 1.0) * level * self.reward_scale
             worth = torch.where(terminated & (reward == 0), -self.unpaid_end, worth)
-            return torch.where(terminated, worth, penalty * self.reward_scale * reward.clamp(max=0.0))
+            return torch.where(terminated, worth, self.setback_weight * self.reward_scale * reward.clamp(max=0.0))
         paid = reward * torch.where(lost, penalty, 1.0) * self.reward_scale
         return paid - self.unpaid_end * (terminated & (reward == 0)) if self.unpaid_end else paid
 
