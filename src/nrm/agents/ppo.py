@@ -77,8 +77,8 @@ class PPOConfig:
     state, and levels depend on the whole of a task, of which a view shows the next steps. With that difference taken
     from the values (Wiewiora, 2003) nothing remains but what the end is worth."""
     setback_weight: float = 0.2
-    """How much of what a set-back takes it costs, where episodes pay at their end. Less than the discounted end is worth
-    from afar: where a goal is reached through a set-back alone, standing still would be better than a full cost."""
+    """How much of what a set-back takes it costs, where episodes pay at their end. A full cost is more than an end is
+    worth from afar: where the way to it leads through a set-back, agents would rather stand still."""
     unpaid_end: float = 0.0
     """What an episode costs, after scaling, that ends by itself with a step that pays nothing: by something that the
     task knows nothing of, such as leaving the plane. Reaching the goal pays, and losing the task costs."""
