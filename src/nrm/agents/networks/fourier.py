@@ -102,8 +102,10 @@ class FourierNetwork(SharedTrunk):
         """(n, HIDDEN) from features (n, width) and memory (n, memory)."""
         trunk = self.trunk(features).relu()
         fields = self.fields(trunk).relu().view(len(trunk), -1, FIELDS)
-        mixed = torch.bmm(self._weights(memory), fields).flatten(1)
-        result: Tensor = self.second(self.first(torch.cat([trunk, memory, mixed], 1)).relu()).relu()
+        weights = self._weights(memory)
+        mixed = torch.bmm(weights, fields).flatten(1)
+        told = memory if self.weights is not None else torch.cat([weights.flatten(1), memory[:, -1:]], 1)
+        result: Tensor = self.second(self.first(torch.cat([trunk, told, mixed], 1)).relu()).relu()
         return result
 
     def _weights(self, memory: Tensor) -> Tensor:
