@@ -24,8 +24,6 @@ TOLD_UNTIL = 0.8
 """The share of training after which actions are no longer told from what they changed."""
 MOST_LIKELIER = 20.0
 """Logarithm of how many times more probable an action can become in an update before it no longer counts."""
-PENALISED = (0.5, 0.9)
-"""The shares of training between which penalties come in."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +63,13 @@ class PPOConfig:
     """Weight, at the beginning, of telling actions from what they changed, for networks that do: it teaches where the
     agent is. It comes down to nothing when four fifths of training are over."""
     penalty_weight: float = 0.0
-    """How much the negative reward of an episode's last step counts in the first half of training. A full penalty
-    teaches to stand still before there is anything to see; without it a lost episode still costs all that it could have
-    earned."""
+    """How much the negative reward of an episode's last step counts before penalties come in. A full penalty teaches
+    to stand still before there is anything to see; without it a lost episode still costs all that it could have earned.
+    """
     final_penalty_weight: float = 1.0
-    """The weight that it comes to, in a straight line, when nine tenths of training are over."""
+    """The weight that it comes to, in a straight line."""
+    penalised: tuple[float, float] = (0.5, 0.9)
+    """The shares of training between which penalties come in."""
     paid_at_end: bool = False
     """Whether an episode pays at its end, what the end is worth, and set-backs cost a little. Rewards are differences
     of levels, and under a discount a way up and down again is then worth something. Levels that are discounted too
@@ -92,6 +92,10 @@ class PPOConfig:
         for name in ("discount", "gae"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} lies from 0 to 1, not {getattr(self, name)}")
+        object.__setattr__(self, "penalised", tuple(self.penalised))
+        begin, end = self.penalised
+        if not 0 <= begin < end <= 1:
+            raise ConfigError(f"penalised are two shares of training, the first one less, not {begin} and {end}")
         if self.value_clip is not None and not self.value_clip > 0:
             raise ConfigError(f"value_clip must be positive, or absent, not {self.value_clip}")
 
@@ -105,7 +109,7 @@ class PPOConfig:
 
     def penalty_weight_at(self, progress: float) -> float:
         """The weight of last rewards below zero when this share of training is over."""
-        begin, end = PENALISED
+        begin, end = self.penalised
         share = min(1.0, max(0.0, (progress - begin) / (end - begin)))
         return self.penalty_weight + share * (self.final_penalty_weight - self.penalty_weight)
 

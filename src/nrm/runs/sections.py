@@ -98,6 +98,7 @@ MANY_VECTORS = Preset(
             "paid_at_end": True,
             "penalty_weight": 0.2,
             "final_penalty_weight": 1.0,
+            "penalised": (0.1, 0.5),
             "unpaid_end": 0.3,
         },
         "tasks": {"curriculum": "success", "passed": 0.6, "patience": 75, "most_states": 8},

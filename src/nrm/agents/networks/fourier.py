@@ -15,7 +15,7 @@ from nrm.errors import ConfigError
 from nrm.neural.layers import directions, waves
 
 WAVES = 64
-SLOWEST, FASTEST = 1.0, 5.0
+SLOWEST, FASTEST = 1.0, 10.0
 """Of the waves, in radians for each standard deviation of the numbers."""
 TRUNK = 128
 """Functions of what is seen that all letters share."""
