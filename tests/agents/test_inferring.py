@@ -49,7 +49,10 @@ def test_the_machine_is_found_and_the_world_is_solved(method: str) -> None:
     assert inference.versions[-1].right
     assert inference.hypothesis.states == 3
     assert (found_at(inference.versions) or 1000) < 100
-    assert evaluate(trainer, corridor(), 8, 5, greedy=True).mean_return == 100.0
+    tested = evaluate(trainer, corridor(), 8, 5, greedy=True)
+    assert tested.mean_return == 100.0
+    assert tested.state_accuracy == 1.0
+    assert tested.state_accuracy_modulo_shortcuts is None
 
 
 @pytest.mark.parametrize("method", ["machine", "both"])

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from nrm.cli.learned import learned_json, learned_lines
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.tracking import Version
+from tests.cli.conftest import Nrm
+from tests.results.folders import run
 
 
 def learned(episode: int, right: bool | None, explained: float | None = 1.0) -> LearnedMachines:
@@ -18,7 +24,7 @@ def learned(episode: int, right: bool | None, explained: float | None = 1.0) -> 
 def test_the_last_machine_is_told_in_words() -> None:
     assert learned_lines(learned(74, True), 200) == [
         "machine: 2 states since episode 74, 2 transitions seen (1 once)",
-        "it is the task's, as far as episodes can show",
+        "it is the task's, as far as episodes can show; found at episode 74",
         "it looks like F a, with a = o1",
     ]
     assert learned_lines(learned(74, False), 200)[1] == "it is not the task's"
@@ -27,6 +33,7 @@ def test_the_last_machine_is_told_in_words() -> None:
         "states": 2,
         "since_episode": 74,
         "right": True,
+        "found_at_episode": 74,
         "guess": "looks like F a, with a = o1",
         "explained": 1.0,
         "warning": "",
@@ -37,6 +44,8 @@ def test_the_last_machine_is_told_in_words() -> None:
 def test_no_machine_is_newer_than_its_run() -> None:
     assert "since episode 70," in learned_lines(learned(74, None), 70)[0]
     assert learned_json(learned(74, None), 70)["since_episode"] == 70
+    assert learned_lines(learned(74, True), 70)[1].endswith("found at episode 70")
+    assert learned_json(learned(74, True), 70)["found_at_episode"] == 70
 
 
 def test_a_run_without_a_machine_says_why() -> None:
@@ -59,3 +68,49 @@ def test_the_share_of_explained_episodes_is_kept_in_the_file(tmp_path: Path) -> 
     assert read is not None
     assert read.explained == 0.5
     assert "50%" in read.warning()
+
+
+def test_a_machine_that_was_learned_anew_was_found_when_the_first_right_one_was() -> None:
+    last = learned(74, True)
+    earlier = [replace(last.versions[0], episode=episode, right=right) for episode, right in ((3, False), (9, True))]
+    lines = learned_lines(replace(last, versions=(*earlier, *last.versions)), 200)
+    assert lines[0].startswith("machine: 2 states since episode 74")
+    assert lines[1].endswith("found at episode 9")
+
+
+@pytest.fixture(scope="module", params=["machine", "both"])
+def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A run that has found its machine."""
+    return str(
+        run(tmp_path_factory.mktemp("runs") / "learned", request.param, formula="F(pickaxe & F lava)", episodes=300)
+    )
+
+
+def test_evaluate_tells_what_there_is_to_say(nrm_command: Nrm, trained: str) -> None:
+    shown = nrm_command("evaluate", trained, "--episodes", "5").out
+    rows = {" ".join(line.split()[:-2]): line.split()[-2:] for line in shown.splitlines()}
+    assert rows["state accuracy"] == ["100.0%", "100.0%"]
+    assert "grounding" not in shown
+    assert "shortcuts" not in shown
+    assert "it is the task's, as far as episodes can show; found at episode " in shown
+    data = json.loads(nrm_command("evaluate", trained, "--episodes", "5", "--json").out)
+    assert data["state_accuracy"] == data["sampled"]["state_accuracy"] == 1.0
+    assert data["grounding_accuracy"] is None
+
+
+def test_watch_shows_the_state_that_is_believed(nrm_command: Nrm, trained: str, tmp_path: Path) -> None:
+    steps = nrm_command("watch", trained).out.split("true symbol")[1:]
+    levels = []
+    for step in steps:
+        bars = [line.split() for line in step.splitlines() if line.startswith("  state ")]
+        assert [bar[1] for bar in bars] == ["0", "1", "2"]
+        levels += [float(bar[-1]) for bar in bars if "100%" in bar]
+    assert len(levels) == len(steps)
+    assert levels[-1] == 100.0
+    assert nrm_command("watch", trained, "--gif", str(tmp_path / "a.gif")).status == 0
+
+
+def test_nothing_is_said_of_states_before_there_is_a_machine(nrm_command: Nrm, tmp_path: Path) -> None:
+    folder = str(run(tmp_path / "early", "both", formula="F(pickaxe & F lava)", episodes=300, stop_after=1))
+    assert "state accuracy" not in nrm_command("evaluate", folder, "--episodes", "2").out
+    assert "  state " not in nrm_command("watch", folder).out

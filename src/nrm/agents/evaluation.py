@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.agents.actions import head_for
+from nrm.agents.learned_states import LearnedStates
 from nrm.agents.training import Trainer
 from nrm.envs.world import BatchedWorld, ManyTasksWorld, StepBatch, tasks_of
 from nrm.errors import WorldError
@@ -21,6 +22,7 @@ from nrm.tracking import (
     Belief,
     BeliefMemory,
     BorderAccuracy,
+    HypothesisMemory,
     Memory,
     Recorder,
     Seen,
@@ -53,6 +55,8 @@ class Played(NamedTuple):
     belief: Tensor | None = None
     """(envs, states) how probable the memory calls each state of the environment's own machine after the step; None
     where it follows none."""
+    learned: Tensor | None = None
+    """(envs, states) the same of the states of a machine that was learned, where the method learns one."""
 
     @property
     def done(self) -> Tensor:
@@ -81,7 +85,8 @@ class Evaluation:
     success_rate: float
     mean_length: float
     state_accuracy: float | None
-    """How often the memory's most probable state is the machine's true one."""
+    """How often the memory's most probable state is the machine's true one. States of a machine that was learned stand
+    for true ones, see `LearnedStates`; None before there is such a machine."""
     state_accuracy_modulo_shortcuts: float | None
     """The same under the symmetry that fits the grounding best: a mirror image of the task is tracked as well."""
     grounding: Accuracy | None
@@ -140,7 +145,8 @@ def play(
             believed = feature if trainer.method.tracks_states else None
             if isinstance(inner, TaskMemory):
                 believed = inner.states(reached) if isinstance(inner, TaskBeliefMemory | TaskStateMemory) else None
-            yield Played(action, batch, feature, truth.label, truth.final_state, said, task, believed)
+            learned = feature[:, inner.numbers] if isinstance(inner, HypothesisMemory) else None
+            yield Played(action, batch, feature, truth.label, truth.final_state, said, task, believed, learned)
             task = None if many is None else many.task
             carry = reset(memory, reached, batch.terminated | batch.truncated, task)
             observation = batch.observation
@@ -163,6 +169,8 @@ def evaluate(
     many = tasks_of(world)
     tracks = trainer.method.tracks_states and trainer.tasks is None
     tracked = np.zeros((machine.states, machine.states) if tracks else (1, 1), dtype=np.int64)
+    inference = trainer.inference
+    learned = LearnedStates(machine, inference.hypothesis.states) if inference and inference.versions else None
     said: list[Tensor] = []
     letters: list[Tensor] = []
     for played in play(trainer, world, seed, greedy, belief):
@@ -171,6 +179,9 @@ def evaluate(
         if tracks:
             believed = played.memory.argmax(-1).numpy()
             np.add.at(tracked, (played.state.numpy()[active], believed[active]), 1)
+        if learned is not None and played.learned is not None:
+            believed = played.learned.argmax(-1).numpy()
+            learned.add(played.state.numpy()[active], believed[active], played.done.numpy()[active])
         if played.said is not None:
             said.append(played.said.argmax(-1)[torch.from_numpy(active)])
             letters.append(played.label[torch.from_numpy(active)])
@@ -188,12 +199,13 @@ def evaluate(
         grounding = trainer.meter.compare(torch.cat(letters).numpy(), torch.cat(said).cpu().numpy())
     mirror = tuple(range(machine.states)) if grounding is None else grounding.mirror
     total = tracked.sum()
+    accuracy = float(tracked.trace() / total) if total else None
     return Evaluation(
         episodes=len(returns),
         mean_return=float(np.mean(returns)),
         success_rate=float(np.mean(successes)),
         mean_length=float(np.mean(lengths)),
-        state_accuracy=float(tracked.trace() / total) if total else None,
+        state_accuracy=accuracy if learned is None else learned.accuracy(),
         state_accuracy_modulo_shortcuts=float(tracked[np.arange(machine.states), mirror].sum() / total)
         if total
         else None,

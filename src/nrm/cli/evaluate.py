@@ -182,8 +182,11 @@ def _figures(found: Evaluation, modulo: bool) -> Figures:
 
 
 def _print_table(greedy: Figures, sampled: Figures) -> None:
+    """Both side by side; what neither has a value of is left out."""
     rows = []
     for key in greedy:
+        if greedy[key] is sampled[key] is None:
+            continue
         share = key == "success_rate" or "accuracy" in key
         cells = (
             "-" if value is None else f"{value:{'.1%' if share else 'g'}}" for value in (greedy[key], sampled[key])

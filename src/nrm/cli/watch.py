@@ -32,7 +32,10 @@ MOST_STATES = 12
 
 @dataclass(frozen=True)
 class Watch:
-    """Show one episode: the world, the belief over the machine's states, the predicted symbol and the true one."""
+    """Show one episode: the world, the belief over the machine's states, the predicted symbol and the true one.
+
+    Of a run that learned its machine, the states are those of the learned one, each with its level.
+    """
 
     run_folder: tyro.conf.Positional[Path]
     """The folder of the run."""
@@ -82,11 +85,13 @@ class Watch:
         names = action_names(env)
         # Of a task that may be new no reward is read, as in 'nrm evaluate'.
         belief: Belief | None = None if trainer.tasks is None else "open"
+        inference = trainer.inference
+        levels = inference.state_levels if inference is not None and inference.versions else None
         frames: list[Any] = []
         shown = None
         for number, (pictures, shown) in enumerate(film(trainer, env, self.seed, self.greedy, belief), 1):
             picture = pictures[-1] if pictures else _observation(shown)
-            lines = _caption(machine, shown, number, names)
+            lines = [*_caption(machine, shown, number, names), *_learned_states(shown, levels)]
             lines = lines if self.task is None else [self.task, *lines]
             sees = _sees(trainer, machine, shown)
             if self.gif is None:
@@ -124,23 +129,33 @@ def _show(console: Console, picture: Any, lines: list[str]) -> None:
 def _caption(machine: MooreMachine, shown: Played, number: int, names: tuple[str, ...]) -> list[str]:
     """What happened at a step, and what the agent believes."""
     alphabet = machine.alphabet
-    true = alphabet.letter_name(int(shown.label[0]))
+    letter = alphabet.letter_name(int(shown.label[0]))
     action = f"  {names[int(shown.action[0])]}" if names and shown.action.dim() == 1 else ""
-    lines = [f"step {number}{action}  reward {float(shown.batch.reward[0]):+g}  true symbol {true}"]
+    lines = [f"step {number}{action}  reward {float(shown.batch.reward[0]):+g}  true symbol {letter}"]
     if shown.said is not None:
         symbols = shown.said[0]
         lines[0] += f"  predicted {alphabet.letter_name(int(symbols.argmax()))} ({float(symbols.max()):.0%})"
     if shown.belief is None:
         return lines
-    shares = shown.belief[0].tolist()
+    true = int(shown.state[0])
+    return [*lines, *_bars(shown.belief[0].tolist(), {true: "<- true"}, true)]
+
+
+def _learned_states(shown: Played, levels: list[float] | None) -> list[str]:
+    """What the agent believes of the states of a machine that was learned, which are known by their levels."""
+    if shown.learned is None or levels is None:
+        return []
+    notes = {state: f"level {level:g}" for state, level in enumerate(levels)}
+    return _bars(shown.learned[0].tolist(), notes)
+
+
+def _bars(shares: list[float], notes: dict[int, str], first: int | None = None) -> list[str]:
+    """A line for each state with its share, or for the likeliest and the `first`, where there are many."""
     listed = list(range(len(shares)))
     if len(shares) > MOST_STATES:
-        listed = sorted(sorted(listed, key=lambda state: (state != int(shown.state[0]), -shares[state]))[:MOST_STATES])
-    for state in listed:
-        mark = " <- true" if state == int(shown.state[0]) else ""
-        share = shares[state]
-        lines.append(f"  state {state:<3} {'█' * round(share * BAR):<{BAR}} {share:4.0%}{mark}")
-    return lines
+        listed = sorted(sorted(listed, key=lambda state: (state != first, -shares[state]))[:MOST_STATES])
+    bars = (f"  state {state:<3} {'█' * round(shares[state] * BAR):<{BAR}} {shares[state]:4.0%}" for state in listed)
+    return [f"{bar} {notes.get(state, '')}".rstrip() for state, bar in zip(listed, bars, strict=True)]
 
 
 def _sees(trainer: Trainer, machine: MooreMachine, shown: Played) -> list[Wish]:

@@ -10,6 +10,7 @@ from nrm.errors import FileError
 from nrm.files import read_json, write_json
 from nrm.inference import guess_formula
 from nrm.tracking import MachineLearning, Version
+from nrm.tracking.versions import found_at
 
 MACHINES_FILE = "machines.json"
 EXPLAINS = 0.95
@@ -46,6 +47,11 @@ class LearnedMachines:
         guess = "" if found is None else found.describe(meant)
         certainty = str(known.certainty()) if inference.versions else ""
         return cls(tuple(inference.versions), names, guess, certainty, inference.note, inference.explained())
+
+    @property
+    def found(self) -> int | None:
+        """The episode from which on all machines were the task's; None where the last is not, or nobody knows."""
+        return found_at(self.versions)
 
     def warning(self) -> str:
         """That there is no machine, or that it is not to be relied on; empty where it may be."""

@@ -119,6 +119,12 @@ class MachineLearning:
         return self.memory.hypothesis
 
     @property
+    def state_levels(self) -> list[float]:
+        """The level of each of its states, from 0 at the beginning of an episode."""
+        levels: list[float] = self.memory.values[self.hypothesis.levels].tolist()
+        return levels
+
+    @property
     def settled(self) -> bool:
         """Whether nothing has surprised for long."""
         return self.episodes - self.surprised >= self.config.settled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import msgspec
@@ -100,7 +101,7 @@ class Version:
             raise FileError(f"a learned machine is damaged: {error}") from None
 
 
-def found_at(versions: list[Version]) -> int | None:
+def found_at(versions: Sequence[Version]) -> int | None:
     """The episode from which on all machines were right; None where the last one is not, or nobody knows."""
     episode = None
     for version in reversed(versions):
