@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
-from rich.console import Console
 
 from nrm.cli.options import UsageError
+from nrm.cli.stage_progress import stage_progress
 from nrm.errors import counted
 
 if TYPE_CHECKING:
@@ -48,12 +48,7 @@ class Report:
         if self.formulas < 1:
             raise UsageError(f"--formulas takes a number of formulas from 1, not {self.formulas}")
         torch.set_num_threads(1)
-        console = Console(stderr=True, highlight=False)
-        with console.status("reading runs") as status:
-
-            def progress(done: int, total: int) -> None:
-                status.update(f"{done} of {total} groups of runs")
-
+        with stage_progress() as progress:
             page = build_report(
                 self.folder,
                 self.title,

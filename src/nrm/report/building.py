@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -26,6 +27,8 @@ from nrm.results.references import without_memory
 
 Analysis = Shortcuts | LimitError
 """The shortcuts of a task, or why the analysis gave up."""
+Progress = Callable[[str, int, int], None]
+"""Is told the name of a stage, how much of it is done, and of how much."""
 DASH = 2
 """Pixels of a line's width, in which the lengths of its dashes are given."""
 FORMULAS = 24
@@ -44,16 +47,17 @@ def build_report(
     recorded: int = 1,
     formulas: int = FORMULAS,
     tasks: Sequence[str] = (),
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Page:
     """Read all runs below a folder, and play episodes with `recorded` runs of each method, task and world.
 
     Agents of many tasks are tried on `formulas` tasks of their family that they were not trained on, and on `tasks`,
-    which are formulas of the reader's. `progress` is told how many groups of runs are done, and of how many. What
-    cannot be read is named on the page.
+    which are formulas of the reader's. `progress` is told how far each stage of the work is. What cannot be read is
+    named on the page.
     """
     root = Path(folder)
-    records, problems = read_records(root)
+    told = partial(partial, progress or (lambda *_: None))
+    records, problems = read_records(root, told("reading runs"))
     begun = [*_begun(root), *(record.path for record in records if not len(record.returns))]
     unfinished = dict.fromkeys(begun, "begun; no episodes are saved yet")
     records = [record for record in records if len(record.returns)]
@@ -68,7 +72,9 @@ def build_report(
     problems |= copies
     tiles = Tiles()
     tried = Trials(groups, tiles, problems)
-    tried.run(recorded, formulas, tasks)
+    tried.run(recorded, formulas, tasks, told("trying formulas"))
+    drawn = told("groups of runs")
+    drawn(0, len(groups))
     one_task = {group.task: group.records[0].task for group in groups}
     analyses = {name: _analysis(task) for name, task in one_task.items() if task is not None}
     shown = []
@@ -76,8 +82,7 @@ def build_report(
         data = _group_data(group)
         data |= tried.of(number) if group.many else _recorded(group, recorded, analyses[group.task], tiles, problems)
         shown.append(data)
-        if progress is not None:
-            progress(number + 1, len(groups))
+        drawn(number + 1, len(groups))
     data = {
         "title": title or f"Runs in {'/'.join(root.resolve().parts[-2:])}",
         "folder": str(root),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,8 +58,13 @@ class Trials:
             if group.many and not isinstance(config.settings["world"], Mapping):
                 self._kinds.setdefault((group.world, group.task, config.alphabet), {})[number] = group
 
-    def run(self, recorded: int, formulas: int, tasks: Sequence[str]) -> None:
-        """Try `recorded` agents of each group on the reader's `tasks` and on so many formulas of the family."""
+    def run(
+        self, recorded: int, formulas: int, tasks: Sequence[str], progress: Callable[[int, int], None] | None = None
+    ) -> None:
+        """Try `recorded` agents of each group on the reader's `tasks` and on so many formulas of the family.
+
+        `progress` is told how many groups are done, and of how many.
+        """
         if tasks and not self._kinds:
             raise ConfigError(
                 f"the task {tasks[0]} is for agents of many tasks, and there is no run of such; train one with 'nrm "
@@ -70,14 +75,24 @@ class Trials:
         for task in tasks:
             if all(task in one.refused for one in given):
                 raise ConfigError(given[0].refused[task])
+        total = sum(map(len, self._kinds.values()))
+
+        def tell(done: int) -> None:
+            if progress is not None and total:
+                progress(done, total)
+
+        tell(0)
         for kind, wanted in zip(self._kinds.values(), given, strict=True):
-            self._try(kind, recorded, formulas, wanted)
+            self._try(kind, recorded, formulas, wanted, tell)
+        tell(total)
 
     def of(self, group: int) -> Json:
         """What belongs to a group; its `trial` is the place of its formulas in `data`, None where there are none."""
         return self._found.get(group, {"trial": None, "tried": None, "recordings": []})
 
-    def _try(self, kind: Mapping[int, Group], recorded: int, count: int, given: Given) -> None:
+    def _try(
+        self, kind: Mapping[int, Group], recorded: int, count: int, given: Given, tell: Callable[[int], None]
+    ) -> None:
         agents = self._load(kind, recorded)
         first = next(iter(kind.values())).records[0]
         config = first.config
@@ -93,6 +108,7 @@ class Trials:
             trial |= formulas.data()
             for number in kind:
                 self._found[number] = self._group([agent for agent in agents if agent.group == number], formulas)
+                tell(len(self._found))
         for number in kind:
             self._found[number] = {**self.of(number), "trial": len(self.data)}
         self.data.append(trial)

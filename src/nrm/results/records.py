@@ -161,10 +161,13 @@ def read_record(path: Path) -> Record:
     )
 
 
-def read_records(folder: Path | str) -> tuple[list[Record], dict[Path, str]]:
+def read_records(
+    folder: Path | str, progress: Callable[[int, int], None] | None = None
+) -> tuple[list[Record], dict[Path, str]]:
     """All runs below a folder that have metrics, in the order of their paths, and what is wrong with some folders.
 
-    A run whose method, world or cost cannot be found is among both: its numbers can be shown.
+    A run whose method, world or cost cannot be found is among both: its numbers can be shown. `progress` is told how
+    many folders were looked at, and of how many.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -172,7 +175,10 @@ def read_records(folder: Path | str) -> tuple[list[Record], dict[Path, str]]:
         raise FileError(f"{what}; give the folder that holds the runs")
     records: list[Record] = []
     problems: dict[Path, str] = {}
-    for config in sorted(root.rglob("config.json")):
+    configs = sorted(root.rglob("config.json"))
+    for number, config in enumerate(configs):
+        if progress is not None:
+            progress(number, len(configs))
         path = config.parent
         if not (path / "metrics.csv").exists():
             continue
@@ -191,6 +197,8 @@ def read_records(folder: Path | str) -> tuple[list[Record], dict[Path, str]]:
         records.append(record)
         if record.note:
             problems[path] = record.note
+    if progress is not None:
+        progress(len(configs), len(configs))
     return records, problems
 
 
