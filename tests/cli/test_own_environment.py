@@ -118,6 +118,19 @@ def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> No
         (("--world", "mine:Corridor", "--machine", "m.json"), "cannot read m.json"),
         (("--world", "mine:Corridor"), "no task is given, and mine:Corridor has none of its own"),
         (("--world", "mine:Corridor", *TASK, "--label", "mine:holds"), "name all that the label can say"),
+        (
+            ("--world", "mine:Corridor", "--task", "F(mail & X F dexk)", "--label", "mine:holds"),
+            "unknown symbol 'dexk' in the task (the label mine:holds says in its first steps: desk, floor, mail); did "
+            "you mean 'desk'? If 'dexk' is right, name all that the label can say: --symbols",
+        ),
+        (
+            ("--world", "mine:Corridor", "--task", "F(mail & X F table)", "--label", "mine:holds"),
+            "mine:holds says desk, floor, of which the task does not speak, and never table, of which it does",
+        ),
+        (
+            ("--world", "mine:Corridor", "--task", "F(mail & F dexk)", "--label", "mine:holds", *SYMBOLS),
+            "unknown symbol 'dexk' in the formula (symbols: mail, desk, floor); did you mean 'desk'?",
+        ),
         (("--world", "mine:Corridor", "--task", "1"), "say with --symbols what these are"),
         (("--world", "mine:failing", *TASK), "mine:failing failed: RuntimeError: the simulator is not running"),
         (("--world", "mine:Corridor", "--world.kwargs.size"), "needs a value, such as --world.kwargs.size 8"),

@@ -92,9 +92,11 @@ def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str) -
     names = _names(said, alphabet, place)
     for name in names:
         if name not in alphabet.places:
+            near = suggestion(name, alphabet.symbols)
+            correct = "if it is the task that misspells it, correct it there; else " if near else ""
             raise UnknownSymbolError(
-                f"{unknown('symbol', name, alphabet.symbols, f' at {place}')}; name all that the label can say: "
-                "symbols=… (--symbols) where one holds at a time, else propositions=… (--propositions)"
+                f"{unknown('symbol', name, alphabet.symbols, f' at {place}')}; {correct}name all that the label can "
+                "say: symbols=… (--symbols) where one holds at a time, else propositions=… (--propositions)"
             )
     if names or not alphabet.is_exclusive:
         return alphabet.letter(names, place)

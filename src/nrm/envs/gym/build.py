@@ -10,13 +10,14 @@ import gymnasium
 from nrm.aliases import Symbol
 from nrm.envs.gym.config import GymConfig
 from nrm.envs.gym.guard import GuardedEnv, guarded_label
+from nrm.envs.gym.hearing import misspelt
 from nrm.envs.gym.make import make_env
 from nrm.envs.gym.rehearsal import rehearse
 from nrm.envs.labels import labelling
 from nrm.envs.task_env import TaskEnv, own_task
 from nrm.envs.termination import End
 from nrm.envs.vector import VectorWorld
-from nrm.errors import WorldError
+from nrm.errors import UnknownSymbolError, WorldError
 from nrm.machines import Alphabet, MachineLike, MooreMachine, as_machine
 
 AnyEnv = gymnasium.Env[Any, Any]
@@ -42,7 +43,13 @@ def gym_env(
 def gym_world(config: GymConfig, machine: MooreMachine, count: int, end: End = "outcome") -> VectorWorld:
     """N such environments side by side, once one of them has been seen to follow the rules."""
     make = partial(gym_env, config, machine, end)
-    found = rehearse(make)
+    try:
+        found = rehearse(make)
+    except UnknownSymbolError:
+        # Where nobody lists what can hold, it may be the task that misspells it.
+        if problem := misspelt(config, machine.alphabet):
+            raise UnknownSymbolError(problem) from None
+        raise
     world = VectorWorld.of(make, count, config.processes)
     world.unrepeatable = found
     return world

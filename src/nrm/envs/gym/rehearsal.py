@@ -37,6 +37,12 @@ def rehearse(make: Callable[[], AnyEnv]) -> str:
     return parted
 
 
+def live(env: AnyEnv) -> None:
+    """Live through the same first steps, for who looks on."""
+    for seed in SEEDS:
+        _live(env, seed)
+
+
 def _live(env: AnyEnv, seed: int) -> Lived:
     """Live the first steps of an episode with random actions that depend on the seed alone."""
     env.action_space.seed(seed)
