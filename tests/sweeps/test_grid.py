@@ -12,6 +12,7 @@ from nrm.errors import ConfigError, GridError, NrmError
 from nrm.runs import choose_run
 from nrm.sweeps import Grid, Grids, load_grid, paper_grid
 from nrm.sweeps.grid_file import grid_from_toml
+from nrm.sweeps.grid_words import grid_words
 
 SWEEP = """
 tasks = [1, "sequence-2", "F pickaxe & G !lava"]
@@ -159,6 +160,65 @@ def test_bad_grids(text: str, message: str) -> None:
         grid_from_toml(text, "sweep.toml")
     assert message in str(caught.value)
     assert str(caught.value).startswith("sweep.toml")
+
+
+CORRIDOR = "worlds = ['tests.envs.own:Corridor']\n[settings.world]\nlabel = 'tests.envs.own:holds'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            f"tasks = ['own']\n{CORRIDOR}",
+            "line 1: tasks lists 'own', and tests.envs.own:Corridor has no task of its own; add one, such as "
+            'tasks = ["F goal & G !lava"]',
+        ),
+        (
+            "tasks = ['own']",
+            "tasks lists 'own', and the world has no task of its own; add one, such as tasks = [\"1\"]",
+        ),
+        (f"tasks = [1]\n{CORRIDOR}", "say with settings.world.symbols what these are in tests.envs.own:Corridor"),
+        (f"tasks = ['F dexk']\n{CORRIDOR}", "line 1: unknown symbol 'dexk' in the task"),
+        (f"tasks = ['F mail']\n{CORRIDOR}", "symbols=… (settings.world.symbols) where one holds at a time"),
+        (
+            f"tasks = ['F mail']\n{CORRIDOR}kwargs = {{sise = 2}}",
+            "line 5: tests.envs.own:Corridor: unknown argument 'sise'; did you mean 'size'? (arguments: size, noise); "
+            "see settings.world.kwargs",
+        ),
+        (
+            "tasks = ['F mail']\nworlds = ['tests.envs.own:with_task']",
+            'write tasks = ["own"], or let it return the environment without its TaskEnv',
+        ),
+        ("tasks = ['own']\nworlds = ['tests.envs.own:with_task']\nend = 'limit'", 'add end = "outcome"'),
+        (
+            f"tasks = ['F mail']\n{CORRIDOR.replace('Corridor', 'Pieces')}symbols = ['mail', 'desk', 'floor']",
+            '(settings.world.wrappers = ["gymnasium.wrappers:FlattenObservation"])',
+        ),
+    ],
+)
+def test_errors_of_environments_of_ones_own_speak_of_fields(text: str, message: str) -> None:
+    with pytest.raises(GridError) as caught:
+        grid_from_toml(f"{text}\n", "sweep.toml")
+    assert message in str(caught.value)
+    assert "--" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("use --network.encoder auto", 'use settings.network.encoder = "auto"'),
+        ("Set a limit: --world.steps 200, for example", "Set a limit: settings.world.steps = 200, for example"),
+        ("drop --tasks.curriculum and --tasks.teach", "drop settings.tasks.curriculum and settings.tasks.teach"),
+        ("train it on many: nrm train --tasks mixture", 'train it on many: families = ["mixture"]'),
+        ("tell the symbols (--unknown machine)", 'tell the symbols (methods = ["machine"])'),
+        ("learn the symbols (--unknown grounding)", 'learn the symbols (methods = ["nrm"])'),
+        ("add --logic re (as it is)", 'add logic = "re" (as it is)'),
+        ("drop --label mine:holds", 'drop settings.world.label = "mine:holds"'),
+        ("go on with 'nrm train --resume a', or choose another --out", None),
+    ],
+)
+def test_options_in_the_words_of_a_grid(said: str, meant: str | None) -> None:
+    assert grid_words(said) == (said if meant is None else meant)
 
 
 def test_a_task_that_does_not_fit_the_world_is_found_before_training(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from nrm.files import line_of, parse_toml, read_text
 from nrm.machines import is_machine_file
 from nrm.runs.sections import read_section
 from nrm.sweeps.grid import Grid
+from nrm.sweeps.grid_words import grid_words
 
 
 def load_grid(path: Path | str) -> Grid:
@@ -40,14 +41,18 @@ def grid_from_toml(text: str, source: str = "grid file", folder: Path | None = N
         grid = replace(grid, tasks=tasks, families=families)
         _ = grid.cells
     except NrmError as error:
-        raise GridError(f"{source}{_line_about(text, data, str(error))}: {error}") from None
+        said = grid_words(str(error))
+        raise GridError(f"{source}{_line_about(text, data, said)}: {said}") from None
     return grid
 
 
 def _line_about(text: str, data: Mapping[str, Any], message: str) -> str:
     """The line of what an error is about: the value or name it quotes, the setting or key that it names, or nothing."""
     lines = [line.split("#")[0] for line in text.splitlines()]
-    quoted, named = re.findall(r"'([^']+)'", message)[:1], re.findall(r"\b[a-z_]+\.([a-z_]+)\b", message)[:1]
+    quoted, named = (
+        re.findall(r"'([^']+)'", message)[:1],
+        re.findall(r"\b(?:settings\.)?[a-z_]+\.([a-z_]+)\b", message)[:1],
+    )
     patterns = [rf"(?<![\w-]){re.escape(value.split('.')[-1])}(?![\w-])" for value in quoted]
     patterns += [rf"(?<![\w-]){setting}\s*=" for setting in named]
     for pattern in patterns:

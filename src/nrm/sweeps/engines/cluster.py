@@ -25,6 +25,7 @@ from nrm.runs.folder import RunFolder, whole_folder
 from nrm.sweeps.cells import CELL_FILE, cell_path, run_cell
 from nrm.sweeps.engines.events import EngineSettings, Event, Reporter
 from nrm.sweeps.grid import Cell
+from nrm.sweeps.grid_words import grid_words
 
 TICK = 0.3
 CONNECT_SECONDS = 5.0
@@ -197,7 +198,7 @@ def train_cell(cell: Cell, files: Files, place: str, every: int, mailbox: Any) -
         try:
             done = run_cell(cell, folder, every, progress, interrupted=lambda: stop)
         except Exception as error:
-            return "failed", describe(error).replace(str(folder.path), place)
+            return "failed", grid_words(describe(error)).replace(str(folder.path), place)
         return "done" if done else "saved", pack(folder.path)
 
 

@@ -15,6 +15,7 @@ from nrm.errors import describe
 from nrm.runs.folder import RunFolder
 from nrm.sweeps.cells import cell_path, run_cell
 from nrm.sweeps.engines.events import Reporter
+from nrm.sweeps.grid_words import grid_words
 
 
 def main() -> None:
@@ -43,7 +44,7 @@ def _work(connection: Connection[Any, Any], cell: Any, store: str, every: int) -
         # Anything in the pipe, be it the order to stop or its end, is a reason to save and stop.
         done = run_cell(cell, folder, every, Reporter(tell), interrupted=connection.poll)
     except Exception as error:
-        connection.send(("failed", describe(error)))
+        connection.send(("failed", grid_words(describe(error))))
     else:
         connection.send(("done" if done else "saved",))
 
