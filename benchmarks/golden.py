@@ -39,7 +39,7 @@ def runs() -> Iterator[tuple[str, RunConfig]]:
         for task in ("1", "5"):
             yield f"image-{task}-{method}", choose_run(task, "image", method, episodes=300)
         drawn: Any = {"world": {"layout": "episode"}}
-        yield f"drawn-1-{method}", choose_run("1", "image", method, episodes=100, settings=drawn)
+        yield f"drawn-1-{method}", choose_run("1", "image", method, algorithm="a2c", episodes=100, settings=drawn)
         yield f"paper-1-{method}", choose_run("1", "map", method, episodes=150, preset_name="paper")
         yield f"lava-{method}", choose_run(None, "minigrid:MiniGrid-LavaGapS5-v0", method, episodes=150)
     opened = {"grounding": {"belief": "open", "objective": "marginal"}}

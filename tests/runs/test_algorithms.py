@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from gymnasium import spaces
 
 from nrm.agents.a2c import A2CConfig
 from nrm.agents.ppo import PPOConfig
+from nrm.cli.train_arguments import train_command
 from nrm.envs import WORLDS
 from nrm.envs.worlds import Spaces
 from nrm.runs import RunConfig, choose_run
@@ -27,6 +28,32 @@ def test_the_kind_of_world_says_which_algorithm(monkeypatch: pytest.MonkeyPatch)
     config = choose_run("1", "map", "rm")
     assert (config.algorithm, config.environments) == ("ppo", 64)
     assert config.settings["algorithm"] == PPOConfig()
+
+
+@pytest.mark.parametrize(
+    ("name", "set_as", "tasks"),
+    [
+        ("image-episode", ("image", {"layout": "episode"}), None),
+        ("image-episode", ("map", {"layout": "episode", "observation": "image"}), None),
+        ("image", ("image-episode", {"layout": "fixed"}), None),
+        ("image", ("map", {"observation": "image"}), "paper"),
+        ("letter-image", ("letter", {"observation": "image"}), "reach"),
+    ],
+)
+def test_one_world_by_two_names_is_one_run(name: str, set_as: tuple[str, dict[str, Any]], tasks: str | None) -> None:
+    other, settings = set_as
+    task = "1" if tasks is None else None
+    short = choose_run(task, name, "rm", tasks=tasks)
+    long = choose_run(task, other, "rm", tasks=tasks, settings={"world": settings})
+    assert replace(long, world=name) == short
+    if tasks is None:
+        changes = {"world": settings}
+        assert [cell.config for cell in Grid(("1",), (other,), ("rm",), settings=changes).cells] == [long]
+    options = [part for key, value in settings.items() for part in (f"--world.{key}", value)]
+    family = ("--tasks", tasks) if tasks else ()
+    command = train_command(["--world", other, "--method", "rm", *options, *family])
+    defaults = {item.name: item.default for item in fields(command)}
+    assert defaults["algorithm_section"] == short.settings["algorithm"]
 
 
 def test_environments_follow_option_preset_and_algorithm() -> None:

@@ -68,8 +68,9 @@ def train_command(arguments: Sequence[str]) -> type[Train]:
         named["method"] = method_for(unknown)
         if given not in (None, named["method"]):
             raise UsageError(f"--unknown {unknown} is the method '{named['method']}', not '{given}'; give one of them")
-    chosen = _algorithm(arguments, named["world"], named["algorithm"], named["tasks"])
-    sections = default_sections(named["world"], named["method"], chosen, named["preset"], named["tasks"])
+    place = _place(arguments, named["world"])
+    chosen = _algorithm(arguments, named["world"], named["algorithm"], named["tasks"], place)
+    sections = default_sections(named["world"], named["method"], chosen, named["preset"], named["tasks"], place)
     for argument in arguments:
         section, dot, _ = argument.removeprefix("--").partition(".")
         if argument.startswith("--") and dot and section not in sections and section.isidentifier():
@@ -83,15 +84,15 @@ def train_command(arguments: Sequence[str]) -> type[Train]:
     return made
 
 
-def _algorithm(arguments: Sequence[str], world: str, algorithm: str, tasks: str | None) -> Choice:
-    """The algorithm of the arguments; where the world's environment has to be made to know it, as they say it is made.
+def _algorithm(arguments: Sequence[str], world: str, algorithm: str, tasks: str | None, place: Any) -> Choice:
+    """The algorithm of the arguments, in the world as they set it.
 
     Help is given whatever the environment does.
     """
     from nrm.runs.algorithm_choice import Choice, choose_algorithm
 
     try:
-        return choose_algorithm(world, algorithm, tasks, _place(arguments, world))
+        return choose_algorithm(world, algorithm, tasks, place)
     except NrmError:
         if not {"--help", "-h"} & set(arguments):
             raise

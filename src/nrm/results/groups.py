@@ -160,7 +160,8 @@ def _defaults(record: Record) -> dict[str, str]:
     """The settings that a run of the kind has where nobody changes any; none where its kind cannot be found."""
     config = record.config
     try:
-        sections = default_sections(config.world, config.method, config.algorithm, tasks=config.tasks)
+        place = config.settings["world"]
+        sections = default_sections(config.world, config.method, config.algorithm, tasks=config.tasks, place=place)
     except NrmError:
         return {}
     plain = {

@@ -33,17 +33,16 @@ class Choice(NamedTuple):
 def choose_algorithm(world: str, algorithm: str, tasks: str | None = None, place: Any = None) -> Choice:
     """The algorithm of that name as it is; `auto` is the one that suits the world, and PPO for many tasks.
 
-    `place`: the world's configuration as it is set. Only kinds that look at the spaces of an environment read it: what
-    it is made with may change them.
+    `place`: the world's configuration as it is set, which may be that of another name: image with layout episode is
+    image-episode. As its name says, where it is absent.
     """
     if algorithm != AUTO:
         return Choice(algorithm)
     if tasks is not None:
         return Choice("ppo")
     kind, named = find_world(world)
-    if kind.spaces is None:
-        return Choice(kind.algorithm_for(named))
-    return suited(kind.spaces(named if place is None else place))
+    set_as = named if place is None else place
+    return Choice(kind.algorithm_for(set_as)) if kind.spaces is None else suited(kind.spaces(set_as))
 
 
 def suited(found: Spaces) -> Choice:

@@ -248,7 +248,7 @@ def choose_run(
     place = world_section(world, changes) if sections is None else sections["world"]
     chosen = choose_algorithm(world, algorithm, tasks, place)
     if sections is None:
-        sections = changed(default_sections(world, method, chosen, preset_name, tasks), changes)
+        sections = changed(default_sections(world, method, chosen, preset_name, tasks, place), changes)
     kind, _ = find_world(world)
     if tasks is not None and task is not None:
         raise ConfigError(f"a task ({task}) and a family of tasks ({tasks}) are given together; give one of them")
@@ -257,7 +257,7 @@ def choose_run(
         text = task_toml(task if isinstance(task, Task) else _task(task, kind, sections["world"]))
     count = environments if environments is not None else preset(preset_name).environments
     if count is None:
-        count = many_preset(world).environments if tasks is not None else None
+        count = many_preset(world, place).environments if tasks is not None else None
     if count is None:
         count = ALGORITHMS[chosen.name].environments
     return RunConfig(text, world, method, chosen.name, episodes, count, seed, end, sections, tasks, steps)

@@ -132,9 +132,9 @@ The policy follows the observations alone, as in a test, and so learns to be sur
 _BY_OBSERVATION = {"image": MANY_IMAGES, "position": MANY_VECTORS, "lidar": MANY_VECTORS}
 
 
-def many_preset(world: str) -> Preset:
-    """What suits a world where every episode has one of many tasks."""
-    config = find_world(world)[1]
+def many_preset(world: str, place: Any = None) -> Preset:
+    """What suits a world where every episode has one of many tasks. `place`: its configuration, as it is set."""
+    config = find_world(world)[1] if place is None else place
     found = _BY_OBSERVATION.get(getattr(config, "observation", ""), MANY)
     return MANY_CENTRED if found is MANY_IMAGES and getattr(config, "centred", False) else found
 
@@ -146,13 +146,19 @@ def world_section(world: str, changes: Changes) -> Any:
 
 
 def default_sections(
-    world: str, method: str, algorithm: str | Choice, preset_name: str = "default", tasks: str | None = None
+    world: str,
+    method: str,
+    algorithm: str | Choice,
+    preset_name: str = "default",
+    tasks: str | None = None,
+    place: Any = None,
 ) -> dict[str, Any]:
     """The settings of a run before anybody has changed any. `tasks`: the family, where there are many tasks.
 
-    `algorithm`: its name, or what was chosen with the world as it is set.
+    `algorithm`: its name, or what was chosen with the world as it is set. `place`: the world's configuration as it is
+    set, by which other settings go; the section of the world itself is as its name says.
     """
-    how = algorithm if isinstance(algorithm, Choice) else choose_algorithm(world, algorithm, tasks)
+    how = algorithm if isinstance(algorithm, Choice) else choose_algorithm(world, algorithm, tasks, place)
     learns = ALGORITHMS[how.name].config(**how.settings)
     sections = {"world": find_world(world)[1], "algorithm": learns, "network": NetworkConfig()}
     if tasks is not None:
@@ -162,7 +168,7 @@ def default_sections(
         if chosen.section in sections:
             raise ConfigError(f"the method '{method}' calls its section '{chosen.section}', which is taken; rename it")
         sections[chosen.section] = chosen.config()
-    for changes in (preset(preset_name).sections, {} if tasks is None else many_preset(world).sections):
+    for changes in (preset(preset_name).sections, {} if tasks is None else many_preset(world, place).sections):
         sections = {name: _with_known(section, changes.get(name, {})) for name, section in sections.items()}
     return sections
 

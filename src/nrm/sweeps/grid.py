@@ -21,7 +21,7 @@ from nrm.machines import is_machine_file
 from nrm.machines.formats.task_file import task_toml
 from nrm.runs.algorithm_choice import Choice, choose_algorithm
 from nrm.runs.config import RunConfig, choose_run
-from nrm.runs.sections import MANY_SECTIONS, Changes, changed, converted, default_sections, world_section
+from nrm.runs.sections import MANY_SECTIONS, changed, converted, default_sections, world_section
 
 GRID_VERSION = 2
 OWN = "own"
@@ -156,20 +156,20 @@ class Grid:
         preset = whole.pop("preset")
         also = [section for name in self.methods if (section := METHODS[name].section)]
         also += MANY_SECTIONS if self.families else ()
-        chosen = self._algorithm(world, whole["algorithm"], family, changes)
+        place = world_section(world, changes)
+        chosen = self._algorithm(world, whole["algorithm"], family, place)
         whole["algorithm"] = chosen.name
-        sections = changed(default_sections(world, method, chosen, preset, family), changes, also)
+        sections = changed(default_sections(world, method, chosen, preset, family, place), changes, also)
         config = choose_run(
             self._in_logic(task), world, method, seed, preset_name=preset, sections=sections, tasks=family, **whole
         )
-        place = re.sub(r"[^A-Za-z0-9._-]+", "-", config.world_title)
+        title = re.sub(r"[^A-Za-z0-9._-]+", "-", config.world_title)
         subject = _family_name(family) if task is None and family is not None else _task_name(str(task), config)
-        parts = (place, subject, method.replace(":", "-"), variant, f"seed{seed}")
+        parts = (title, subject, method.replace(":", "-"), variant, f"seed{seed}")
         return Cell("-".join(part for part in parts if part), variant, config)
 
-    def _algorithm(self, world: str, algorithm: str, family: str | None, changes: Changes) -> Choice:
+    def _algorithm(self, world: str, algorithm: str, family: str | None, place: Any) -> Choice:
         """The algorithm of some cells. An environment that is made to find it is made once for all of them."""
-        place = world_section(world, changes)
         key = (world, algorithm, family, str(place))
         if key not in self._algorithms:
             self._algorithms[key] = choose_algorithm(world, algorithm, family, place)
