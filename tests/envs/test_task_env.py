@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import nrm
 from nrm.envs import End, MinecraftEnv, TaskEnv
 from nrm.errors import MachineError, TraceError, UnknownSymbolError, WorldError
+from tests.envs import own
 from tests.envs.worlds import paper_machine
 
 ABC = ("a", "b", "c")
@@ -218,3 +219,16 @@ def test_it_can_be_made_again_from_its_spec() -> None:
 def test_a_label_with_other_arguments_is_refused_at_once() -> None:
     with pytest.raises(WorldError, match="three arguments"):
         nrm.TaskEnv(gymnasium.make("CartPole-v1"), nrm.compile("F a", ["a", "b"]), lambda observation: "a")  # type: ignore[arg-type,misc]
+
+
+@pytest.mark.parametrize("place", ["inside", "around"])
+def test_episodes_are_as_long_as_the_environment_or_a_time_limit_lets_them_be(place: str) -> None:
+    task = nrm.compile("F(mail & F desk)", own.SYMBOLS)
+    endless = TaskEnv(own.Endless(), task, own.holds)
+    endless.reset(seed=0)
+    assert not any(any(endless.step(0)[2:4]) for _ in range(1500))
+    limited: gymnasium.Env[Any, Any] = TaskEnv(own.limited(20), task, own.holds)
+    if place == "around":
+        limited = gymnasium.wrappers.TimeLimit(TaskEnv(own.Endless(), task, own.holds), 20)
+    limited.reset(seed=0)
+    assert [limited.step(0)[3] for _ in range(20)] == [False] * 19 + [True]

@@ -32,7 +32,9 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
 
     The reward of the environment is replaced (it goes to `info["base_reward"]`). The machine reads once a step, after
     it; what holds at the reset is not read. The episode ends as `end` says, or when the environment itself ends it
-    (`info["base_terminated"]`).
+    (`info["base_terminated"]`). There is no limit of steps but that of the environment: one that never ends needs a
+    `gymnasium.wrappers.TimeLimit`, inside or around. Many count their steps themselves, which nobody can see, so a
+    limit by default would cut such episodes off.
 
     With a `TaskPool` in place of one task, every episode has one of many, drawn evenly when it begins: from the seed of
     the last seeded reset, or the one that `reset(options={"task": number})` names. `info["task"]` is its number, and

@@ -78,7 +78,12 @@ class VectorWorld:
 
     @classmethod
     def of(cls, make: Callable[[], AnyEnv], count: int, processes: bool = False) -> VectorWorld:
-        """`count` environments from a function that makes one `TaskEnv`, here or each in a process of its own."""
+        """`count` environments from a function that makes one `TaskEnv`, here or each in a process of its own.
+
+        An episode is as long as the environment lets it be. Let `make` put a `gymnasium.wrappers.TimeLimit` around one
+        that has no end of its own: no agent learns from an episode that never ends, and `state_dict` keeps all of its
+        actions. Runs of the command line (`gym:ID`, `module:name`) cut such episodes off after 1,000 steps.
+        """
         check_count(count)
         kind = AsyncVectorEnv if processes else SyncVectorEnv
         return cls(kind([make] * count, autoreset_mode=AutoresetMode.DISABLED))
