@@ -61,3 +61,15 @@ def test_the_cost_is_summed_by_method(store: Path, tmp_path: Path, capsys: pytes
     assert spent > 0
     finish(root, Outcome())
     assert "CPU minutes: 4.0 (RM 1.5, NRM 2.5)\n" in capsys.readouterr().out
+
+
+def test_the_report_tells_how_far_it_is_in_a_terminal(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "grid"
+    shutil.copytree(store, root)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    finish(root, Outcome())
+    assert "groups of runs" in capsys.readouterr().err
+    finish(root, Outcome(), quiet=True)
+    assert capsys.readouterr().err == ""

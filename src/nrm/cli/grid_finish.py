@@ -10,6 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from nrm.cli.stage_progress import stage_progress
 from nrm.errors import MissingExtraError
 from nrm.files import write_text
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-def finish(out: Path, outcome: Outcome) -> int:
-    """Print and write what the runs in a grid folder amount to; the exit status."""
+def finish(out: Path, outcome: Outcome, quiet: bool = False) -> int:
+    """Print and write what the runs in a grid folder amount to; the exit status. `quiet`: without progress."""
     from nrm.results import read_records, results_table, write_results
 
     records, problems = read_records(out)
@@ -34,7 +35,7 @@ def finish(out: Path, outcome: Outcome) -> int:
     _write_failed(failed, out / "failed.md")
     if not outcome.interrupted and any(record.done for record in records):
         _write_figures(records, out / "figures")
-        _write_report(out)
+        _write_report(out, quiet)
     return INTERRUPTED if outcome.interrupted else 1 if failed else 0
 
 
@@ -63,14 +64,16 @@ def _write_figures(records: list[Record], out: Path) -> None:
         print(f"figures in {out}")
 
 
-def _write_report(out: Path) -> None:
+def _write_report(out: Path, quiet: bool) -> None:
     import torch
 
-    from nrm.report import write_report
+    from nrm.report import build_report
 
     torch.set_num_threads(1)
     print("writing the report", flush=True)
-    print(f"report in {write_report(out)}", flush=True)
+    with stage_progress(quiet) as progress:
+        page = build_report(out, progress=progress)
+    print(f"report in {page.write()}", flush=True)
 
 
 def _print_table(rows: list[ResultRow]) -> None:

@@ -40,7 +40,7 @@ class GridOptions:
         engine = self._engine()
         with interrupt_flag() as interrupted, grid_progress(self.quiet) as plan:
             outcome = run_grid(grid, self.out, engine, plan, interrupted)
-        return finish(self.out, outcome)
+        return finish(self.out, outcome, self.quiet)
 
     def _engine(self) -> Engine:
         from nrm.sweeps.engines import LocalEngine, RayEngine

@@ -13,10 +13,10 @@ from nrm.cli.grid_progress import duration
 
 
 @contextmanager
-def stage_progress() -> Iterator[Callable[[str, int, int], None] | None]:
+def stage_progress(quiet: bool = False) -> Iterator[Callable[[str, int, int], None] | None]:
     """What is told the name of a stage, how much of it is done, and of how much; None where nobody looks at it."""
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
+    if quiet or not console.is_terminal:
         yield None
         return
     columns = (
