@@ -85,7 +85,7 @@ def test_training_cuts_off_what_is_stuck_and_tests_do_not() -> None:
 def test_settings_of_the_plane_are_chosen_by_themselves() -> None:
     config = choose_run(None, "flat", "nrm", tasks="mixture", steps=1000)
     assert config.settings["algorithm"].paid_at_end
-    assert config.settings["tasks"].patience == 75
+    assert config.settings["tasks"].patience == 40
     assert "begun-set-backs" in config.settings["family"].families
     assert config.settings["grounding"].maximisation == "evidence"
     other = choose_run(None, "letter", "nrm", tasks="mixture", steps=1000)

@@ -9,7 +9,7 @@ import pytest
 
 from nrm.errors import ConfigError, FileError
 from nrm.families import FAMILIES, draw_pool, family_of
-from nrm.families.chains import Reach, ReachAvoid, chain
+from nrm.families.chains import Exceptions, Reach, ReachAvoid, chain
 from nrm.families.compounds import Alternatives
 from nrm.families.mixture import Mixture
 from nrm.logic import parse
@@ -137,6 +137,20 @@ def test_what_has_begun_can_be_undone_from_the_start() -> None:
         assert distance[machine.initial] == 1
         assert (reached == 0).sum() == 1
         assert 1 <= (reached == 2).sum() <= 2
+
+
+def test_what_is_avoided_is_spared_while_something_else_holds() -> None:
+    """Of `!(a & !b) U c` over three propositions, {a} loses and {a, b} does not; of `!a U c` both do."""
+    alphabet = Alphabet.propositional(["a", "b", "c"])
+    events = [atom(name) for name in "abc"]
+
+    def losing(family: ReachAvoid) -> set[int]:
+        drawn = (family.draw(events, np.random.default_rng(seed)) for seed in range(40))
+        machines = (compile_formula(formula, alphabet) for formula in drawn)
+        return {int(machine.dead[machine.transitions[machine.initial]].sum()) for machine in machines}
+
+    assert losing(ReachAvoid(longest=1, choices=1, avoided=1)) == {0, 2}
+    assert losing(Exceptions(longest=1, choices=1, avoided=1)) == {0, 1, 2}
 
 
 def test_alternatives_are_done_by_either_goal() -> None:

@@ -62,13 +62,40 @@ class ReachAvoid(Reach):
         return chain(events, length, self.choices, self.avoided, generator)
 
 
+@dataclass(frozen=True)
+class Exceptions(ReachAvoid):
+    """Chains with things to avoid unless others hold as well: `!(a & !b) U c`.
+
+    Where events can hold together, what is to be avoided then has holes. An agent that has met such holes only where
+    they were its goals takes every hole for one.
+    """
+
+    name: ClassVar[str] = "exceptions"
+    label: ClassVar[str] = "one thing after the other, with things to avoid unless others hold"
+    example: ClassVar[str] = "!(a & !b) U c"
+
+    longest: int = 2
+    """Most steps of a chain."""
+
+    def draw(self, events: Sequence[Formula], generator: np.random.Generator) -> Formula:
+        """A chain."""
+        length = int(generator.integers(self.shortest, self.longest + 1))
+        return chain(events, length, self.choices, self.avoided, generator, spared=True)
+
+
 def chain(
-    events: Sequence[Formula], length: int, choices: int, avoided: int, generator: np.random.Generator
+    events: Sequence[Formula],
+    length: int,
+    choices: int,
+    avoided: int,
+    generator: np.random.Generator,
+    spared: bool = False,
 ) -> Formula:
     """A chain of so many steps, each one of up to `choices` events after none of up to `avoided` others.
 
-    A step neither repeats the events of the one before, since one letter could then do both, nor avoids them, since
-    the letter that ends a step begins the next one.
+    With `spared`, what is avoided is avoided only while another event, drawn for it, does not hold. A step neither
+    repeats the events of the one before, since one letter could then do both, nor avoids them, since the letter that
+    ends a step begins the next one.
     """
     steps: list[tuple[list[Formula], list[Formula]]] = []
     before: list[Formula] = []
@@ -76,7 +103,10 @@ def chain(
         others = [event for event in events if event not in before]
         reach = pick(others, 1, min(choices, max(1, len(others) - 1)), generator)
         left = [event for event in others if event not in reach]
-        steps.append((reach, pick(left, 0, min(avoided, len(left)), generator)))
+        avoid = pick(left, 0, min(avoided, len(left)), generator)
+        if spared:
+            avoid = [both(event, ~pick([one for one in events if one != event], 1, 1, generator)[0]) for event in avoid]
+        steps.append((reach, avoid))
         before = reach
     result: Formula | None = None
     for reach, avoid in reversed(steps):
@@ -107,3 +137,4 @@ def check_least(family: object, field: str, least: int) -> None:
 
 FAMILIES.register(Reach)
 FAMILIES.register(ReachAvoid)
+FAMILIES.register(Exceptions)

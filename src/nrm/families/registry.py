@@ -37,6 +37,7 @@ _HOMES = {
     "mixture": "mixture",
     "reach": "chains",
     "reach-avoid": "chains",
+    "exceptions": "chains",
     "conjunctions": "compounds",
     "until": "compounds",
     "set-backs": "compounds",

@@ -101,10 +101,11 @@ MANY_VECTORS = Preset(
             "penalised": (0.1, 0.5),
             "unpaid_end": 0.3,
         },
-        "tasks": {"curriculum": "success", "passed": 0.6, "patience": 75, "most_states": 8},
+        "tasks": {"curriculum": "success", "passed": 0.6, "patience": 40, "most_states": 8},
         "family": {
             "families": (
                 "reach-avoid",
+                "exceptions",
                 "conjunctions",
                 "until",
                 "set-backs",
