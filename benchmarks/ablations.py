@@ -1,6 +1,6 @@
 """What each part of an agent for every task brings, in LetterWorld: the same runs with one thing changed.
 
-    python -m benchmarks.ablations --out out/bench --seeds 810 811
+    python -m benchmarks.ablations --out out/bench --seeds 810 811 812
 
 Success on the five formulas of `benchmarks.letter_world` as training goes on: sampled actions, no reward is read unless
 a column says so. Runs that are done are not repeated.
@@ -38,7 +38,7 @@ class Config:
 
     out: Path = Path("out/bench")
     """Where results go."""
-    seeds: tuple[int, ...] = (810, 811)
+    seeds: tuple[int, ...] = (810, 811, 812)
     """Seeds of training."""
     variants: tuple[str, ...] = tuple(VARIANTS)
     """What is compared."""
@@ -77,6 +77,7 @@ def rows(config: Config) -> list[tuple[object, ...]]:
                 *(f"{value:.3f}" for value in success.mean(0)),
                 " ".join(f"{value:.3f}" for value in success[:, -1]),
                 f"{last.mean(0).min():.3f}",
+                f"{np.nanmean([[one[1] for one in run['curve'][-1]['formulas']] for run in found]):.1f}",
                 f"{np.mean([run['rewards read'] for run in found]):.3f}",
             )
         )
@@ -88,7 +89,7 @@ def main(config: Config) -> None:
     torch.set_num_threads(1)
     points = range(config.every, config.steps + 1, config.every)
     headings = ("NRM", "CPU s", "symbols right after", *(f"{at // 1000}k" for at in points))
-    headings += ("by seed", "worst formula", "rewards read")
+    headings += ("by seed", "worst formula", "steps", "rewards read")
     title = f"What each part brings: mean success on five unseen formulas, {len(config.seeds)} seeds"
     report(title, headings, rows(config), config.out, "ablations")
 
