@@ -151,6 +151,9 @@ def test_what_is_avoided_is_spared_while_something_else_holds() -> None:
 
     assert losing(ReachAvoid(longest=1, choices=1, avoided=1)) == {0, 2}
     assert losing(Exceptions(longest=1, choices=1, avoided=1)) == {0, 1, 2}
+    together = [parse("a & b"), atom("c")]
+    drawn = {str(Exceptions(longest=1).draw(together, np.random.default_rng(seed))) for seed in range(40)}
+    assert {"!(a & !b) U c", "!(b & !a) U c"} <= drawn
 
 
 def test_alternatives_are_done_by_either_goal() -> None:

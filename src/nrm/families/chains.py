@@ -67,7 +67,8 @@ class Exceptions(ReachAvoid):
     """Chains with things to avoid unless others hold as well: `!(a & !b) U c`.
 
     Where events can hold together, what is to be avoided then has holes. An agent that has met such holes only where
-    they were its goals takes every hole for one.
+    they were its goals takes every hole for one. Of an event that is several things at once, one is avoided unless the
+    others hold, so that there is a hole.
     """
 
     name: ClassVar[str] = "exceptions"
@@ -105,7 +106,7 @@ def chain(
         left = [event for event in others if event not in reach]
         avoid = pick(left, 0, min(avoided, len(left)), generator)
         if spared:
-            avoid = [both(event, ~pick([one for one in events if one != event], 1, 1, generator)[0]) for event in avoid]
+            avoid = [_spared(event, events, generator) for event in avoid]
         steps.append((reach, avoid))
         before = reach
     result: Formula | None = None
@@ -114,6 +115,14 @@ def chain(
         result = infix(Op.UNTIL, ~either(*avoid), goal) if avoid else prefix(Op.EVENTUALLY, goal)
     assert result is not None
     return result
+
+
+def _spared(event: Formula, events: Sequence[Formula], generator: np.random.Generator) -> Formula:
+    """The event while something else does not hold: another event or, of several things at once, all but one."""
+    if event.op is Op.AND:
+        first, *others = pick(event.args, len(event.args), len(event.args), generator)
+        return both(first, ~both(*others))
+    return both(event, ~pick([one for one in events if one != event], 1, 1, generator)[0])
 
 
 def pick(events: Sequence[Formula], least: int, most: int, generator: np.random.Generator) -> list[Formula]:

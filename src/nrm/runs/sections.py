@@ -106,6 +106,7 @@ MANY_VECTORS = Preset(
             "families": (
                 "reach-avoid",
                 "exceptions",
+                "exceptions",
                 "conjunctions",
                 "until",
                 "set-backs",
