@@ -192,6 +192,11 @@ def wrong_label(observation: Any, info: dict[str, Any], env: Any) -> str:
     return "zebra"
 
 
+def late_label(observation: Any, info: dict[str, Any], env: Any) -> str:
+    """Misspells the floor, later than anybody looks before training."""
+    return "flor" if env.unwrapped.time == 27 else holds(observation, info, env)
+
+
 def failing_label(observation: Any, info: dict[str, Any], env: Any) -> str:
     return str(info["nothing"])
 

@@ -152,9 +152,11 @@ def test_bad_labels_are_named_with_their_step() -> None:
     machine = nrm.compile("F alpha", ("alpha", "beta"))
     with pytest.raises(
         UnknownSymbolError,
-        match=r"unknown symbol 'alhpa' at step 2 of episode 1; did you mean 'alpha'.*if it is the task that misspells",
-    ):
+        match=r"the label of the environment says 'alhpa' at step 2 of episode 1, .*; did you mean 'alpha'\? Correct "
+        r"the label, or the task, if that is where it is misspelt, or name all that the label can say: nrm\.compile\(",
+    ) as told:
         run(TaskEnv(Script(["beta", "alhpa"]), machine))
+    assert "--symbols" not in str(told.value)
     env = TaskEnv(Script(["alhpa"]), machine)
     env.reset()
     env.reset()
@@ -165,7 +167,7 @@ def test_bad_labels_are_named_with_their_step() -> None:
     with pytest.raises(TraceError, match="2 symbols at step 1"):
         run(TaskEnv(Script([["alpha", "beta"]]), machine))
     for said in (True, 1.5, [1, 2], np.zeros(2)):
-        with pytest.raises(WorldError, match=r"the label gave .* at step 1"):
+        with pytest.raises(WorldError, match=r"the label of the environment gave .* at step 1"):
             run(TaskEnv(Script([said]), machine))
     with pytest.raises(WorldError, match=r"shape \(3,\) at step 1 of episode 1, for 2 symbols"):
         run(TaskEnv(Script([np.zeros(3, dtype=bool)]), machine))
@@ -232,3 +234,16 @@ def test_episodes_are_as_long_as_the_environment_or_a_time_limit_lets_them_be(pl
         limited = gymnasium.wrappers.TimeLimit(TaskEnv(own.Endless(), task, own.holds), 20)
     limited.reset(seed=0)
     assert [limited.step(0)[3] for _ in range(20)] == [False] * 19 + [True]
+
+
+def test_a_label_that_says_something_unknown_is_named() -> None:
+    def room(observation: object, info: object, env: object) -> str:
+        return "kitchen"
+
+    machine = nrm.compile("F a", ABC)
+    with pytest.raises(
+        UnknownSymbolError, match=r"the label room says 'kitchen' at step 1 .*; correct the label, or name"
+    ):
+        run(TaskEnv(Script(["a"]), machine, room))
+    with pytest.raises(UnknownSymbolError, match="the label says 'kitchen' at step 1"):
+        run(TaskEnv(Script(["a"]), machine, lambda *_: "kitchen"))

@@ -11,12 +11,14 @@ import torch
 from nrm.agents.actions import head_for
 from nrm.agents.new_tasks import check_new_tasks
 from nrm.agents.training import Trainer
-from nrm.envs.labels import labelling, letter_of
+from nrm.envs.labels import Speaker, labelling, letter_of
 from nrm.errors import ConfigError, WorldError
 from nrm.machines import MachineLike, TaskPool, as_machine
 from nrm.tracking import Seen, TaskBeliefMemory, TaskMemory, TaskStateMemory
 
 Env = gymnasium.Env[Any, Any]
+ENVIRONMENT = Speaker("the label of the environment", declare="")
+"""The symbols are those that the agent was trained on."""
 
 
 class Obeyed(NamedTuple):
@@ -83,7 +85,8 @@ class Agent:
             shown = torch.from_numpy(np.array(observation))[None]
             truth = None
             if isinstance(memory, TaskStateMemory):
-                letter = letter_of(label(observation, info, env), self.alphabet, None, f"step {len(actions)}")
+                said = label(observation, info, env)
+                letter = letter_of(said, self.alphabet, None, f"step {len(actions)}", ENVIRONMENT)
                 state = machine.next_state(state, letter)
                 truth = torch.tensor([state])
                 letters.append(self.alphabet.letter_name(letter))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 import gymnasium
 import numpy as np
 
 from nrm.aliases import Letter, Symbol
-from nrm.errors import UnknownSymbolError, WorldError, suggestion, unknown
+from nrm.errors import UnknownSymbolError, WorldError, listing, suggestion
 from nrm.machines import Alphabet
 from nrm.registry import import_value
 
@@ -24,6 +25,45 @@ CONVENTIONS = (*KEYS, *METHODS)
 `env.get_events()` and `env.label()`."""
 INFO = "info:"
 """What the name of any other key of info begins with: `info:event`."""
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """Who says what holds, and how one tells there what can hold: for errors."""
+
+    name: str = "the label"
+    declare: str = "nrm.compile(formula, symbols) where one holds at a time, else propositions=…"
+    """How symbols are declared; empty where they cannot be."""
+    empty: str = "empty=…"
+    """How the symbol is named that holds where nothing else does."""
+
+    @staticmethod
+    def by_option(label: str | None) -> Speaker:
+        """Of a label that the settings of a run name."""
+        options = "--symbols where one holds at a time, else --propositions"
+        return Speaker(f"the label {label or 'of the environment'}", options, "--world.empty")
+
+
+@dataclass(frozen=True)
+class SpokenLabel:
+    """A label that knows its speaker."""
+
+    function: LabelFunction
+    speaker: Speaker
+
+    def __call__(self, observation: Any, info: dict[str, Any], env: Any) -> Any:
+        """What holds."""
+        return self.function(observation, info, env)
+
+
+def speaker_of(label: LabelFunction | str | None) -> Speaker:
+    """Who speaks in a label that is given in Python."""
+    if isinstance(label, SpokenLabel):
+        return label.speaker
+    if label is None or isinstance(label, str):
+        return Speaker(f"the label {label or 'of the environment'}")
+    name = getattr(label, "__name__", type(label).__name__)
+    return Speaker() if name == "<lambda>" else Speaker(f"the label {name}")
 
 
 def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -> LabelFunction:
@@ -76,8 +116,8 @@ def _check_arguments(label: LabelFunction) -> None:
         ) from None
 
 
-def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str) -> Letter:
-    """The letter of what was said to hold.
+def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str, speaker: Speaker) -> Letter:
+    """The letter of what was said to hold, by whom.
 
     It may be a symbol's name; a collection of names; a mapping from names to truth values; truth values, or zeros and
     ones, in the order of the alphabet; text whose characters are names (the habit of `get_events`); a letter's number;
@@ -88,28 +128,35 @@ def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str) -
     if isinstance(said, (int, np.integer)) and not isinstance(said, bool):
         if 0 <= said < alphabet.size:
             return int(said)
-        raise UnknownSymbolError(f"the label gave letter {said} at {place}; letters are 0 to {alphabet.size - 1}")
-    names = _names(said, alphabet, place)
+        raise UnknownSymbolError(f"{speaker.name} gave letter {said} at {place}; letters are 0 to {alphabet.size - 1}")
+    names = _names(said, alphabet, place, speaker)
     for name in names:
         if name not in alphabet.places:
-            near = suggestion(name, alphabet.symbols)
-            correct = "if it is the task that misspells it, correct it there; else " if near else ""
-            raise UnknownSymbolError(
-                f"{unknown('symbol', name, alphabet.symbols, f' at {place}')}; {correct}name all that the label can "
-                "say: symbols=… (--symbols) where one holds at a time, else propositions=… (--propositions)"
-            )
+            raise UnknownSymbolError(_undeclared(name, alphabet, place, speaker))
     if names or not alphabet.is_exclusive:
         return alphabet.letter(names, place)
     if empty is None:
         raise UnknownSymbolError(
-            f"the label says that nothing holds at {place}, but in an exclusive alphabet one symbol always does: say "
-            f"which with empty=… (--world.empty; symbols: {', '.join(alphabet.symbols)}), or compile the task over "
+            f"{speaker.name} says that nothing holds at {place}, but in an exclusive alphabet one symbol always does: "
+            f"say which with {speaker.empty} (symbols: {', '.join(alphabet.symbols)}), or compile the task over "
             "propositions"
         )
     return alphabet.letter(empty, place)
 
 
-def _names(said: Any, alphabet: Alphabet, place: str) -> tuple[str, ...]:
+def _undeclared(name: str, alphabet: Alphabet, place: str, speaker: Speaker) -> str:
+    """What to say of a symbol that is said to hold and that the task does not know."""
+    near = suggestion(name, alphabet.symbols)
+    ways = [f"{'Correct' if near else 'correct'} the label"]
+    ways += ["the task, if that is where it is misspelt"] if near else []
+    ways += [f"name all that the label can say: {speaker.declare}"] if speaker.declare else []
+    return (
+        f"{speaker.name} says '{name}' at {place}, which is no symbol of the task (symbols: "
+        f"{listing(alphabet.symbols)}){near or ';'} {', or '.join(ways)}"
+    )
+
+
+def _names(said: Any, alphabet: Alphabet, place: str, speaker: Speaker) -> tuple[str, ...]:
     if said is None:
         return ()
     if isinstance(said, str):
@@ -121,13 +168,14 @@ def _names(said: Any, alphabet: Alphabet, place: str) -> tuple[str, ...]:
         said = np.asarray(said)
         if said.shape != (len(alphabet.symbols),):
             raise WorldError(
-                f"the label gave truth values of shape {said.shape} at {place}, for {len(alphabet.symbols)} symbols"
+                f"{speaker.name} gave truth values of shape {said.shape} at {place}, for {len(alphabet.symbols)} "
+                "symbols"
             )
         return tuple(name for name, holds in zip(alphabet.symbols, said.tolist(), strict=True) if holds)
     if isinstance(said, Collection) and all(isinstance(name, str) for name in said):
         return tuple(str(name) for name in said)
     raise WorldError(
-        f"the label gave {said!r} ({type(said).__name__}) at {place}; give a symbol's name, several names, "
+        f"{speaker.name} gave {said!r} ({type(said).__name__}) at {place}; give a symbol's name, several names, "
         "truth values, or None for nothing"
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from nrm.aliases import Symbol
-from nrm.envs.labels import LabelFunction, labelling, letter_of
+from nrm.envs.labels import LabelFunction, labelling, letter_of, speaker_of
 from nrm.envs.rules import reset_result, step_result
 from nrm.envs.termination import End, ending_states, pool_ending_states
 from nrm.errors import UnknownSymbolError, WorldError, listing, suggestion
@@ -90,6 +90,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         self._ends = ending_states(machine, end) if self.tasks is None else pool_ending_states(self.tasks, end)
         self._empty = empty
         self._label = labelling(label, env)
+        self._speaker = speaker_of(label)
         self._generator = np.random.default_rng()
         self._task = 0
         self._state: int | None = None
@@ -115,7 +116,8 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         place = f"step {self._time} of episode {self._episode}"
         given = self.env.step(action)
         observation, base_reward, terminated, truncated, info = step_result(given, self.env, place)
-        letter = letter_of(self._label(observation, info, self.env), self.machine.alphabet, self._empty, place)
+        said = self._label(observation, info, self.env)
+        letter = letter_of(said, self.machine.alphabet, self._empty, place, self._speaker)
         before, self._state = self._state, self.machine.next_state(self._state, letter)
         paid_before = self.machine.outputs[before] if self.pay == "differences" else 0.0
         reward = float(self.machine.outputs[self._state] - paid_before)

@@ -13,7 +13,7 @@ from nrm.envs.gym.guard import GuardedEnv, guarded_label
 from nrm.envs.gym.hearing import misspelt
 from nrm.envs.gym.make import make_env
 from nrm.envs.gym.rehearsal import rehearse
-from nrm.envs.labels import labelling
+from nrm.envs.labels import Speaker, labelling
 from nrm.envs.task_env import TaskEnv, own_task
 from nrm.envs.termination import End
 from nrm.envs.vector import VectorWorld
@@ -36,8 +36,8 @@ def gym_env(
         return GuardedEnv(env, config.source)
     guarded = GuardedEnv(env, config.source)
     label = labelling(config.label, guarded)
-    named = config.label or "of the environment"
-    return TaskEnv(guarded, known, guarded_label(label, named, guarded), end=end, empty=_empty(config, known.alphabet))
+    spoken = guarded_label(label, Speaker.by_option(config.label), guarded)
+    return TaskEnv(guarded, known, spoken, end=end, empty=_empty(config, known.alphabet))
 
 
 def gym_world(config: GymConfig, machine: MooreMachine, count: int, end: End = "outcome") -> VectorWorld:

@@ -9,7 +9,7 @@ import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.wrappers import TimeLimit
 
-from nrm.envs.labels import LabelFunction
+from nrm.envs.labels import LabelFunction, Speaker, SpokenLabel
 from nrm.errors import NrmError, NrmWarning, WorldError, describe
 
 MOST_STEPS = 1_000
@@ -83,7 +83,7 @@ def _has_limit(env: gymnasium.Env[Any, Any]) -> bool:
     return False
 
 
-def guarded_label(label: LabelFunction, name: str, env: GuardedEnv) -> LabelFunction:
+def guarded_label(label: LabelFunction, speaker: Speaker, env: GuardedEnv) -> LabelFunction:
     """A label whose own errors name it and the step."""
 
     def guarded(observation: Any, info: dict[str, Any], inner: Any) -> Any:
@@ -92,6 +92,6 @@ def guarded_label(label: LabelFunction, name: str, env: GuardedEnv) -> LabelFunc
         except NrmError:
             raise
         except Exception as error:
-            raise WorldError(f"the label {name} failed at {env.place}: {describe(error)}") from error
+            raise WorldError(f"{speaker.name} failed at {env.place}: {describe(error)}") from error
 
-    return guarded
+    return SpokenLabel(guarded, speaker)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from nrm.envs.labels import LabelFunction
+from nrm.envs.labels import LabelFunction, Speaker, SpokenLabel, labelling
 from nrm.envs.minigrid.config import MiniGridConfig, check_minigrid_id
 from nrm.envs.minigrid.labels import EMPTY, GridLabels
 from nrm.envs.minigrid.tasks import ACTIONS, minigrid_task, ready_task
@@ -62,7 +62,9 @@ def minigrid_env(
     task = as_machine(minigrid_task(config.id) if machine is None else machine)
     symbols = task.alphabet.symbols
     empty = EMPTY if EMPTY in symbols and task.alphabet.is_exclusive else None
-    return TaskEnv(images, task, label or config.label or GridLabels(symbols), empty=empty, end=end)
+    if label is None and config.label is not None:
+        label = SpokenLabel(labelling(config.label, images), Speaker.by_option(config.label))
+    return TaskEnv(images, task, label or GridLabels(symbols), empty=empty, end=end)
 
 
 def minigrid_world(world: MiniGridConfig | str, machine: MooreMachine, count: int, end: End = "outcome") -> VectorWorld:
