@@ -104,6 +104,12 @@ def test_the_grid_file_of_the_docs_is_a_grid() -> None:
     assert {cell.variant for cell in grid_from_toml(many).cells} == {"base", "few"}
 
 
+def test_commands_with_a_label_say_what_it_can_say() -> None:
+    for page in PAGES:
+        for command in re.findall(r"^nrm train .*--label .*$", page.read_text(), re.MULTILINE):
+            assert re.search("--symbols|--propositions|--machine", command.split("  #")[0]), f"{page.name}: {command}"
+
+
 def anchors(page: Path) -> set[str]:
     """What the headings of a page are called in links."""
     headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL), re.MULTILINE)
