@@ -150,6 +150,32 @@ def test_what_cannot_be_trained_says_why(
     assert not (mine / "run").exists()
 
 
+LATE = ("--world", "mine:Corridor", "--world.kwargs.size", "24", *SYMBOLS, *TASK, "--quiet", "--out", "run")
+
+
+def test_a_run_that_fails_before_anything_is_trained_leaves_the_way_free(nrm_command: Nrm, mine: Path) -> None:
+    failed = nrm_command("train", *LATE, "--label", "mine:late_label", "--episodes", "9")
+    assert failed.status == 2
+    assert "the label mine:late_label says 'flor' at step 27 of episode 1" in failed.err
+    assert "did you mean 'floor'? Correct the label, or" in failed.err
+    assert "name all that the label can say: --symbols where one holds at a time" in failed.err
+    assert not (mine / "run").exists()
+    assert nrm_command("train", *LATE, "--label", "mine:holds", "--episodes", "9").status == 0
+
+
+def test_a_grid_with_a_label_that_is_corrected(nrm_command: Nrm, mine: Path) -> None:
+    grid = (
+        'tasks = ["F(mail & F desk)"]\nworlds = ["mine:Corridor"]\nmethods = ["rm"]\nepisodes = 9\n'
+        '[settings.world]\nlabel = "mine:late_label"\nsymbols = ["mail", "desk", "floor"]\nkwargs = {size = 24}\n'
+    )
+    (mine / "grid.toml").write_text(grid)
+    assert nrm_command("sweep", "grid.toml", "--out", "out", "--processes", "1").status != 0
+    said = (mine / "out" / "failed.md").read_text()
+    assert "the label mine:late_label says 'flor'" in said
+    assert "settings.world.symbols where one holds at a time" in said
+    assert not list((mine / "out" / "runs").iterdir())
+
+
 def test_blocks_of_a_picture() -> None:
     picture = np.zeros((4, 2, 3), dtype=np.uint8)
     picture[0, 0] = (255, 0, 0)

@@ -132,6 +132,25 @@ def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
         RunFolder(tmp_path / "notes").load()
 
 
+@pytest.mark.parametrize("kept", ["checkpoint.pt", "metrics.csv", "events", "mine.txt"])
+def test_only_folders_in_which_nothing_was_trained_go_when_a_new_run_fails(tmp_path: Path, kept: str) -> None:
+    def fail(folder: RunFolder, new: bool) -> None:
+        with locked(folder.path), pytest.raises(ZeroDivisionError), folder.undone_on_failure(new):
+            raise ZeroDivisionError
+
+    folder = _begun(tmp_path / "run")
+    fail(folder, new=False)
+    assert folder.exists
+    with pytest.raises(FileError, match=r"nothing is saved in it yet: if nobody is training there, remove .*run to"):
+        folder.begin(config())
+    (folder.path / kept).mkdir()
+    fail(folder, new=True)
+    assert folder.exists
+    (folder.path / kept).rmdir()
+    fail(folder, new=True)
+    assert not folder.path.exists()
+
+
 def test_damaged_and_foreign_checkpoints(tmp_path: Path) -> None:
     folder = _begun(tmp_path / "run")
     path = folder.path / "checkpoint.pt"

@@ -127,7 +127,7 @@ class Train:
                     NrmWarning,
                     stacklevel=2,
                 )
-        with locked(folder.path):
+        with locked(folder.path), folder.undone_on_failure(new=self.resume is None):
             remove_leftovers(folder.path)
             if self.resume is not None:
                 folder.extend(self.episodes, self.steps)

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -30,9 +30,11 @@ from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
 from nrm.runs.config import RunConfig
 from nrm.runs.extension import extended
-from nrm.runs.kept_tasks import check_teaching, keep_tasks, kept_tasks
+from nrm.runs.kept_tasks import TASKS_FILE, check_teaching, keep_tasks, kept_tasks
 from nrm.runs.learned_machines import LearnedMachines
-from nrm.runs.tensorboard import EventLog
+from nrm.runs.lock import LOCK_FILE
+from nrm.runs.lookup import no_run
+from nrm.runs.tensorboard import EVENTS, EventLog
 
 Column = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -41,6 +43,8 @@ GROUNDING = ("episode", "accuracy", "balanced_accuracy", "accuracy_modulo_shortc
 GROUNDER_FILE = "grounder.pt"
 """The grounder that a run began with, where it was one of another run."""
 _BEGINNING = ".begin-"
+_BEGUN = frozenset({"config.json", "versions.json", GROUNDER_FILE, TASKS_FILE, LOCK_FILE})
+"""What a folder holds before training has given anything."""
 
 
 class RunFolder:
@@ -58,13 +62,32 @@ class RunFolder:
         """Whether a run has been begun here."""
         return (self.path / "config.json").exists()
 
+    @property
+    def has_progress(self) -> bool:
+        """Whether anything is written here that training gave: a checkpoint, metrics, or events."""
+        return any((self.path / name).exists() for name in ("checkpoint.pt", "metrics.csv", EVENTS))
+
+    @contextmanager
+    def undone_on_failure(self, new: bool, files: Iterable[str] = ()) -> Iterator[None]:
+        """Remove the folder where a run that is `new` fails before training gave anything: it stands in the way.
+
+        Only what `begin` has made is removed, `files` among it. Anything else keeps the folder as it is.
+        """
+        try:
+            yield
+        except Exception:
+            if new and self.exists and {path.name for path in self.path.iterdir()} <= _BEGUN.union(files):
+                shutil.rmtree(self.path, ignore_errors=True)
+            raise
+
     def begin(self, config: RunConfig, files: dict[str, str] | None = None) -> None:
         """Make the folder for a new run, with its first files in it. What else lives there is left alone: an error."""
         if self.exists:
             what = "this very run" if self.config() == config else "another run"
+            unused = f"; nothing is saved in it yet: if nobody is training there, remove {self.path} to begin anew"
             raise FileError(
                 f"{self.path} holds {what} already; go on with 'nrm train --resume {self.path}', or choose "
-                "another --out"
+                f"another --out{'' if self.has_progress else unused}"
             )
         if self.path.exists() and any(self.path.iterdir()):
             raise FileError(f"{self.path} is not empty and holds no run; choose another --out")
@@ -85,10 +108,7 @@ class RunFolder:
         """What the run is."""
         path = self.path / "config.json"
         if not path.exists():
-            raise FileError(
-                f"{self.path} holds no run (there is no config.json); begin one with 'nrm train --task 1 --out "
-                f"{self.path}'"
-            )
+            raise FileError(no_run(self.path))
         try:
             config = RunConfig.from_json(read_json(path))
             return config.with_tasks(partial(kept_tasks, self.path, config))

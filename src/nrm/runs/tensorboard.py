@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nrm.agents import Trainer
+
+EVENTS = "events"
+"""The folder of the entries, in that of the run."""
 
 
 class EventLog:
@@ -19,19 +24,23 @@ class EventLog:
         self._episodes = len(trainer.history.returns)
         self._bursts = len(trainer.history.accuracy)
         self._choices = _choices(trainer)
+        self._open: Callable[[], Any] | None = None
         self._writer: Any = None
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
             return
-        self._writer = SummaryWriter(str(folder / "events"), purge_step=self._episodes)
+        # Made with the first entry: a folder of events that is there tells of episodes.
+        self._open = partial(SummaryWriter, str(folder / EVENTS), purge_step=self._episodes)
 
     def update(self, trainer: Trainer) -> None:
         """Add entries when enough episodes are new."""
         history = trainer.history
         done = len(history.returns)
-        if self._writer is None or (done - self._episodes < self._every and not trainer.done):
+        if self._open is None or (done - self._episodes < self._every and not trainer.done):
             return
+        if self._writer is None:
+            self._writer = self._open()
         new = slice(self._episodes, done)
         for name, values in (("return", history.returns), ("length", history.lengths), ("success", history.successes)):
             if values[new]:

@@ -53,9 +53,10 @@ def run_cell(
     interrupted: Callable[[], bool],
 ) -> bool:
     """Train a cell to its end, from where its folder is, or until interrupted; whether it is the end."""
-    if not folder.exists:
+    new = not folder.exists
+    if new:
         folder.begin(cell.config, {CELL_FILE: _cell_text(cell, done=False)})
-    with locked(folder.path):
+    with locked(folder.path), folder.undone_on_failure(new, (CELL_FILE,)):
         remove_leftovers(folder.path)
         try:
             trainer = folder.load()
