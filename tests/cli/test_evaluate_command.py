@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from nrm.agents.evaluation import Evaluation, evaluate
 from nrm.errors import LimitError
 from nrm.machines import MooreMachine
 from tests.cli.conftest import Nrm
@@ -29,3 +32,17 @@ def test_a_task_with_too_many_symmetries(nrm_command: Nrm, tmp_path: Path, monke
         assert found.pop("state_accuracy_modulo_shortcuts") is None
     assert data.items() <= {**known, "sampled": data["sampled"]}.items()
     assert "nan" not in nrm_command("evaluate", folder, "--episodes", "2").out
+
+
+@pytest.mark.parametrize(("greedy", "sampled", "told"), [(0.0, 1.0, True), (0.8, 0.95, False), (1.0, 0.0, False)])
+def test_best_actions_that_do_far_worse_than_drawn_ones_are_told(
+    nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, greedy: float, sampled: float, told: bool
+) -> None:
+    def played(*arguments: Any, **options: Any) -> Evaluation:
+        return replace(evaluate(*arguments, **options), success_rate=greedy if options["greedy"] else sampled)
+
+    monkeypatch.setattr("nrm.agents.evaluation.evaluate", played)
+    out = nrm_command("evaluate", str(run(tmp_path / "a", "rm", episodes=5)), "--episodes", "2").out
+    line = "greedy is far below sampled (0.0% and 100.0%): the best action alone hesitates or runs in circles"
+    assert (line in out) is told
+    assert ("is the sampled one" in out) is told

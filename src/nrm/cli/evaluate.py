@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from nrm.runs import RunConfig
     from nrm.tracking import Belief
 
+HESITATES = 0.2
+"""The share of successes by which the best actions are below drawn ones, from which on it is said."""
 Figures = dict[str, float | None]
 """What is printed of an evaluation, by name."""
 
@@ -98,6 +100,8 @@ class Evaluate:
             print(json.dumps({**left, "sampled": right, **told}))
         else:
             _print_table(left, right)
+            if hesitant := _hesitation(greedy, sampled):
+                print(hesitant)
             if learned is not None:
                 print("\n".join(learned_lines(learned, done)))
         if note:
@@ -179,6 +183,16 @@ def _figures(found: Evaluation, modulo: bool) -> Figures:
     if borders is not None and borders.near == borders.near:  # nothing is near where it is NaN
         figures["accuracy_near_borders"], figures["accuracy_far_from_borders"] = borders.near, borders.far
     return figures
+
+
+def _hesitation(greedy: Evaluation, sampled: Evaluation) -> str:
+    """What to say where the best action alone does far worse than drawing; empty where it does not."""
+    if sampled.success_rate - greedy.success_rate < HESITATES:
+        return ""
+    return (
+        f"greedy is far below sampled ({greedy.success_rate:.1%} and {sampled.success_rate:.1%}): the best action alone "
+        "hesitates or runs in circles where several are about as good. The policy that was trained is the sampled one"
+    )
 
 
 def _print_table(greedy: Figures, sampled: Figures) -> None:
