@@ -31,6 +31,16 @@ def test_people_see_formulas_and_a_verdict(nrm_command: Nrm) -> None:
     assert "set-backs" in nrm_command("tasks").out
 
 
+@pytest.mark.parametrize("command", ["tasks", "shortcuts"])
+def test_exceptions_are_none_where_one_symbol_holds_at_a_time(nrm_command: Nrm, command: str) -> None:
+    drawn = (command, "--family", "exceptions", "--count", "2")
+    told = "where one symbol holds at a time, 'unless others hold' says nothing: !(a & !b) is !a"
+    assert told in nrm_command(*drawn).out
+    assert "note" not in nrm_command(*drawn, "--propositions", "a,b,c,d").out
+    assert "note" not in nrm_command(*drawn, "--json").out
+    assert "note" not in nrm_command(command, "--family", "reach-avoid", "--count", "2").out
+
+
 def test_settings_of_a_family_are_options(nrm_command: Nrm) -> None:
     chain = ("--family", "reach", "--family.shortest", "6", "--family.longest", "6")
     data = json.loads(nrm_command("tasks", *chain, "--count", "4", "--json").out)

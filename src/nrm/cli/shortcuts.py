@@ -12,7 +12,7 @@ from nrm.automata.letter_diagram import MOST_LISTED
 from nrm.cli.family_options import SECTION, chosen_family
 from nrm.cli.options import MachineOptions, UsageError
 from nrm.cli.shortcuts_report import Findings, as_json, print_report
-from nrm.cli.tasks import draw_family, family_json, verdict
+from nrm.cli.tasks import alone_note, draw_family, family_json, verdict
 from nrm.errors import UnknownSymbolError, listing
 from nrm.groundability import breaking_potential, pool_shortcuts, shortcuts
 from nrm.groundability.counting import digits
@@ -84,7 +84,8 @@ class Shortcuts(MachineOptions):
         )
         if self != allowed:
             raise UsageError("--family goes with --count, --seed, --symbols or --propositions and --json only")
-        pool = draw_family(chosen_family(self, family), self.count, self.seed, self.symbols, self.propositions)
+        chosen = chosen_family(self, family)
+        pool = draw_family(chosen, self.count, self.seed, self.symbols, self.propositions)
         found = pool_shortcuts(pool)
         if self.json:
             data = {"family": family, "tasks": len(pool), "count": digits(found.count), **family_json(found)}
@@ -93,6 +94,8 @@ class Shortcuts(MachineOptions):
         tasks = "1 task" if len(pool) == 1 else f"{len(pool):,} tasks"
         print(f"{tasks} of the family {family} over {listing(pool.alphabet.symbols)}")
         print(verdict(found))
+        if note := alone_note(chosen, pool.alphabet):
+            print(note)
         return 0
 
     def _further(self, formula: str, first: MooreMachine, scheme: RewardScheme | None) -> MooreMachine:

@@ -87,12 +87,20 @@ class Tasks:
             return 0
         _print(f"Tasks of the family {family} (seed {self.seed})", {"steps": "steps at least"}, rows)
         plain_console().print(verdict(found))
+        if note := alone_note(chosen, pool.alphabet):
+            print(note)
         return 0
 
 
 def draw_family(family: Family, count: int, seed: int, symbols: str | None, propositions: str | None) -> TaskPool:
     """Some tasks of a family over the symbols that the options name."""
     return draw_pool(family, alphabet_of(symbols, propositions) or LETTERS, count, seed)
+
+
+def alone_note(family: Family, alphabet: Alphabet) -> str:
+    """That a family has lost its meaning, because one symbol holds at a time; empty where it has not."""
+    lost: str = getattr(family, "alone", "") if alphabet.is_exclusive else ""
+    return f"note: where one symbol holds at a time, {lost}. See what it means with --propositions a,b,c,d" if lost else ""
 
 
 def family_json(found: PoolShortcuts) -> dict[str, object]:

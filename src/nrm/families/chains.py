@@ -74,6 +74,8 @@ class Exceptions(ReachAvoid):
     name: ClassVar[str] = "exceptions"
     label: ClassVar[str] = "one thing after the other, with things to avoid unless others hold"
     example: ClassVar[str] = "!(a & !b) U c"
+    alone: ClassVar[str] = "'unless others hold' says nothing: !(a & !b) is !a, as in reach-avoid"
+    """What becomes of it where one symbol holds at a time."""
 
     longest: int = 2
     """Most steps of a chain."""
