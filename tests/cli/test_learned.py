@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nrm.cli.learned import learned_json, learned_lines
+from nrm.cli.learned_symbols import LearnedSymbols
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.tracking import Version
 from tests.cli.conftest import Nrm
@@ -99,7 +101,12 @@ def test_evaluate_tells_what_there_is_to_say(nrm_command: Nrm, trained: str) -> 
 
 
 def test_watch_shows_the_state_that_is_believed(nrm_command: Nrm, trained: str, tmp_path: Path) -> None:
-    steps = nrm_command("watch", trained).out.split("true symbol")[1:]
+    legend, *steps = nrm_command("watch", trained).out.split("true symbol")
+    told = re.match(r"learned symbols: a = (.*); b = (.*); anything else does nothing\n", legend)
+    assert told is not None
+    read = [line for step in steps for line in step.splitlines()[:1]]
+    assert read[-1].endswith(f"  read {told[2]} = b")
+    assert all(re.search("  read .* = [ab]$|  read .*, which does nothing$", line) for line in read)
     levels = []
     for step in steps:
         bars = [line.split() for line in step.splitlines() if line.startswith("  state ")]
@@ -108,6 +115,16 @@ def test_watch_shows_the_state_that_is_believed(nrm_command: Nrm, trained: str, 
     assert len(levels) == len(steps)
     assert levels[-1] == 100.0
     assert nrm_command("watch", trained, "--gif", str(tmp_path / "a.gif")).status == 0
+
+
+def test_symbols_without_a_formula_go_by_their_numbers() -> None:
+    learned = LearnedSymbols(("o0", "o1", "o2", "o3"), (0, 1, 1, 2), {1: "symbol 1", 2: "symbol 2"})
+    assert learned.legend() == "learned symbols: symbol 1 = o1, o2; symbol 2 = o3; anything else does nothing"
+    assert [learned.said(letter) for letter in (-1, 0, 3)] == [
+        "something new, which does nothing",
+        "o0, which does nothing",
+        "o3 = symbol 2",
+    ]
 
 
 def test_nothing_is_said_of_states_before_there_is_a_machine(nrm_command: Nrm, tmp_path: Path) -> None:

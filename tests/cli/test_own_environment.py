@@ -176,6 +176,21 @@ def test_a_grid_with_a_label_that_is_corrected(nrm_command: Nrm, mine: Path) -> 
     assert not list((mine / "out" / "runs").iterdir())
 
 
+def test_an_environment_that_promises_pictures_and_draws_none(nrm_command: Nrm, mine: Path) -> None:
+    world = ("--world", "mine:Undrawn", "--label", "mine:holds", *SYMBOLS, "--method", "rm", "--episodes", "9")
+    assert nrm_command("train", *world, *TASK, "--quiet", "--out", "runs/one").status == 0
+    seen = nrm_command("watch", "runs/one")
+    assert seen.status == 0
+    assert "observation [" in seen.out
+    told = "nrm: warning: mine:Undrawn says that it renders as 'rgb_array', but its render() draws nothing"
+    assert seen.err.count(told) == 1
+    filmed = nrm_command("watch", "runs/one", "--gif", "one.gif")
+    assert (filmed.status, "mine:Undrawn draws nothing, so there is nothing to film" in filmed.err) == (2, True)
+    reported = nrm_command("report", "runs")
+    assert (reported.status, reported.err.count(told)) == (0, 1)
+    assert "no episode was played" not in (mine / "runs/index.html").read_text()
+
+
 def test_blocks_of_a_picture() -> None:
     picture = np.zeros((4, 2, 3), dtype=np.uint8)
     picture[0, 0] = (255, 0, 0)

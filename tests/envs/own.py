@@ -188,6 +188,13 @@ class Outside(Corridor):
         return super().look() + np.float32(100)
 
 
+class Undrawn(Corridor):
+    """Promises pictures."""
+
+    def render(self) -> Any:
+        raise NotImplementedError
+
+
 def wrong_label(observation: Any, info: dict[str, Any], env: Any) -> str:
     return "zebra"
 

@@ -57,6 +57,8 @@ class Played(NamedTuple):
     where it follows none."""
     learned: Tensor | None = None
     """(envs, states) the same of the states of a machine that was learned, where the method learns one."""
+    read: Tensor | None = None
+    """(envs,) the number of the letter that such a machine read; negative where it is a new one."""
 
     @property
     def done(self) -> Tensor:
@@ -145,8 +147,11 @@ def play(
             believed = feature if trainer.method.tracks_states else None
             if isinstance(inner, TaskMemory):
                 believed = inner.states(reached) if isinstance(inner, TaskBeliefMemory | TaskStateMemory) else None
-            learned = feature[:, inner.numbers] if isinstance(inner, HypothesisMemory) else None
-            yield Played(action, batch, feature, truth.label, truth.final_state, said, task, believed, learned)
+            learned = letter = None
+            if isinstance(inner, HypothesisMemory):
+                learned, letter = feature[:, inner.numbers], torch.from_numpy(inner.letters.find(seen))
+            reads = (said, task, believed, learned, letter)
+            yield Played(action, batch, feature, truth.label, truth.final_state, *reads)
             task = None if many is None else many.task
             carry = reset(memory, reached, batch.terminated | batch.truncated, task)
             observation = batch.observation

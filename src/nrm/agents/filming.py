@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from gymnasium.wrappers import RenderCollection
 from nrm.agents.evaluation import Played, play
 from nrm.agents.training import Trainer
 from nrm.envs import VectorWorld
-from nrm.errors import WorldError
+from nrm.errors import NrmWarning
 from nrm.tracking import Belief
 
 
@@ -24,29 +25,53 @@ class Shot(NamedTuple):
 
 
 def film(
-    trainer: Trainer, env: gymnasium.Env[Any, Any], seed: int, greedy: bool, belief: Belief | None = None
+    trainer: Trainer,
+    env: gymnasium.Env[Any, Any],
+    seed: int,
+    greedy: bool,
+    belief: Belief | None = None,
+    name: str = "the environment",
 ) -> Iterator[Shot]:
-    """One episode of an environment with a task, to its end. `belief`: what beliefs read, as in training if absent."""
-    camera = None if env.render_mode is None else RenderCollection(env, reset_clean=False)
+    """One episode of an environment with a task, to its end.
+
+    `belief`: what beliefs read, as in training if absent. `name`: of the environment, for a warning where it promises
+    pictures and draws none.
+    """
+    camera = None if env.render_mode is None else RenderCollection(_Drawn(env, name), reset_clean=False)
     world = VectorWorld.of(lambda: env if camera is None else camera, 1)
-    for played in _shown(play(trainer, world, seed, greedy, belief), env):
+    for played in play(trainer, world, seed, greedy, belief):
         pictures = [] if camera is None else list(camera.render())
         done = bool(played.done[0])
         # After an episode's end the next one has begun already, and was rendered.
-        yield Shot(pictures[:-1] if done else pictures, played)
+        drawn = [picture for picture in (pictures[:-1] if done else pictures) if picture is not None]
+        yield Shot(drawn, played)
         if done:
             return
 
 
-def _shown(steps: Iterator[Played], env: gymnasium.Env[Any, Any]) -> Iterator[Played]:
-    """The steps; an error in words where an environment promises pictures and draws none."""
-    try:
-        yield from steps
-    except NotImplementedError:
-        raise WorldError(
-            f"{env.unwrapped} says that it renders as '{env.render_mode}', but has no method render(); write one, or "
-            "leave render_modes out of its metadata"
-        ) from None
+class _Drawn(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment whose pictures are None, with a warning, where it promises some and draws none."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], name: str) -> None:
+        super().__init__(env)
+        self._name = name
+        self._warned = False
+
+    def render(self) -> Any:
+        """The picture, if there is one."""
+        try:
+            picture: Any = self.env.render()
+        except NotImplementedError:
+            picture = None
+        if picture is None and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{self._name} says that it renders as '{self.render_mode}', but its render() draws nothing; write one, "
+                "or leave render_modes out of its metadata",
+                NrmWarning,
+                stacklevel=2,
+            )
+        return picture
 
 
 def action_names(env: gymnasium.Env[Any, Any]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import tyro
 from rich.console import Console
 
 from nrm.cli.learned import learned_lines
+from nrm.cli.learned_symbols import LearnedSymbols
 from nrm.cli.moving_picture import blocks, captioned, gif, shades
 from nrm.cli.options import UsageError, formula_option
 from nrm.cli.wishes import Wish, wish_line, wishes
@@ -34,7 +35,8 @@ MOST_STATES = 12
 class Watch:
     """Show one episode: the world, the belief over the machine's states, the predicted symbol and the true one.
 
-    Of a run that learned its machine, the states are those of the learned one, each with its level.
+    Of a run that learned its machine, the states are those of the learned one, each with its level, and what is read at
+    each step is told with the symbol that was learned of it.
     """
 
     run_folder: tyro.conf.Positional[Path]
@@ -81,6 +83,7 @@ class Watch:
                 f"{config.world} does not render as '{mode}' (its render_mode is {env.render_mode!r}), so there is "
                 "nothing to film; let what makes it take render_mode, or drop --gif"
             )
+        symbols = None if trainer.inference is None else LearnedSymbols.of(trainer.inference)
         console = Console(highlight=False)
         names = action_names(env)
         # Of a task that may be new no reward is read, as in 'nrm evaluate'.
@@ -89,9 +92,17 @@ class Watch:
         levels = inference.state_levels if inference is not None and inference.versions else None
         frames: list[Any] = []
         shown = None
-        for number, (pictures, shown) in enumerate(film(trainer, env, self.seed, self.greedy, belief), 1):
+        if symbols is not None:
+            console.print(f"{symbols.legend()}\n", markup=False)
+        played = film(trainer, env, self.seed, self.greedy, belief, config.world)
+        for number, (pictures, shown) in enumerate(played, 1):
+            if self.gif is not None and not pictures:
+                raise UsageError(f"{config.world} draws nothing, so there is nothing to film; drop --gif")
             picture = pictures[-1] if pictures else _observation(shown)
-            lines = [*_caption(machine, shown, number, names), *_learned_states(shown, levels)]
+            lines = _caption(machine, shown, number, names)
+            if symbols is not None and shown.read is not None:
+                lines[0] += f"  read {symbols.said(int(shown.read[0]))}"
+            lines += _learned_states(shown, levels)
             lines = lines if self.task is None else [self.task, *lines]
             sees = _sees(trainer, machine, shown)
             if self.gif is None:

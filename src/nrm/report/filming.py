@@ -43,7 +43,9 @@ def film_task(
             raise NoPictureError(f"{config.world} renders no pixels")
         actions = action_names(env)
         start, end, steps = -1, "cut", []
-        for pictures, played in film(trainer, env, seed, greedy, belief):
+        for pictures, played in film(trainer, env, seed, greedy, belief, config.world):
+            if not pictures:
+                raise NoPictureError(f"{config.world} draws nothing")
             numbers = [tiles.number(small(np.asarray(picture))) for picture in pictures]
             start = numbers[0] if start < 0 else start
             row = {**step_row(played), "frame": numbers[-1]}
