@@ -13,6 +13,9 @@ from importlib import import_module
 from traceback import extract_tb
 from typing import Any
 
+SPARED = 2
+"""Names past the limit of a list that are shown all the same."""
+
 
 class NrmError(Exception):
     """Base class of every error that this library raises on purpose."""
@@ -175,10 +178,11 @@ def shorten(text: str, width: int = 60) -> str:
 
 
 def listing(names: Iterable[str], most: int = 12) -> str:
-    """`a, b, c`, cut after `most` names with a count of the rest."""
+    """`a, b, c`, cut after `most` names with a count of all; one or two more are shown, as a count is no shorter."""
     items = list(names)
-    shown = ", ".join(items[:most])
-    return shown if len(items) <= most else f"{shown}, … ({len(items)} in all)"
+    if len(items) <= most + SPARED:
+        return ", ".join(items)
+    return f"{', '.join(items[:most])}, … ({len(items)} in all)"
 
 
 def counted(number: int, what: str, ending: str = "s") -> str:

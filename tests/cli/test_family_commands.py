@@ -93,7 +93,7 @@ def test_bad_families_for_training(nrm_command: Nrm, tmp_path: Path) -> None:
     for text, message in (
         ("# nothing", "holds no formula"),
         ("F a\nF z", "the task F z: unknown symbol 'z'"),
-        ("F a\na & b", "the task a & b cannot be satisfied"),
+        ("F a\na & b", "the task a & b cannot be satisfied (one symbol holds at a time)"),
         ("F a\nG !b", "the task G !b holds before anything has happened"),
         ("X X true", "teach nothing"),
     ):
@@ -120,7 +120,7 @@ def test_bad_tasks_for_an_agent_of_many(nrm_command: Nrm, tmp_path: Path, monkey
     for command, options in few.items():
         for task, message in (
             ("F z", "unknown symbol 'z'"),
-            ("a & b", "the task a & b cannot be satisfied; there is nothing to obey"),
+            ("a & b", "the task a & b cannot be satisfied (one symbol holds at a time); there is nothing to obey"),
             ("G !a", "the task G !a holds before anything has happened; there is nothing to obey"),
             ("F(a & F(b & F(a & F b)))", "5 states, more than the 4 that are followed at every step; ask for less"),
         ):

@@ -108,7 +108,9 @@ def test_tasks_by_name_file_and_own_symbols(nrm_command: Nrm, tmp_path: Path) ->
 
 
 def test_notes_on_trivial_tasks(nrm_command: Nrm) -> None:
-    assert "cannot be satisfied" in nrm_command("compile", "a & !a").out
+    assert "cannot be satisfied: no state" in nrm_command("compile", "a & !a").out
+    alone = nrm_command("compile", "F(a & b)", "--symbols", "a,b").out
+    assert "cannot be satisfied (one symbol holds at a time): no state" in alone
     assert "always satisfied" in nrm_command("compile", "a | !a").out
 
 

@@ -8,6 +8,7 @@ from nrm.agents.training import Trainer
 from nrm.errors import ConfigError, LimitError, NrmWarning, listing
 from nrm.groundability import pool_shortcuts
 from nrm.machines import MooreMachine, TaskPool
+from nrm.machines.possible import not_asked
 
 MOST_STATES = 5000
 """States of a machine past which a belief over them, at every step of many environments, takes too long."""
@@ -19,9 +20,7 @@ def check_new_tasks(trainer: Trainer, tasks: TaskPool) -> None:
     Warn where a task tells symbols apart that no task in training did, so that a grounder cannot have learned them.
     """
     for name, machine in zip(tasks.names, tasks.machines, strict=True):
-        steps = int(machine.distance_to_acceptance[machine.initial])
-        if steps <= 0:
-            what = "holds before anything has happened" if steps == 0 else "cannot be satisfied"
+        if what := not_asked(machine):
             raise ConfigError(f"the task {name} {what}; there is nothing to obey")
         if machine.states > MOST_STATES:
             raise LimitError(

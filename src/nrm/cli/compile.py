@@ -14,6 +14,7 @@ from nrm.logic.ltlf.hints import LOOKS_BACK
 from nrm.machines import MooreMachine, machine_text, minimise, render, text_picture
 from nrm.machines.formats.files import FORMATS
 from nrm.machines.moore import amount_of_letters
+from nrm.machines.possible import unsatisfiable
 
 Form = Literal["text", "json", "dot", "hoa", "rm", "svg", "png"]
 ENDINGS: dict[str, Form] = {ending: form for ending, form in FORMATS.items() if form != "toml"}
@@ -93,7 +94,7 @@ def summary(source: Source) -> str:
     ]
     if not machine.accepting.any():
         back = f". {LOOKS_BACK}" if source.looks_back else ""
-        lines.append(f"note      the task cannot be satisfied: no state is accepting{back}")
+        lines.append(f"note      the task {unsatisfiable(alphabet)}: no state is accepting{back}")
     elif machine.states == 1:
         lines.append("note      the task is always satisfied: every trace is accepted")
     return "\n".join(lines)

@@ -100,7 +100,9 @@ def draw_family(family: Family, count: int, seed: int, symbols: str | None, prop
 def alone_note(family: Family, alphabet: Alphabet) -> str:
     """That a family has lost its meaning, because one symbol holds at a time; empty where it has not."""
     lost: str = getattr(family, "alone", "") if alphabet.is_exclusive else ""
-    return f"note: where one symbol holds at a time, {lost}. See what it means with --propositions a,b,c,d" if lost else ""
+    return (
+        f"note: where one symbol holds at a time, {lost}. See what it means with --propositions a,b,c,d" if lost else ""
+    )
 
 
 def family_json(found: PoolShortcuts) -> dict[str, object]:

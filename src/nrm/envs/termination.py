@@ -9,6 +9,7 @@ import numpy as np
 from nrm.aliases import BoolArray
 from nrm.errors import WorldError, unknown
 from nrm.machines import MooreMachine, TaskPool
+from nrm.machines.possible import unsatisfiable
 
 End = Literal["outcome", "absorbing", "limit"]
 """`outcome`: at an accepting state or a failure (the paper's). `absorbing`: at a state that no letter leaves. `limit`:
@@ -26,7 +27,7 @@ def ending_states(machine: MooreMachine, end: End) -> BoolArray:
         how = (
             "no letter leaves the first state"
             if end == "absorbing"
-            else "the task cannot be satisfied"
+            else f"the task {unsatisfiable(machine.alphabet)}"
             if machine.dead[machine.initial]
             else "the task holds before the first step"
         )

@@ -16,6 +16,7 @@ from nrm.families.registry import Family, family_of
 from nrm.logic import Formula, named_formula
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskPool
+from nrm.machines.possible import not_asked
 from nrm.machines.rewards import RewardScheme
 
 IDLE = "empty"
@@ -148,9 +149,7 @@ def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, withou
             machine = task.machine()
         except NrmError as error:
             raise type(error)(f"{family.path}: the task {named_formula(formula.brief(), logic)}: {error}") from None
-        steps = int(machine.distance_to_acceptance[machine.initial])
-        if steps <= 0:
-            why = "holds before anything has happened" if steps == 0 else "cannot be satisfied"
+        if why := not_asked(machine):
             raise ConfigError(f"{family.path}: the task {task.title} {why}; take it out")
         if task.machine() not in without:
             tasks.append(task)

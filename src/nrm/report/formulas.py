@@ -12,6 +12,7 @@ from nrm.aliases import Json
 from nrm.errors import ConfigError, NrmError
 from nrm.families import FILE_PREFIX, draw_pool
 from nrm.machines import MooreMachine, TaskPool, task_view, view_columns
+from nrm.machines.possible import not_asked
 from nrm.report.drawing import machine_data
 from nrm.report.steps import SEED
 from nrm.runs import RunConfig
@@ -77,9 +78,7 @@ def understood(config: RunConfig, texts: Sequence[str]) -> Given:
         except NrmError as error:
             given.refused[text] = str(error)
             continue
-        steps = int(machine.distance_to_acceptance[machine.initial])
-        if steps <= 0:
-            why = "holds before anything has happened" if steps == 0 else "cannot be satisfied"
+        if why := not_asked(machine):
             given.refused[text] = f"the task {text} {why}; there is nothing to obey"
         else:
             given.machines.setdefault(machine, task.title)
