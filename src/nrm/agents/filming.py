@@ -66,8 +66,8 @@ class _Drawn(gymnasium.Wrapper[Any, Any, Any, Any]):
         if picture is None and not self._warned:
             self._warned = True
             warnings.warn(
-                f"{self._name} says that it renders as '{self.render_mode}', but its render() draws nothing; write one, "
-                "or leave render_modes out of its metadata",
+                f"{self._name} says that it renders as '{self.render_mode}', but its render() draws nothing; write "
+                "one, or leave render_modes out of its metadata",
                 NrmWarning,
                 stacklevel=2,
             )

@@ -190,8 +190,8 @@ def _hesitation(greedy: Evaluation, sampled: Evaluation) -> str:
     if sampled.success_rate - greedy.success_rate < HESITATES:
         return ""
     return (
-        f"greedy is far below sampled ({greedy.success_rate:.1%} and {sampled.success_rate:.1%}): the best action alone "
-        "hesitates or runs in circles where several are about as good. The policy that was trained is the sampled one"
+        f"greedy is far below sampled ({greedy.success_rate:.1%} and {sampled.success_rate:.1%}): the best action "
+        "alone hesitates or runs in circles where several are about as good. The policy that was trained is the sampled one"
     )
 
 
