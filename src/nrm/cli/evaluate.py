@@ -191,7 +191,8 @@ def _hesitation(greedy: Evaluation, sampled: Evaluation) -> str:
         return ""
     return (
         f"greedy is far below sampled ({greedy.success_rate:.1%} and {sampled.success_rate:.1%}): the best action "
-        "alone hesitates or runs in circles where several are about as good. The policy that was trained is the sampled one"
+        "alone hesitates or runs in circles where several are about as good. The policy that was trained is the "
+        "sampled one"
     )
 
 
