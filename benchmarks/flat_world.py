@@ -107,8 +107,10 @@ def _draw_curves(axis: Any, results: list[dict[str, Any]]) -> None:
         label = f"{result['method'].upper()}, {result['actions']}, seed {result['seed']}"
         axis.plot(frames, means, dashes, color=colours.get(result["method"], "#555555"), marker="o", ms=3, label=label)
     axis.axhline(np.mean(PUBLISHED["DeepLTL"]), color="#999999", linewidth=1, label="DeepLTL, published, 15M frames")
-    axis.set(xlim=(0, None), ylim=(0, 1.02), xlabel="million frames", ylabel="success, mean of five formulas")
-    axis.legend(fontsize=7, loc="center left")
+    lowest = min(line.get_ydata().min() for line in axis.lines[:-1])
+    axis.set(xlim=(0, None), xlabel="million frames", ylabel="success, mean of five formulas")
+    axis.set_ylim(max(0.0, 2 * lowest - 1), 1.01)  # as much room below the lines for the legend as they take
+    axis.legend(fontsize=7, loc="lower right")
 
 
 def _draw_paths(axis: Any, ways: list[dict[str, Any]]) -> None:
