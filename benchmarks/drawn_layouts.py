@@ -30,7 +30,7 @@ from nrm.tracking.versions import found_at
 
 EVALUATION = "drawn-layouts.json"
 """What an evaluation found, in the folder of its run."""
-STEPS = {4: 150_000, 6: 300_000}
+STEPS = {4: 150_000, 6: 400_000}
 """Steps of a run, by the cells along a side."""
 
 
