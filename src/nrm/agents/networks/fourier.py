@@ -61,9 +61,9 @@ class FourierNetwork(SharedTrunk):
         M[c](x) = sum_p u[c, p] E[p](x)
 
     so that where a letter lies is learned once, whether it is to be reached or to be avoided, now or next. What takes
-    one back harms like what loses the task: the ways round both are the same, and losses are met more often. Of the view
-    itself the network is told u and the distance, in which both look alike too. Memories of another kind weigh fields by
-    a linear map of their feature.
+    one back harms like what loses the task: the ways round both are the same, and losses are met more often. Of the
+    view itself the network is told u and the distance, in which both look alike too. Memories of another kind weigh
+    fields by a linear map of their feature.
     """
 
     def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
