@@ -135,8 +135,9 @@ def test_penalties_at_the_end_of_episodes_count_more_and_more() -> None:
     assert [config.penalty_weight_at(at) for at in (0, 0.5, 0.7, 0.9, 1.2)] == pytest.approx([0.2, 0.2, 0.6, 1, 1])
     sooner = replace(config, penalised=(0.1, 0.5))
     assert [sooner.penalty_weight_at(at) for at in (0, 0.1, 0.3, 0.5, 1)] == pytest.approx([0.2, 0.2, 0.6, 1, 1])
-    with pytest.raises(ConfigError, match=r"penalised are two shares .* not 0\.5 and 0\.1"):
-        PPOConfig(penalised=(0.5, 0.1))
+    for wrong in ((0.5, 0.1), (0.5,), (0.5, 1.5)):
+        with pytest.raises(ConfigError, match=r"penalised are two shares of training, .* not \(0\.5,"):
+            PPOConfig(penalised=wrong)  # type: ignore[arg-type]
     # One step each: an episode that is lost, one that is set back and goes on, one that is won.
     reward, lost = torch.tensor([[-100.0, -50.0, 100.0]]), torch.tensor([[True, False, True]])
     assert config.scaled(reward, lost, 0.7).tolist() == [pytest.approx([-0.6, -0.5, 1.0])]

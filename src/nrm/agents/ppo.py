@@ -93,9 +93,8 @@ class PPOConfig:
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} lies from 0 to 1, not {getattr(self, name)}")
         object.__setattr__(self, "penalised", tuple(self.penalised))
-        begin, end = self.penalised
-        if not 0 <= begin < end <= 1:
-            raise ConfigError(f"penalised are two shares of training, the first one less, not {begin} and {end}")
+        if len(self.penalised) != 2 or not 0 <= self.penalised[0] < self.penalised[1] <= 1:
+            raise ConfigError(f"penalised are two shares of training, the first one less, not {self.penalised}")
         if self.value_clip is not None and not self.value_clip > 0:
             raise ConfigError(f"value_clip must be positive, or absent, not {self.value_clip}")
 

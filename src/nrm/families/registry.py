@@ -18,7 +18,11 @@ FILE_PREFIX = "file:"
 
 
 class Family(Protocol):
-    """A sampler of tasks: a frozen dataclass, whose fields are what can be set."""
+    """A sampler of tasks: a frozen dataclass, whose fields are what can be set.
+
+    One that needs several things to hold at once may say in `alone`, a class variable, what it loses where one symbol
+    holds at a time; `nrm tasks` and `nrm shortcuts` pass it on.
+    """
 
     name: ClassVar[str]
     """How the command line and files call it."""
