@@ -48,6 +48,8 @@ class Config:
     """What is compared; blind has no memory and sees nothing."""
     seeds: tuple[int, ...] = (700, 701, 702, 703, 704)
     """Seeds of training. Settings were chosen on seed 100, tasks 5 and 8, and with many tasks on seeds 100 to 511."""
+    steps: int | None = None
+    """Steps of a run; by the cells along a side when absent."""
     processes: int = 1
     """Runs side by side."""
     played: int = 500
@@ -76,7 +78,7 @@ def grids(config: Config, size: int) -> Iterator[Grid]:
         "tasks": config.tasks,
         "worlds": ("image-episode",),
         "seeds": config.seeds,
-        "steps": STEPS.get(size, 400_000),
+        "steps": config.steps or STEPS.get(size, 400_000),
     }
     if seeing := tuple(method for method in config.methods if method != "blind"):
         yield Grid(methods=seeing, settings=settings, **shared)
