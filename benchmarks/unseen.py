@@ -27,13 +27,21 @@ class Tested(NamedTuple):
 
 
 def outcomes(
-    config: RunConfig, trainer: Trainer, pool: TaskPool, episodes: int, seed: int, belief: Belief = "open"
+    config: RunConfig,
+    trainer: Trainer,
+    pool: TaskPool,
+    episodes: int,
+    seed: int,
+    belief: Belief = "open",
+    restless: bool = True,
 ) -> list[Tested]:
     """Sampled actions on every task of a pool; in open beliefs no reward is read."""
     found = []
     for number in range(len(pool)):
         world = config.build_world(min(episodes, 250), pool.subset([number]))
-        (one,) = evaluate(trainer, world, episodes, seed + number, greedy=False, belief=belief).by_task
+        (one,) = evaluate(
+            trainer, world, episodes, seed + number, greedy=False, belief=belief, restless=restless
+        ).by_task
         found.append(Tested(one.success_rate, float("nan") if one.mean_steps is None else one.mean_steps))
     return found
 

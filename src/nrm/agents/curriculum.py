@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.families import PoolConfig
+from nrm.families.drawing import Emphasis
 from nrm.groundability import pool_shortcuts
 from nrm.machines import TaskPool
 from nrm.neural import NeuralRewardMachine
@@ -48,12 +49,13 @@ class SuccessCurriculum:
     """Tasks from short to long: those that take a step more come in when the longest so far are mostly carried out.
 
     How long a task is, is the least number of steps to acceptance. Half of the episodes have one of the longest tasks,
-    until there are no longer ones.
+    until there are no longer ones; or, with the emphasis on the shortest, half of all have one of those to the end.
     """
 
-    def __init__(self, tasks: TaskPool, passed: float = 0.8) -> None:
+    def __init__(self, tasks: TaskPool, passed: float = 0.8, emphasis: Emphasis = "longest") -> None:
         """`passed`: success of the longest tasks that are drawn at which longer ones are."""
         self._passed = passed
+        self._emphasis = emphasis
         self._steps = least_steps(tasks)
         self._lengths = np.unique(self._steps)
         self.stage = 0
@@ -82,6 +84,8 @@ class SuccessCurriculum:
     def weights(self) -> Weights:
         """(tasks,) how often each is drawn; they sum to 1."""
         drawn = _shares(self._steps <= self.longest)
+        if self._emphasis == "shortest":
+            return (drawn + _shares(self._steps == self._lengths[0])) / 2
         if self.stage + 1 == len(self._lengths):
             return drawn
         return (drawn + _shares(self._steps == self.longest)) / 2
@@ -173,7 +177,9 @@ class TaskChooser:
     @classmethod
     def of(cls, tasks: TaskPool, config: PoolConfig, grounds: bool) -> TaskChooser | None:
         """As the settings say; None where tasks are drawn evenly. `grounds`: whether there are symbols to teach."""
-        curriculum = SuccessCurriculum(tasks, config.passed) if config.curriculum == "success" else None
+        curriculum = (
+            SuccessCurriculum(tasks, config.passed, config.emphasis) if config.curriculum == "success" else None
+        )
         teacher = Teacher(tasks) if config.teach > 0 and grounds else None
         if curriculum is None and teacher is None:
             return None

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from nrm.agents.actions import head_for
 from nrm.agents.learned_states import LearnedStates
+from nrm.agents.restlessness import Restlessness
 from nrm.agents.training import Trainer
 from nrm.envs.world import BatchedWorld, ManyTasksWorld, StepBatch, tasks_of
 from nrm.errors import WorldError
@@ -114,9 +115,17 @@ def memory_for(trainer: Trainer, world: BatchedWorld, belief: Belief | None = No
 
 
 def play(
-    trainer: Trainer, world: BatchedWorld, seed: int, greedy: bool, belief: Belief | None = None
+    trainer: Trainer,
+    world: BatchedWorld,
+    seed: int,
+    greedy: bool,
+    belief: Belief | None = None,
+    restless: bool = True,
 ) -> Iterator[Played]:
-    """Act on a world without end, with the trainer's policy as it is."""
+    """Act on a world without end, with the trainer's policy as it is.
+
+    `restless`: whether sampled actions leave places where they get no further, as the settings of the tasks say.
+    """
     policy, memory = trainer.learner.policy, memory_for(trainer, world, belief)
     many = cast(ManyTasksWorld, world) if tasks_of(world) is not None else None
     generator, head = torch.Generator().manual_seed(seed), head_for(world.actions)
@@ -126,13 +135,17 @@ def play(
 
     # What is believed of the states, also where the policy sees them through the view of tasks.
     inner = memory.memory if isinstance(memory, ViewedMemory) else memory
+    stirred = Restlessness(trainer.restless) if restless and trainer.restless is not None and not greedy else None
     with torch.no_grad():
         observation = world.reset(seed)
         task = None if many is None else many.task
         carry = begin(memory, world.count, task)
         while True:
-            logits = policy.logits(features(observation), memory.feature(carry))
+            shown = memory.feature(carry)
+            logits = policy.logits(features(observation), shown)
             noise = head.noise((world.count,), generator)
+            if stirred is not None:
+                noise = stirred.noise(shown, noise)
             action = head.best(logits) if greedy else head.sample(logits, noise)
             batch = world.step(action)
             truth = world.truth
@@ -154,16 +167,24 @@ def play(
             yield Played(action, batch, feature, truth.label, truth.final_state, *reads)
             task = None if many is None else many.task
             carry = reset(memory, reached, batch.terminated | batch.truncated, task)
+            if stirred is not None:
+                stirred.begin(batch.terminated | batch.truncated)
             observation = batch.observation
 
 
 def evaluate(
-    trainer: Trainer, world: BatchedWorld, episodes: int, seed: int, greedy: bool, belief: Belief | None = None
+    trainer: Trainer,
+    world: BatchedWorld,
+    episodes: int,
+    seed: int,
+    greedy: bool,
+    belief: Belief | None = None,
+    restless: bool = True,
 ) -> Evaluation:
     """Play until every environment has done its share of the episodes, and no more is counted.
 
     Taking the first episodes to end instead would favour short ones. `belief`: what beliefs over unseen tasks read; as
-    in training when absent.
+    in training when absent. `restless`: as in `play`.
     """
     machine, codec, recorder = world.machine, LevelCodec.of(world.machine), Recorder(world.count, keep=False)
     left = np.array([len(part) for part in np.array_split(np.arange(episodes), world.count)])
@@ -178,7 +199,7 @@ def evaluate(
     learned = LearnedStates(machine, inference.hypothesis.states) if inference and inference.versions else None
     said: list[Tensor] = []
     letters: list[Tensor] = []
-    for played in play(trainer, world, seed, greedy, belief):
+    for played in play(trainer, world, seed, greedy, belief, restless):
         active = left > 0
         recorder.add(played.batch.reward.numpy(), played.batch.final_observation.numpy())
         if tracks:

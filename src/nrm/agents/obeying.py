@@ -10,6 +10,7 @@ import torch
 
 from nrm.agents.actions import head_for
 from nrm.agents.new_tasks import check_new_tasks
+from nrm.agents.restlessness import Restlessness
 from nrm.agents.training import Trainer
 from nrm.envs.labels import Speaker, labelling, letter_of
 from nrm.errors import ConfigError, WorldError
@@ -67,6 +68,8 @@ class Agent:
         memory = self._memory.with_tasks(None, tasks, "open")
         policy, head = self._trainer.learner.policy, head_for(self._trainer.world.actions)
         generator = torch.Generator().manual_seed(0 if seed is None else seed)
+        patience = self._trainer.restless
+        stirred = Restlessness(patience) if patience is not None and not greedy else None
         label = labelling(None, env)
         ends = machine.accepting | machine.dead
         carry, state = memory.begin(torch.zeros(1, dtype=torch.int64)), machine.initial
@@ -76,8 +79,12 @@ class Agent:
         paid = 0.0
         while len(actions) < most_steps:
             seen = torch.from_numpy(np.array(observation))[None]
-            scores = policy.logits(policy.encoder(seen), memory.feature(carry))
-            chosen = head.best(scores) if greedy else head.sample(scores, head.noise((1,), generator))
+            told = memory.feature(carry)
+            scores = policy.logits(policy.encoder(seen), told)
+            noise = head.noise((1,), generator)
+            if stirred is not None:
+                noise = stirred.noise(told, noise)
+            chosen = head.best(scores) if greedy else head.sample(scores, noise)
             action = chosen[0].numpy() if chosen.dim() > 1 else int(chosen[0])
             observation, reward, terminated, truncated, info = env.step(action)
             actions.append(action)

@@ -93,6 +93,8 @@ class Trainer:
         """The tasks, where every episode has one of many."""
         self.chooser = self._chooser(drawn)
         """What decides how often each task is drawn; None where all are drawn evenly."""
+        self.restless = None if drawn is None else drawn.restless
+        """Steps without anything new after which tests act at random for a while; never when absent."""
         self.meter = AccuracyMeter(world.machine if self.tasks is None else self.tasks)
         seen = world.shape if world.frames is None else ()
         kind = world.dtype if world.frames is None else torch.int64

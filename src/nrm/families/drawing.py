@@ -28,6 +28,7 @@ TRIES = 50
 
 
 Curriculum = Literal["none", "success"]
+Emphasis = Literal["longest", "shortest"]
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,16 @@ class PoolConfig:
     passed: float = 0.8
     """Of a curriculum by success: the success of the longest tasks that are drawn at which longer ones come in. Where
     many short tasks are hard, a high bar keeps some runs from ever meeting the long ones."""
+    emphasis: Emphasis = "longest"
+    """Of a curriculum by success: the tasks that half of the episodes have, the longest so far, until all are in, or
+    the shortest, to the end. Where training cuts episodes off early, long tasks teach hardly more than their beginning.
+    """
     patience: int | None = None
     """Steps after which training cuts an episode off, where the world would let it go on: whoever is stuck begins anew.
     Tests take the world as it is. The world's own limit when absent."""
+    restless: int | None = None
+    """Of tests with sampled actions: where the view of the task has stayed the same for so many steps, some follow at
+    random, in one direction, so that nobody hovers. Never when absent."""
     teach: float = 0.0
     """Share of the episodes whose task is chosen to tell symbols apart that are still confusable; 0 for none."""
     encoding: str = "two-step"
@@ -59,12 +67,15 @@ class PoolConfig:
     def __post_init__(self) -> None:
         if self.curriculum not in get_args(Curriculum):
             raise ConfigError(unknown("curriculum", self.curriculum, get_args(Curriculum)))
+        if self.emphasis not in get_args(Emphasis):
+            raise ConfigError(unknown("emphasis", self.emphasis, get_args(Emphasis)))
         _ = ENCODINGS[self.encoding]  # an error where there is no such thing
         for name in ("teach", "passed"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"tasks.{name} is a share from 0 to 1, not {getattr(self, name)}")
-        if self.patience is not None and self.patience < 1:
-            raise ConfigError(f"tasks.patience is a number of steps from 1, or absent, not {self.patience}")
+        for name in ("patience", "restless"):
+            if (steps := getattr(self, name)) is not None and steps < 1:
+                raise ConfigError(f"tasks.{name} is a number of steps from 1, or absent, not {steps}")
         if self.count < 1 or self.most_states < 2:
             raise ConfigError(
                 f"tasks.count is at least 1 and tasks.most-states at least 2; they are {self.count} and "

@@ -101,7 +101,14 @@ MANY_VECTORS = Preset(
             "penalised": (0.1, 0.5),
             "unpaid_end": 0.3,
         },
-        "tasks": {"curriculum": "success", "passed": 0.6, "patience": 40, "most_states": 8},
+        "tasks": {
+            "curriculum": "success",
+            "passed": 0.6,
+            "emphasis": "shortest",
+            "patience": 40,
+            "restless": 40,
+            "most_states": 8,
+        },
         "family": {
             "families": (
                 "reach-avoid",

@@ -1,0 +1,79 @@
+"""Agents that get no further go a few steps at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from nrm.agents.evaluation import play
+from nrm.agents.restlessness import LOUDER, STRIDE, Restlessness
+from nrm.errors import ConfigError
+from nrm.families import PoolConfig
+from nrm.machines import TaskPool
+from nrm.runs import choose_run
+
+SAME = torch.zeros(2, 3)
+
+
+def fresh(step: int) -> torch.Tensor:
+    """Noise that tells which step it was drawn at."""
+    return torch.full((2, 1), float(step))
+
+
+def test_after_some_steps_without_anything_new_one_goes_a_stride_in_one_direction() -> None:
+    restless = Restlessness(20)
+    noise = [restless.noise(SAME, fresh(step))[0, 0].item() for step in range(60)]
+    expected = [float(step) for step in range(60)]
+    for start in (20, 40):
+        expected[start : start + STRIDE] = [LOUDER * start] * STRIDE
+    assert noise == expected
+
+
+def test_what_the_memory_shows_counts_for_each_environment() -> None:
+    restless = Restlessness(10)
+    for step in range(9):
+        restless.noise(SAME, fresh(step))
+    news = SAME.clone()
+    news[1, 2] = 0.6
+    restless.noise(news, fresh(9))
+    assert restless.noise(news, fresh(10))[:, 0].tolist() == [LOUDER * 10, 10]
+    # A little more is nothing new: beliefs drift.
+    for step in range(11, 19):
+        restless.noise(news + 0.04 * (step - 10), fresh(step))
+    assert restless.noise(news, fresh(19))[1, 0] == LOUDER * 19
+
+
+def test_a_new_episode_begins_anew() -> None:
+    restless = Restlessness(5)
+    for step in range(5):
+        restless.noise(SAME, fresh(step))
+    restless.begin(torch.tensor([True, False]))
+    assert restless.noise(SAME, fresh(5))[:, 0].tolist() == [5, LOUDER * 5]
+
+
+def quick(**tasks: Any) -> Any:
+    settings: dict[str, Any] = {"tasks": {"count": 4, **tasks}, "algorithm": {"steps": 4}}
+    return choose_run(None, "flat", "rm", 0, tasks="reach", steps=64, environments=16, settings=settings)
+
+
+def test_tests_are_restless_as_the_tasks_say() -> None:
+    assert quick().settings["tasks"].restless == 40
+    config = quick(restless=3)
+    trainer = config.build_trainer()
+    pool = TaskPool.of(["F (red & magenta)"], config.alphabet)
+
+    def ways(**how: Any) -> list[list[int]]:
+        played = play(trainer, config.build_world(8, pool), 1, greedy=how.pop("greedy", False), **how)
+        return [next(played).action.tolist() for _ in range(12)]
+
+    assert ways()[:3] == ways(restless=False)[:3]
+    assert ways() != ways(restless=False)
+    assert ways() == ways()
+    assert ways(greedy=True) == ways(greedy=True, restless=False)
+
+
+def test_a_patience_of_no_step_is_an_error() -> None:
+    with pytest.raises(ConfigError, match=r"tasks.restless is a number of steps from 1, or absent, not 0"):
+        PoolConfig(restless=0)
