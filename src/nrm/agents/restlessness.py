@@ -10,8 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-STRIDE = 8
-"""Steps that one goes at random, in one direction: all of them are sampled with the same noise."""
+STRIDE = 5
+"""One goes at random for a fifth of the patience, in one direction: all of its steps are sampled with the same noise."""
 LOUDER = 7.0
 """How many times stronger the noise is in them."""
 DIFFERENT = 0.5
@@ -25,6 +25,7 @@ class Restlessness:
     def __init__(self, patience: int) -> None:
         """`patience`: steps without anything new before the first stride, and from one stride to the next."""
         self._patience = patience
+        self._stride = max(1, patience // STRIDE)
         self._since: Tensor | None = None
         """(envs,) steps since the memory showed something new; -1 where an episode begins."""
         self._shown = self._noise = torch.empty(0)
@@ -37,7 +38,7 @@ class Restlessness:
         self._shown = torch.where(new[:, None], feature, self._shown)
         self._since = torch.where(new, 0, self._since + 1)
         step = self._since % self._patience
-        strides = ((self._since >= self._patience) & (step < STRIDE))[:, None]
+        strides = ((self._since >= self._patience) & (step < self._stride))[:, None]
         self._noise = torch.where(strides & (step > 0)[:, None], self._noise, fresh)
         return torch.where(strides, LOUDER * self._noise, fresh)
 
