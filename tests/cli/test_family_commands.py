@@ -41,6 +41,13 @@ def test_exceptions_are_none_where_one_symbol_holds_at_a_time(nrm_command: Nrm, 
     assert "note" not in nrm_command(command, "--family", "reach-avoid", "--count", "2").out
 
 
+def test_training_on_exceptions_says_so_too(nrm_command: Nrm, tmp_path: Path) -> None:
+    train = ("train", "--tasks", "exceptions", "--world", "letter", "--world.size", "3", "--world.letters", "4")
+    train += ("--world.copies", "1", "--tasks.count", "5", "--steps", "64", "--method", "rm")
+    told = nrm_command(*train, "--out", str(tmp_path / "run")).err
+    assert "nrm: note: where one symbol holds at a time, 'unless others hold' says nothing" in told
+
+
 def test_settings_of_a_family_are_options(nrm_command: Nrm) -> None:
     chain = ("--family", "reach", "--family.shortest", "6", "--family.longest", "6")
     data = json.loads(nrm_command("tasks", *chain, "--count", "4", "--json").out)

@@ -40,16 +40,18 @@ def evaluate_tasks(
     *,
     greedy: bool = False,
     belief: Belief | None = "open",
+    restless: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[TaskOutcome, ...]:
     """As many episodes of every task of a pool, in worlds that `build` makes of a number of environments and tasks.
 
     `belief`: what beliefs read; open follows the observations alone, so that nothing about a new task leaks.
+    `restless`: whether sampled actions leave places where they get no further.
     """
     found = []
     for number in range(len(pool)):
         world = build(min(episodes, MOST_SIDE_BY_SIDE), pool.subset([number]))
-        (outcome,) = evaluate(trainer, world, episodes, seed + number, greedy, belief).by_task
+        (outcome,) = evaluate(trainer, world, episodes, seed + number, greedy, belief, restless).by_task
         found.append(outcome)
         if progress is not None:
             progress(number + 1)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
-from rich.console import Console
 
 from nrm.cli.family_options import chosen_family
 from nrm.cli.learned import learned_json, learned_lines
 from nrm.cli.options import UsageError, formula_option
+from nrm.cli.stage_progress import stage_progress
 from nrm.cli.task_table import outcome_json, print_outcomes
 from nrm.cli.terminal import plain_console, table
 from nrm.logic import DEFAULT_LOGIC
@@ -64,6 +64,9 @@ class Evaluate:
     """Read each step as its most probable symbol. Over long episodes small doubts add up otherwise."""
     greedy: bool = False
     """Of an agent of many tasks: always take its best action instead of drawing from its policy."""
+    calm: bool = False
+    """Of an agent of many tasks that goes at random for a while where it gets no further (--tasks.restless, as in the
+    world flat): draw from its policy alone."""
     json: bool = False
     """Print JSON: the fields of the greedy policy, and those of the sampled one under "sampled"; of an agent of many
     tasks, a row for each task and one for each size of machines."""
@@ -82,11 +85,11 @@ class Evaluate:
         trainer, config = folder.load_trained(), folder.config()
         if trainer.tasks is not None:
             return self._obey(trainer, config)
-        if any((self.task, self.family, self.file, self.rewards, self.crisp, self.greedy)):
+        if any((self.task, self.family, self.file, self.rewards, self.crisp, self.greedy, self.calm)):
             raise UsageError(
                 f"the agent in {self.run_folder} was trained on one task, and is always tested both ways; for --task, "
-                "--family, --file, --rewards, --crisp and --greedy, train one on many: nrm train --tasks mixture "
-                "--world letter"
+                "--family, --file, --rewards, --crisp, --greedy and --calm, train one on many: nrm train --tasks "
+                "mixture --world letter"
             )
         greedy, sampled = (
             evaluate(trainer, config.build_world(min(16, self.episodes)), self.episodes, self.seed, greedy=best)
@@ -122,8 +125,7 @@ class Evaluate:
         if self.rewards and self.crisp:
             raise UsageError("--rewards and --crisp are two ways to follow a task; give one of them")
         belief: Belief = "conditioned" if self.rewards else "crisp" if self.crisp else "open"
-        console = Console(stderr=True, highlight=False)
-        with console.status("playing") as status:
+        with stage_progress() as progress:
             found = evaluate_tasks(
                 trainer,
                 config.build_world,
@@ -132,16 +134,19 @@ class Evaluate:
                 self.seed,
                 greedy=self.greedy,
                 belief=belief,
-                progress=lambda done: status.update(f"{done} of {len(pool)} tasks"),
+                restless=not self.calm,
+                progress=None if progress is None else lambda done: progress("tasks", done, len(pool)),
             )
+        stirred = trainer.restless is not None and not self.calm and not self.greedy
         told = outcome_json(found, trained)
         if self.json:
-            print(json.dumps({**told, "belief": belief, "sampled": not self.greedy}))
+            print(json.dumps({**told, "belief": belief, "sampled": not self.greedy, "restless": stirred}))
             return 0
         print_outcomes(found, trained)
         read = "beliefs read the rewards" if self.rewards else "no rewards are read"
         read += ", symbols are read crisply" if self.crisp else ""
         how = "best actions" if self.greedy else "sampled actions"
+        how += f", at random after {trainer.restless} steps without anything new" if stirred else ""
         print(f"mean success {told['success_rate']:.1%} of {self.episodes} episodes each; {how}, {read}")
         return 0
 

@@ -12,7 +12,7 @@ from nrm.automata.letter_diagram import MOST_LISTED
 from nrm.cli.family_options import SECTION, chosen_family
 from nrm.cli.options import MachineOptions, UsageError
 from nrm.cli.shortcuts_report import Findings, as_json, print_report
-from nrm.cli.tasks import alone_note, draw_family, family_json, verdict
+from nrm.cli.tasks import TRY_PROPOSITIONS, alone_note, draw_family, family_json, verdict
 from nrm.errors import UnknownSymbolError, listing
 from nrm.groundability import breaking_potential, pool_shortcuts, shortcuts
 from nrm.groundability.counting import digits
@@ -95,7 +95,7 @@ class Shortcuts(MachineOptions):
         print(f"{tasks} of the family {family} over {listing(pool.alphabet.symbols)}")
         print(verdict(found))
         if note := alone_note(chosen, pool.alphabet):
-            print(note)
+            print(f"{note}. {TRY_PROPOSITIONS}")
         return 0
 
     def _further(self, formula: str, first: MooreMachine, scheme: RewardScheme | None) -> MooreMachine:

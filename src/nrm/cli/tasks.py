@@ -18,6 +18,8 @@ from nrm.machines.alphabet import alphabet_of
 
 LETTERS = Alphabet.exclusive([*"abcdefghijkl", "empty"])
 """The symbols of tasks that are drawn when none are named: LetterWorld's."""
+TRY_PROPOSITIONS = "See what it means with --propositions a,b,c,d"
+"""The way out where a family means nothing."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Tasks:
         _print(f"Tasks of the family {family} (seed {self.seed})", {"steps": "steps at least"}, rows)
         plain_console().print(verdict(found))
         if note := alone_note(chosen, pool.alphabet):
-            print(note)
+            print(f"{note}. {TRY_PROPOSITIONS}")
         return 0
 
 
@@ -100,9 +102,7 @@ def draw_family(family: Family, count: int, seed: int, symbols: str | None, prop
 def alone_note(family: Family, alphabet: Alphabet) -> str:
     """That a family has lost its meaning, because one symbol holds at a time; empty where it has not."""
     lost: str = getattr(family, "alone", "") if alphabet.is_exclusive else ""
-    return (
-        f"note: where one symbol holds at a time, {lost}. See what it means with --propositions a,b,c,d" if lost else ""
-    )
+    return f"note: where one symbol holds at a time, {lost}" if lost else ""
 
 
 def family_json(found: PoolShortcuts) -> dict[str, object]:

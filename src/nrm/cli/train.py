@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from nrm.cli.learned import learned_lines
 from nrm.cli.options import UsageError, formula_option
+from nrm.cli.tasks import alone_note
 from nrm.cli.terminal import interrupt_flag
 from nrm.errors import NrmError, NrmWarning, describe, listing, suggestion
 from nrm.logic import DEFAULT_LOGIC
@@ -110,6 +111,8 @@ class Train:
             config = self._config()
             if config.tasks is not None:
                 print(f"drawing tasks of the family {config.tasks} …", file=sys.stderr, flush=True)
+                if note := alone_note(config.settings["family"], config.alphabet):
+                    print(f"nrm: {note}", file=sys.stderr, flush=True)
             try:
                 # What cannot be built leaves no folder behind.
                 config.build_trainer(None if config.initial is None else known_model(config).grounder)
