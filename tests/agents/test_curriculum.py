@@ -11,7 +11,7 @@ import torch
 
 import nrm
 from nrm.agents import Trainer, new_trainer
-from nrm.agents.curriculum import JUDGED, SuccessCurriculum, TaskChooser, Teacher
+from nrm.agents.curriculum import JUDGED, SuccessCurriculum, TaskChooser, Teacher, least_steps
 from nrm.envs import VectorWorld
 from nrm.envs.letter import LetterConfig, LetterEnv
 from nrm.errors import ConfigError
@@ -59,6 +59,22 @@ def test_longer_tasks_come_in_by_success() -> None:
     again = SuccessCurriculum(CHAINS)
     again.load_state_dict(curriculum.state_dict())
     assert again.longest == 3
+
+
+def test_with_the_emphasis_on_the_shortest_half_have_one_of_those() -> None:
+    curriculum = SuccessCurriculum(CHAINS, emphasis="shortest")
+    assert curriculum.weights().tolist() == [1, 0, 0]
+    curriculum.note([(0, True)] * JUDGED)
+    assert curriculum.weights().tolist() == [0.75, 0.25, 0]
+    curriculum.note([(1, True)] * JUDGED)
+    assert curriculum.weights() == pytest.approx([2 / 3, 1 / 6, 1 / 6])  # to the end
+    chooser = small_run(curriculum="success", emphasis="shortest").chooser
+    assert chooser is not None
+    assert chooser.curriculum is not None
+    chooser.curriculum.stage = 1
+    assert chooser.curriculum.weights()[least_steps(chooser.tasks) == 1].sum() > 0.5
+    with pytest.raises(ConfigError, match=r"unknown emphasis 'shortes'; did you mean 'shortest'\?"):
+        PoolConfig(emphasis="shortes")  # type: ignore[arg-type]
 
 
 def test_tasks_that_tell_apart_what_others_could_not() -> None:
