@@ -43,6 +43,16 @@ def test_recorded_episodes_follow_the_task(page: Page) -> None:
                     assert beliefs == [[[step["state"], 1.0]] for step in episode["steps"]]
 
 
+@pytest.mark.parametrize("method", ["machine", "both"])
+def test_who_learns_the_machine_shows_where_it_is_in_it(tmp_path: Path, method: str) -> None:
+    run(tmp_path / "a", method, 0, episodes=40)
+    (group,) = build_report(tmp_path).data["groups"]
+    for episode in group["recordings"][0]["episodes"]:
+        for step in episode["steps"]:
+            assert "belief" not in step
+            assert sum(share for _, share in step["learned"]) == pytest.approx(1, abs=0.02)
+
+
 def test_the_grounding_of_a_layout_that_is_drawn(tmp_path: Path) -> None:
     run(tmp_path / "a", "nrm", 0, episodes=10, settings={"world": DRAWN, "grounding": {"every": 999}})
     (group,) = build_report(tmp_path).data["groups"]

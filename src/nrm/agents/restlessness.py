@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 STRIDE = 5
-"""One goes at random for a fifth of the patience, in one direction: all of its steps are sampled with the same noise."""
+"""One goes at random for a fifth of the patience, in one direction: its steps are all sampled with the same noise."""
 LOUDER = 7.0
 """How many times stronger the noise is in them."""
 DIFFERENT = 0.5

@@ -20,7 +20,8 @@ LEAST_SHARE = 5e-4
 
 
 def step_row(shown: Played) -> Json:
-    """Action, letter read, reward, state reached, belief over states; of a grounder, what it reads."""
+    """Action, letter read, reward, state reached, belief over states; what a grounder reads; where the agent is in a
+    machine that it has learned itself."""
     action = shown.action[0]
     row: Json = {
         "action": int(action) if action.dim() == 0 else ", ".join(f"{part:.3g}" for part in action.tolist()),
@@ -30,6 +31,8 @@ def step_row(shown: Played) -> Json:
     }
     if shown.belief is not None:
         row["belief"] = _likely(shown.belief[0], MOST_STATES)
+    if shown.learned is not None:
+        row["learned"] = _likely(shown.learned[0], MOST_STATES)
     if shown.said is not None:
         row["read"] = _likely(shown.said[0], MOST_LETTERS)
     return row

@@ -38,6 +38,19 @@ function startPlayer(task, groups) {
   open();
 }
 
+/** A bar for each state with its share; a flag marks some, and the true one is set off. */
+function shareBars(label, numbers, shares, flagOf) {
+  return el("div", { class: "beliefs", role: "img", "aria-label": label }, numbers.flatMap((number) => {
+    const [share, flag] = [shares.get(number) || 0, flagOf(number)];
+    return [
+      el("span", { class: flag.startsWith("●") ? "now" : "" }, `state ${number}`),
+      el("div", { class: "track" }, el("div", { class: "bar", style: { width: `${100 * share}%` } })),
+      el("span", { class: "share" }, percent(share, 0)),
+      el("span", { class: "flag" }, flag),
+    ];
+  }));
+}
+
 class Player {
   constructor({ task, group, recording, episode }) {
     Object.assign(this, { task, group, recording, episode, place: 0, timer: null });
@@ -155,7 +168,12 @@ class Player {
     const { task, recording, group } = this;
     if (!this.episode.steps.some((step) => step.belief)) {
       const { label, unbelieved } = methodOf(group.method);
-      this.beliefs.replaceChildren(el("p", { class: "quiet" }, `In the memory of ${label} no belief over states of the task's machine can be read: it ${unbelieved}. The task's machine is in state ${state}.`));
+      const why = el("p", { class: "quiet" }, `In the memory of ${label} no belief over states of the task's machine can be read: it ${unbelieved}. The task's machine is in state ${state}.`);
+      const own = new Map(now && now.learned ? now.learned : [[0, 1]]);
+      const seen = this.episode.steps.flatMap((step) => (step.learned || []).map(([number]) => number));
+      const known = seen.length ? unique([0, ...seen]).sort((a, b) => a - b) : [];
+      const learned = known.length ? [el("h4", {}, "States of its own machine"), shareBars("Where it is in the machine that it has learned", known, own, () => "")] : [];
+      this.beliefs.replaceChildren(why, ...learned);
       return;
     }
     const states = task.machine.states;
@@ -163,16 +181,8 @@ class Player {
     const { mirror } = recording.grounding || {};
     const image = mirror ? mirror[state] : state;
     const listed = states.length <= 12 ? states.map((_, number) => number) : unique([...belief.keys(), state]).sort((a, b) => a - b);
-    this.beliefs.replaceChildren(el("div", { class: "beliefs", role: "img", "aria-label": "Belief over the machine's states" }, listed.flatMap((number) => {
-      const share = belief.get(number) || 0;
-      const flag = [number === state && "● true state", image !== state && number === image && "⇄ its mirror image"].filter(Boolean).join(", ");
-      return [
-        el("span", { class: number === state ? "now" : "" }, `state ${number}`),
-        el("div", { class: "track" }, el("div", { class: "bar", style: { width: `${100 * share}%` } })),
-        el("span", { class: "share" }, percent(share, 0)),
-        el("span", { class: "flag" }, flag),
-      ];
-    })));
+    this.beliefs.replaceChildren(shareBars("Belief over the machine's states", listed, belief, (number) =>
+      [number === state && "● true state", image !== state && number === image && "⇄ its mirror image"].filter(Boolean).join(", ")));
   }
 
   /** Of an agent of many tasks: what it reads, and what its policy sees of the task. */
