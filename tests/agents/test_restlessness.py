@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from nrm.agents.evaluation import play
+from nrm.agents.obeying import Agent
 from nrm.agents.restlessness import LOUDER, Restlessness
+from nrm.envs.plane import FLAT, PlaneEnv
 from nrm.errors import ConfigError
 from nrm.families import PoolConfig
 from nrm.machines import TaskPool
@@ -72,6 +74,16 @@ def test_tests_are_restless_as_the_tasks_say() -> None:
     assert ways() != ways(restless=False)
     assert ways() == ways()
     assert ways(greedy=True) == ways(greedy=True, restless=False)
+
+
+def test_who_obeys_is_restless_too() -> None:
+    restless, calm = (Agent(quick(restless=after).build_trainer()) for after in (10, None))
+
+    def way(agent: Agent) -> tuple[Any, ...]:
+        return agent.obey("F (red & magenta)", PlaneEnv(FLAT), seed=2, most_steps=60).actions
+
+    assert way(restless)[:10] == way(calm)[:10]
+    assert way(restless) != way(calm)
 
 
 def test_a_patience_of_no_step_is_an_error() -> None:
