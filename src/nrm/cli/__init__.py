@@ -28,25 +28,11 @@ from nrm.cli.train import Train
 from nrm.cli.train_arguments import plain_arguments, train_command
 from nrm.cli.watch import Watch
 from nrm.errors import NrmError, NrmWarning
+from nrm.shown_warnings import ShownWarnings
 
 _COMMANDS = (Compile, Check, Explain, Fit, Shortcuts, Tasks, Evaluate, Watch, Reproduce, Sweep, Report)
 _WITH_FAMILIES: dict[str, type[Any]] = {"tasks": Tasks, "shortcuts": Shortcuts, "evaluate": Evaluate}
 """Commands that draw tasks of a family, whose settings are options of theirs."""
-
-
-class _Warnings:
-    """Shows warnings as errors are shown, ours in one line and others with their place, each of them once."""
-
-    def __init__(self) -> None:
-        self._shown: set[str] = set()
-
-    def show(self, message: Warning | str, category: type[Warning], filename: str, line: int, *_: object) -> None:
-        """What Python calls in place of `warnings.showwarning`."""
-        place = "" if issubclass(category, NrmWarning) else f" ({category.__name__}, {filename}, line {line})"
-        text = f"nrm: warning: {message}{place}"
-        if text not in self._shown:
-            self._shown.add(text)
-            print(text, file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -81,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         with warnings.catch_warnings():
             warnings.simplefilter("always", NrmWarning)
-            warnings.showwarning = cast(Any, _Warnings().show)
+            warnings.showwarning = cast(Any, ShownWarnings().show)
             status = command.run()
         sys.stdout.flush()
     except NrmError as error:

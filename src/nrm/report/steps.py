@@ -20,8 +20,7 @@ LEAST_SHARE = 5e-4
 
 
 def step_row(shown: Played) -> Json:
-    """Action, letter read, reward, state reached, belief over states; what a grounder reads; where the agent is in a
-    machine that it has learned itself."""
+    """Action, letter, reward, state reached, belief over states; what is read, and the state of a learned machine."""
     action = shown.action[0]
     row: Json = {
         "action": int(action) if action.dim() == 0 else ", ".join(f"{part:.3g}" for part in action.tolist()),

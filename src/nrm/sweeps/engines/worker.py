@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
-from nrm.errors import describe
+from nrm.errors import NrmWarning, describe
 from nrm.runs.folder import RunFolder
+from nrm.shown_warnings import ShownWarnings
 from nrm.sweeps.cells import cell_path, run_cell
 from nrm.sweeps.engines.events import Reporter
 from nrm.sweeps.grid_words import grid_words
@@ -21,6 +23,8 @@ from nrm.sweeps.grid_words import grid_words
 def main() -> None:
     """Serve the pipe whose descriptor is the first argument. The grid folder's lock comes along, held until the end."""
     torch.set_num_threads(1)
+    warnings.simplefilter("always", NrmWarning)
+    warnings.showwarning = cast(Any, ShownWarnings(grid_words).show)
     connection = Connection(int(sys.argv[1]))
     try:
         connection.send(("ready",))
