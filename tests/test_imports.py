@@ -42,7 +42,7 @@ def below(folder: str) -> set[str]:
 
 
 ALLOWED = {folder: below(folder) for folder in ABOVE}
-SHARED = {"errors", "aliases", "files", "registration", "registry", "timing", "parts"}
+SHARED = {"errors", "aliases", "files", "registration", "registry", "timing", "parts", "shown_warnings"}
 WITHOUT_TORCH = ("automata", "logic", "machines", "groundability", "explanations", "families", "inference")
 
 
