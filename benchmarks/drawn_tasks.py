@@ -118,7 +118,7 @@ def rows(config: Config) -> list[tuple[object, ...]]:
         last = [one["curve"][-1] for one in found]
         success = np.array([[one[0] for one in point["formulas"]] for point in last])
         longer = np.array([np.mean(one["longer"]) for one in found])
-        named = [one["symbols_right_after"] for one in found]
+        named = ["never" if (at := one["symbols_right_after"]) is None else f"{at:,}" for one in found]
         shares = success.mean(0) / best
         lines.append(
             (
@@ -130,7 +130,7 @@ def rows(config: Config) -> list[tuple[object, ...]]:
                 f"{success.mean():.4f}",
                 f"{success.min():.3f}",
                 f"{longer.mean():.4f}",
-                "-" if found[0]["grounding"] is None else " ".join(f"{value or 'never':,}" for value in named),
+                "-" if found[0]["grounding"] is None else " ".join(named),
             )
         )
         of_possible = (*(f"{value:.3f}" for value in shares), f"{shares.mean():.4f}", f"{shares.min():.3f}")
