@@ -42,8 +42,8 @@ def test_exceptions_are_none_where_one_symbol_holds_at_a_time(nrm_command: Nrm, 
 
 
 def test_training_on_exceptions_says_so_too(nrm_command: Nrm, tmp_path: Path) -> None:
-    train = ("train", "--tasks", "exceptions", "--world", "letter", "--world.size", "3", "--world.letters", "4")
-    train += ("--world.copies", "1", "--tasks.count", "5", "--steps", "64", "--method", "rm")
+    world = ("--world", "letter", "--world.size", "3", "--world.letters", "4", "--world.copies", "1")
+    train = ("train", "--tasks", "exceptions", *world, "--tasks.count", "5", "--steps", "64", "--method", "rm")
     told = nrm_command(*train, "--out", str(tmp_path / "run")).err
     assert "nrm: note: where one symbol holds at a time, 'unless others hold' says nothing" in told
 
