@@ -135,7 +135,7 @@ def play(
 
     # What is believed of the states, also where the policy sees them through the view of tasks.
     inner = memory.memory if isinstance(memory, ViewedMemory) else memory
-    stirred = Restlessness(trainer.restless) if restless and trainer.restless is not None and not greedy else None
+    restlessness = Restlessness(trainer.restless if restless else None)
     with torch.no_grad():
         observation = world.reset(seed)
         task = None if many is None else many.task
@@ -143,9 +143,7 @@ def play(
         while True:
             shown = memory.feature(carry)
             logits = policy.logits(features(observation), shown)
-            noise = head.noise((world.count,), generator)
-            if stirred is not None:
-                noise = stirred.noise(shown, noise)
+            noise = restlessness.noise(shown, head.noise((world.count,), generator))
             action = head.best(logits) if greedy else head.sample(logits, noise)
             batch = world.step(action)
             truth = world.truth
@@ -167,8 +165,7 @@ def play(
             yield Played(action, batch, feature, truth.label, truth.final_state, *reads)
             task = None if many is None else many.task
             carry = reset(memory, reached, batch.terminated | batch.truncated, task)
-            if stirred is not None:
-                stirred.begin(batch.terminated | batch.truncated)
+            restlessness.begin(batch.terminated | batch.truncated)
             observation = batch.observation
 
 

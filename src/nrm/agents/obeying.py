@@ -68,8 +68,7 @@ class Agent:
         memory = self._memory.with_tasks(None, tasks, "open")
         policy, head = self._trainer.learner.policy, head_for(self._trainer.world.actions)
         generator = torch.Generator().manual_seed(0 if seed is None else seed)
-        patience = self._trainer.restless
-        stirred = Restlessness(patience) if patience is not None and not greedy else None
+        restlessness = Restlessness(self._trainer.restless)
         label = labelling(None, env)
         ends = machine.accepting | machine.dead
         carry, state = memory.begin(torch.zeros(1, dtype=torch.int64)), machine.initial
@@ -81,9 +80,7 @@ class Agent:
             seen = torch.from_numpy(np.array(observation))[None]
             told = memory.feature(carry)
             scores = policy.logits(policy.encoder(seen), told)
-            noise = head.noise((1,), generator)
-            if stirred is not None:
-                noise = stirred.noise(told, noise)
+            noise = restlessness.noise(told, head.noise((1,), generator))
             chosen = head.best(scores) if greedy else head.sample(scores, noise)
             action = chosen[0].numpy() if chosen.dim() > 1 else int(chosen[0])
             observation, reward, terminated, truncated, info = env.step(action)

@@ -22,23 +22,24 @@ DIFFERENT = 0.5
 class Restlessness:
     """The noise that actions are sampled with, of environments side by side."""
 
-    def __init__(self, patience: int) -> None:
-        """`patience`: steps without anything new before the first stride, and from one stride to the next."""
+    def __init__(self, patience: int | None) -> None:
+        """`patience`: steps without anything new before the first stride, and from one to the next; None for never."""
         self._patience = patience
-        self._stride = max(1, patience // STRIDE)
         self._since: Tensor | None = None
         """(envs,) steps since the memory showed something new; -1 where an episode begins."""
         self._shown = self._noise = torch.empty(0)
 
     def noise(self, feature: Tensor, fresh: Tensor) -> Tensor:
         """(envs, …) the noise of the next step, for features (envs, width) and noise (envs, …) that was just drawn."""
+        if self._patience is None:
+            return fresh
         if self._since is None:
             self._since, self._shown, self._noise = torch.full((len(feature),), -1), feature, fresh
         new = (self._since < 0) | ((feature - self._shown).abs().amax(-1) > DIFFERENT)
         self._shown = torch.where(new[:, None], feature, self._shown)
         self._since = torch.where(new, 0, self._since + 1)
         step = self._since % self._patience
-        strides = ((self._since >= self._patience) & (step < self._stride))[:, None]
+        strides = ((self._since >= self._patience) & (step < max(1, self._patience // STRIDE)))[:, None]
         self._noise = torch.where(strides & (step > 0)[:, None], self._noise, fresh)
         return torch.where(strides, LOUDER * self._noise, fresh)
 
