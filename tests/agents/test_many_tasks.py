@@ -57,6 +57,27 @@ def test_the_view_of_a_true_state_and_of_a_belief_by_hand() -> None:
     np.testing.assert_allclose(memory.feature(after)[0].numpy(), expected, rtol=1e-5)
     np.testing.assert_allclose(memory.feature(after)[1].numpy(), view[tasks.initial[0]], rtol=1e-5)
     assert memory.task(after).tolist() == [1, 0]
+    # c ends the second task where b was read before: what is done next matters only where it was not, or c is not.
+    later = memory.read(after, Seen(torch.tensor([2, 1]), None, nothing.long(), nothing, None))
+    done = machine.step(machine.step(machine.initial, "b"), "c")
+    assert float(memory.states(later)[0, done]) == pytest.approx(0.75 * 0.75)
+    expected = (0.25 * view[tasks.initial[1]] + 0.75 * 0.25 * view[on]) / (0.25 + 0.75 * 0.25)
+    np.testing.assert_allclose(memory.feature(later)[0].numpy(), expected, rtol=1e-5)
+
+
+def test_who_is_certain_that_a_task_is_over_sees_it_so() -> None:
+    tasks = TaskPool.of(["F a", "!b U c"], ALPHABET)
+
+    class Certain(torch.nn.Module):
+        def forward(self, observations: torch.Tensor) -> torch.Tensor:
+            """Letters are given, and there is no doubt."""
+            return torch.eye(4)[observations.long()]
+
+    memory = TaskBeliefMemory(NeuralRewardMachine(Certain(), tasks).eval(), None, "open")
+    seen = Seen(torch.tensor([0, 1]), None, torch.zeros(2).long(), torch.zeros(2), None)
+    after = memory.read(memory.begin(torch.tensor([0, 1])), seen)
+    over = [tasks.machines[0].step(0, "a") + tasks.first[0], tasks.machines[1].step(0, "b") + tasks.first[1]]
+    np.testing.assert_allclose(memory.feature(after).numpy(), task_view(tasks.union)[over], rtol=1e-5)
 
 
 def test_rewards_read_make_a_belief_certain() -> None:

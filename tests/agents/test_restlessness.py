@@ -28,7 +28,7 @@ def test_after_some_steps_without_anything_new_one_goes_a_stride_in_one_directio
     restless = Restlessness(20)
     noise = [restless.noise(SAME, fresh(step))[0, 0].item() for step in range(60)]
     expected = [float(step) for step in range(60)]
-    for start in (20, 40):
+    for start in (20, 30, 40, 50):
         expected[start : start + 4] = [LOUDER * start] * 4
     assert noise == expected
 

@@ -12,6 +12,8 @@ from torch import Tensor
 
 STRIDE = 5
 """One goes at random for a fifth of the patience, in one direction: its steps are all sampled with the same noise."""
+AGAIN = 2
+"""Where one stride has led to nothing new, the next comes after half of the patience."""
 LOUDER = 7.0
 """How many times stronger the noise is in them."""
 DIFFERENT = 0.5
@@ -23,7 +25,7 @@ class Restlessness:
     """The noise that actions are sampled with, of environments side by side."""
 
     def __init__(self, patience: int | None) -> None:
-        """`patience`: steps without anything new before the first stride, and from one to the next; None for never."""
+        """`patience`: steps without anything new before the first stride; None for never."""
         self._patience = patience
         self._since: Tensor | None = None
         """(envs,) steps since the memory showed something new; -1 where an episode begins."""
@@ -38,7 +40,7 @@ class Restlessness:
         new = (self._since < 0) | ((feature - self._shown).abs().amax(-1) > DIFFERENT)
         self._shown = torch.where(new[:, None], feature, self._shown)
         self._since = torch.where(new, 0, self._since + 1)
-        step = self._since % self._patience
+        step = (self._since - self._patience) % max(1, self._patience // AGAIN)
         strides = ((self._since >= self._patience) & (step < max(1, self._patience // STRIDE)))[:, None]
         self._noise = torch.where(strides & (step > 0)[:, None], self._noise, fresh)
         return torch.where(strides, LOUDER * self._noise, fresh)

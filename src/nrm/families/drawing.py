@@ -57,7 +57,8 @@ class PoolConfig:
     Tests take the world as it is. The world's own limit when absent."""
     restless: int | None = None
     """Of tests with sampled actions: where the view of the task has stayed the same for so many steps, some follow at
-    random, in one direction, so that nobody hovers. Never when absent."""
+    random, in one direction, so that nobody hovers; where nothing comes of it, again after half as many. Never when
+    absent."""
     teach: float = 0.0
     """Share of the episodes whose task is chosen to tell symbols apart that are still confusable; 0 for none."""
     encoding: str = "two-step"

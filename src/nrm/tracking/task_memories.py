@@ -11,9 +11,18 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from nrm.machines import LevelCodec, TaskPool
+from nrm.aliases import BoolArray
+from nrm.machines import LevelCodec, MooreMachine, TaskPool
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking.memories import Belief, Memory, Seen, read_as
+
+TINY = 1e-30
+"""A belief of this much that a task is undecided is none."""
+
+
+def decided(machine: MooreMachine) -> BoolArray:
+    """(states,) where nothing that comes can change any more whether the task is done."""
+    return machine.dead | (machine.accepting & machine.absorbing)
 
 
 def view_table(tasks: TaskPool) -> Tensor:
@@ -70,6 +79,10 @@ class TaskStateMemory:
 class TaskBeliefMemory:
     """The view of a task under the belief over its machine's states (the expectation of the view).
 
+    What is done next matters only where the task is not decided yet. So where no rewards are read the view is that of
+    the undecided states: who wrongly believes the task done looks for what may still be missing, and does not stand
+    still. The belief itself stays as it is.
+
     The carry is (envs, width + states + 2): the view, the belief, the level that the rewards so far tell, and the
     number of the task. The view stands in it because a rollout is looked at many times.
     """
@@ -92,6 +105,7 @@ class TaskBeliefMemory:
         outputs = torch.tensor(self._tasks.union.outputs, dtype=torch.float32)
         self._outputs = torch.cat([outputs, torch.full((1,), float("inf"))])
         self._slack = LevelCodec(self._tasks.levels).slack
+        self._undecided = torch.cat([torch.tensor(~decided(self._tasks.union)), torch.zeros(1, dtype=torch.bool)])
         self._states = self._tasks.most_states
         self._frames = frames
         self._letters: Tensor | None = None
@@ -117,8 +131,15 @@ class TaskBeliefMemory:
         return self._carry(belief, level, task)
 
     def _carry(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
-        view = self._machines.expected(belief, task, self._view)
+        matters = belief if self.belief == "conditioned" else self._where_undecided(belief, task)
+        view = self._machines.expected(matters, task, self._view)
         return torch.cat([view, belief, level.unsqueeze(1), task.to(view.dtype).unsqueeze(1)], 1)
+
+    def _where_undecided(self, belief: Tensor, task: Tensor) -> Tensor:
+        """The belief given that the task is not decided; as it is where nothing speaks for that."""
+        undecided = belief * self._undecided[self._machines.rows(task, self._states)]
+        total = undecided.sum(1, keepdim=True)
+        return torch.where(total > TINY, undecided / total.clamp(min=TINY), belief)
 
     @torch.no_grad()
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
