@@ -168,7 +168,7 @@ def test_small_images_and_vectors_are_refused_with_the_way_out() -> None:
         new_trainer(world(MinecraftConfig()), "rm", settings={"network": NetworkConfig(encoder="residual")})
     with pytest.raises(ConfigError, match="unknown network 'residul'; did you mean 'residual'"):
         new_trainer(world(), "rm", settings={"network": NetworkConfig(encoder="residul")})
-    assert list(NETWORKS) == ["paper", "residual", "dynamic", "egocentric", "fourier", "parts", "blind"]
+    assert list(NETWORKS) == ["paper", "residual", "dynamic", "egocentric", "planning", "fourier", "parts", "blind"]
 
 
 def test_running_statistics_are_those_of_all_that_was_seen() -> None:

@@ -46,6 +46,8 @@ class EgocentricNetwork(SharedTrunk):
 
     offsets: Tensor
     coordinates: Tensor
+    extra = 0
+    """Maps that `sought` gives besides those that the memory writes."""
 
     def __init__(self, sight: Sight, memory: int, head: ActionHead, normalise: bool) -> None:
         """`memory`: the width of the memory's feature."""
@@ -71,7 +73,10 @@ class EgocentricNetwork(SharedTrunk):
         places = torch.cartesian_prod(torch.arange(float(height)), torch.arange(float(across)))
         self.register_buffer("coordinates", places, persistent=False)
         self.full = nn.Sequential(
-            nn.Linear(HEADS * (FILTERS * DIRECTIONS + CHANNELS) + READ, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU()
+            nn.Linear(HEADS * ((FILTERS + self.extra) * DIRECTIONS + CHANNELS) + READ, 128),
+            nn.ReLU(),
+            nn.Linear(128, 128),
+            nn.ReLU(),
         )
         self.actor = head.layer(128)
         self.critic = nn.Linear(128, 1)
@@ -102,12 +107,16 @@ class EgocentricNetwork(SharedTrunk):
         result: Tensor = self.read(torch.cat([_shown(maps, self.attention(features)), maps.amax(2)], 1)).tanh()
         return result.view(*leading, READ)
 
+    def sought(self, maps: Tensor, memory: Tensor) -> Tensor:
+        """(n, FILTERS + extra, places) where that is which the memory (n, memory) looks for in maps (n, CHANNELS, …)."""
+        filters = self.filters(memory).view(-1, FILTERS, CHANNELS)
+        return torch.bmm(filters, maps + self.position).relu()
+
     def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
         """(n, 128) from features (n, width) and memory (n, memory)."""
         maps = features.reshape(-1, CHANNELS, self._places)
         here = self.attention(features)
-        filters = self.filters(memory).view(-1, FILTERS, CHANNELS)
-        wanted = torch.bmm(filters, maps + self.position).relu()
+        wanted = self.sought(maps, memory)
         # (n, heads, places, directions): the weights of all places, from where each head looks.
         table = self.weights[self.offsets].permute(2, 0, 1, 3).flatten(2)
         around = torch.bmm(here.transpose(0, 1), table).view(HEADS, -1, self._places, DIRECTIONS)

@@ -33,10 +33,10 @@ class NetworkConfig:
     encoder: str = "auto"
     """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), dynamic
     (filters that the memory writes, for images), egocentric (finds the agent in an image, and sees things from there),
-    fourier (waves over a vector, with fields for each letter), parts (entries of a Dict), blind, a module:name, or
-    auto: parts for a Dict; fourier for vectors without end where there are many tasks; for images without end dynamic
-    where there are few pixels or edges meet, egocentric where there are many tasks, and what suits the algorithm
-    elsewhere; else paper."""
+    planning (likewise, and plans ways around what is to be avoided), fourier (waves over a vector, with fields for each
+    letter), parts (entries of a Dict), blind, a module:name, or auto: parts for a Dict; fourier for vectors without end
+    where there are many tasks; for images without end dynamic where there are few pixels or edges meet, planning where
+    there are many tasks, and what suits the algorithm elsewhere; else paper."""
     view: View = "auto"
     """What the policy sees of the task: state (which state of the machine it is in, or the belief over them), task
     (which letters help and which hurt, from there), or auto: task where there are many tasks, else state."""
@@ -102,7 +102,7 @@ class NetworkKind:
     """A `Network` from what is seen, the width of the memory's feature, the kind of actions, and the settings."""
 
 
-_NAMES = ("paper", "residual", "dynamic", "egocentric", "fourier", "parts", "blind")
+_NAMES = ("paper", "residual", "dynamic", "egocentric", "planning", "fourier", "parts", "blind")
 NETWORKS: Registry[NetworkKind] = Registry(
     "network",
     tuple(field.name for field in fields(NetworkKind) if field.name != "name"),
@@ -122,7 +122,7 @@ def resolved(world: BatchedWorld, config: NetworkConfig, images: str = "paper") 
         return replace(config, encoder="paper")
     if max(world.shape[:2]) <= MOST_CELLS or getattr(world, "wraps", False):  # all is seen from the agent already
         return replace(config, encoder="dynamic")
-    return replace(config, encoder=images if tasks_of(world) is None else "egocentric")
+    return replace(config, encoder=images if tasks_of(world) is None else "planning")
 
 
 def network_kind(world: BatchedWorld, config: NetworkConfig) -> NetworkKind:

@@ -1,0 +1,107 @@
+"""The network that plans: values spread over places, and the way leads to where they grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.nn.functional import max_pool2d
+
+from nrm.agents.actions import DiscreteActions
+from nrm.agents.networks import NetworkConfig, Sight
+from nrm.agents.networks.egocentric import FILTERS
+from nrm.agents.networks.patches import CHANNELS
+from nrm.agents.networks.planning import FADING, LOUD, PLANS, RARE, PlanningNetwork
+from nrm.agents.networks.registry import resolved
+from nrm.agents.networks.spreading import spread
+from nrm.errors import ConfigError
+from nrm.runs import choose_run
+
+
+def slowly(goal: Tensor, opened: Tensor, rounds: int) -> Tensor:
+    """The same, one place after the other; (rows, columns)."""
+    value = [[goal[row, column] for column in range(goal.shape[1])] for row in range(goal.shape[0])]
+    for _ in range(rounds):
+        before = [list(line) for line in value]
+        for row, line in enumerate(value):
+            for column in range(len(line)):
+                near = [
+                    before[row + down][column + right]
+                    for down, right in ((1, 0), (-1, 0), (0, 1), (0, -1))
+                    if 0 <= row + down < len(value) and 0 <= column + right < len(line)
+                ]
+                line[column] = torch.stack([goal[row, column], *(opened[row, column] * one for one in near)]).max()
+    return torch.stack([torch.stack(line) for line in value])
+
+
+def test_values_go_around_what_is_closed() -> None:
+    goal = torch.zeros(3, 3, 1)
+    goal[0, 2] = 1.0
+    opened = torch.full((3, 3, 1), 0.5)
+    opened[0, 1] = opened[1, 1] = 0.0
+    expected = [[2.0**-6, 0.0, 1.0], [2.0**-5, 0.0, 0.5], [2.0**-4, 0.125, 0.25]]
+    assert spread(goal, opened, 8)[:, :, 0].tolist() == expected
+    assert spread(goal, opened, 3)[:, :, 0].tolist()[2] == [0.0, 0.125, 0.25]  # rounds are how far it spreads
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 4), st.integers(2, 4))
+def test_values_and_gradients_are_those_of_the_rounds(seed: int, rows: int, columns: int) -> None:
+    drawn = np.random.default_rng(seed)
+    size, rounds = (rows, columns, 2), rows * columns  # enough for every way
+    numbers = [torch.tensor(drawn.random(size), requires_grad=True) for _ in range(2)]
+    weights = torch.tensor(drawn.normal(size=size))
+    fast = spread(*numbers, rounds)
+    slow = torch.stack([slowly(*(part[..., one] for part in numbers), rounds) for one in range(2)], -1)
+    torch.testing.assert_close(fast, slow)
+    found = torch.autograd.grad((fast * weights).sum(), numbers)
+    torch.testing.assert_close(found, torch.autograd.grad((slow * weights).sum(), numbers))
+
+
+def network(side: int = 32, memory: int = 5) -> PlanningNetwork:
+    torch.manual_seed(0)
+    return PlanningNetwork(Sight((side, side, 3), None, endless=True), memory, DiscreteActions(4), normalise=True)
+
+
+def test_plans_are_values_of_what_the_memory_wants() -> None:
+    net = network()  # 4x4 places
+    maps, memory = torch.randn(3, CHANNELS, 16), torch.randn(3, 5)
+    found = net.sought(maps, memory)
+    assert found.shape == (3, FILTERS + PLANS, 16)
+    wanted = found[:, :FILTERS]
+    goal = (net.goal(wanted) - RARE).sigmoid().view(3, PLANS, 4, 4)
+    opened = FADING * (RARE - net.wall(wanted)).sigmoid().view(3, PLANS, 4, 4)
+    value = goal
+    for _ in range(6):
+        near = torch.maximum(max_pool2d(value, (3, 1), 1, (1, 0)), max_pool2d(value, (1, 3), 1, (0, 1)))
+        value = torch.maximum(goal, opened * near)
+    torch.testing.assert_close(found[:, FILTERS:], LOUD * value.flatten(2))
+
+
+def test_all_of_it_learns() -> None:
+    net = network()
+    images = torch.randint(0, 256, (6, 32, 32, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+    scores, values = net(net.encoder(images), torch.randn(6, 5))
+    (scores.square().sum() + values.square().sum()).backward()
+    for layer in (net.goal, net.wall, net.filters):
+        assert layer.weight.grad is not None
+        assert float(layer.weight.grad.abs().sum()) > 0
+
+
+def test_vectors_are_refused_with_the_way_out() -> None:
+    with pytest.raises(ConfigError, match=r"--network\.encoder paper"):
+        PlanningNetwork(Sight((4,), None, endless=True), 5, DiscreteActions(4), normalise=True)
+
+
+def test_many_tasks_from_images_without_end_are_planned() -> None:
+    small: dict[str, Any] = {"world": {"size": 2, "items": ("gem",)}, "tasks": {"count": 2}}
+    run = choose_run(None, "image-episode", "rm", tasks="reach", steps=64, settings=small)
+    assert resolved(run.build_world(1), NetworkConfig()).encoder == "planning"
+    assert isinstance(run.build_trainer().learner.policy, PlanningNetwork)
+    one = choose_run("F gem", "image-episode", "rm", steps=64, settings={"world": small["world"]})
+    assert resolved(one.build_world(1), NetworkConfig(), "egocentric").encoder == "egocentric"
