@@ -54,13 +54,13 @@ def test_values_go_around_what_is_closed() -> None:
 def test_values_and_gradients_are_those_of_the_rounds(seed: int, rows: int, columns: int) -> None:
     drawn = np.random.default_rng(seed)
     size, rounds = (rows, columns, 2), rows * columns  # enough for every way
-    numbers = [torch.tensor(drawn.random(size), requires_grad=True) for _ in range(2)]
+    goal, opened = (torch.tensor(drawn.random(size), requires_grad=True) for _ in range(2))
     weights = torch.tensor(drawn.normal(size=size))
-    fast = spread(*numbers, rounds)
-    slow = torch.stack([slowly(*(part[..., one] for part in numbers), rounds) for one in range(2)], -1)
+    fast = spread(goal, opened, rounds)
+    slow = torch.stack([slowly(goal[..., one], opened[..., one], rounds) for one in range(2)], -1)
     torch.testing.assert_close(fast, slow)
-    found = torch.autograd.grad((fast * weights).sum(), numbers)
-    torch.testing.assert_close(found, torch.autograd.grad((slow * weights).sum(), numbers))
+    found = torch.autograd.grad((fast * weights).sum(), (goal, opened))
+    torch.testing.assert_close(found, torch.autograd.grad((slow * weights).sum(), (goal, opened)))
 
 
 def network(side: int = 32, memory: int = 5) -> PlanningNetwork:
@@ -99,7 +99,7 @@ def test_vectors_are_refused_with_the_way_out() -> None:
 
 
 def test_many_tasks_from_images_without_end_are_planned() -> None:
-    small: dict[str, Any] = {"world": {"size": 2, "items": ("gem",)}, "tasks": {"count": 2}}
+    small: dict[str, Any] = {"world": {"size": 3, "items": ("gem", "lava")}, "tasks": {"count": 2}}
     run = choose_run(None, "image-episode", "rm", tasks="reach", steps=64, settings=small)
     assert resolved(run.build_world(1), NetworkConfig()).encoder == "planning"
     assert isinstance(run.build_trainer().learner.policy, PlanningNetwork)

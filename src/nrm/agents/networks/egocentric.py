@@ -108,7 +108,7 @@ class EgocentricNetwork(SharedTrunk):
         return result.view(*leading, READ)
 
     def sought(self, maps: Tensor, memory: Tensor) -> Tensor:
-        """(n, FILTERS + extra, places) where that is which the memory (n, memory) looks for in maps (n, CHANNELS, …)."""
+        """(n, FILTERS + extra, places) where that is which the memory looks for in maps (n, CHANNELS, places)."""
         filters = self.filters(memory).view(-1, FILTERS, CHANNELS)
         return torch.bmm(filters, maps + self.position).relu()
 
