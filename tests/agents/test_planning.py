@@ -74,8 +74,8 @@ def test_plans_are_values_of_what_the_memory_wants() -> None:
     found = net.sought(maps, memory)
     assert found.shape == (3, FILTERS + PLANS, 16)
     wanted = found[:, :FILTERS]
-    goal = (net.goal(wanted) - RARE).sigmoid().view(3, PLANS, 4, 4)
-    opened = FADING * (RARE - net.wall(wanted)).sigmoid().view(3, PLANS, 4, 4)
+    scores = net.ways(wanted.transpose(1, 2)).transpose(1, 2).view(3, 2 * PLANS, 4, 4)
+    goal, opened = (scores[:, :PLANS] - RARE).sigmoid(), FADING * (RARE - scores[:, PLANS:]).sigmoid()
     value = goal
     for _ in range(6):
         near = torch.maximum(max_pool2d(value, (3, 1), 1, (1, 0)), max_pool2d(value, (1, 3), 1, (0, 1)))
@@ -88,7 +88,7 @@ def test_all_of_it_learns() -> None:
     images = torch.randint(0, 256, (6, 32, 32, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
     scores, values = net(net.encoder(images), torch.randn(6, 5))
     (scores.square().sum() + values.square().sum()).backward()
-    for layer in (net.goal, net.wall, net.filters):
+    for layer in (net.ways, net.filters):
         assert layer.weight.grad is not None
         assert float(layer.weight.grad.abs().sum()) > 0
 

@@ -34,20 +34,20 @@ class PlanningNetwork(EgocentricNetwork):
     def __init__(self, sight: Sight, memory: int, head: ActionHead, normalise: bool) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__(sight, memory, head, normalise)
-        self.goal = nn.Conv1d(FILTERS, PLANS, 1)
-        self.wall = nn.Conv1d(FILTERS, PLANS, 1)
+        self.ways = nn.Linear(FILTERS, 2 * PLANS)
 
     def sought(self, maps: Tensor, memory: Tensor) -> Tensor:
         """(n, FILTERS + PLANS, places) what the memory looks for, and how near it is."""
         wanted = super().sought(maps, memory)
         _, height, across = self._map
 
-        def laid_out(scores: Tensor) -> Tensor:
-            """(rows, columns, n * plans) from scores (n, plans, places): neighbours are then far apart in memory."""
-            return scores.sigmoid().permute(2, 0, 1).reshape(height, across, -1)
-
-        goal, opened = laid_out(self.goal(wanted) - RARE), FADING * laid_out(RARE - self.wall(wanted))
-        values = spread(goal, opened, height + across - 2)
+        # Neighbours lie far apart in memory, so that what is done to all rows of a batch is done at once.
+        scores = (self.ways.weight @ wanted).permute(2, 0, 1).contiguous() + self.ways.bias
+        goal, opened = (
+            part.sigmoid().reshape(height, across, -1)
+            for part in (scores[..., :PLANS] - RARE, RARE - scores[..., PLANS:])
+        )
+        values = spread(goal, FADING * opened, height + across - 2)
         planned = values.view(self._places, -1, PLANS).permute(1, 2, 0)
         return torch.cat([wanted, LOUD * planned], 1)
 

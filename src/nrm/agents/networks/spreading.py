@@ -41,7 +41,7 @@ class Spread(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
         """What flows into a place flows on to its best neighbour, up to where something is wanted."""
         goal, opened, best, which = ctx.saved_tensors
-        (flow,) = gradients
+        flow = gradients[0].contiguous()
         rows, columns, count = goal.shape
         moved = (opened * best > goal).to(flow.dtype)
         along = [opened * moved * (which == number) for number in range(len(_NEIGHBOURS))]
