@@ -84,7 +84,7 @@ def test_images_of_any_size_are_seen(side: int) -> None:
 
 
 def test_vectors_are_refused_with_the_way_out() -> None:
-    with pytest.raises(ConfigError, match=r"--network\.encoder paper"):
+    with pytest.raises(ConfigError, match=r"--network\.encoder auto"):
         EgocentricNetwork(Sight((4,), None, endless=True), 2, DiscreteActions(4), NetworkConfig().normalise)
 
 

@@ -152,9 +152,14 @@ def test_an_agent_obeys_in_a_gymnasium_environment(tmp_path: Path) -> None:
     assert sum(one.accepted or 0.0 for one in obeyed) >= 7
     assert obeyed == [agent.obey("F(a & F b)", env, seed=seed) for seed in range(10)]
     for one in obeyed:
+        assert (one.ended == "done") == bool(one.accepted)
         if one.accepted:
             assert one.letters[-1] == "b"
             assert "a" in one.letters
+    assert agent.obey("F(a & F b)", env, seed=0, most_steps=1).ended == "steps"
+    assert {agent.obey("F(a & F(b & F(a & F(b & F(a & F b)))))", env, seed=seed).ended for seed in range(9)} >= {
+        "environment"
+    }
     with pytest.raises(NrmError, match="unknown symbol 'z'"):
         agent.obey("F z", env)
     with pytest.raises(ConfigError, match="cannot be satisfied"):

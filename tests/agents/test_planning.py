@@ -94,7 +94,7 @@ def test_all_of_it_learns() -> None:
 
 
 def test_vectors_are_refused_with_the_way_out() -> None:
-    with pytest.raises(ConfigError, match=r"--network\.encoder paper"):
+    with pytest.raises(ConfigError, match=r"--network\.encoder auto"):
         PlanningNetwork(Sight((4,), None, endless=True), 5, DiscreteActions(4), normalise=True)
 
 

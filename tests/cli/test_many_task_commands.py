@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
+import torch
 
-from nrm.cli.moving_picture import shades
+from nrm.cli.moving_picture import WIDTH, _box_grid, shades
+from nrm.cli.watch import _ending
 from nrm.cli.wishes import wish_line, wishes
 from nrm.machines import compile_formula, task_view
 from tests.cli.conftest import Nrm
@@ -61,6 +65,39 @@ def test_watching_a_formula_through_a_pipe(nrm_command: Nrm, obeys: str, tmp_pat
     made = nrm_command("watch", obeys, "--task", "F(a & F b) & G !c", "--gif", str(tmp_path / "a.gif"))
     assert "steps, the t" in made.out
     assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF8")
+
+
+def test_options_that_would_do_nothing_are_refused(nrm_command: Nrm, obeys: str) -> None:
+    assert "drop --calm" in nrm_command("evaluate", obeys, "--task", "F a", "--calm").err
+    assert "--family mixture" in nrm_command("evaluate", obeys, "--task", "F a", "--count", "3").err
+    few = nrm_command("evaluate", obeys, "--family", "reach", "--count", "5000", "--episodes", "1")
+    assert "fewer than --count 5000" in few.err
+    assert few.status == 0
+    assert "--task 'F a'" in nrm_command("watch", obeys).err
+
+
+def test_an_episode_that_the_world_ends_is_not_lost() -> None:
+    machine = compile_formula("F a & G !b", "a b c")
+    ended = torch.tensor([True])
+
+    def ending(state: int, terminated: torch.Tensor) -> str:
+        batch = SimpleNamespace(terminated=terminated)
+        return _ending(machine, cast(Any, SimpleNamespace(batch=batch, state=torch.tensor([state]))))
+
+    first = machine.initial
+    assert ending(machine.step(first, "a"), ended) == "the task is done"
+    assert ending(machine.step(first, "b"), ended) == "the task is lost"
+    assert "still open" in ending(first, ended)
+    assert ending(first, ~ended) == "the time is up"
+
+
+def test_names_below_boxes_do_not_touch() -> None:
+    assert _box_grid([10.0] * 5) == (5, 1)
+    columns, rows = _box_grid([100.0] * 13)
+    assert columns * 106 <= WIDTH - 16
+    assert columns * rows >= 13
+    assert _box_grid([2.0 * WIDTH, 3.0]) == (1, 2)
+    assert _box_grid([]) == (0, 0)
 
 
 def test_what_a_policy_sees_in_words() -> None:

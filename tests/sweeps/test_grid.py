@@ -270,3 +270,27 @@ def test_tasks_and_families_side_by_side() -> None:
     assert "family" not in one.config.settings
     assert many.config.settings["family"].longest == 1
     assert one.kind != many.kind
+
+
+def test_tables_within_sections_are_joined() -> None:
+    own = "gym:CartPole-v1"
+    text = f"""
+worlds = ["{own}"]
+tasks = ["F a"]
+methods = ["none"]
+steps = 100
+[settings.world]
+symbols = ["a", "b"]
+label = "tests.sweeps.test_grid:says_b"
+kwargs = {{sutton_barto_reward = true}}
+[variants.base]
+[variants.drawn]
+world.kwargs.max_episode_steps = 20
+"""
+    kwargs = [dict(cell.config.settings["world"].kwargs) for cell in grid_from_toml(text).cells]
+    assert kwargs == [{"sutton_barto_reward": True}, {"sutton_barto_reward": True, "max_episode_steps": 20}]
+
+
+def says_b(*_: Any) -> str:
+    """The label of an environment in which nothing ever happens."""
+    return "b"

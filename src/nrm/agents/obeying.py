@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -22,6 +22,10 @@ ENVIRONMENT = Speaker("the label of the environment", declare="")
 """The symbols are those that the agent was trained on."""
 
 
+Ended = Literal["done", "lost", "environment", "steps"]
+"""The agent calls the task done, or lost, more probable than not; the environment ended; or the steps are over."""
+
+
 class Obeyed(NamedTuple):
     """What became of a formula."""
 
@@ -34,6 +38,8 @@ class Obeyed(NamedTuple):
     actions: tuple[Any, ...]
     env_reward: float
     """What the environment itself paid."""
+    ended: Ended
+    """Why it stopped."""
 
 
 class Agent:
@@ -50,12 +56,21 @@ class Agent:
 
     @torch.no_grad()
     def obey(
-        self, formula: MachineLike, env: Env, *, seed: int | None = None, greedy: bool = False, most_steps: int = 1000
+        self,
+        formula: MachineLike,
+        env: Env,
+        *,
+        seed: int | None = None,
+        greedy: bool = False,
+        crisp: bool = False,
+        most_steps: int = 1000,
     ) -> Obeyed:
         """Carry out a formula in a Gymnasium environment that shows what the agent was trained on.
 
         It acts until it believes the task done or lost, the environment ends, or `most_steps` are over. No reward is
-        read. An agent that is told the symbols needs an environment that says what holds (`info["labels"]`).
+        read. `crisp`: each step is read as its most probable symbol; over long episodes small doubts add up otherwise,
+        and an agent whose symbols are not sharp yet comes to believe that it has been where it has not. An agent that
+        is told the symbols needs an environment that says what holds (`info["labels"]`).
         """
         machine = as_machine(formula, self.alphabet)
         if machine.alphabet != self.alphabet:
@@ -65,18 +80,18 @@ class Agent:
         shape = tuple(env.observation_space.shape or ())
         if shape != tuple(self._trainer.world.shape):
             raise WorldError(f"the environment shows {shape}, and the agent was trained on {self._trainer.world.shape}")
-        memory = self._memory.with_tasks(None, tasks, "open")
+        memory = self._memory.with_tasks(None, tasks, "crisp" if crisp else "open")
         policy, head = self._trainer.learner.policy, head_for(self._trainer.world.actions)
         generator = torch.Generator().manual_seed(0 if seed is None else seed)
         restlessness = Restlessness(self._trainer.restless)
         label = labelling(None, env)
-        ends = machine.accepting | machine.dead
         carry, state = memory.begin(torch.zeros(1, dtype=torch.int64)), machine.initial
         observation, _ = env.reset(seed=seed)
         letters: list[str] = []
         actions: list[Any] = []
         paid = 0.0
-        while len(actions) < most_steps:
+        ended: Ended = "steps"
+        while ended == "steps" and len(actions) < most_steps:
             seen = torch.from_numpy(np.array(observation))[None]
             told = memory.feature(carry)
             scores = policy.logits(policy.encoder(seen), told)
@@ -98,14 +113,15 @@ class Agent:
                 letters.append(self.alphabet.letter_name(int(memory.letters(carry, shown).argmax())))
             read = policy.summary(policy.encoder(shown)) if memory.learns else None
             carry = memory.read(carry, Seen(shown, read, chosen, torch.zeros(1), truth))
-            over = terminated or truncated
-            if over or self._ended(memory, carry, state, ends):
-                break
+            done, lost = (
+                self._accepted(memory, carry, state, which) or 0.0 for which in (machine.accepting, machine.dead)
+            )
+            if done + lost > 0.5:
+                ended = "done" if done >= lost else "lost"
+            elif terminated or truncated:
+                ended = "environment"
         accepted = self._accepted(memory, carry, state, machine.accepting)
-        return Obeyed(accepted, len(actions), tuple(letters), tuple(actions), paid)
-
-    def _ended(self, memory: TaskMemory, carry: torch.Tensor, state: int, ends: np.ndarray[Any, Any]) -> bool:
-        return (self._accepted(memory, carry, state, ends) or 0.0) > 0.5
+        return Obeyed(accepted, len(actions), tuple(letters), tuple(actions), paid, ended)
 
     def _accepted(
         self, memory: TaskMemory, carry: torch.Tensor, state: int, which: np.ndarray[Any, Any]

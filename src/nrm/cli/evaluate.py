@@ -54,9 +54,9 @@ class Evaluate:
     settings are options: --family reach --family.longest 12."""
     file: Path | None = None
     """Of an agent of many tasks: a text file of formulas to obey, one a line; the same as --family file:PATH."""
-    count: int = 100
-    """How many tasks to draw from the family; those that the agent was trained on are left out (those of
-    a file are not)."""
+    count: int | None = None
+    """How many tasks to draw from the family, 100 when absent; those that the agent was trained on are left out (those
+    of a file are not)."""
     rewards: bool = False
     """Let beliefs over such tasks read the rewards. Without it they follow the observations alone, so that nothing
     about a new task leaks to the agent."""
@@ -120,6 +120,10 @@ class Evaluate:
         given = [f"--{name}" for name in ("task", "family", "file") if getattr(self, name) is not None]
         if len(given) > 1:
             raise UsageError(f"{' and '.join(given)} are given together; give one of them")
+        if self.count is not None and self.family is None and self.file is None:
+            raise UsageError("--count says how many tasks are drawn; name what they are drawn from: --family mixture")
+        if self.calm and trainer.restless is None:
+            raise UsageError("the agent never goes at random (tasks.restless is not set in its run); drop --calm")
         pool, trained = self._tasks(config, trainer.tasks)
         check_new_tasks(trainer, pool)
         if self.rewards and self.crisp:
@@ -165,7 +169,10 @@ class Evaluate:
             name = f"{FILE_PREFIX}{self.file}" if self.family is None else self.family
             kept = () if name.startswith(FILE_PREFIX) else trained.machines
             family = family_of(name) if self.family is None else chosen_family(self, self.family)
-            pool = draw_pool(family, alphabet, self.count, self.seed, events=events, without=kept)
+            count = 100 if self.count is None else self.count
+            pool = draw_pool(family, alphabet, count, self.seed, events=events, without=kept)
+            if self.count is not None and len(pool) < self.count:
+                print(f"nrm: there are {len(pool)} such tasks, fewer than --count {self.count}", file=sys.stderr)
         else:
             pool = trained.subset(range(min(10, len(trained))))
         known = set(trained.machines)

@@ -71,20 +71,32 @@ def captioned(image: Any, lines: Sequence[str], wishes: Sequence[Wish] = ()) -> 
     wrapped = [part for line in lines for part in textwrap.wrap(line, 68, subsequent_indent="    ") or [""]]
     shown = wishes[:MOST_BOXES]
     world = ImageOps.contain(Image.fromarray(np.asarray(image)), (WORLD, WORLD), Image.Resampling.NEAREST)
-    height = WORLD + LINE * len(wrapped) + 14 + (BOX + LINE + 4 if shown else 0)
+    font = ImageFont.load_default(size=13)
+    columns, rows = _box_grid([font.getlength(wish.name) for wish in shown])
+    height = WORLD + LINE * len(wrapped) + 14 + rows * (BOX + LINE + 4)
     canvas = Image.new("RGB", (WIDTH, height), "white")
     canvas.paste(world, ((WIDTH - world.width) // 2, (WORLD - world.height) // 2))
-    pen, font = ImageDraw.Draw(canvas), ImageFont.load_default(size=13)
+    pen = ImageDraw.Draw(canvas)
     pen.text((8, WORLD + 6), "\n".join(wrapped).replace("█", "|"), fill="black", font=font)
-    top = height - BOX - LINE - 6
     for place, wish in enumerate(shown):
-        left = 8 + place * (WIDTH - 16) / len(shown)
-        right = 8 + (place + 1) * (WIDTH - 16) / len(shown) - 4
+        row, column = divmod(place, columns)
+        top = height - (rows - row) * (BOX + LINE + 4) - 2
+        left = 8 + column * (WIDTH - 16) / columns
+        right = 8 + (column + 1) * (WIDTH - 16) / columns - 4
         pen.rounded_rectangle((left, top, right, top + BOX), 4, fill=COLOURS[wish.kind])
         middle = (left + right) / 2
         pen.text((middle, top + BOX / 2), SIGNS[wish.kind], fill="white", font=font, anchor="mm")
         pen.text((middle, top + BOX + LINE / 2 + 2), wish.name, fill="black", font=font, anchor="mm")
     return canvas
+
+
+def _box_grid(widths: Sequence[float]) -> tuple[int, int]:
+    """Columns and rows of boxes with names of these widths below them, such that no two names touch."""
+    if not widths:
+        return 0, 0
+    fitting = max(1, int((WIDTH - 16) // (max(widths) + 6)))
+    rows = -(-len(widths) // fitting)
+    return -(-len(widths) // rows), rows
 
 
 def gif(pictures: Sequence[Any]) -> bytes:

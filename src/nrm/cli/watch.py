@@ -16,6 +16,7 @@ from nrm.cli.learned_symbols import LearnedSymbols
 from nrm.cli.moving_picture import blocks, captioned, gif, shades
 from nrm.cli.options import UsageError, formula_option
 from nrm.cli.wishes import Wish, wish_line, wishes
+from nrm.errors import listing
 from nrm.files import write_bytes
 from nrm.logic import DEFAULT_LOGIC
 
@@ -71,7 +72,10 @@ class Watch:
         machine = trainer.world.machine
         if trainer.tasks is not None:
             if self.task is None:
-                raise UsageError("the agent can obey many tasks; say which one: --task 'F(a & F b)'")
+                raise UsageError(
+                    f"the agent can obey many tasks; say which one, over {listing(machine.alphabet.symbols)}: --task "
+                    f"'F {machine.alphabet.symbols[0]}'"
+                )
             machine = config.task_named(formula_option(self.task, self.logic) or self.task).machine()
             check_new_tasks(trainer, TaskPool((machine,), (self.task,)))
         elif self.task is not None:
@@ -179,4 +183,7 @@ def _ending(machine: MooreMachine, shown: Played | None) -> str:
     """How the episode ended."""
     if shown is None or not bool(shown.batch.terminated[0]):
         return "the time is up"
-    return "the task is done" if bool(machine.accepting[int(shown.state[0])]) else "the task is lost"
+    state = int(shown.state[0])
+    if machine.accepting[state]:
+        return "the task is done"
+    return "the task is lost" if machine.dead[state] else "the world has ended the episode, the task is still open"

@@ -148,7 +148,7 @@ class Grid:
         for source in (self.settings, self.variants[variant]):
             for name, value in source.items():
                 if isinstance(value, Mapping):
-                    changes[name] = {**changes.get(name, {}), **value}
+                    changes[name] = _joined(changes.get(name, {}), value)
                 elif name in WHOLE_RUN and source is not self.settings:
                     whole[name] = converted(value, WHOLE_RUN[name], name)
                 else:
@@ -242,6 +242,15 @@ def _task_name(text: str, config: RunConfig) -> str:
         return f"task{paper_task(text).number}"
     stem = Path(text).stem if text.endswith(".toml") or is_machine_file(text) else text
     return f"{_slug(stem) or 'task'}-{hashlib.sha256(config.task.encode()).hexdigest()[:6]}"
+
+
+def _joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, where the second one wins; tables in them, such as `kwargs`, are joined in the same way."""
+    result = dict(first)
+    for name, value in second.items():
+        old = result.get(name)
+        result[name] = _joined(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return result
 
 
 def _family_name(family: str) -> str:

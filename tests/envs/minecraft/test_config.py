@@ -68,6 +68,7 @@ def test_the_default_world_can_change_its_layout() -> None:
         ({"slip": "much"}, "slip is a probability"),
         ({"steps": 0}, "at least one step; steps is 0"),
         ({"pixels": 7}, "an image of 7 pixels cannot show 4 cells in a row"),
+        ({"pixels": 100_000}, "give at most 1,024"),
         ({"layout_seed": 3}, "layout_seed is for layout 'seed'"),
         ({"layout": "seed", "layout_seed": -1}, "a seed is a whole number from 0, not -1"),
     ],

@@ -46,6 +46,7 @@ class EgocentricNetwork(SharedTrunk):
 
     offsets: Tensor
     coordinates: Tensor
+    name = "egocentric"
     extra = 0
     """Maps that `sought` gives besides those that the memory writes."""
 
@@ -54,8 +55,8 @@ class EgocentricNetwork(SharedTrunk):
         super().__init__()
         if len(sight.shape) != 3:
             raise ConfigError(
-                f"the egocentric network looks at images (height, width, channels), not at {tuple(sight.shape)}; use "
-                "--network.encoder paper"
+                f"the {self.name} network looks at images (height, width, channels), not at {tuple(sight.shape)}; use "
+                "--network.encoder auto"
             )
         self.encoder = Patches(sight.shape, sight.sample if normalise else None)
         height, across = self.encoder.places
@@ -150,4 +151,4 @@ def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -
     return EgocentricNetwork(sight, memory, head, config.normalise)
 
 
-NETWORKS.register(NetworkKind("egocentric", "things as seen from the agent", lambda _: READ, _build))
+NETWORKS.register(NetworkKind(EgocentricNetwork.name, "things as seen from the agent", lambda _: READ, _build))

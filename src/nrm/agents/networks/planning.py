@@ -29,6 +29,7 @@ class PlanningNetwork(EgocentricNetwork):
     to where they grow.
     """
 
+    name = "planning"
     extra = PLANS
 
     def __init__(self, sight: Sight, memory: int, head: ActionHead, normalise: bool) -> None:
@@ -56,4 +57,4 @@ def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -
     return PlanningNetwork(sight, memory, head, config.normalise)
 
 
-NETWORKS.register(NetworkKind("planning", "ways as seen from the agent", lambda _: READ, _build))
+NETWORKS.register(NetworkKind(PlanningNetwork.name, "ways as seen from the agent", lambda _: READ, _build))

@@ -36,6 +36,8 @@ MINECRAFT_SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
 """The symbols of the paper's world in the order of its tasks: a is the pickaxe, b lava, c the door and d the gem."""
 
 MAX_SIDE = 256
+MOST_PIXELS = 1024
+"""Pixels along the side of an image. Rollouts keep thousands of images."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,11 @@ class MinecraftConfig:
             raise WorldError(
                 f"an image of {self.pixels!r} pixels cannot show {max(self.shape)} cells in a row; "
                 f"give at least {2 * max(self.shape)}"
+            )
+        if self.pixels > MOST_PIXELS:
+            raise WorldError(
+                f"an image of {self.pixels:,} pixels a side takes {3 * self.pixels**2 / 2**20:,.0f} MB, and many are "
+                f"kept at once; give at most {MOST_PIXELS:,}"
             )
         if self.layout_seed is not None:
             check_seed(self.layout_seed)
