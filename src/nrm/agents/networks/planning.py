@@ -15,7 +15,7 @@ PLANS = 4
 FADING = 0.9
 """What is left of a value after one place of open way."""
 RARE = 2.0
-"""Scores below which nothing is wanted, and nothing in the way, at the beginning."""
+"""Scores begin around 0; as much is taken from them, so that at first little is wanted and little in the way."""
 LOUD = 4.0
 """Values lie from 0 to 1 and differ little from place to place; what they are multiplied by."""
 
@@ -41,7 +41,6 @@ class PlanningNetwork(EgocentricNetwork):
         """(n, FILTERS + PLANS, places) what the memory looks for, and how near it is."""
         wanted = super().sought(maps, memory)
         _, height, across = self._map
-
         # Neighbours lie far apart in memory, so that what is done to all rows of a batch is done at once.
         scores = (self.ways.weight @ wanted).permute(2, 0, 1).contiguous() + self.ways.bias
         goal, opened = (

@@ -13,11 +13,11 @@ _NEIGHBOURS = ((_ON, _INSIDE), (_BACK, _INSIDE), (_INSIDE, _ON), (_INSIDE, _BACK
 
 
 class Spread(torch.autograd.Function):
-    """The values v of v = max(goal, open * the greatest v of the four neighbours), after some rounds.
+    """The values v of v = max(goal, opened * the greatest v of the four neighbours), after some rounds.
 
-    `goal` and `open` are (rows, columns, n), with `open` less than 1: along a way what is wanted fades by each place,
-    and not at all gets through what is closed. Gradients follow the best way from each place, as those of the rounds
-    themselves do once nothing changes any more, at a tenth of the time.
+    `goal` and `opened` are (rows, columns, n), `opened` less than 1: what is wanted fades from place to place along a
+    way, and nothing gets through what is closed. Gradients follow the best way from each place. Once nothing changes
+    any more they are those of the rounds themselves, but take a fraction of the time.
     """
 
     @staticmethod
