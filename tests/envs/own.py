@@ -188,6 +188,13 @@ class Outside(Corridor):
         return super().look() + np.float32(100)
 
 
+class OutsideLater(Corridor):
+    """The same, but not at first."""
+
+    def look(self) -> Seen:
+        return super().look() + np.float32(100 if self.time >= 3 else 0)
+
+
 class Undrawn(Corridor):
     """Promises pictures."""
 

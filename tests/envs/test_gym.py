@@ -193,6 +193,11 @@ def test_environments_that_no_seed_repeats(name: str) -> None:
 def test_observations_outside_of_their_space_are_told() -> None:
     with pytest.warns(NrmWarning, match=r"outside of observation_space Box.*: 10\d"):
         gym_world(own("Outside"), MACHINE, 1)
+    with pytest.warns(
+        NrmWarning, match=r"the observation of step 3 lies outside of observation_space Box.*: 10\d"
+    ) as told:
+        gym_world(own("OutsideLater"), MACHINE, 1)
+    assert sum("outside" in str(one.message) for one in told) == 1
 
 
 @pytest.mark.parametrize("name", ["Endless", "endless_with_task"])

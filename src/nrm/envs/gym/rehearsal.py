@@ -29,7 +29,7 @@ def rehearse(make: Callable[[], AnyEnv]) -> str:
     """
     first, second = make(), make()
     try:
-        _check_bounds(first, _live(first, SEEDS[0])[0][1])
+        _check_bounds(first.observation_space, _live(first, SEEDS[0]))
         parted = _difference(_live(first, SEEDS[1]), _live(second, SEEDS[1]))
     finally:
         first.close()
@@ -82,23 +82,27 @@ def _copied(observation: Any) -> Any:
     return np.array(observation)
 
 
-def _check_bounds(env: AnyEnv, observation: Any) -> None:
-    """Raise where the first observation is no number, warn where it lies outside of its space."""
-    space = env.observation_space
-    if isinstance(space, gymnasium.spaces.Box) and not space.contains(np.asarray(observation, dtype=space.dtype)):
+def _check_bounds(space: gymnasium.Space[Any], lived: Lived) -> None:
+    """Raise where an observation is no finite number, warn of the first one that lies outside of its space."""
+    if not isinstance(space, gymnasium.spaces.Box):
+        return
+    for what, observation in lived:
+        if "observation" not in what or space.contains(np.asarray(observation, dtype=space.dtype)):
+            continue
         given = np.asarray(observation, dtype=np.float64)
         if (place := _first(~np.isfinite(given))) is not None:
+            given_by = "reset()" if what == lived[0][0] else "step()"
             raise WorldError(
-                f"the first observation, which reset() gives, is {given[place]} at {place}; observations must be "
-                "finite numbers"
+                f"{what}, which {given_by} gives, is {given[place]} at {place}; observations must be finite numbers"
             )
         if (place := _first((given < space.low) | (given > space.high))) is not None:
             warnings.warn(
-                f"the first observation lies outside of observation_space {space}: {given[place]:g} at {place}; "
-                "networks scale by these bounds",
+                f"{what} lies outside of observation_space {space}: {given[place]:g} at {place}; networks scale by "
+                "these bounds",
                 NrmWarning,
                 stacklevel=3,
             )
+            return
 
 
 def _first(where: NDArray[np.bool_]) -> tuple[int, ...] | None:
