@@ -21,7 +21,10 @@ TINY = 1e-30
 
 
 def decided(machine: MooreMachine) -> BoolArray:
-    """(states,) where nothing that comes can change any more whether the task is done."""
+    """(states,) where nothing that comes can change any more whether the task is done.
+
+    A state that accepts and can still be lost is not: a memory does not know whether its world ends there.
+    """
     return machine.dead | (machine.accepting & machine.absorbing)
 
 
