@@ -1,0 +1,164 @@
+"""Results that are committed: a file for each headline, with a row for each run and a summary of the rows.
+
+`benchmarks/results/NAME.json` holds `name`, `command`, `machine`, `seeds`, `rows` and `summary`. A row is a flat record
+of one run: its `key`, what was run (such as `method`, `task`, `seed`), the scores, and `source`, a digest of the code
+that made it. Rows are written as they come, and those that are there are not made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import nrm
+from benchmarks.common import processor_seconds
+from nrm.files import read_json, write_text
+from nrm.results.statistics import bootstrap, interquartile_mean
+
+RESULTS = Path(__file__).parent / "results"
+Row = dict[str, Any]
+Jobs = Mapping[str, tuple[Any, ...]]
+"""Arguments of each run, by the key of its row. The key names all that the row depends on."""
+
+
+class Headline(NamedTuple):
+    """What a results file is called, how it is made, and how its rows are summarised."""
+
+    name: str
+    command: str
+    """What makes the file again."""
+    scores: tuple[str, ...]
+    """Columns that are summarised."""
+    by: tuple[str, ...] = ("method",)
+    """Columns whose values make the groups of the summary."""
+    stratum: str = "task"
+    """The column within which the bootstrap resamples runs; rows without it are one stratum."""
+
+
+def complete(
+    headline: Headline, jobs: Jobs, run: Callable[..., Mapping[str, Any]], workers: int = 1, folder: Path = RESULTS
+) -> dict[str, Any]:
+    """The results file with a row for every job, also on disk; `run` is called for rows that are missing.
+
+    `workers`: processes side by side; `run` is then a function of a module. One program at a time may write a file.
+    """
+    path = folder / f"{headline.name}.json"
+    rows: dict[str, Row] = {row["key"]: row for row in read_json(path)["rows"]} if path.exists() else {}
+    missing = {key: arguments for key, arguments in jobs.items() if key not in rows}
+    for key, row in _made(missing, run, workers):
+        rows[key] = {"key": key, **_plain(row), "source": source()}
+        print(json.dumps(rows[key]), flush=True)
+        write(headline, rows.values(), folder)
+    return write(headline, rows.values(), folder)
+
+
+def write(headline: Headline, rows: Iterable[Row], folder: Path = RESULTS) -> dict[str, Any]:
+    """Write a results file, a line for each row, whole or not at all; what it holds."""
+    found = list(rows)
+    data = {
+        "name": headline.name,
+        "command": headline.command,
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "seeds": sorted({row["seed"] for row in found if "seed" in row}),
+        "rows": found,
+        "summary": summarise(found, headline.scores, headline.by, headline.stratum),
+    }
+    lines = ",\n".join(f"  {json.dumps(row, allow_nan=False)}" for row in found)
+    texts = {name: json.dumps(value, allow_nan=False) for name, value in data.items()}
+    texts["rows"] = f"[\n{lines}\n ]"
+    texts["summary"] = json.dumps(data["summary"], indent=1, allow_nan=False).replace("\n", "\n ")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / f"{headline.name}.json", _joined(texts))
+    return data
+
+
+def summarise(
+    rows: Sequence[Row], scores: Sequence[str], by: Sequence[str] = ("method",), stratum: str = "task"
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Of every group and score: runs, mean and interquartile mean with 95 % stratified bootstrap intervals, worst.
+
+    Runs without a score are left out; they count in no mean.
+    """
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(" ".join(str(row[name]) for name in by), []).append(row)
+    found = {
+        group: {
+            score: _summary([row for row in mine if row.get(score) is not None], score, stratum) for score in scores
+        }
+        for group, mine in groups.items()
+    }
+    return {group: {score: one for score, one in of.items() if one} for group, of in found.items()}
+
+
+def _summary(rows: Sequence[Row], score: str, stratum: str) -> dict[str, Any]:
+    strata: dict[Any, list[float]] = {}
+    for row in rows:
+        strata.setdefault(row.get(stratum), []).append(float(row[score]))
+    if not strata:
+        return {}
+    values = [np.array(runs) for runs in strata.values()]
+    mean = bootstrap(values, lambda runs: runs.mean(-1), np.random.default_rng(0))
+    middle = bootstrap(values, interquartile_mean, np.random.default_rng(0))
+    numbers = {
+        "mean": mean.estimate,
+        "interval": [mean.low, mean.high],
+        "iqm": middle.estimate,
+        "iqm_interval": [middle.low, middle.high],
+        "worst": min(run for runs in values for run in runs),
+    }
+    return {"runs": sum(map(len, values)), **_plain(numbers)}
+
+
+@cache
+def source() -> str:
+    """A digest of the library's source: rows with the same one were made by the same code."""
+    root = Path(nrm.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _made(jobs: Jobs, run: Callable[..., Mapping[str, Any]], workers: int) -> Iterator[tuple[str, Row]]:
+    if workers <= 1:
+        yield from ((key, _timed(run, arguments)) for key, arguments in jobs.items())
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        futures = {pool.submit(_timed, run, arguments): key for key, arguments in jobs.items()}
+        yield from ((futures[future], future.result()) for future in as_completed(futures))
+
+
+def _timed(run: Callable[..., Mapping[str, Any]], arguments: tuple[Any, ...]) -> Row:
+    """What the run says, and the CPU seconds that it took in all where it does not say `cpu_seconds` itself."""
+    import torch
+
+    torch.set_num_threads(1)
+    began = processor_seconds()
+    row = run(*arguments)
+    return {"cpu_seconds": processor_seconds() - began, **row}
+
+
+def _plain(value: Any) -> Any:
+    """Values as JSON has them: six digits after the point, and None for what is not a number."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(one) for one in value]
+    if isinstance(value, (float, np.floating)):
+        return round(float(value), 6) + 0.0 if math.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _joined(texts: Mapping[str, str]) -> str:
+    return "{\n" + ",\n".join(f' "{name}": {text}' for name, text in texts.items()) + "\n}\n"
