@@ -43,6 +43,7 @@ def test_train_and_evaluate(nrm_command: Nrm, tmp_path: Path, method: str) -> No
     trained = nrm_command("train", "--task", "1", "--method", method, "--out", folder, *QUICK)
     assert trained.status == 0
     assert "150 of 150 episodes" in trained.out
+    assert "potentials at the end of the last" in trained.out
     data = json.loads(nrm_command("evaluate", folder, "--episodes", "10", "--json").out)
     assert data["grounding_accuracy"] is data["grounding_accuracy_modulo_shortcuts"] is None
     assert data["state_accuracy"] == (1.0 if method == "rm" else None)

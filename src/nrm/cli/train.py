@@ -286,6 +286,8 @@ def _way_on(folder: RunFolder) -> str:
 
 
 def _summarise(trainer: Trainer, folder: RunFolder) -> None:
+    from nrm.agents import diagnose
+
     history = trainer.history
     done = len(history.returns)
     how_many = f"{done} of {trainer.episodes} episodes"
@@ -298,6 +300,7 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     recent = min(done, 100)
     succeeded = sum(history.successes[-100:]) / max(recent, 1)
     print(f"{how_many}; mean return of the last {recent}: {history.mean_return():.1f}, success {succeeded:.0%}")
+    print("\n".join(diagnose(history, trainer.world.machine).lines))
     if history.accuracy:
         _, plain, _, modulo = history.accuracy[-1]
         known = "" if math.isnan(modulo) else f", {modulo:.1%} modulo shortcuts"
