@@ -20,7 +20,7 @@ from nrm.envs.vector import VectorWorld
 from nrm.envs.world import BatchedWorld, ManyTasksWorld, Probe, ProbedWorld, tasks_of
 from nrm.errors import ConfigError, TrainingError, listing
 from nrm.families import PoolConfig
-from nrm.machines.levels import LevelCodec
+from nrm.machines.levels import LevelCodec, paid_success
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Accuracy, AccuracyMeter, BorderAccuracy, Burst, Memory, RecordedEpisode, Recorder, ViewedMemory
 
@@ -182,10 +182,11 @@ class Trainer:
         return chooser
 
     def _choose(self, ended: list[tuple[int, RecordedEpisode]], rollout: Rollout) -> None:
-        """Say how often each task is drawn from now on."""
+        """Say how often each task is drawn from now on. Success is what the rewards tell: nobody is given the state."""
         assert self.chooser is not None
-        accepting, states = self.world.machine.accepting, rollout.final_state.numpy()
-        outcomes = [(one.task or 0, bool(accepting[states[step, one.environment]])) for step, one in ended]
+        assert self.tasks is not None
+        machines = self.tasks.machines
+        outcomes = [(one.task or 0, paid_success(machines[one.task or 0], one.total)) for _, one in ended]
         seen = rollout.final_observation.flatten(0, 1) if self.world.frames is None else self.world.frames
         weights = self.chooser.choose(len(self.history.returns), outcomes, self.model, seen)
         cast(ManyTasksWorld, self.world).weigh(weights)

@@ -1,0 +1,82 @@
+"""Nothing but the rewards: an environment that lies about labels and states changes nothing.
+
+Every registered environment has its case: with one task and, where it takes many, with its own settings and with tasks
+chosen by success and to teach symbols.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nrm.agents import Trainer, curriculum
+from nrm.envs import WORLDS, find_world
+from nrm.envs.world import BatchedWorld, Probe, Truth
+from nrm.runs import choose_run
+
+EXAMPLES = {"minigrid:ID": "minigrid:MiniGrid-LavaGapS5-v0", "gym:ID": "tests.envs.own:Speaking"}
+"""An environment for each name that stands for many."""
+NAMES = [EXAMPLES.get(name, name) for kind in WORLDS.values() for name in kind.names]
+MANY = [name for name in NAMES if find_world(name)[0].tasks is not None]
+CHOSEN = {"curriculum": "success", "teach": 0.5, "passed": 0.5}
+CASES = (
+    [("one task", name) for name in NAMES]
+    + [("as shipped", name) for name in MANY]
+    + [("chosen tasks", name) for name in MANY]
+)
+TASKS = {"tests.envs.own:Speaking": "F(mail & F desk)"}
+"""Where neither the environment has one of its own nor the registry says what tasks speak of."""
+
+
+def lie(world: BatchedWorld) -> None:
+    """Let an environment name other labels, and call every state an accepting one."""
+    honest: Any = type(world)
+    letters, accepting = world.machine.alphabet.size, int(np.flatnonzero(world.machine.accepting)[0])
+
+    def other(label: Any) -> Any:
+        return None if label is None else (label + 1) % letters
+
+    def truth(self: Any) -> Truth:
+        label, state, final = honest.truth.__get__(self)
+        return Truth(other(label), torch.full_like(state, accepting), torch.full_like(final, accepting))
+
+    def probe(self: Any, *request: int) -> Probe:
+        found: Probe = honest.probe(self, *request)
+        return found._replace(letters=other(found.letters))
+
+    lies: dict[str, Any] = {"truth": property(truth), "true_labels": lambda self: other(honest.true_labels(self))}
+    if hasattr(world, "probe"):
+        lies["probe"] = probe
+    if hasattr(world, "labelled"):
+        lies["labelled"] = lambda self: None
+    world.__class__ = type("Liar", (honest,), lies)
+
+
+def prepared(case: str, name: str) -> Trainer:
+    """A short run of NRM at its beginning."""
+    kind, place = find_world(name)
+    settings: dict[str, dict[str, Any]] = {"grounding": {"every": 5, "epochs": 5, "restarts": 1}}
+    options: dict[str, Any] = {"environments": 4, "steps": 450, "settings": settings}
+    if case == "one task":
+        events = [] if kind.tasks is None else [event.brief() for event in kind.tasks(place).events]
+        task = f"F({events[0]} & F {events[1]})" if events else TASKS.get(name)
+        return choose_run(task, name, "nrm", 3, **options).build_trainer()
+    settings["tasks"] = {"count": 12, **(CHOSEN if case == "chosen tasks" else {})}
+    return choose_run(None, name, "nrm", 3, tasks="mixture", **options).build_trainer()
+
+
+@pytest.mark.parametrize(("case", "name"), CASES)
+def test_lies_about_labels_and_states_change_nothing(case: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(curriculum, "JUDGED", 4)  # so that a curriculum decides within a short run
+    honest, lying = prepared(case, name), prepared(case, name)
+    lie(lying.world)
+    assert honest.run().successes != lying.run().successes  # which the log takes from the state
+    assert honest.history.returns == lying.history.returns
+    assert honest.history.decisions == lying.history.decisions
+    if honest.chooser is not None and lying.chooser is not None:
+        np.testing.assert_equal(lying.chooser.choices, honest.chooser.choices)
+    parameters = (made.learner.actor.parameters for made in (honest, lying))  # type: ignore[attr-defined]
+    assert all(torch.equal(one, other) for one, other in zip(*parameters, strict=True))
