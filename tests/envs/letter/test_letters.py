@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from itertools import combinations
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -10,8 +14,8 @@ from gymnasium.utils.env_checker import check_env
 from nrm.envs import TaskEnv
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
-from nrm.envs.letter.grid import around, begin, connected, next_cells
-from nrm.errors import WorldError
+from nrm.envs.letter.grid import all_reached, around, as_rows, begin, next_cells
+from nrm.errors import FileError, WorldError
 from nrm.families import draw_pool
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import Alphabet, TaskPool, compile_formula
@@ -25,37 +29,45 @@ def pool(count: int, config: LetterConfig = SMALL) -> TaskPool:
 
 def reachable(size: int, contents: np.ndarray, empty: int) -> set[int]:
     """Cells that can be reached from cell 0 over empty cells, those where a way ends included."""
-    seen, pending = {0}, [0]
+    seen, pending, moves = {0}, [0], next_cells(size).tolist()
     while pending:
         cell = pending.pop()
         if cell and contents[cell] != empty:
             continue
-        for after in next_cells(size)[cell].tolist():
+        for after in moves[cell]:
             if after not in seen:
                 seen.add(after)
                 pending.append(after)
     return seen
 
 
-def test_all_letters_can_be_reached_without_stepping_on_others() -> None:
-    config = LetterConfig()
-    grids = begin(config, words(list(range(40))))
-    for grid in grids:
+@pytest.mark.parametrize("config", [LetterConfig(), SMALL, LetterConfig(size=9), LetterConfig(size=12, letters=26)])
+def test_all_cells_can_be_reached_without_stepping_on_letters(config: LetterConfig) -> None:
+    for grid in begin(config, words(list(range(40)))):
         assert grid[0] == config.letters
-        assert np.bincount(grid, minlength=13).tolist() == [2] * 12 + [25]
-        assert reachable(7, grid, 12) >= set(np.flatnonzero(grid < 12).tolist())
+        expected = [config.copies] * config.letters + [config.cells - config.letters * config.copies]
+        assert np.bincount(grid, minlength=config.letters + 1).tolist() == expected
+        assert len(reachable(config.size, grid, config.letters)) == config.cells
 
 
-def test_connected_is_its_slow_twin() -> None:
+def test_every_good_grid_is_sampled_equally_often() -> None:
+    config = LetterConfig(size=3, letters=1, copies=4)
+    grids = begin(config, words(list(range(12_000))))
+    places = [set(cells) for cells in combinations(range(1, 9), 4)]
+    good = [cells for cells in places if len(reachable(3, np.array([int(c not in cells) for c in range(9)]), 1)) == 9]
+    counts = [int((grids[:, sorted(cells)] == 0).all(1).sum()) for cells in good]
+    assert len(good) < len(places)
+    assert sum(counts) == 12_000
+    assert min(counts) > 0.8 * 12_000 / len(good)
+
+
+def test_all_reached_is_its_slow_twin() -> None:
     generator = np.random.default_rng(0)
-    for size in (3, 5, 7, 8):
-        for _ in range(60):
-            taken = generator.random(size * size) < generator.uniform(0.1, 0.6)
-            taken[0] = False
-            word = np.array([sum(1 << int(cell) for cell in np.flatnonzero(taken))], dtype=np.uint64)
-            contents = np.where(taken, 0, 1)
-            expected = reachable(size, contents, 1) >= set(np.flatnonzero(taken).tolist())
-            assert bool(connected(size, word)[0]) == expected
+    for size in (2, 3, 5, 7, 9, 31):
+        free = generator.random((60, size * size)) > generator.uniform(0.1, 0.6, (60, 1))
+        free[:, 0] = True
+        expected = [len(reachable(size, np.where(cells, 1, 0), 1)) == size * size for cells in free]
+        assert all_reached(as_rows(free, size)).tolist() == expected
 
 
 def test_the_agent_is_in_the_middle_of_what_it_sees() -> None:
@@ -142,8 +154,8 @@ def test_gymnasium_is_content() -> None:
 def test_bad_worlds_are_refused() -> None:
     with pytest.raises(WorldError, match="do not fit"):
         LetterConfig(size=3, letters=8)
-    with pytest.raises(WorldError, match="from 2 to 8, not at 9"):
-        LetterConfig(size=9)
+    with pytest.raises(WorldError, match="not at 32"):
+        LetterConfig(size=32)
     with pytest.raises(WorldError, match="did you mean 'planes'"):
         LetterConfig(observation="plane")  # type: ignore[arg-type]
     with pytest.raises(WorldError, match="tasks of this world are over"):
@@ -158,3 +170,47 @@ def test_bad_worlds_are_refused() -> None:
         world.step(torch.tensor([0, 4]))
     with pytest.raises(WorldError, match="weights are 1 numbers"):
         world.runner.weigh([0.0])
+
+
+MAPS = ["..a", "b..", ".ab"], [".b.", "...", "a.."]
+
+
+def written(path: Path, maps: object) -> str:
+    path.write_text(json.dumps(maps))
+    return str(path)
+
+
+def test_grids_come_from_a_file(tmp_path: Path) -> None:
+    config = LetterConfig(size=3, letters=2, copies=1, maps=written(tmp_path / "maps.json", MAPS))
+    world = BatchedLetters(config, compile_formula("F a", config.alphabet), 40)
+    seen = world.reset(0)
+    known = [[["ab.".index(sign) for sign in "".join(rows)][cell] for cell in around(3)[0]] for rows in MAPS]
+    shown = {tuple(np.where(grid.any(-1), grid.argmax(-1), 2).ravel().tolist()) for grid in seen.numpy()}
+    assert shown == {tuple(grid) for grid in known}
+    first, _ = LetterEnv(config).reset(seed=environment_seeds(0, 40)[7])
+    np.testing.assert_array_equal(first, seen[7].numpy())
+
+
+@pytest.mark.parametrize(
+    ("maps", "place"),
+    [
+        ({}, "no list of maps"),
+        ([], "no list of maps"),
+        ([*MAPS, [".a."]], "map 3"),
+        ([MAPS[0], ["...", "..", "..."]], "map 2, row 2"),
+        ([MAPS[0], ["...", 7, "..."]], "map 2, row 2"),
+        ([["...", "..c", "..."]], "map 1, row 2, column 3"),
+        ([["a..", "...", "..."]], "map 1, row 1, column 1"),
+    ],
+)
+def test_bad_maps_are_told_with_their_place(tmp_path: Path, maps: object, place: str) -> None:
+    path = written(tmp_path / "maps.json", maps)
+    with pytest.raises(WorldError, match=place):
+        LetterEnv(LetterConfig(size=3, letters=2, copies=1, maps=path))
+
+
+def test_maps_are_refused_when_the_file_is_missing_or_no_json(tmp_path: Path) -> None:
+    (tmp_path / "maps.json").write_text("[[")
+    for name in ("maps.json", "none.json"):
+        with pytest.raises(FileError, match=name):
+            LetterEnv(LetterConfig(size=3, letters=2, copies=1, maps=str(tmp_path / name)))

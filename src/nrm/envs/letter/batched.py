@@ -12,7 +12,7 @@ from torch import Tensor
 
 from nrm.envs.counter_rng import check_seed, environment_seeds, episode_keys, words
 from nrm.envs.letter.config import LetterConfig
-from nrm.envs.letter.grid import ACTIONS, around, begin, next_cells
+from nrm.envs.letter.grid import ACTIONS, around, grids, next_cells
 from nrm.envs.letter.painter import LetterPainter
 from nrm.envs.task_runner import TaskRunner
 from nrm.envs.termination import End
@@ -20,7 +20,7 @@ from nrm.envs.world import Probe, StepBatch, Truth, check_count, checked_moves
 from nrm.errors import WorldError, listing
 from nrm.machines import MooreMachine, TaskPool
 
-LETTER_STATE_VERSION = 1
+LETTER_STATE_VERSION = 2
 _AHEAD = 16
 """Episodes whose grids are drawn at once: to draw many costs little more than to draw one."""
 
@@ -49,6 +49,7 @@ class BatchedLetters:
             )
         self.count = count
         self.actions = len(ACTIONS)
+        self._grids = grids(config)
         size = config.size
         self._moves = next_cells(size).ravel()
         self._around = around(size)
@@ -103,7 +104,7 @@ class BatchedLetters:
     def probe(self, count: int, seed: int) -> Probe:
         """Observations from drawn cells of drawn grids, half of them with a letter."""
         generator = np.random.default_rng(seed)
-        contents = begin(self.config, generator.integers(0, 1 << 62, count, dtype=np.uint64))
+        contents = self._grids(generator.integers(0, 1 << 62, count, dtype=np.uint64))
         # Of equally probable cells with a letter, or without one.
         wanted = (np.arange(count) % 2 == 0)[:, None] == (contents < self.config.letters)
         cells = np.where(wanted, generator.random(contents.shape), -1.0).argmax(1)
@@ -175,7 +176,7 @@ class BatchedLetters:
         first = self._episode[which] // _AHEAD * _AHEAD
         numbers = first[:, None] + np.arange(_AHEAD)
         keys = episode_keys(words(self._seeds)[which][:, None], numbers)
-        self._ahead[which] = begin(self.config, keys.ravel()).reshape(len(first), _AHEAD, -1)
+        self._ahead[which] = self._grids(keys.ravel()).reshape(len(first), _AHEAD, -1)
         self._until[which] = first + _AHEAD
 
     def _seen(self, which: slice | NDArray[np.bool_]) -> NDArray[np.uint8]:

@@ -9,9 +9,9 @@ from nrm.errors import WorldError, unknown
 from nrm.machines import Alphabet
 
 LetterObservation = Literal["planes", "image"]
-MOST_SIDE = 8
-"""Cells of a grid are the bits of one word."""
-MOST_LETTERS = 26
+MAX_SIDE = 31
+"""Cells of a row are the bits of one word."""
+MAX_LETTERS = 26
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,9 @@ class LetterConfig:
     3) uint8. Both with the agent in the middle."""
     empty: str = "empty"
     """The symbol that holds where no letter stands."""
+    maps: str | None = None
+    """A JSON file of grids that episodes are sampled from: a list of lists of rows, such as ["..a", "b..", ".a."], with
+    `.` for an empty cell. Grids are sampled when absent."""
 
     centred: ClassVar[bool] = True
     """The agent is in the middle of all that it sees."""
@@ -38,7 +41,7 @@ class LetterConfig:
     def __post_init__(self) -> None:
         if self.observation not in get_args(LetterObservation):
             raise WorldError(unknown("observation", self.observation, get_args(LetterObservation)))
-        for name, most in (("size", MOST_SIDE), ("letters", MOST_LETTERS), ("copies", MOST_SIDE**2), ("steps", 10**9)):
+        for name, most in (("size", MAX_SIDE), ("letters", MAX_LETTERS), ("copies", MAX_SIDE**2), ("steps", 10**9)):
             least = 2 if name == "size" else 1
             if not least <= getattr(self, name) <= most:
                 raise WorldError(f"{name} lies from {least} to {most}, not at {getattr(self, name)}")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nrm.envs.counter_rng import check_seed, episode_keys, words
 from nrm.envs.letter.config import LetterConfig
-from nrm.envs.letter.grid import ACTIONS, around, begin, next_cells
+from nrm.envs.letter.grid import ACTIONS, around, grids, next_cells
 from nrm.envs.letter.painter import LetterPainter
 from nrm.errors import WorldError, unknown
 
@@ -23,9 +23,9 @@ class LetterEnv(gymnasium.Env[NDArray[np.uint8], Any]):
     """Letters on a torus.
 
     ## Description
-    An agent walks on a 7x7 grid whose edges meet, among twelve letters that stand on two cells each, drawn anew every
-    episode such that each can be reached without stepping on another. The world itself has no goal: put a task on it
-    with `nrm.TaskEnv(env, machine)`, which reads the letter of the cell that the agent enters.
+    An agent walks on a 7x7 grid whose edges meet, among twelve letters that stand on two cells each. Every episode has
+    a new grid, on which every cell can be reached without stepping on a letter on the way. The world itself has no
+    goal: put a task on it with `nrm.TaskEnv(env, machine)`, which reads the letter of the cell that the agent enters.
 
     ## Actions
     `Discrete(4)`: 0 up, 1 right, 2 down, 3 left.
@@ -67,6 +67,7 @@ class LetterEnv(gymnasium.Env[NDArray[np.uint8], Any]):
             self.observation_space = spaces.Box(0, 255, (self.config.pixels, self.config.pixels, 3), np.uint8)
         else:
             self.observation_space = spaces.Box(0, 1, (size, size, self.config.letters), np.uint8)
+        self._grids = grids(self.config)
         self._moves = next_cells(size)
         self._around = around(size)
         self._painter = LetterPainter(self.config)
@@ -84,7 +85,7 @@ class LetterEnv(gymnasium.Env[NDArray[np.uint8], Any]):
             check_seed(self._seed)
             self._episode = -1
         self._episode += 1
-        self._contents = begin(self.config, episode_keys(words([self._seed]), self._episode))[0]
+        self._contents = self._grids(episode_keys(words([self._seed]), self._episode))[0]
         self._cell = 0
         self._time = 0
         return self._observation(), self._info()

@@ -1,80 +1,133 @@
-"""Grids of letters: drawn by keys, such that every letter can be reached without stepping on another one."""
+"""Grids of letters, from a file or sampled such that every cell can be reached without stepping on a letter."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.envs.counter_rng import Words, draws
 from nrm.envs.letter.config import LetterConfig
-from nrm.errors import WorldError
+from nrm.errors import WorldError, unknown
+from nrm.files import read_json
 
 ACTIONS = ("up", "right", "down", "left")
 MOVES = ((-1, 0), (0, 1), (1, 0), (0, -1))
 """The change of (row, column) by each move."""
+Rows = NDArray[np.uint32]
+"""(size, …) cells of grids, the columns of each row as the bits of one word."""
 _BLOCK = 32
-"""Grids that are drawn at once for an episode: about one in thirty of the usual size is connected."""
-_MOST_BLOCKS = 400
+"""Grids that are sampled at once for an episode: about one in seventy of the usual size is good."""
+_MAX_BLOCKS = 400
+_CHUNK = 256
+"""Episodes that are sampled for at once: few enough that their random numbers stay in the processor's cache."""
+
+
+def grids(config: LetterConfig) -> Callable[[Words], NDArray[np.int64]]:
+    """What gives the grids of the episodes with some keys, (n, cells): sampled ones, or those of the file `maps`."""
+    if config.maps is None:
+        return partial(begin, config)
+    maps = read_maps(config.maps, config)
+    return lambda keys: maps[(draws(keys, 0) % np.uint64(len(maps))).astype(np.int64)]
+
+
+def read_maps(path: str, config: LetterConfig) -> NDArray[np.int64]:
+    """(maps, cells) the grids of a file."""
+    found = read_json(path)
+    if not isinstance(found, list) or not found:
+        raise WorldError(f'{path} holds no list of maps; write [["..a", "b..", ".a."], …]')
+    contents = [_contents(rows, config, f"{path}, map {number}") for number, rows in enumerate(found, 1)]
+    return np.array(contents, dtype=np.int64)
+
+
+def _contents(rows: object, config: LetterConfig, place: str) -> list[int]:
+    """What stands in each cell of one map."""
+    size = config.size
+    if not isinstance(rows, list) or len(rows) != size:
+        raise WorldError(f"{place} is no list of {size} rows, which a world of size {size} has: {rows!r}")
+    known = {**{name: number for number, name in enumerate(config.names)}, ".": config.letters}
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, str) or len(row) != size:
+            raise WorldError(f"{place}, row {number} is no text of {size} characters: {row!r}")
+        for column, sign in enumerate(row, 1):
+            if sign not in known:
+                raise WorldError(unknown("cell", sign, known, f" at {place}, row {number}, column {column}"))
+    contents = [known[sign] for row in rows for sign in row]
+    if contents[0] != config.letters:
+        raise WorldError(f"{place}, row 1, column 1 holds '{rows[0][0]}'; the agent begins there, so leave it empty: .")
+    return contents
 
 
 def begin(config: LetterConfig, keys: Words) -> NDArray[np.int64]:
     """(n, cells) what stands in each cell at the start of the episodes with these keys; the agent is in cell 0.
 
-    The number of a letter, or `letters` for none. Grids are drawn until from cell 0 every letter can be reached over
-    cells without letters.
+    The number of a letter, or `letters` for none. Grids are sampled until every cell can be reached from cell 0 over
+    cells without letters, as in DeepLTL.
     """
+    chunks = [_sampled(config, keys[start : start + _CHUNK]) for start in range(0, len(keys), _CHUNK)]
+    return np.concatenate(chunks)
+
+
+def _sampled(config: LetterConfig, keys: Words) -> NDArray[np.int64]:
     contents = np.full((len(keys), config.cells), config.letters, dtype=np.int64)
     pieces = np.repeat(np.arange(config.letters), config.copies)
     waiting = np.arange(len(keys))
-    for block in range(_MOST_BLOCKS):
+    for block in range(_MAX_BLOCKS):
         numbers = np.arange(block * _BLOCK, (block + 1) * _BLOCK, dtype=np.uint64)
         counters = numbers[:, None] * np.uint64(config.cells) + np.arange(1, config.cells, dtype=np.uint64)
         drawn = draws(keys[waiting, None, None], counters)
-        places = np.argsort(drawn, axis=-1)[..., : len(pieces)] + 1
-        good = connected(config.size, _taken(places))
+        good = all_reached(_free(drawn, config.size, len(pieces)))
         found = np.flatnonzero(good.any(1))
-        np.put_along_axis(rows := contents[waiting[found]], places[found, good[found].argmax(1)], pieces[None], axis=1)
-        contents[waiting[found]] = rows
+        places = np.argsort(drawn[found, good[found].argmax(1)], axis=-1)[:, : len(pieces)] + 1
+        contents[waiting[found, None], places] = pieces
         waiting = np.delete(waiting, found)
         if not len(waiting):
             return contents
     raise WorldError(
         f"no grid of {config.size}x{config.size} cells with {config.letters} letters on {config.copies} cells each was "
-        f"found in {_MOST_BLOCKS * _BLOCK:,} draws on which all letters can be reached; take fewer letters or copies"
+        f"found in {_MAX_BLOCKS * _BLOCK:,} samples on which all cells can be reached; take fewer letters or copies"
     )
 
 
-def _taken(places: NDArray[np.int64]) -> Words:
-    """(…,) the cells (…, k) as bits of one word."""
-    bits: Words = (np.uint64(1) << places.astype(np.uint64)).sum(-1, dtype=np.uint64)
-    return bits
+def _free(drawn: Words, size: int, letters: int) -> Rows:
+    """(size, …) the cells without a letter: the first, and those whose numbers (…, cells - 1) are not the least."""
+    free = np.ones((*drawn.shape[:-1], size * size), dtype=np.bool_)
+    np.greater(drawn, np.partition(drawn, letters - 1)[..., letters - 1, None], out=free[..., 1:])
+    return as_rows(free, size)
 
 
-def connected(size: int, taken: Words) -> NDArray[np.bool_]:
-    """(…,) whether from cell 0 every taken cell of a torus can be reached over cells that are not."""
-    full, first_column, last_column = _masks(size)
-    free = full & ~taken
-    reached = np.ones_like(taken)
-    one, side, last = np.uint64(1), np.uint64(size), np.uint64(size * (size - 1))
+def as_rows(cells: NDArray[np.bool_], size: int) -> Rows:
+    """(size, …) cells (…, cells) as bits."""
+    rows = cells.reshape(*cells.shape[:-1], size, size) @ 2.0 ** np.arange(size)
+    words: Rows = np.moveaxis(rows, -1, 0).astype(np.uint32)
+    return words
+
+
+def all_reached(free: Rows) -> NDArray[np.bool_]:
+    """(…) whether from cell 0 of a torus every cell can be reached over free ones."""
+    everything = np.uint32((1 << len(free)) - 1)
+    # Most grids have a cell without a free one beside it, which is seen at once.
+    good: NDArray[np.bool_] = (_beside(free) == everything).all(0)
+    free = free[:, good]
+    reached = np.zeros_like(free)
+    reached[0] = 1
     while True:
-        right = ((reached << one) & ~first_column) | ((reached >> (side - one)) & first_column)
-        left = ((reached >> one) & ~last_column) | ((reached << (side - one)) & last_column)
-        near = reached | right | left | (reached << side) | (reached >> last) | (reached >> side) | (reached << last)
-        near &= full
+        near = _beside(reached)
         grown = reached | (near & free)
         if (grown == reached).all():
-            result: NDArray[np.bool_] = (near & taken) == taken
-            return result
+            good[good] = ((reached | near) == everything).all(0)
+            return good
         reached = grown
 
 
-@lru_cache
-def _masks(size: int) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """All cells, the first column and the last one, as bits."""
-    column = sum(1 << (row * size) for row in range(size))
-    return np.uint64((1 << size * size) - 1), np.uint64(column), np.uint64(column << (size - 1))
+def _beside(cells: Rows) -> Rows:
+    """The cells that one move leads to from some."""
+    one, last = np.uint32(1), np.uint32(len(cells) - 1)
+    right_and_left = cells << one | cells >> last | cells >> one | cells << last
+    beside: Rows = (right_and_left | np.roll(cells, 1, 0) | np.roll(cells, -1, 0)) & np.uint32((1 << len(cells)) - 1)
+    return beside
 
 
 def next_cells(size: int) -> NDArray[np.int64]:
