@@ -2,9 +2,9 @@
 
     python -m benchmarks.drawn_tasks --out out/bench --methods nrm rm
 
-The paper's eight tasks are held out of training. So are 200 sequences of four to six steps, half of them with something
-to avoid at each step; those of training have three at most. Tests draw actions, on fresh layouts, and read no reward.
-Runs that are done are not repeated.
+The paper's eight tasks are held out of training, and copies of them with other items too (--equal-only: the eight
+alone). So are 200 sequences of four to six steps, half of them with something to avoid at each step; those of training
+have three at most. Tests draw actions, on fresh layouts, and read no reward. Runs that are done are not repeated.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ class Config:
     """Steps between tests."""
     episodes: int = 500
     """Episodes of each of the paper's tasks at the end; a longer task gets a tenth."""
+    equal_only: bool = False
+    """Hold out the paper's tasks alone: copies of them with other items may be trained on."""
 
 
 def chosen(config: Config, method: str, seed: int) -> RunConfig:
@@ -60,6 +62,7 @@ def chosen(config: Config, method: str, seed: int) -> RunConfig:
     given = {"size": config.size, "items": config.items, "pixels": config.pixels}
     world = {name: value for name, value in given.items() if value}
     settings: dict[str, dict[str, Any]] = {"world": world, "tasks": {"held_out": EIGHT}}
+    settings["tasks"]["up_to_renaming"] = not config.equal_only
     return choose_run(None, "image-episode", method, seed, tasks="mixture", steps=config.steps, settings=settings)
 
 
@@ -114,9 +117,11 @@ def rows(config: Config) -> list[tuple[object, ...]]:
     best = [possible(run.settings["world"], run.task_named(name).machine()) for name in EIGHT]
     at_all = (*(f"{value:.3f}" for value in best), f"{np.mean(best):.4f}", f"{min(best):.3f}")
     lines: list[tuple[object, ...]] = [("possible at all", "", "", "", *at_all, "", "")]
+    held_out = "equal" if config.equal_only else "renamed"
     for method in config.methods:
         names = {
-            f"{method}-{named_world(config)}-{seed}-{config.steps}": (config, method, seed) for seed in config.seeds
+            f"{method}-{named_world(config)}-{seed}-{config.steps}-{held_out}": (config, method, seed)
+            for seed in config.seeds
         }
         found = list(all_runs(config.out / "drawn_tasks", names, measured))
         last = [one["curve"][-1] for one in found]

@@ -1,26 +1,32 @@
-"""One agent for every task in LetterWorld: trained on random tasks, tested on formulas that it has never seen.
+"""One agent for every task in LetterWorld: trained on random tasks, tested on unseen formulas.
 
-    python -m benchmarks.letter_world --out out/bench --methods nrm rm --seeds 500 501 502 503 504
+    python -m benchmarks.letter_world --methods nrm rm --maps MAPS.json --tasks-file TASKS.txt
 
-The five formulas are those that DeepLTL's authors publish figures for (15 million frames, true symbols). Ours are
-tested with sampled actions, on fresh grids, and without reading any reward. Runs that are done are not repeated.
+The five formulas are those that DeepLTL's authors publish figures for (15 million frames, true symbols). MAPS and TASKS
+are test sets such as theirs: grids as of the setting `world.maps`, and a formula a line. No test formula is trained on,
+nor any task that a permutation of the letters makes equal to one (held out: renamed), or no equal one alone (equal).
+Actions are sampled, grids are fresh, and no reward is read. The results file has one row a run, and runs that it has
+are not repeated.
 """
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import torch
+import tyro
 
-from benchmarks.unseen import all_runs, curve, outcomes
+from benchmarks.results import RESULTS, Headline, complete
+from benchmarks.unseen import Tested, curve, outcomes
 from nrm.agents import Trainer
 from nrm.agents.evaluation import evaluate
 from nrm.agents.task_evaluation import EDGES, by_size
 from nrm.families import draw_pool
 from nrm.families.chains import Reach, ReachAvoid
 from nrm.families.compounds import Avoidance, Conjunctions
+from nrm.families.listed import Listed
 from nrm.machines import TaskPool
 from nrm.runs import RunConfig, choose_run
 
@@ -39,21 +45,95 @@ PUBLISHED = {
 """As published, with true symbols, after 15 million frames."""
 
 
-def run(method: str, seed: int, steps: int, every: int, episodes: int, world: str, random: int) -> dict[str, object]:
-    """One run: what it reaches on the five formulas as it goes, and at its end on longer ones."""
-    config = choose_run(None, world, method, seed, tasks="mixture", steps=steps)
-    test = TaskPool.of(FORMULAS, config.alphabet)
-    trainer, found = curve(config, test, every, episodes, 90_000 + 100 * seed, f"{method} {seed}")
+LONGER = {"reach 12": Reach(12, 12, 1), "reach and avoid 6": ReachAvoid(6, 6, 1, 1)}
+"""Families of tasks that are longer than those of training."""
+SCORES = ("formulas", "tasks", "formulas on maps", "tasks on maps", *LONGER)
+"""Success, the mean over formulas: the five, those of a file, both on the maps of a file, and longer ones."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """Train and test."""
+
+    methods: tuple[str, ...] = ("nrm", "rm", "rnn")
+    """What is compared."""
+    seeds: tuple[int, ...] = (600, 601, 602, 603, 604)
+    """Seeds of training; settings were chosen on others."""
+    held_out: tuple[str, ...] = ("renamed", "equal")
+    """What is not trained on: copies of test formulas with other letters (renamed), or equal tasks alone (equal)."""
+    steps: int = 1_000_000
+    """Frames of a run."""
+    every: int = 50_000
+    """Frames between tests."""
+    episodes: int = 500
+    """Episodes of each formula at the end."""
+    random: int = 10_000
+    """Episodes of a thousand random formulas; 0 for none."""
+    world: str = "letter"
+    """Or letter-image."""
+    maps: str | None = None
+    """A file of grids to test on as well."""
+    tasks_file: str | None = None
+    """A file of formulas to test as well; they are held out too."""
+    workers: int = 1
+    """Runs side by side."""
+    out: Path = RESULTS
+    """The folder of the results file."""
+    figure: Path | None = None
+    """Draw success against frames here."""
+
+    @property
+    def more(self) -> tuple[str, ...]:
+        """The formulas of the file."""
+        return tuple(str(one.formula) for one in Listed(self.tasks_file).formulas) if self.tasks_file else ()
+
+    def key(self, method: str, held_out: str, seed: int) -> str:
+        """What a row depends on."""
+        tests = f"{len(FORMULAS) + len(self.more)}-{self.episodes}-{self.random}{'-maps' if self.maps else ''}"
+        return f"{method}-{held_out}-{seed}-{self.steps}-{tests}"
+
+
+def run(options: Config, method: str, held_out: str, seed: int) -> dict[str, Any]:
+    """One row: what an agent reaches on the five formulas as it goes, and at its end on others, on maps and longer."""
+    tests = {"held_out": (*FORMULAS, *options.more), "up_to_renaming": held_out == "renamed"}
+    config = choose_run(
+        None, options.world, method, seed, tasks="mixture", steps=options.steps, settings={"tasks": tests}
+    )
+    five, first_seed = TaskPool.of(FORMULAS, config.alphabet), 90_000 + 100 * seed
+    trainer, found = curve(config, five, options.every, options.episodes, first_seed, f"{method} {seed}")
     assert trainer.tasks is not None
-    longer = {}
-    for name, family in {
-        "reach 12": Reach(shortest=12, longest=12, choices=1),
-        "reach and avoid 6": ReachAvoid(shortest=6, longest=6, choices=1, avoided=1),
-    }.items():
+    tested = {"formulas": found["curve"][-1]["formulas"], **published(options, config, trainer, five, first_seed)}
+    for name, family in LONGER.items():
         pool = draw_pool(family, config.alphabet, 20, 77_000 + seed, without=trainer.tasks.machines)
-        longer[name] = float(np.mean([one.success for one in outcomes(config, trainer, pool, 50, 91_000)]))
-    by_states = random_formulas(config, trainer, seed, random) if random else []
-    return found | {"method": method, "seed": seed, "world": world, "longer": longer, "random": by_states}
+        tested[name] = outcomes(config, trainer, pool, 50, 91_000)
+    return {
+        "method": method,
+        "held_out": held_out,
+        "seed": seed,
+        "frames": trainer.steps,
+        "cpu_seconds": found["curve"][-1]["cpu"],
+        **{name: np.mean([one.success for one in each]) for name, each in tested.items()},
+        "success": {name: [one.success for one in each] for name, each in tested.items()},
+        "steps": {name: [one.steps for one in each] for name, each in tested.items()},
+        "curve": [[point["steps"], np.mean([one.success for one in point["formulas"]])] for point in found["curve"]],
+        "symbols_right_after": found["symbols_right_after"],
+        "random": random_formulas(config, trainer, seed, options.random) if options.random else [],
+    }
+
+
+def published(
+    options: Config, config: RunConfig, trainer: Trainer, five: TaskPool, seed: int
+) -> dict[str, list[Tested]]:
+    """The formulas of the file, and all on the maps of the file."""
+    more = TaskPool.of(options.more, config.alphabet) if options.more else None
+    found = {} if more is None else {"tasks": outcomes(config, trainer, more, options.episodes, seed + 20)}
+    if options.maps:
+        there = replace(config.settings["world"], maps=options.maps)
+        moved = replace(config, settings={**config.settings, "world": there})
+        found["formulas on maps"] = outcomes(moved, trainer, five, options.episodes, seed + 50)
+        if more is not None:
+            found["tasks on maps"] = outcomes(moved, trainer, more, options.episodes, seed + 60)
+    return found
 
 
 def random_formulas(config: RunConfig, trainer: Trainer, seed: int, episodes: int) -> list[list[float]]:
@@ -72,14 +152,14 @@ def random_formulas(config: RunConfig, trainer: Trainer, seed: int, episodes: in
     return [[one.least, one.most, one.tasks, one.success_rate] for one in by_size(found)]
 
 
-def sizes_table(results: list[dict[str, object]]) -> str:
+def sizes_table(results: list[dict[str, Any]]) -> str:
     """Markdown: success on the random formulas by size of machine, the mean over seeds."""
     methods = list(dict.fromkeys(str(result["method"]) for result in results if result.get("random")))
     if not methods:
         return ""
     rates: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for result in results:
-        for _, most, tasks, rate in result.get("random", []):  # type: ignore[attr-defined]
+        for _, most, tasks, rate in result.get("random", []):
             edge = next((edge for edge in EDGES if most <= edge), None)
             named = f"more than {EDGES[-1]}" if edge is None else f"up to {edge}"
             rates.setdefault(named, {}).setdefault(str(result["method"]), []).append((tasks, rate))
@@ -91,37 +171,46 @@ def sizes_table(results: list[dict[str, object]]) -> str:
     return "\n".join(lines)
 
 
-def table(results: list[dict[str, object]]) -> str:
-    """Markdown: a row for each method, the mean over seeds."""
+def kinds(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each method and way to hold out."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(f"{row['method'].upper()}, {row['held_out']}", []).append(row)
+    return found
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Markdown: a row for each method and way to hold out, the mean over seeds."""
     lines = [
-        "| | labels | frames | CPU s | " + " | ".join(f"formula {n}" for n in range(1, 6)) + " | mean |",
-        "| --- | --- | ---: | ---: |" + " ---: |" * 6,
+        "| | labels | frames | CPU s | " + " | ".join(f"formula {n}" for n in range(1, 6)) + " | mean | worst seed |",
+        "| --- | --- | ---: | ---: |" + " ---: |" * 7,
     ]
     for name, figures in PUBLISHED.items():
         cells = " | ".join(f"{value:.3f}" for value in figures)
-        lines.append(f"| {name}, published | true | 15M | | {cells} | {np.mean(figures):.3f} |")
-    for method in dict.fromkeys(str(result["method"]) for result in results):
-        mine = [result for result in results if result["method"] == method]
-        last = [result["curve"][-1] for result in mine]  # type: ignore[index]
-        success = np.array([[value for value, _ in point["formulas"]] for point in last])
-        steps = np.nanmean([[value for _, value in point["formulas"]] for point in last], 0)
+        lines.append(f"| {name}, published | true | 15M | | {cells} | {np.mean(figures):.3f} | |")
+    for name, mine in kinds(rows).items():
+        success = np.array([row["success"]["formulas"] for row in mine])
+        steps = np.nanmean(np.array([row["steps"]["formulas"] for row in mine], dtype=float), 0)
         cells = " | ".join(f"{s:.3f} ({n:.1f})" for s, n in zip(success.mean(0), steps, strict=True))
-        cpu = np.mean([point["cpu"] for point in last])
-        told = {"nrm": "none", "rm": "true", "rnn": "none"}.get(method, "")
-        frames = int(np.mean([point["steps"] for point in last]))
-        head = f"| {method.upper()}, {len(mine)} seeds | {told} | {frames:,} | {cpu:.0f}"
-        lines.append(f"{head} | {cells} | {success.mean():.4f} |")
-        longer: dict[str, list[float]] = {}
-        for result in mine:
-            for key, value in result["longer"].items():  # type: ignore[attr-defined]
-                longer.setdefault(key, []).append(value)
-        extra = "; ".join(f"{key}: {np.mean(values):.3f}" for key, values in longer.items())
-        named = [result["symbols_right_after"] for result in mine]
-        lines.append(f"<!-- {method}: {extra}; all symbols right after {named} frames -->")
+        frames, cpu = (np.mean([row[key] for row in mine]) for key in ("frames", "cpu_seconds"))
+        labels = "true" if mine[0]["method"] == "rm" else "none"
+        head = f"| {name}, {len(mine)} seeds | {labels} | {frames:,.0f} | {cpu:.0f}"
+        lines.append(f"{head} | {cells} | {success.mean():.4f} | {success.mean(1).min():.4f} |")
     return "\n".join(lines)
 
 
-def draw(results: list[dict[str, object]], path: Path) -> None:
+def others_table(rows: list[dict[str, Any]]) -> str:
+    """Markdown: what else was tested, the mean over formulas and seeds, and the worst seed."""
+    names = [name for name in SCORES[1:] if any(name in row for row in rows)]
+    lines = ["| | " + " | ".join(names) + " |", "| --- |" + " ---: |" * len(names)]
+    for kind, mine in kinds(rows).items():
+        values = [[row[name] for row in mine if name in row] for name in names]
+        cells = (f"{np.mean(each):.4f} ({min(each):.4f})" if each else "" for each in values)
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def draw(results: list[dict[str, Any]], path: Path) -> None:
     """Success on the unseen formulas against frames: the mean over formulas, a line for each seed and their mean."""
     from matplotlib import pyplot as plt
 
@@ -129,16 +218,11 @@ def draw(results: list[dict[str, object]], path: Path) -> None:
     colours = {"nrm": "#d55e00", "rm": "#0072b2", "rnn": "#009e73"}
     names = {"nrm": "NRM: no labels", "rm": "RM: true symbols", "rnn": "RNN: no machine"}
     for method in dict.fromkeys(str(result["method"]) for result in results):
-        curves = [result["curve"] for result in results if result["method"] == method]
-        lines: list[tuple[list[float], list[float]]] = [([], []) for _ in curves]
-        for (frames, success), points in zip(lines, curves, strict=True):
-            for point in points:  # type: ignore[attr-defined]
-                frames.append(point["steps"] / 1000)
-                success.append(float(np.mean([value for value, _ in point["formulas"]])))
-            axis.plot(frames, success, color=colours[method], linewidth=0.7, alpha=0.4)
-        shortest = min(len(frames) for frames, _ in lines)
-        mean = np.mean([success[:shortest] for _, success in lines], 0)
-        axis.plot(lines[0][0][:shortest], mean, color=colours[method], linewidth=2, label=names[method])
+        curves = [np.array(result["curve"]) for result in results if result["method"] == method]
+        for points in curves:
+            axis.plot(points[:, 0] / 1000, points[:, 1], color=colours[method], linewidth=0.7, alpha=0.4)
+        mean = np.mean([points[: min(map(len, curves))] for points in curves], 0)
+        axis.plot(mean[:, 0] / 1000, mean[:, 1], color=colours[method], linewidth=2, label=names[method])
     for (name, figures), dash in zip(PUBLISHED.items(), ("--", "-.", ":"), strict=True):
         label = f"{name}, published, 15 million frames"
         axis.axhline(float(np.mean(figures)), color="grey", linestyle=dash, linewidth=1, label=label)
@@ -148,38 +232,23 @@ def draw(results: list[dict[str, object]], path: Path) -> None:
     plt.close(figure)
 
 
-def main() -> None:
-    """Run what is not done yet, then print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--out", type=Path, default=Path("out/bench"))
-    parser.add_argument("--methods", nargs="+", default=["nrm", "rm", "rnn"])
-    parser.add_argument("--seeds", nargs="+", type=int, default=[500, 501, 502, 503, 504])
-    parser.add_argument("--steps", type=int, default=1_000_000)
-    parser.add_argument("--every", type=int, default=50_000)
-    parser.add_argument("--episodes", type=int, default=500)
-    parser.add_argument("--random", type=int, default=10_000, help="episodes of a thousand random formulas; 0 for none")
-    parser.add_argument("--world", default="letter")
-    parser.add_argument("--figure", type=Path, help="draw success against frames here")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    names = {
-        f"{method}-{seed}-{options.steps}": (
-            method,
-            seed,
-            options.steps,
-            options.every,
-            options.episodes,
-            options.world,
-            options.random,
-        )
-        for method in options.methods
+def main(options: Config) -> None:
+    """Run what is not done yet, then print the tables."""
+    jobs = {
+        options.key(method, held_out, seed): (options, method, held_out, seed)
         for seed in options.seeds
+        for held_out in options.held_out
+        for method in options.methods
     }
-    results = list(all_runs(options.out / f"{options.world}_world", names, run))
-    print(table(results), sizes_table(results), sep="\n\n")
+    name = f"{options.world}-world"
+    command = "python -m benchmarks.letter_world --maps FILE --tasks-file FILE"
+    data = complete(Headline(name, command, SCORES, ("method", "held_out")), jobs, run, options.workers, options.out)
+    rows = [row for row in data["rows"] if row["key"] in jobs]
+    first = [row for row in rows if row["held_out"] == options.held_out[0]]
+    print(table(rows), others_table(rows), sizes_table(first), sep="\n\n")
     if options.figure is not None:
-        draw(results, options.figure)
+        draw(first, options.figure)
 
 
 if __name__ == "__main__":
-    main()
+    main(tyro.cli(Config))

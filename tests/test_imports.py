@@ -19,7 +19,7 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "machines": ("logic",),
     "groundability": ("machines",),
     "explanations": ("groundability",),
-    "families": ("machines",),
+    "families": ("groundability",),
     "inference": ("machines",),
     "neural": ("inference",),
     "tracking": ("neural", "groundability"),

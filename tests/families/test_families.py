@@ -12,9 +12,10 @@ from nrm.families import FAMILIES, draw_pool, family_of
 from nrm.families.chains import Exceptions, Reach, ReachAvoid, chain
 from nrm.families.compounds import Alternatives
 from nrm.families.mixture import Mixture
+from nrm.groundability import Copies
 from nrm.logic import parse
 from nrm.logic.ltlf.formula import atom
-from nrm.machines import Alphabet, compile_formula
+from nrm.machines import Alphabet, Task, TaskPool, compile_formula
 
 LETTERS = Alphabet.exclusive([*"abcdefgh", "empty"])
 EVENTS = [atom(name) for name in "abcdefgh"]
@@ -77,6 +78,36 @@ def test_tasks_that_a_test_keeps_for_itself_are_not_drawn() -> None:
     left = draw_pool(Reach(longest=1, choices=1), LETTERS, 1000, 0, events=EVENTS, without=kept.machines)
     assert len(left) == 3
     assert not set(left.machines) & set(kept.machines)
+
+
+@pytest.mark.parametrize(
+    ("seed", "unseen"),
+    [
+        (17, "F (a & (!b U c)) & F d"),
+        (17, "(F d) & (!f U (d & F b))"),
+        (19, "((a | b | c | d) -> F (e & (F (f & F g)))) U (h & F i)"),
+    ],
+)
+def test_copies_of_held_out_tasks_are_sampled_unless_they_are_held_out_too(seed: int, unseen: str) -> None:
+    """Three of DeepLTL's five formulas for LetterWorld have copies with other letters among the usual tasks."""
+    alphabet = Alphabet.exclusive([*"abcdefghijkl", "empty"])
+    kept = compile_formula(unseen, alphabet)
+    copies = Copies([kept], ["empty"])
+    for up_to_renaming in (False, True):
+        pool = draw_pool("mixture", alphabet, 100, seed, most_states=30, without=[kept], up_to_renaming=up_to_renaming)
+        assert len(pool) == 100
+        assert any(machine in copies for machine in pool.machines) == (not up_to_renaming)
+
+
+def test_copies_are_held_out_where_few_sets_of_propositions_occur(tmp_path: Path) -> None:
+    """Red and blue overlap, and green is by itself: `F red` and `F green` differ in machine, but in names alone."""
+    alphabet = Alphabet.of_sets(["red", "green", "blue"], [(), ("red",), ("green",), ("blue",), ("red", "blue")])
+    tasks = ["F red", "F green", "F (red & blue)", "F (red & F blue)", "F (blue & F green)"]
+    (tmp_path / "tasks.txt").write_text("\n".join(tasks))
+    listed = f"file:{tmp_path / 'tasks.txt'}"
+    for kept, left in (("F blue", tasks[2:]), (Task(parse("F (green & F red)"), alphabet), tasks[:3])):
+        pool = draw_pool(listed, alphabet, 9, 0, without=[kept], up_to_renaming=True)
+        assert pool.machines == TaskPool.of(left, alphabet).machines
 
 
 def test_events_may_be_several_things_at_once() -> None:

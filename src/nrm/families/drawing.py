@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,11 +13,13 @@ from nrm.automata import Limits
 from nrm.errors import ConfigError, LimitError, NrmError, NrmWarning, unknown
 from nrm.families.listed import Listed
 from nrm.families.registry import Family, family_of
+from nrm.groundability import Copies
 from nrm.logic import Formula, named_formula
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskPool
 from nrm.machines.possible import not_asked
 from nrm.machines.rewards import RewardScheme
+from nrm.machines.task import MachineLike, as_machine
 
 IDLE = "empty"
 """The symbol that, in exclusive alphabets, says that nothing holds: nobody is sent there."""
@@ -43,6 +45,8 @@ class PoolConfig:
     """The seed that they are drawn from; that of the run when absent."""
     held_out: tuple[str, ...] = ()
     """Formulas, or numbers of the paper's tasks, that are kept for a test: no task that is equal to one is drawn."""
+    up_to_renaming: bool = False
+    """Whether copies of them are kept for the test too: tasks that a permutation of the symbols makes equal to one."""
     curriculum: Curriculum = "none"
     """How they come in: none (all at once), or success (from short to long, as the longest so far are carried out)."""
     passed: float = 0.8
@@ -98,14 +102,15 @@ def draw_pool(
     events: Sequence[Formula] | None = None,
     reward: RewardScheme = "distance",
     most_states: int = MOST_STATES,
-    without: Sequence[MooreMachine] = (),
+    without: Sequence[MachineLike] = (),
+    up_to_renaming: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> TaskPool:
     """So many different tasks of a family over an alphabet; a small family gives all it has.
 
     `events`: what tasks speak of, formulas that can hold at a step; `events_of(alphabet)` when absent. Tasks that
-    ask for nothing or for the impossible are drawn anew, and so are those `without`: machines that a test keeps for
-    itself.
+    ask for nothing or for the impossible are drawn anew, and so are those `without`: tasks that a test keeps for
+    itself. `up_to_renaming`: also those that a permutation of the events' symbols makes equal to one.
     """
     chosen = family_of(family) if isinstance(family, str) else family
     if count < 1:
@@ -115,10 +120,10 @@ def draw_pool(
         raise ConfigError(
             f"the family '{chosen.name}' speaks of {chosen.events} different events at least; there are {len(known)}"
         )
+    held_out = _HeldOut(without, alphabet, known, up_to_renaming)
     if isinstance(chosen, Listed):
-        return _all_listed(chosen, alphabet, reward, without)
+        return _all_listed(chosen, alphabet, reward, held_out)
     generator = np.random.default_rng(seed)
-    kept_back = set(without)
     found: dict[MooreMachine, str] = {}
     idle = 0
     while len(found) < count and idle < TRIES + len(found) // 2:
@@ -128,7 +133,7 @@ def draw_pool(
         if machine is None:
             continue
         usual = machine.states <= most_states and machine.distance_to_acceptance[machine.initial] > 0
-        if not usual or machine in found or machine in kept_back:
+        if not usual or machine in found or held_out.holds(task, machine):
             continue
         found[machine] = task.formula.brief()
         idle = 0
@@ -152,7 +157,35 @@ def _compiled(task: Task, most_states: int) -> MooreMachine | None:
             return None
 
 
-def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, without: Sequence[MooreMachine]) -> TaskPool:
+class _HeldOut:
+    """The tasks that a test keeps for itself."""
+
+    def __init__(
+        self, tasks: Sequence[MachineLike], alphabet: Alphabet, events: Sequence[Formula], up_to_renaming: bool
+    ) -> None:
+        self._equal = {as_machine(task, alphabet) for task in tasks}
+        self._copies: Copies | None = None
+        if up_to_renaming and tasks:
+            spoken = {name for event in events for name in event.atoms()}
+            fixed = [name for name in alphabet.symbols if name not in spoken]
+            self._copies = Copies((_over_all_sets(task, as_machine(task, alphabet)) for task in tasks), fixed)
+
+    def holds(self, task: Task, machine: MooreMachine) -> bool:
+        """Whether a task, with its machine, is kept for the test."""
+        if machine in self._equal:
+            return True
+        return self._copies is not None and _over_all_sets(task, machine) in self._copies
+
+
+def _over_all_sets(task: MachineLike, machine: MooreMachine) -> MooreMachine:
+    """The machine of a task; where few sets of propositions occur, over all sets: names may be permuted there."""
+    if machine.alphabet.occurring is None or isinstance(task, MooreMachine):
+        return machine
+    every = Alphabet.propositional(machine.alphabet.symbols)
+    return as_machine(replace(task, alphabet=every) if isinstance(task, Task) else task, every)
+
+
+def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, held_out: _HeldOut) -> TaskPool:
     """All tasks of a file but those that are kept for a test: nothing is drawn, and nothing is left out silently."""
     tasks = []
     for formula, logic in family.formulas:
@@ -163,7 +196,7 @@ def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, withou
             raise type(error)(f"{family.path}: the task {named_formula(formula.brief(), logic)}: {error}") from None
         if why := not_asked(machine):
             raise ConfigError(f"{family.path}: the task {task.title} {why}; take it out")
-        if task.machine() not in without:
+        if not held_out.holds(task, machine):
             tasks.append(task)
     if not tasks:
         raise ConfigError(f"{family.path}: all of its tasks are held out, so there is none to learn from")

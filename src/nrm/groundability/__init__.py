@@ -2,12 +2,14 @@
 
 from nrm.groundability.analysis import Shortcuts, shortcuts
 from nrm.groundability.diagnosis import Diagnosis, diagnose
+from nrm.groundability.isomorphism import Copies
 from nrm.groundability.pools import PoolShortcuts, pool_shortcuts
 from nrm.groundability.references import algorithm_1, brute_force, brute_force_formulas
 from nrm.groundability.repair import PotentialRepair, breaking_potential, tasks_to_add
 from nrm.groundability.verdicts import SymbolVerdict
 
 __all__ = [
+    "Copies",
     "Diagnosis",
     "PoolShortcuts",
     "PotentialRepair",

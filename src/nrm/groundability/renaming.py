@@ -15,7 +15,7 @@ from itertools import product
 
 import numpy as np
 
-from nrm.aliases import Symbol, SymbolMap
+from nrm.aliases import IntArray, Symbol, SymbolMap
 from nrm.automata.letter_diagram import LetterDiagram
 from nrm.errors import UnknownSymbolError, unknown
 from nrm.groundability.diagram_renaming import DiagramRenamingSearch
@@ -89,15 +89,14 @@ class Renamings:
 def renamings(machine: MooreMachine, symmetries: SymmetryGroup, search: SymmetrySearch) -> Renamings:
     """The renamings of propositions that change no reward, for a minimal machine over a propositional alphabet."""
     names = machine.alphabet.symbols
-    finder: _RenamingSearch | DiagramRenamingSearch
+    finder: RenamingSearch | DiagramRenamingSearch
     if isinstance(machine.letters, LetterDiagram):
         finder = DiagramRenamingSearch(machine.letters, symmetries, search)
         essential = tuple(names[proposition] for proposition in finder.essential)
     else:
-        flips = np.arange(machine.alphabet.size)
-        numbers = machine.letters
-        places = [bit for bit in range(len(names)) if (numbers != numbers[flips ^ 1 << bit]).any()]
-        finder = _RenamingSearch(numbers.tolist(), [1 << bit for bit in places], symmetries, search)
+        places, numbers = essential_letters(machine.letters)
+        orbits = [orbit[0] for orbit in symmetries.orbit_of]
+        finder = RenamingSearch(numbers, numbers, search.with_class_colours(orbits))
         essential = tuple(names[bit] for bit in places)
     count = len(essential)
     base = [(place, [other for other in range(count) if other != place]) for place in range(count)]
@@ -105,19 +104,33 @@ def renamings(machine: MooreMachine, symmetries: SymmetryGroup, search: Symmetry
     return Renamings(names, essential, everything, group_of(count, base, partial(finder.complete, within=True)))
 
 
+def essential_letters(numbers: IntArray) -> tuple[tuple[int, ...], list[int]]:
+    """The propositions whose truth ever matters, and the classes of the sets of these alone, from those of all sets."""
+    letters = np.arange(len(numbers))
+    places = [bit for bit in range(len(numbers).bit_length() - 1) if (numbers != numbers[letters ^ 1 << bit]).any()]
+    few = np.arange(1 << len(places))
+    spread = sum(((few >> place & 1) << bit for place, bit in enumerate(places)), np.zeros_like(few))
+    return tuple(places), numbers[spread].tolist()
+
+
 @dataclass(frozen=True)
-class _RenamingSearch:
+class RenamingSearch:
     """Permutations of the essential propositions, followed from the empty letter to ever larger ones."""
 
     numbers: list[int]
-    bits: list[int]
-    symmetries: SymmetryGroup
+    """The class of each set of the essential propositions."""
+    targets: list[int]
+    """The same of the machine onto which this one is mapped."""
     search: SymmetrySearch
+    """Its colours say which classes may be mapped to which."""
 
     def complete(self, pairs: list[tuple[int, int]], within: bool = False) -> Permutation | None:
         """A permutation that maps places as `pairs` say, if there is one; `within`: no letter may leave its class."""
+        count = len(self.numbers).bit_length() - 1
         choices = dict(pairs)
-        order = [*choices, *(place for place in range(len(self.bits)) if place not in choices)]
+        if len(self.targets) != len(self.numbers) or -1 in choices or -1 in choices.values():
+            return None
+        order = [*choices, *(place for place in range(count) if place not in choices)]
 
         def extend(letters: list[tuple[int, int]], images: dict[int, int], moved: dict[int, int]) -> Permutation | None:
             if len(moved) == len(order):
@@ -125,10 +138,10 @@ class _RenamingSearch:
                 fits = self.search.contains(permutation)
                 return tuple(moved[place] for place in range(len(order))) if fits else None
             place = order[len(moved)]
-            free = [choices[place]] if place in choices else range(len(self.bits))
+            free = [choices[place]] if place in choices else range(count)
             for target in free:
                 if target not in moved.values():
-                    added = [(x | self.bits[place], y | self.bits[target]) for x, y in letters]
+                    added = [(x | 1 << place, y | 1 << target) for x, y in letters]
                     following = self._matched(added, images, within)
                     if following is not None:
                         found = extend(letters + added, following, {**moved, place: target})
@@ -136,16 +149,18 @@ class _RenamingSearch:
                             return found
             return None
 
-        return extend([(0, 0)], {self.numbers[0]: self.numbers[0]}, {})
+        first = self._matched([(0, 0)], {}, within)
+        return None if first is None else extend([(0, 0)], first, {})
 
     def _matched(self, letters: list[tuple[int, int]], images: dict[int, int], within: bool) -> dict[int, int] | None:
         """The images of classes with those that `letters` add; None when they contradict each other."""
         self.search.spend(len(letters))
+        colours, others = self.search.class_colours, self.search.target.class_colours
         added = dict(images)
         for letter, value in letters:
-            number, image = self.numbers[letter], self.numbers[value]
+            number, image = self.numbers[letter], self.targets[value]
             if added.setdefault(number, image) != image or (within and number != image):
                 return None
-            if image not in self.symmetries.orbit_of[number]:
+            if colours[number] != others[image]:
                 return None
         return added

@@ -117,7 +117,8 @@ class RunConfig:
             self._tasks_seed,
             events=events,
             most_states=drawn.most_states,
-            without=[self.task_named(text).machine() for text in drawn.held_out],
+            without=[self.task_named(text) for text in drawn.held_out],
+            up_to_renaming=drawn.up_to_renaming,
         )
 
     @property
@@ -136,6 +137,7 @@ class RunConfig:
             "count": drawn.count,
             "most_states": drawn.most_states,
             "held_out": list(drawn.held_out),
+            **({"up_to_renaming": True} if drawn.up_to_renaming else {}),  # runs from before it came have no such key
             "seed": self._tasks_seed,
             "alphabet": [alphabet.kind, *alphabet.symbols, *(alphabet.occurring or ())],
             "events": [event.brief() for event in events],

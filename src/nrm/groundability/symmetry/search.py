@@ -2,7 +2,8 @@
 
 A symmetry h of a minimal machine fixes q0, keeps outputs, and permutes the columns: h∘delta_j = delta_{h(j)}∘h. Once
 the image of a class is chosen, q0 and the classes chosen so far force h on every state that they reach, so a choice is
-followed through the machine and mostly refuted, or completed, without another one.
+followed through the machine and mostly refuted, or completed, without another one. An isomorphism to another machine
+is found in the same way: `target` is then the other one.
 """
 
 from __future__ import annotations
@@ -47,13 +48,23 @@ class SymmetrySearch:
     Holds a budget of work, which every call spends; the machine itself is never changed.
     """
 
-    def __init__(self, machine: MooreMachine, work: int = DEFAULT_WORK, fixed: Sequence[int] | None = None) -> None:
-        """`fixed`: states that every symmetry leaves in place, from which all are reached; the initial one if none."""
+    def __init__(
+        self,
+        machine: MooreMachine,
+        work: int = DEFAULT_WORK,
+        fixed: Sequence[int] | None = None,
+        target: SymmetrySearch | None = None,
+    ) -> None:
+        """`fixed`: states that every symmetry leaves in place, from which all are reached; the initial one if none.
+
+        `target`: the machine onto which this one is mapped, with as many states and classes, and equal outputs; itself
+        if none.
+        """
         self.rows: list[list[int]] = machine.columns.tolist()
         self.states, self.classes = machine.columns.shape
         self.fixed = (machine.initial,) if fixed is None else tuple(fixed)
-        codes: dict[float, int] = {}
-        self.state_colours = [codes.setdefault(level, len(codes)) for level in machine.outputs.tolist()]
+        self.target = target or self
+        self.state_colours: list[int] = machine.level_of_state.tolist()
         self.class_colours = [0] * self.classes
         self.columns = machine.columns
         self._budget = Budget(work, work)
@@ -63,6 +74,7 @@ class SymmetrySearch:
         """The same search, in which a class goes only to one of equal colour; it shares the budget."""
         other = copy(self)
         other.class_colours = list(class_colours)
+        other.target = other if self.target is self else self.target
         return other
 
     def complete(self, choices: Iterable[tuple[int, int]]) -> Permutation | None:
@@ -164,9 +176,10 @@ class SymmetrySearch:
     def _refute(self) -> None:
         self._refuted += 1
         if self._refuted == PATIENCE:
-            self.state_colours, self.class_colours = refined_colours(
-                self.columns, self.state_colours, self.class_colours, self.by_arrays
-            )
+            for side in {self, self.target}:
+                side.state_colours, side.class_colours = refined_colours(
+                    side.columns, side.state_colours, side.class_colours, self.by_arrays
+                )
 
 
 class _Matching:
@@ -176,8 +189,8 @@ class _Matching:
         self.search = search
         self.forward = [-1] * search.states
         self.backward = [-1] * search.states
-        for state in search.fixed:
-            self.forward[state] = self.backward[state] = state
+        for state, image in zip(search.fixed, search.target.fixed, strict=True):
+            self.forward[state], self.backward[image] = image, state
         self.matched = list(search.fixed)
         self.images = [-1] * search.classes
         self.assigned: list[tuple[int, int]] = []
@@ -199,10 +212,10 @@ class _Matching:
 
     def assign(self, choices: list[tuple[int, int]]) -> bool:
         """Map classes as chosen, and every state that this reaches; False (half done) when it contradicts itself."""
-        colours = self.search.class_colours
+        colours, others = self.search.class_colours, self.search.target.class_colours
         for number, image in choices:
             if self.images[number] != image:
-                if self.images[number] >= 0 or self.taken[image] or colours[number] != colours[image]:
+                if self.images[number] >= 0 or self.taken[image] or colours[number] != others[image]:
                     return False
                 self.images[number] = image
                 self.taken[image] = True
@@ -222,14 +235,15 @@ class _Matching:
         if self.search.by_arrays(len(states) * len(classes)):
             return self._follow_by_arrays(states, classes)
         rows, colours = self.search.rows, self.search.state_colours
+        twins, others = self.search.target.rows, self.search.target.state_colours
         forward, backward, matched = self.forward, self.backward, self.matched
         for state in states:
-            row, twin = rows[state], rows[forward[state]]
+            row, twin = rows[state], twins[forward[state]]
             for number, image in classes:
                 target, wanted = row[number], twin[image]
                 present = forward[target]
                 if present < 0:
-                    if backward[wanted] >= 0 or colours[target] != colours[wanted]:
+                    if backward[wanted] >= 0 or colours[target] != others[wanted]:
                         return False
                     forward[target] = wanted
                     backward[wanted] = target
@@ -240,9 +254,9 @@ class _Matching:
 
     def _follow_by_arrays(self, states: list[int], classes: list[tuple[int, int]]) -> bool:
         search = self.search
-        columns, forward, (numbers, images) = search.columns, np.array(self.forward), np.array(classes).T
-        targets = columns[np.ix_(states, numbers)].ravel()
-        wanted = columns[np.ix_(forward[states], images)].ravel()
+        forward, (numbers, images) = np.array(self.forward), np.array(classes).T
+        targets = search.columns[np.ix_(states, numbers)].ravel()
+        wanted = search.target.columns[np.ix_(forward[states], images)].ravel()
         present = forward[targets]
         if (present != wanted)[present >= 0].any():
             return False
@@ -251,7 +265,7 @@ class _Matching:
             return False
         for target in np.unique(targets[present < 0]).tolist():
             image = int(forward[target])
-            if self.backward[image] >= 0 or search.state_colours[target] != search.state_colours[image]:
+            if self.backward[image] >= 0 or search.state_colours[target] != search.target.state_colours[image]:
                 return False
             self.forward[target] = image
             self.backward[image] = target
@@ -273,33 +287,30 @@ class _Matching:
 
     def _signs(self, free: list[int], open_images: list[int]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
         """What unassigned classes, and what their possible images, do to the matched states."""
-        rows, states, classes = self.search.rows, self.search.state_colours, self.search.class_colours
-        left = [[classes[number]] for number in free]
-        right = [[classes[number]] for number in open_images]
+        search, target_search = self.search, self.search.target
+        left = [[search.class_colours[number]] for number in free]
+        right = [[target_search.class_colours[number]] for number in open_images]
         for state in self.matched:
-            row, twin = rows[state], rows[self.forward[state]]
+            row, twin = search.rows[state], target_search.rows[self.forward[state]]
             for number, sign in zip(free, left, strict=True):
                 target = row[number]
                 image = self.forward[target]
-                sign.append(image if image >= 0 else -1 - states[target])
+                sign.append(image if image >= 0 else -1 - search.state_colours[target])
             for number, sign in zip(open_images, right, strict=True):
                 target = twin[number]
-                sign.append(target if self.backward[target] >= 0 else -1 - states[target])
+                sign.append(target if self.backward[target] >= 0 else -1 - target_search.state_colours[target])
         return list(map(tuple, left)), list(map(tuple, right))
 
     def _signs_by_arrays(self, free: list[int], open_images: list[int]) -> tuple[list[bytes], list[bytes]]:
-        search = self.search
+        search, everything = self.search, np.arange(self.search.states)
         forward, backward = np.array(self.forward), np.array(self.backward)
-        unmatched, everything = -1 - np.array(search.state_colours), np.arange(search.states)
-        from_here = np.where(forward >= 0, forward, unmatched)
-        from_there = np.where(backward >= 0, everything, unmatched)
-        colours = np.array(search.class_colours)
         signs = []
-        for states, classes, seen in (
-            (np.array(self.matched), free, from_here),
-            (forward[self.matched], open_images, from_there),
+        for side, states, classes, image in (
+            (search, np.array(self.matched), free, forward),
+            (search.target, forward[self.matched], open_images, np.where(backward >= 0, everything, -1)),
         ):
-            table = seen[search.columns[np.ix_(states, np.array(classes))]]
-            rows = np.ascontiguousarray(np.vstack([colours[classes], table]).T)
+            seen = np.where(image >= 0, image, -1 - np.array(side.state_colours))
+            table = seen[side.columns[np.ix_(states, np.array(classes))]]
+            rows = np.ascontiguousarray(np.vstack([np.array(side.class_colours)[classes], table]).T)
             signs.append([row.tobytes() for row in rows])
         return signs[0], signs[1]
