@@ -12,7 +12,8 @@ from nrm.neural.grounders import MlpGrounder, TrueLabels
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
 from nrm.tracking import Belief, BeliefMemory, MachineMemory, Seen, reset
-from nrm.tracking.belief_step import BeliefStep, TensorBeliefStep, belief_step
+from nrm.tracking import belief_step as belief_step_module
+from nrm.tracking.belief_step import BeliefStep, ListedBeliefStep, TensorBeliefStep, belief_step
 
 MACHINE = nrm.compile("F a & F b", "a b c")
 
@@ -81,6 +82,23 @@ def test_frames_change_nothing_but_the_work() -> None:
     first = by_frames.read(by_frames.start(3), seen(rows, paid))
     second = by_observations.read(by_observations.start(3), seen(rows[:, None], paid))
     assert torch.allclose(first, second)
+
+
+@pytest.mark.parametrize("belief", ["conditioned", "open"])
+def test_listed_observations_need_no_matrices_where_these_would_be_large(
+    belief: Belief, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = NeuralRewardMachine(Fixed(3), _line(nrm.compile("F a", "a b c"), 20)).eval()
+    frames, rows = torch.arange(3)[:, None], torch.tensor([0, 1, 2])
+    listed = BeliefMemory(model, frames, belief)
+    assert isinstance(listed._listed, ListedBeliefStep)
+    monkeypatch.setattr(belief_step_module, "MOST_LISTED", 1)
+    plain = BeliefMemory(model, frames, belief)
+    one = other = listed.start(3)
+    for _ in range(5):
+        one, other = (memory.read(carry, seen(rows)) for memory, carry in ((listed, one), (plain, other)))
+        torch.testing.assert_close(one, other)
+    assert not isinstance(plain._listed, ListedBeliefStep)
 
 
 def test_an_ended_episode_is_forgotten_and_others_are_not() -> None:

@@ -9,6 +9,7 @@ import torch
 from nrm.machines import LevelCodec
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.moore import ProbabilisticMoore
+from nrm.neural.sparse_recursion import moved
 
 
 class Contradiction(NamedTuple):
@@ -28,18 +29,19 @@ def contradiction(machine: ProbabilisticMoore, batch: EpisodeBatch) -> Contradic
     """
     if machine.learned:
         return None
-    moves, shows = machine.possible_moves(batch), machine.possible_levels(batch)
-    possible = (machine.starts(batch) > 0).float().unsqueeze(1)
+    targets, shows = machine.targets(batch), machine.possible_levels(batch)
+    possible = (machine.starts(batch) > 0).float()
+    any_letter = torch.ones(len(possible), targets.shape[2], device=possible.device)
     for step in range(batch.seen.shape[1]):
-        ahead = (torch.matmul(possible, moves) > 0).float()
-        shown = shows.gather(2, batch.levels[:, step, None, None].expand(-1, shows.shape[1], 1)).transpose(1, 2)
-        after = ahead * shown
+        ahead = (moved(possible, any_letter, targets) > 0).float()
+        shown = shows.gather(2, batch.levels[:, step, None, None].expand(-1, shows.shape[1], 1))
+        after = ahead * shown.squeeze(2)
         real = batch.lengths > step
-        wrong = real & ~(after > 0).any(2)[:, 0]
+        wrong = real & ~(after > 0).any(1)
         if bool(wrong.any()):
             episode = int(wrong.nonzero()[0])
             seen = float(machine.levels[batch.levels[episode, step]])
-            reachable = machine.levels[((ahead[episode] @ shows[episode])[0] > 0)]
+            reachable = machine.levels[(ahead[episode] @ shows[episode] > 0)]
             return Contradiction(
                 episode,
                 step,
@@ -47,5 +49,5 @@ def contradiction(machine: ProbabilisticMoore, batch: EpisodeBatch) -> Contradic
                 f"{machine.name_of(batch, episode)} can output {LevelCodec(reachable)} there. The task contradicts the "
                 "episodes; is it the task that they were recorded with?",
             )
-        possible = after.where(real[:, None, None], possible)
+        possible = after.where(real[:, None], possible)
     return None

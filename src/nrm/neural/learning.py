@@ -212,8 +212,9 @@ def _draw(problems: Sequence[LearningProblem], parts: tuple[Learnable, ...], see
     if "grounding" in parts:
         redraw(problems[0].model.grounder)
         scatter(problems[0].model, problems[0].train, settings, generator)
-    for problem in problems:
-        problem.model.machine.reset([part for part in parts if part != "grounding"], generator)
+    machine = [part for part in parts if part != "grounding"]
+    for problem in problems if machine else ():
+        problem.model.machine.reset(machine, generator)
 
 
 def _labelled(net: NeuralRewardMachine, observations: Tensor, letters: Tensor, weight: float) -> Labelled:

@@ -8,18 +8,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from nrm.errors import ContradictionError, EpisodeError, LimitError
+from nrm.errors import ContradictionError, EpisodeError
 from nrm.machines import LevelCodec
-from nrm.neural import recursion
 from nrm.neural.batches import EpisodeBatch, gathered, pack
 from nrm.neural.probabilities import Values, as_tensor
-from nrm.neural.recursion import ChainMethod
+from nrm.neural.recursion import ChainMethod, DenseChain
+from nrm.neural.sparse_recursion import SparseChain
 from nrm.neural.symbol_reader import Emission, SymbolReader
 
 __all__ = ["Beliefs", "Crisp", "Emission", "Filtered", "NeuralRewardMachine", "Step"]
-
-MOST_CELLS = 500_000_000
-"""Most numbers in the matrices of one batch: 2 GB in single precision, and as much again for gradients."""
 
 
 class Beliefs(NamedTuple):
@@ -100,7 +97,7 @@ class NeuralRewardMachine(SymbolReader):
         batch = pack(self._tensor(observations), lengths, levels)
         self._check_levels(batch.levels, "episode, step")
         symbols = self.ground_batch(batch)
-        states, steps = recursion.filtered(self.matrices(batch, symbols, observed=True), self._start(batch), method)
+        states, steps = self._chain(batch, symbols, True, method).filtered(self._start(batch))
         return Filtered(states.transpose(0, 1) * batch.mask.unsqueeze(-1), steps.t() * batch.mask)
 
     def log_likelihood(
@@ -133,8 +130,7 @@ class NeuralRewardMachine(SymbolReader):
         self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod = "auto"
     ) -> tuple[Tensor, Tensor]:
         """(batch,) log-likelihoods and (time, batch) likelihoods of steps, from what `ground_batch` gives."""
-        matrices = self.matrices(batch, symbols, observed=True)
-        return recursion.log_likelihood(matrices, self._start(batch), method)
+        return self._chain(batch, symbols, True, method).log_likelihood(self._start(batch))
 
     def batch_rewards(self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod = "auto") -> Tensor:
         """(batch, time, levels) open-loop reward probabilities, from what `ground_batch` gives."""
@@ -185,8 +181,7 @@ class NeuralRewardMachine(SymbolReader):
         before = start if belief is None else as_tensor(belief, "beliefs", like=start)
         if before.shape != start.shape:
             raise EpisodeError(f"beliefs have shape {tuple(before.shape)}; {tuple(start.shape)} is needed")
-        matrices = self.machine.step_matrices(self.letter_probs(symbols))
-        after = torch.bmm(before.unsqueeze(1), matrices).squeeze(1)
+        after = self.machine.step(before, self.letter_probs(symbols))
         emission = self.machine.reward_probs()
         rewards = after @ emission
         if level is not None:
@@ -205,37 +200,20 @@ class NeuralRewardMachine(SymbolReader):
             after = weighed / likelihood
         return Step(symbols, after, rewards, carry)
 
-    def matrices(self, batch: EpisodeBatch, symbols: Tensor, observed: bool = False) -> Tensor:
-        """(time, batch, states, states) one matrix a step: the identity at padding.
-
-        With `observed`, the next states are weighed by the probability of the level that was seen.
-        """
-        self._check_size(len(symbols), batch)
-        matrices = self.machine.batch_matrices(self.letter_probs(symbols), self.rows(batch), batch, observed)
-        if bool((batch.lengths < batch.seen.shape[1]).any()):
-            identity = torch.eye(matrices.shape[-1], dtype=matrices.dtype, device=matrices.device)
-            matrices = torch.where(batch.mask.t()[..., None, None], matrices, identity)
-        return matrices
+    def _chain(
+        self, batch: EpisodeBatch, symbols: Tensor, observed: bool, method: ChainMethod
+    ) -> DenseChain | SparseChain:
+        """The steps of a batch; with `observed`, states are weighed by the levels that were seen."""
+        return self.machine.chain(self.letter_probs(symbols), self.rows(batch), batch, observed, method)
 
     def _open_loop(self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod) -> Tensor:
         """(batch, time, states) beliefs that no reward informs."""
-        states = recursion.propagate(self.matrices(batch, symbols), self._start(batch), method).transpose(0, 1)
+        states = self._chain(batch, symbols, False, method).propagate(self._start(batch)).transpose(0, 1)
         # Rounding lets the mass drift over thousands of steps.
         return states / states.sum(-1, keepdim=True)
 
     def _start(self, batch: EpisodeBatch) -> Tensor:
         return self.machine.starts(batch)
-
-    def _check_size(self, observations: int, batch: EpisodeBatch) -> None:
-        """Raise `LimitError` instead of filling the memory with a matrix for every observation and every step."""
-        states, steps = self.machine.states_of(batch), batch.seen.numel()
-        cells = (observations + steps) * states**2
-        if cells > MOST_CELLS:
-            raise LimitError(
-                f"{observations + steps:,} steps with a machine of {states:,} states take matrices of {cells:,} "
-                f"numbers, more than the limit of {MOST_CELLS:,}; give fewer or shorter episodes at once "
-                "(FitConfig(batch_size=…), GroundingConfig(keep=…)), or a task with fewer states"
-            )
 
     def _check_levels(self, levels: Tensor, axes: str) -> None:
         count = len(self.machine.levels)

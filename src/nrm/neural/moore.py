@@ -12,15 +12,23 @@ from torch import Tensor, nn
 
 from nrm.automata.letter_diagram import is_wide
 from nrm.automata.tables import Letters, as_diagram
-from nrm.errors import AlphabetError, LearningError, MachineError, listing
+from nrm.errors import AlphabetError, LearningError, LimitError, MachineError, listing
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural.batches import EpisodeBatch, gathered
 from nrm.neural.class_counting import ClassCounting
+from nrm.neural.recursion import ChainMethod, DenseChain
+from nrm.neural.sparse_recursion import SparseChain, moved
 
 Part = Literal["transitions", "rewards"]
 
 COUNTED = 6
 """Propositions up to which the probabilities of all letters are faster than counting those of classes."""
+
+MANY_STATES = 16
+"""States from which known moves are followed one by one: matrices are slower, and soon fill the memory."""
+
+MOST_CELLS = 500_000_000
+"""Most numbers in the matrices of one batch: 2 GB in single precision, and as much again for gradients."""
 
 SHARPNESS = 6.0
 """Logit of a known entry over the others when a known part is made trainable: e^6 to 1."""
@@ -106,7 +114,9 @@ class ProbabilisticMoore(nn.Module):
         each = np.arange(alphabet.size if listed or by_letter else machine.classes, dtype=np.int32)
         letter_class = each if by_letter or not listed else machine.letter_class
         columns = machine.transitions if by_letter else machine.columns
-        transitions = nn.functional.one_hot(torch.tensor(columns.T, dtype=torch.int64), machine.states).to(dtype)
+        check_size(columns.shape[1], machine.states)
+        targets = torch.tensor(columns.T, dtype=torch.int64).unsqueeze(2)
+        transitions = torch.zeros(*targets.shape[:2], machine.states, dtype=dtype).scatter_(2, targets, 1.0)
         rewards = nn.functional.one_hot(
             torch.tensor(machine.level_of_state, dtype=torch.int64), len(machine.levels)
         ).to(dtype)
@@ -202,12 +212,48 @@ class ProbabilisticMoore(nn.Module):
         mixed = self.class_probs(letters) @ self.transition_probs().flatten(1)
         return mixed.view(*letters.shape[:-1], self.states, self.states)
 
-    def batch_matrices(self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool) -> Tensor:
-        """(time, batch, states, states) one matrix a step, from letter probabilities (n, letters).
+    def step(self, belief: Tensor, letters: Tensor) -> Tensor:
+        """(batch, states) beliefs after letters (batch, letters) were read with these probabilities."""
+        if self.is_sparse:
+            return moved(belief, self.class_probs(letters), self.targets())
+        return torch.bmm(belief.unsqueeze(1), self.step_matrices(letters)).squeeze(1)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether moves are followed one by one: where they are known, and states are many."""
+        return self.states >= MANY_STATES and "transitions" not in self.learned
+
+    def targets(self, batch: EpisodeBatch | None = None) -> Tensor:  # noqa: ARG002 - there is one machine only
+        """(1, states, classes) where each class of letters leads each state, of a machine that is known."""
+        return self.transitions.argmax(-1).t().unsqueeze(0)
+
+    def chain(
+        self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool, method: ChainMethod = "auto"
+    ) -> DenseChain | SparseChain:
+        """The steps of a batch, from letter probabilities (n, letters).
 
         rows: (batch, time) which of `letters` a step has. With `observed`, the next states are weighed by the
         probability of the level that was seen.
         """
+        if not self.is_sparse or method != "auto":
+            return DenseChain(self._matrices(letters, rows, batch, observed), method)
+        shown = gathered(self.reward_probs().t(), batch.levels.t()) if observed else None
+        return SparseChain(self.targets(), gathered(self.class_probs(letters), rows.t()), shown, batch.mask.t())
+
+    def cells(self, batch: EpisodeBatch) -> int:
+        """How many numbers the chain of a batch has, about."""
+        return batch.seen.numel() * self.states * (1 if self.is_sparse else self.states)
+
+    def _matrices(self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool) -> Tensor:
+        """(time, batch, states, states) one matrix a step: the identity at padding."""
+        check_size(len(letters) + rows.numel(), self.states)
+        matrices = self._unpadded(letters, rows, batch, observed)
+        if bool((batch.lengths < rows.shape[1]).any()):
+            identity = torch.eye(self.states, dtype=matrices.dtype, device=matrices.device)
+            matrices = torch.where(batch.mask.t()[..., None, None], matrices, identity)
+        return matrices
+
+    def _unpadded(self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool) -> Tensor:
         moves = self.step_matrices(letters)
         seen, levels = rows.t(), batch.levels.t()
         if not observed:
@@ -225,10 +271,6 @@ class ProbabilisticMoore(nn.Module):
         """(batch, states) certain of the initial state."""
         return self.start.expand(len(batch.lengths), -1).contiguous()
 
-    def possible_moves(self, batch: EpisodeBatch) -> Tensor:
-        """(batch, states, states) 1 where some letter leads from one state to another."""
-        return (self.transition_probs() > 0).any(0).float().expand(len(batch.lengths), -1, -1)
-
     def possible_levels(self, batch: EpisodeBatch) -> Tensor:
         """(batch, states, levels) 1 where a state can output a level."""
         return (self.reward_probs() > 0).float().expand(len(batch.lengths), -1, -1)
@@ -236,10 +278,6 @@ class ProbabilisticMoore(nn.Module):
     def name_of(self, batch: EpisodeBatch, episode: int) -> str:  # noqa: ARG002 - there is one machine only
         """How messages speak of the machine of an episode."""
         return "this machine"
-
-    def states_of(self, batch: EpisodeBatch) -> int:  # noqa: ARG002 - machines of many tasks differ in size
-        """How many states the matrices of a batch have."""
-        return self.states
 
     def reset(self, parts: Iterable[Part], generator: torch.Generator) -> None:
         """Draw the logits of some learned parts anew.
@@ -270,6 +308,16 @@ class ProbabilisticMoore(nn.Module):
         """What `print(module)` shows."""
         known = [f"{part} {'learned' if part in self.learned else 'known'}" for part in get_args(Part)]
         return f"{self.states} states, {self.classes} classes, {len(self.levels)} levels, {', '.join(known)}"
+
+
+def check_size(matrices: int, states: int) -> None:
+    """Raise `LimitError` instead of filling the memory with a matrix for every letter, or every step."""
+    cells = matrices * states**2
+    if cells > MOST_CELLS:
+        raise LimitError(
+            f"{matrices:,} matrices for a machine of {states:,} states have {cells:,} numbers, more than the limit of "
+            f"{MOST_CELLS:,}; take a task with fewer states or, if it is learned, fewer or shorter episodes"
+        )
 
 
 def _parts(parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -13,6 +13,8 @@ from nrm.machines import TaskPool
 from nrm.neural.batches import EpisodeBatch, gathered
 from nrm.neural.class_counting import ClassCounting
 from nrm.neural.moore import COUNTED, Part
+from nrm.neural.recursion import ChainMethod
+from nrm.neural.sparse_recursion import SparseChain
 
 
 def _padded(columns: IntArray, most: int) -> IntArray:
@@ -97,18 +99,30 @@ class PoolMoore(nn.Module):
         weighed = belief[row, state].unsqueeze(1) * table[self.first[numbers[row]] + state]
         return belief.new_zeros(len(belief), table.shape[1]).index_add_(0, row, weighed)
 
-    def batch_matrices(self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool) -> Tensor:
-        """(time, batch, states, states) one matrix a step; see `ProbabilisticMoore.batch_matrices`."""
-        numbers, states = self._numbers(batch), self.states_of(batch)
-        places = self.rows(numbers, states)
-        # (batch, letters, states, states): where each letter leads.
-        leads = nn.functional.one_hot(self.moves[places].transpose(1, 2), states).to(self.dtype)
-        said = self.moved_by(gathered(letters, rows), numbers)
-        matrices = torch.bmm(said, leads.flatten(2)).view(*rows.shape, states, states)
-        if observed:
-            shown = self.level_of_state[places].unsqueeze(1) == batch.levels.unsqueeze(-1)
-            matrices = matrices * shown.unsqueeze(2)
-        return matrices.transpose(0, 1)
+    def targets(self, batch: EpisodeBatch) -> Tensor:
+        """(batch, states, letters) where each letter leads each state of an episode's machine."""
+        return self.moves[self.rows(self._numbers(batch), self.states_of(batch))]
+
+    def chain(
+        self,
+        letters: Tensor,
+        rows: Tensor,
+        batch: EpisodeBatch,
+        observed: bool,
+        method: ChainMethod = "auto",  # noqa: ARG002 - known moves are followed one by one
+    ) -> SparseChain:
+        """The steps of a batch; see `ProbabilisticMoore.chain`."""
+        said = self.moved_by(gathered(letters, rows), self._numbers(batch)).transpose(0, 1)
+        return SparseChain(self.targets(batch), said, self._shown(batch) if observed else None, batch.mask.t())
+
+    def cells(self, batch: EpisodeBatch) -> int:
+        """How many numbers the chain of a batch has, about."""
+        return batch.seen.numel() * self.states_of(batch)
+
+    def _shown(self, batch: EpisodeBatch) -> Tensor:
+        """(time, batch, states) 1 where a state outputs the level that was seen."""
+        levels = self.level_of_state[self.rows(self._numbers(batch), self.states_of(batch))]
+        return (levels == batch.levels.t().unsqueeze(-1)).to(self.dtype)
 
     def moved_by(self, said: Tensor, numbers: Tensor) -> Tensor:
         """(n, …, columns of `moves`) from what is said of n rows (n, …, letters or propositions), by tasks (n,)."""
@@ -130,12 +144,6 @@ class PoolMoore(nn.Module):
     def start(self, numbers: Tensor, states: int) -> Tensor:
         """(n, states) certain of the initial states of tasks with these numbers (n,)."""
         return nn.functional.one_hot(self.initial[numbers], states).to(self.dtype)
-
-    def possible_moves(self, batch: EpisodeBatch) -> Tensor:
-        """(batch, states, states) 1 where some letter leads from one state to another."""
-        states = self.states_of(batch)
-        leads = self.moves[self.rows(self._numbers(batch), states)]
-        return nn.functional.one_hot(leads, states).amax(2).float()
 
     def possible_levels(self, batch: EpisodeBatch) -> Tensor:
         """(batch, states, levels) 1 where a state can output a level."""

@@ -17,7 +17,7 @@ products carry their own logarithmic scale, so neither form under- or overflows 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -71,6 +71,25 @@ def log_likelihood(matrices: Tensor, start: Tensor, method: ChainMethod = "auto"
     total: Tensor = result[0]
     steps: Tensor = result[1]
     return total, steps
+
+
+class DenseChain(NamedTuple):
+    """The steps of episodes as matrices, with a way to multiply them; `nrm.neural.sparse_recursion` has another."""
+
+    matrices: Tensor
+    method: ChainMethod
+
+    def propagate(self, start: Tensor) -> Tensor:
+        """See the function."""
+        return propagate(self.matrices, start, self.method)
+
+    def filtered(self, start: Tensor) -> tuple[Tensor, Tensor]:
+        """See the function."""
+        return filtered(self.matrices, start, self.method)
+
+    def log_likelihood(self, start: Tensor) -> tuple[Tensor, Tensor]:
+        """See the function."""
+        return log_likelihood(self.matrices, start, self.method)
 
 
 def _choice(method: ChainMethod, matrices: Tensor) -> bool:

@@ -18,6 +18,8 @@ from nrm.neural import NeuralRewardMachine
 
 MOST = 1 << 18
 """Numbers of the table of all moves up to which it is kept: letters times states times states."""
+MOST_LISTED = 1 << 25
+"""Numbers of the matrices of all listed observations, with all levels, up to which these are kept."""
 IMPOSSIBLE = 1e-6
 """Probability up to which a belief counts as calling a level impossible."""
 
@@ -34,6 +36,15 @@ def belief_step(model: NeuralRewardMachine, belief: Kind) -> Step:
     small = letters * machine.states**2 <= MOST
     known = small and not machine.learned and machine.levels.device.type == "cpu"
     return BeliefStep(model, belief) if known else TensorBeliefStep(model, belief)
+
+
+def listed_step(model: NeuralRewardMachine, belief: Kind, letters: Tensor) -> Step:
+    """The same from the row numbers of listed observations, of which the grounder says `letters` (frames, letters)."""
+    machine = model.machine
+    if len(letters) * len(machine.levels) * machine.states**2 <= MOST_LISTED:
+        return ListedBeliefStep(model, belief, letters)
+    step = belief_step(model, belief)
+    return lambda carry, frames, reward: step(carry, letters[frames], reward)
 
 
 class BeliefStep:
@@ -119,7 +130,7 @@ class TensorBeliefStep:
         """See `Step`."""
         states = self._machine.states
         level = carry[:, states] + reward
-        reached = torch.bmm(carry[:, None, :states], self._machine.step_matrices(letters))[:, 0]
+        reached = self._machine.step(carry[:, :states], letters)
         if self._conditioned:
             shown = self._codec.nearest(level)
             joint = reached * self._emission.t()[shown]

@@ -11,11 +11,9 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from nrm.errors import LimitError
 from nrm.machines import MooreMachine, TaskPool
 from nrm.neural import NeuralRewardMachine
-from nrm.neural.model import MOST_CELLS
-from nrm.tracking.belief_step import ListedBeliefStep, belief_step
+from nrm.tracking.belief_step import Step, belief_step, listed_step
 
 Belief = Literal["conditioned", "open", "crisp"]
 """`conditioned`: weighed by the level that the rewards received so far tell. `open`: from the observations alone, as in
@@ -160,7 +158,7 @@ class BeliefMemory:
             columns.append(model.recurrence.start(1).detach())
         self._first = torch.cat(columns, 1)
         self._step = belief_step(model, belief)
-        self._listed: ListedBeliefStep | None = None
+        self._listed: Step | None = None
         self._encoded: Tensor | None = None
         self.refresh()
 
@@ -174,18 +172,12 @@ class BeliefMemory:
             return
         if self.model.recurrence is None:
             letters = read_symbols(self.model, self.model.ground(self._frames, check=False), self.belief)
-            self._listed = ListedBeliefStep(self.model, self.belief, letters)
+            self._listed = listed_step(self.model, self.belief, letters)
         else:
             self._encoded = self.model.recurrence.encode(self._frames)
 
     def start(self, count: int) -> Tensor:
         """Certain of the initial state."""
-        if self._frames is None and count * self.size**2 > MOST_CELLS:
-            raise LimitError(
-                f"{count} environments with a machine of {self.size:,} states take matrices of "
-                f"{count * self.size**2:,} numbers at every step, more than the limit of {MOST_CELLS:,}; take fewer "
-                "environments, or a task with fewer states"
-            )
         return self._first.repeat(count, 1)
 
     @torch.no_grad()

@@ -49,7 +49,7 @@ BETWEEN_CHECKS = 10
 SURELY_UNSURE = 6
 """Looks before which a network whose last layer could not be finished is not worth a look at the likelihood."""
 MOST_CELLS = 20_000_000
-"""Most numbers in the matrices of one batch of restarts."""
+"""Most numbers in the chains of one batch of restarts."""
 
 
 def table_suits(problems: Sequence[LearningProblem]) -> bool:
@@ -251,5 +251,4 @@ def _repeated(batch: EpisodeBatch, restarts: int, rows: int) -> EpisodeBatch:
 
 def _most_restarts(problems: Sequence[LearningProblem]) -> int:
     """How many restarts fit into one batch."""
-    cells = max(problem.everything.seen.numel() * problem.model.machine.states**2 for problem in problems)
-    return max(1, MOST_CELLS // cells)
+    return max(1, MOST_CELLS // max(problem.model.machine.cells(problem.everything) for problem in problems))
