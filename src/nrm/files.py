@@ -103,6 +103,21 @@ def write_bytes(path: Path | str, data: bytes) -> None:
         raise FileError(f"cannot write {str(path)!r}: {reason}") from None
 
 
+def append_text(path: Path | str, size: int, text: str) -> int:
+    """Append to the first `size` bytes of a file, over whatever a killed writer left there; how many it has then."""
+    data = text.encode("utf-8")
+    try:
+        with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b") as file:
+            file.truncate(size)
+            file.seek(size)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise FileError(f"cannot write {str(path)!r}: {_reason(error)}") from None
+    return size + len(data)
+
+
 def remove_leftovers(folder: Path | str) -> None:
     """Remove the temporary files of writers that were killed. Call it where nobody else is writing."""
     for leftover in Path(folder).glob(f"{TEMPORARY}*"):

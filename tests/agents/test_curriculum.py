@@ -134,9 +134,9 @@ def test_choices_go_into_the_world_and_runs_go_on_exactly(tmp_path: Path) -> Non
     assert resumed.history == whole.history
     assert resumed.chooser is not None
     assert whole.chooser is not None
-    np.testing.assert_equal(np.array(resumed.chooser.choices), np.array(whole.chooser.choices))
-    assert whole.chooser.choices[0].teaching == 0.5
-    assert whole.chooser.choices[-1].longest > 1
+    np.testing.assert_equal(np.array(resumed.history.choices), np.array(whole.history.choices))
+    assert whole.history.choices[0].teaching == 0.5
+    assert whole.history.choices[-1].longest > 1
 
 
 def test_rare_tasks_that_teach_are_drawn_more_often(tmp_path: Path) -> None:

@@ -76,7 +76,6 @@ def test_lies_about_labels_and_states_change_nothing(case: str, name: str, monke
     assert honest.run().successes != lying.run().successes  # which the log takes from the state
     assert honest.history.returns == lying.history.returns
     assert honest.history.decisions == lying.history.decisions
-    if honest.chooser is not None and lying.chooser is not None:
-        np.testing.assert_equal(lying.chooser.choices, honest.chooser.choices)
+    np.testing.assert_equal(lying.history.choices, honest.history.choices)
     parameters = (made.learner.actor.parameters for made in (honest, lying))  # type: ignore[attr-defined]
     assert all(torch.equal(one, other) for one, other in zip(*parameters, strict=True))

@@ -45,13 +45,21 @@ def test_from_new_to_done(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["metrics.csv", "cell.json"])
-def test_a_done_cell_with_a_damaged_file_is_mended_from_its_checkpoint(tmp_path: Path, name: str) -> None:
+def test_a_done_cell_with_an_unfinished_file_is_mended(tmp_path: Path, name: str) -> None:
     folder = trained(tmp_path)
     whole = (folder.path / name).read_bytes()
-    (folder.path / name).write_bytes(whole[: len(whole) // 2])
+    (folder.path / name).write_bytes(whole[:-3])
     assert cell_state(tmp_path, CELL) == "begun"
     trained(tmp_path)
     assert (folder.path / name).read_bytes() == whole
+
+
+def test_a_done_cell_whose_metrics_are_lost_is_not_trusted(tmp_path: Path) -> None:
+    folder = trained(tmp_path)
+    (folder.path / "metrics.csv").unlink()
+    assert cell_state(tmp_path, CELL) == "begun"
+    with pytest.raises(FileError, match=r"metrics.csv has .* remove .* to begin that run anew"):
+        trained(tmp_path)
 
 
 def test_broken_folders(tmp_path: Path) -> None:

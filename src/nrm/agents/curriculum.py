@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -172,7 +172,6 @@ class TaskChooser:
     """Share of the episodes whose task is chosen to teach, while there is something to teach."""
     curriculum: SuccessCurriculum | None
     teacher: Teacher | None
-    choices: list[Choice] = field(default_factory=list)
 
     @classmethod
     def of(cls, tasks: TaskPool, config: PoolConfig, grounds: bool) -> TaskChooser | None:
@@ -195,8 +194,8 @@ class TaskChooser:
         outcomes: Iterable[tuple[int, bool]],
         model: NeuralRewardMachine | None,
         observations: Tensor,
-    ) -> Weights:
-        """(tasks,) how often each is drawn from now on.
+    ) -> tuple[Weights, Choice]:
+        """(tasks,) how often each is drawn from now on, and what is to be remembered of that.
 
         outcomes: of the finished episodes, the task and whether it succeeded; observations: (n, …) of the rollout.
         """
@@ -213,17 +212,14 @@ class TaskChooser:
         weights = self._drawn(needs)
         steps = least_steps(self.tasks)
         taught = needs is not None and self.teacher is not None and self.teacher.weights(needs) is not None
-        self.choices.append(
-            Choice(
-                episode,
-                int(steps[weights > 0].max()),
-                int((weights > 0).sum()),
-                float("nan") if self.curriculum is None else self.curriculum.success,
-                0 if needs is None else int((needs > 0).sum()),
-                self.share if taught else 0.0,
-            )
+        return weights, Choice(
+            episode,
+            int(steps[weights > 0].max()),
+            int((weights > 0).sum()),
+            float("nan") if self.curriculum is None else self.curriculum.success,
+            0 if needs is None else int((needs > 0).sum()),
+            self.share if taught else 0.0,
         )
-        return weights
 
     def _drawn(self, needs: NDArray[np.float64] | None) -> Weights:
         even = np.full(len(self.tasks), 1 / len(self.tasks))
@@ -236,7 +232,6 @@ class TaskChooser:
         return {
             "curriculum": {} if self.curriculum is None else self.curriculum.state_dict(),
             "teacher": {} if self.teacher is None else self.teacher.state_dict(),
-            "choices": torch.tensor(self.choices, dtype=torch.float64).reshape(-1, len(Choice._fields)),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -245,10 +240,6 @@ class TaskChooser:
             self.curriculum.load_state_dict(state["curriculum"])
         if self.teacher is not None:
             self.teacher.load_state_dict(state["teacher"])
-        self.choices = [
-            Choice(int(row[0]), int(row[1]), int(row[2]), row[3], int(row[4]), row[5])
-            for row in state["choices"].tolist()
-        ]
 
 
 def least_steps(tasks: TaskPool) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from torch import nn
 
 from nrm.agents.acting import Rollout
 from nrm.agents.algorithms import ALGORITHMS, Learner
-from nrm.agents.curriculum import TaskChooser
+from nrm.agents.curriculum import Choice, TaskChooser
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
 from nrm.envs.vector import VectorWorld
@@ -58,6 +58,8 @@ class History:
     """Of a grounder: (episode, plain, balanced, modulo shortcuts) before the first and after every burst."""
     decisions: list[Decided] = field(default_factory=list)
     """What became of every look at new episodes, those with nothing to learn included."""
+    choices: list[Choice] = field(default_factory=list, compare=False)
+    """How tasks were drawn after every update, where that changes. Success is NaN at first, which equals nothing."""
 
     def mean_return(self, last: int = 100) -> float:
         """The mean return of the last episodes; 0 before any is done."""
@@ -188,7 +190,8 @@ class Trainer:
         machines = self.tasks.machines
         outcomes = [(one.task or 0, paid_success(machines[one.task or 0], one.total)) for _, one in ended]
         seen = rollout.final_observation.flatten(0, 1) if self.world.frames is None else self.world.frames
-        weights = self.chooser.choose(len(self.history.returns), outcomes, self.model, seen)
+        weights, choice = self.chooser.choose(len(self.history.returns), outcomes, self.model, seen)
+        self.history.choices.append(choice)
         cast(ManyTasksWorld, self.world).weigh(weights)
 
     def _record_burst(self, burst: Burst) -> None:
@@ -246,8 +249,10 @@ class Trainer:
             self.history.accuracy.append((episode, found.plain, found.balanced, found.modulo_shortcuts))
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that training goes on from: tensors, numbers, lists and dictionaries only."""
-        history = self.history
+        """Everything that training goes on from: tensors, numbers, lists and dictionaries only.
+
+        As of modules, what it holds is not copied, so that it costs no more the longer the history is.
+        """
         chosen = {} if self.chooser is None else {"chooser": self.chooser.state_dict()}
         return {
             **chosen,
@@ -257,14 +262,7 @@ class Trainer:
             **({} if self.inference is None else {"inference": self.inference.state_dict()}),
             "steps": self.steps,
             "updates": self.updates,
-            "history": {
-                "returns": torch.tensor(history.returns, dtype=torch.float64),
-                "lengths": torch.tensor(history.lengths, dtype=torch.int64),
-                "successes": torch.tensor(history.successes, dtype=torch.bool),
-                "steps": torch.tensor(history.steps, dtype=torch.int64),
-                "accuracy": torch.tensor(history.accuracy, dtype=torch.float64).reshape(-1, 4),
-                "decisions": [list(decided) for decided in history.decisions],
-            },
+            "history": vars(self.history),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -278,11 +276,7 @@ class Trainer:
         if self.chooser is not None:
             self.chooser.load_state_dict(state["chooser"])
         self.steps, self.updates = state["steps"], state["updates"]
-        saved = state["history"]
-        accuracy = [(int(row[0]), row[1], row[2], row[3]) for row in saved["accuracy"].tolist()]
-        columns = {name: saved[name].tolist() for name in ("returns", "lengths", "successes", "steps")}
-        decisions = [Decided(*decided) for decided in saved["decisions"]]
-        self.history = History(**columns, accuracy=accuracy, decisions=decisions)
+        self.history = History(**{name: list(rows) for name, rows in state["history"].items()})
 
 
 def new_trainer(

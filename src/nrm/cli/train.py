@@ -136,7 +136,7 @@ class Train:
                 folder.extend(self.episodes, self.steps)
             trainer = folder.load()
             if trainer.done:
-                folder.save(trainer)  # metrics that were lost or damaged are written again
+                folder.save(trainer)  # what a kill kept from being written after the checkpoint
                 print(f"the run in {folder.path} is done already; {_way_on(folder)}")
             else:
                 with interrupt_flag() as interrupted, _progress(trainer, self.quiet) as progress:

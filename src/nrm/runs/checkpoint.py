@@ -1,4 +1,7 @@
-"""Checkpoints: a trainer's state in one file, of which nothing is used before all of it is checked."""
+"""Checkpoints: a trainer's state in one file, of which nothing is used before all of it is checked.
+
+But for its history, which tables hold; see `nrm.runs.tables`.
+"""
 
 from __future__ import annotations
 
@@ -10,27 +13,36 @@ import torch
 from torch import Tensor
 
 from nrm.agents import Trainer
-from nrm.errors import FileError
+from nrm.agents.curriculum import Choice
+from nrm.agents.training import Decided
+from nrm.errors import FileError, listing
 from nrm.files import write_bytes
+from nrm.runs.tables import Tables, read_history
 
 CHECKPOINT_FORMAT = "nrm-checkpoint"
-CHECKPOINT_VERSION = 3
+CHECKPOINT_VERSION = 4
+WITH_HISTORY = 3
+"""The version that held the history too."""
 
 
-def save_checkpoint(path: Path, trainer: Trainer) -> None:
-    """Write a trainer's state, whole or not at all."""
+def save_checkpoint(path: Path, trainer: Trainer, tables: Tables) -> None:
+    """Write a trainer's state, whole or not at all; then the rows that are new in its tables."""
     buffer = io.BytesIO()
-    content = {"format": CHECKPOINT_FORMAT, "version": CHECKPOINT_VERSION, "trainer": trainer.state_dict()}
-    torch.save(content, buffer)
+    content = {"format": CHECKPOINT_FORMAT, "version": CHECKPOINT_VERSION, "tables": tables.written()}
+    torch.save({**content, "trainer": _without_history(trainer)}, buffer)
     write_bytes(path, buffer.getvalue())
+    tables.append()
 
 
-def load_checkpoint(path: Path, trainer: Trainer) -> None:
-    """Bring a trainer that is at its beginning to a saved state."""
-    state = _read(path)
+def load_checkpoint(path: Path, trainer: Trainer) -> Tables:
+    """Bring a trainer that is at its beginning to a saved state; the tables that hold its history."""
+    data = _read(path)
+    state, written = data["trainer"], data.get("tables")
     try:
-        check_like(trainer.state_dict(), state)
-        trainer.load_state_dict(state)
+        history = _old_history(state) if written is None else vars(read_history(path.parent, written))
+        check_like(_without_history(trainer), state)
+        trainer.load_state_dict({**state, "history": history})
+        return Tables(path.parent, trainer.history, written)
     except (KeyError, TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise FileError(f"{path} does not fit this run, or is of another release ({reason})") from None
@@ -39,7 +51,7 @@ def load_checkpoint(path: Path, trainer: Trainer) -> None:
 def check_like(fresh: Any, saved: Any, path: str = "state") -> None:
     """Raise `ValueError` unless a saved state has the types and shapes of one at the beginning.
 
-    What grows is empty at the beginning (tensors without rows, lists without entries, None), but for the history.
+    What grows is empty at the beginning (tensors without rows, lists without entries, None).
     """
     if fresh is None:
         return
@@ -58,12 +70,27 @@ def check_like(fresh: Any, saved: Any, path: str = "state") -> None:
         for place, (one, other) in enumerate(zip(fresh, saved, strict=False)):
             check_like(one, other, f"{path}[{place}]")
     elif isinstance(fresh, Tensor):
-        grows = fresh.dim() > 0 and (len(fresh) == 0 or path.startswith("state.history."))
-        first = 1 if grows else 0
+        first = 1 if fresh.dim() > 0 and len(fresh) == 0 else 0
         if fresh.dim() != saved.dim() or fresh.dtype != saved.dtype or fresh.shape[first:] != saved.shape[first:]:
             raise ValueError(
                 f"{path} is {saved.dtype} of shape {tuple(saved.shape)}, not {fresh.dtype} of {tuple(fresh.shape)}"
             )
+
+
+def _without_history(trainer: Trainer) -> dict[str, Any]:
+    return {name: value for name, value in trainer.state_dict().items() if name != "history"}
+
+
+def _old_history(state: dict[str, Any]) -> dict[str, list[Any]]:
+    """Take the history out of a state of the version that held it."""
+    saved = state.pop("history")
+    choices = state["chooser"].pop("choices").tolist() if "chooser" in state else []
+    return {
+        **{name: saved[name].tolist() for name in ("returns", "lengths", "successes", "steps")},
+        "accuracy": [(int(row[0]), *row[1:]) for row in saved["accuracy"].tolist()],
+        "decisions": [Decided(*row) for row in saved["decisions"]],
+        "choices": [Choice(*map(int, row[:3]), row[3], int(row[4]), row[5]) for row in choices],
+    }
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -73,11 +100,9 @@ def _read(path: Path) -> dict[str, Any]:
         raise FileError(f"{path} is not a checkpoint, or it is damaged ({type(error).__name__})") from None
     if not isinstance(data, dict) or data.get("format") != CHECKPOINT_FORMAT:
         raise FileError(f"{path} is no checkpoint of this program")
-    if data.get("version") != CHECKPOINT_VERSION:
-        raise FileError(
-            f"{path} is of version {data.get('version')!r}; this release reads version {CHECKPOINT_VERSION}"
-        )
-    state = data.get("trainer")
-    if not isinstance(state, dict):
-        raise FileError(f"{path} is malformed: it holds no trainer")
-    return state
+    known = {WITH_HISTORY: type(None), CHECKPOINT_VERSION: dict}
+    if data.get("version") not in known:
+        raise FileError(f"{path} is of version {data.get('version')!r}; this release reads {listing(map(str, known))}")
+    if not isinstance(data.get("trainer"), dict) or not isinstance(data.get("tables"), known[data["version"]]):
+        raise FileError(f"{path} is malformed: it holds no trainer, or no tables")
+    return data

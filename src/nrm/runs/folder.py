@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import platform
 import shutil
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from torch import nn
 
 from nrm.agents import Trainer
 from nrm.agents.curriculum import Choice
 from nrm.agents.obeying import Agent
-from nrm.agents.training import Decided
 from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError, listing
-from nrm.files import csv_text, read_json, read_text, write_json, write_text
+from nrm.files import read_json, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
 from nrm.runs.config import RunConfig
@@ -34,12 +30,9 @@ from nrm.runs.kept_tasks import TASKS_FILE, check_teaching, keep_tasks, kept_tas
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.runs.lock import LOCK_FILE
 from nrm.runs.lookup import no_run
+from nrm.runs.tables import GROUNDING, METRICS, METRICS_FILE, Column, Tables, read_columns
 from nrm.runs.tensorboard import EVENTS, EventLog
 
-Column = np.ndarray[Any, np.dtype[np.float64]]
-
-METRICS = ("episode", "steps", "return", "length", "success")
-GROUNDING = ("episode", "accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
 GROUNDER_FILE = "grounder.pt"
 """The grounder that a run began with, where it was one of another run."""
 _BEGINNING = ".begin-"
@@ -56,6 +49,8 @@ class RunFolder:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
+        self._tables: Tables | None = None
+        """Those of the trainer that was last loaded or saved."""
 
     @property
     def exists(self) -> bool:
@@ -137,20 +132,12 @@ class RunFolder:
         return f"mend it, or remove {self.path} to begin that run anew"
 
     def save(self, trainer: Trainer, cpu_seconds: float | None = None) -> None:
-        """Write checkpoint, metrics and cost; each file is the old one or the new one, never half of one."""
-        save_checkpoint(self.path / "checkpoint.pt", trainer)
-        history = trainer.history
-        rows = zip(history.steps, history.returns, history.lengths, map(int, history.successes), strict=True)
-        numbered = ((number, *row) for number, row in enumerate(rows, 1))
-        write_text(self.path / "metrics.csv", csv_text(METRICS, numbered))
-        if history.accuracy:
-            write_text(self.path / "grounding.csv", csv_text(GROUNDING, history.accuracy))
-        if history.decisions:
-            write_text(self.path / "decisions.csv", csv_text(Decided._fields, history.decisions))
+        """Write checkpoint, tables, learned machines and cost. A kill at any moment leaves the old state or the new."""
+        if self._tables is None or self._tables.history is not trainer.history:
+            self._tables = Tables(self.path, trainer.history)
+        save_checkpoint(self.path / "checkpoint.pt", trainer, self._tables)
         if trainer.inference is not None:
             LearnedMachines.of(trainer.inference).write(self.path)
-        if trainer.chooser is not None:
-            write_text(self.path / "curriculum.csv", csv_text(Choice._fields, trainer.chooser.choices))
         if cpu_seconds is not None:
             cost = {"cpu_seconds": round(cpu_seconds, 3), "steps": trainer.steps}
             write_json(self.path / "cost.json", cost, indent=None)
@@ -179,10 +166,10 @@ class RunFolder:
         path = self.path / "checkpoint.pt"
         if path.exists():
             try:
-                load_checkpoint(path, trainer)
+                self._tables = load_checkpoint(path, trainer)
             except FileError as error:
                 raise FileError(f"{error}; {self.way_out}") from None
-        elif (self.path / "metrics.csv").exists():
+        elif (self.path / METRICS_FILE).exists():
             raise FileError(f"{path} is gone, although metrics.csv tells of episodes; {self.way_out}")
         return trainer
 
@@ -197,7 +184,7 @@ class RunFolder:
 
     def metrics(self) -> dict[str, Column]:
         """The columns of metrics.csv."""
-        return _columns(self.path / "metrics.csv", METRICS)
+        return read_columns(self.path / METRICS_FILE, METRICS)
 
     def machines(self) -> LearnedMachines | None:
         """The machines that were learned one after the other; None for methods that learn none."""
@@ -206,12 +193,12 @@ class RunFolder:
     def grounding(self) -> dict[str, Column] | None:
         """The columns of grounding.csv; None for methods without a grounder."""
         path = self.path / "grounding.csv"
-        return _columns(path, GROUNDING) if path.exists() else None
+        return read_columns(path, GROUNDING) if path.exists() else None
 
     def curriculum(self) -> dict[str, Column] | None:
         """The columns of curriculum.csv; None where tasks are drawn evenly."""
         path = self.path / "curriculum.csv"
-        return _columns(path, Choice._fields) if path.exists() else None
+        return read_columns(path, Choice._fields) if path.exists() else None
 
 
 @dataclass(frozen=True)
@@ -331,15 +318,3 @@ def _kept(folder: RunFolder, episodes: int) -> str:
     if not (folder.path / "checkpoint.pt").exists():
         return f"There is no checkpoint yet in {folder.path}"
     return f"The checkpoint of episode {episodes} is kept in {folder.path}"
-
-
-def _columns(path: Path, expected: Sequence[str]) -> dict[str, Column]:
-    rows = list(csv.reader(read_text(path).splitlines()))
-    if not rows or tuple(rows[0]) != tuple(expected):
-        found = ",".join(rows[0]) if rows else "nothing"
-        raise FileError(f"{path} has the columns {found}, not {','.join(expected)}")
-    try:
-        values = np.array(rows[1:], dtype=np.float64).reshape(-1, len(expected))
-    except ValueError as error:
-        raise FileError(f"{path} is damaged: {error}") from None
-    return {name: values[:, place] for place, name in enumerate(expected)}

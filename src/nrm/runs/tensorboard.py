@@ -23,7 +23,7 @@ class EventLog:
         self._every = every
         self._episodes = len(trainer.history.returns)
         self._bursts = len(trainer.history.accuracy)
-        self._choices = _choices(trainer)
+        self._choices = len(trainer.history.choices)
         self._open: Callable[[], Any] | None = None
         self._writer: Any = None
         try:
@@ -48,18 +48,13 @@ class EventLog:
         for episode, plain, balanced, modulo in history.accuracy[self._bursts :]:
             for name, value in (("plain", plain), ("balanced", balanced), ("modulo_shortcuts", modulo)):
                 self._writer.add_scalar(f"grounding/{name}", value, episode)
-        for choice in [] if trainer.chooser is None else trainer.chooser.choices[self._choices :]:
+        for choice in history.choices[self._choices :]:
             for name, value in choice._asdict().items():
                 if name != "episode" and value == value:  # no success is known before the first episode
                     self._writer.add_scalar(f"tasks/{name}", value, choice.episode)
-        self._choices = _choices(trainer)
-        self._episodes, self._bursts = done, len(history.accuracy)
+        self._episodes, self._bursts, self._choices = done, len(history.accuracy), len(history.choices)
 
     def close(self) -> None:
         """Write out what is buffered."""
         if self._writer is not None:
             self._writer.close()
-
-
-def _choices(trainer: Trainer) -> int:
-    return 0 if trainer.chooser is None else len(trainer.chooser.choices)

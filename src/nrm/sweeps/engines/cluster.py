@@ -237,7 +237,8 @@ def unpack(files: Files, path: Path) -> None:
 
 
 def _write(files: Files, path: Path) -> None:
-    for name in sorted(files, key=lambda name: name == CELL_FILE):
+    # Tables may be longer than their checkpoint tells, but not shorter.
+    for name in sorted(files, key=lambda name: (name == CELL_FILE, name == "checkpoint.pt")):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path / name, files[name])
 
