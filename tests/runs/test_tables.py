@@ -82,7 +82,12 @@ def test_tables_grow_as_if_they_were_written_at_once(tmp_path: Path) -> None:
 
 def test_a_save_costs_the_same_however_long_the_run_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     appended: list[int] = []
-    monkeypatch.setattr(tables, "append_text", lambda *given: appended.append(len(given[2])) or append_text(*given))
+
+    def noted(path: Path, size: int, text: str) -> int:
+        appended.append(len(text))
+        return append_text(path, size, text)
+
+    monkeypatch.setattr(tables, "append_text", noted)
     folder = RunFolder(tmp_path / "run")
     folder.begin(replace(CONFIG, episodes=10**6))
     trainer = until(folder.load(), 20)

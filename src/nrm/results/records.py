@@ -20,7 +20,8 @@ from nrm.files import read_json
 from nrm.machines import Task
 from nrm.machines.formats.task_file import task_from_toml
 from nrm.runs.config import RunConfig
-from nrm.runs.folder import Column, RunFolder
+from nrm.runs.folder import RunFolder
+from nrm.runs.tables import Column
 
 ACCURACIES = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
 """Columns of grounding.csv. The last one is NaN where a task has too many symmetries to look at."""

@@ -15,7 +15,7 @@ from torch import Tensor
 from nrm.agents import Trainer
 from nrm.agents.curriculum import Choice
 from nrm.agents.training import Decided
-from nrm.errors import FileError, listing
+from nrm.errors import FileError
 from nrm.files import write_bytes
 from nrm.runs.tables import Tables, read_history
 
@@ -89,7 +89,7 @@ def _old_history(state: dict[str, Any]) -> dict[str, list[Any]]:
         **{name: saved[name].tolist() for name in ("returns", "lengths", "successes", "steps")},
         "accuracy": [(int(row[0]), *row[1:]) for row in saved["accuracy"].tolist()],
         "decisions": [Decided(*row) for row in saved["decisions"]],
-        "choices": [Choice(*map(int, row[:3]), row[3], int(row[4]), row[5]) for row in choices],
+        "choices": [Choice(int(row[0]), int(row[1]), int(row[2]), row[3], int(row[4]), row[5]) for row in choices],
     }
 
 
@@ -100,9 +100,9 @@ def _read(path: Path) -> dict[str, Any]:
         raise FileError(f"{path} is not a checkpoint, or it is damaged ({type(error).__name__})") from None
     if not isinstance(data, dict) or data.get("format") != CHECKPOINT_FORMAT:
         raise FileError(f"{path} is no checkpoint of this program")
-    known = {WITH_HISTORY: type(None), CHECKPOINT_VERSION: dict}
-    if data.get("version") not in known:
-        raise FileError(f"{path} is of version {data.get('version')!r}; this release reads {listing(map(str, known))}")
-    if not isinstance(data.get("trainer"), dict) or not isinstance(data.get("tables"), known[data["version"]]):
+    version = data.get("version")
+    if version not in (WITH_HISTORY, CHECKPOINT_VERSION):
+        raise FileError(f"{path} is of version {version!r}; this release reads {WITH_HISTORY} and {CHECKPOINT_VERSION}")
+    if not isinstance(data.get("trainer"), dict) or isinstance(data.get("tables"), dict) == (version == WITH_HISTORY):
         raise FileError(f"{path} is malformed: it holds no trainer, or no tables")
     return data
