@@ -7,9 +7,12 @@ import torch
 from torch import Tensor
 
 import nrm
-from nrm.agents import Trainer, new_trainer
-from nrm.agents.evaluation import evaluate
+from nrm.agents import METHODS, Trainer, new_trainer
+from nrm.agents.evaluation import evaluate, play
+from nrm.agents.rnn import RecurrentConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
+from nrm.envs.world import StepBatch
+from nrm.tracking import Belief
 
 SYMBOLS = ("gem", "lava", "empty")
 WORLD = MinecraftConfig(size=(4, 1), items={"gem": (2, 0), "lava": (3, 0)}, steps=6)
@@ -90,3 +93,42 @@ def test_grounding_over_what_was_met() -> None:
     assert result.grounding is not None
     assert result.grounding.plain == pytest.approx(1 / 3)
     assert result.grounding.balanced == pytest.approx(1 / 3)
+
+
+class Repaid(BatchedMinecraft):
+    """A world that shows its agents other rewards than it pays."""
+
+    def step(self, action: Tensor) -> StepBatch:
+        batch = super().step(action)
+        return batch._replace(reward=batch.reward.flip(0) - 50)
+
+
+@pytest.mark.parametrize("method", METHODS.own)
+def test_a_test_reads_no_rewards_unless_it_says_so(method: str) -> None:
+    machine = nrm.compile("F(gem & F lava)", SYMBOLS)
+    settings = {"recurrent": RecurrentConfig(reads_rewards=True)}
+    made = new_trainer(BatchedMinecraft(WORLD, machine, 4), method, episodes=60, seed=3, settings=settings)
+    made.run()
+
+    def features(world: BatchedMinecraft, belief: Belief | None) -> list[Tensor]:
+        return [step.memory for step, _ in zip(play(made, world, 1, greedy=False, belief=belief), range(30), strict=False)]
+
+    honest, repaid = (kind(WORLD, machine, 4) for kind in (BatchedMinecraft, Repaid))
+    for one, other in zip(features(honest, None), features(repaid, None), strict=True):
+        assert torch.equal(one, other)
+    if method in ("nrm", "frozen", "return", "rnn"):
+        told = zip(features(honest, "conditioned"), features(repaid, "conditioned"), strict=True)
+        assert not all(torch.equal(one, other) for one, other in told)
+
+
+def test_filtered_beliefs_hide_a_random_grounder() -> None:
+    # With a level of its own for every state, the rewards alone tell the state: symbols are not put to the test.
+    machine = nrm.compile("F(gem & F lava)", SYMBOLS)
+    made = new_trainer(BatchedMinecraft(WORLD, machine, 4), "frozen", episodes=60, seed=3)
+    assert made.accuracy() is not None
+    made.learner.policy = Scripted([RIGHT] * 4)  # type: ignore[misc]
+    world = BatchedMinecraft(WORLD, machine, 4)
+    filtered, tested = (evaluate(made, world, 8, 0, greedy=True, belief=kind) for kind in ("conditioned", None))
+    assert filtered.state_accuracy == 1.0
+    assert tested.state_accuracy is not None
+    assert tested.state_accuracy < 1.0

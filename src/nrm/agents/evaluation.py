@@ -101,8 +101,18 @@ class Evaluation:
     """Task by task, where there are many."""
 
 
-def memory_for(trainer: Trainer, world: BatchedWorld, belief: Belief | None = None) -> Memory:
-    """The trainer's memory on another world, with its tasks; `belief`: what beliefs read, as in training if absent."""
+def unrewarded(memory: Memory) -> Belief:
+    """What a memory reads in tests unless they say otherwise: what it read in training, but no rewards.
+
+    Rewards tell most of the state of a task by themselves, so a test that reads them says little about symbols.
+    """
+    inner = memory.memory if isinstance(memory, ViewedMemory) else memory
+    argmax = isinstance(inner, BeliefMemory | TaskBeliefMemory) and inner.belief == "crisp"
+    return "crisp" if argmax else "open"
+
+
+def memory_for(trainer: Trainer, world: BatchedWorld, belief: Belief) -> Memory:
+    """The trainer's memory on another world, with its tasks; `belief`: what it reads."""
     memory, tasks = trainer.learner.memory, tasks_of(world)
     if isinstance(memory, TaskMemory):
         return memory.with_tasks(world.frames, tasks or TaskPool.of([world.machine]), belief)
@@ -111,7 +121,7 @@ def memory_for(trainer: Trainer, world: BatchedWorld, belief: Belief | None = No
             "the agent was trained on one task and follows the states of its machine; for tasks that it has not seen, "
             "train it on many: nrm train --tasks mixture"
         )
-    return memory.on(world.frames)
+    return memory.on(world.frames, belief)
 
 
 def play(
@@ -124,9 +134,12 @@ def play(
 ) -> Iterator[Played]:
     """Act on a world without end, with the trainer's policy as it is.
 
+    `belief`: what memories read; no rewards when absent (`unrewarded`), and rewards too if it is `conditioned`.
     `restless`: whether sampled actions leave places where they get no further, as the settings of the tasks say.
     """
-    policy, memory = trainer.learner.policy, memory_for(trainer, world, belief)
+    kind = belief or unrewarded(trainer.learner.memory)
+    policy, memory = trainer.learner.policy, memory_for(trainer, world, kind)
+    hidden = None if kind == "conditioned" else torch.zeros(world.count)
     many = cast(ManyTasksWorld, world) if tasks_of(world) is not None else None
     generator, head = torch.Generator().manual_seed(seed), head_for(world.actions)
 
@@ -149,7 +162,8 @@ def play(
             truth = world.truth
             state = truth.final_state if memory.sees_truth else None
             read = policy.summary(features(batch.final_observation)) if memory.learns else None
-            seen = Seen(batch.final_observation, read, action, batch.reward, state, truth.label)
+            paid = batch.reward if hidden is None else hidden
+            seen = Seen(batch.final_observation, read, action, paid, state, truth.label)
             reached = memory.read(carry, seen)
             said = None
             if isinstance(inner, BeliefMemory | TaskBeliefMemory):
@@ -180,8 +194,7 @@ def evaluate(
 ) -> Evaluation:
     """Play until every environment has done its share of the episodes, and no more is counted.
 
-    Taking the first episodes to end instead would favour short ones. `belief`: what beliefs over unseen tasks read; as
-    in training when absent. `restless`: as in `play`.
+    Taking the first episodes to end instead would favour short ones. `belief` and `restless`: as in `play`.
     """
     machine, codec, recorder = world.machine, LevelCodec.of(world.machine), Recorder(world.count, keep=False)
     left = np.array([len(part) for part in np.array_split(np.arange(episodes), world.count)])

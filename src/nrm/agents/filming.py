@@ -34,7 +34,7 @@ def film(
 ) -> Iterator[Shot]:
     """One episode of an environment with a task, to its end.
 
-    `belief`: what beliefs read, as in training if absent. `name`: of the environment, for a warning where it promises
+    `belief`: what memories read, no rewards if absent. `name`: of the environment, for a warning where it promises
     pictures and draws none.
     """
     camera = None if env.render_mode is None else RenderCollection(_Drawn(env, name), reset_clean=False)

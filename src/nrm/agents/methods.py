@@ -66,5 +66,9 @@ class Method:
 METHODS: Registry[Method] = Registry(
     "method",
     tuple(field.name for field in fields(Method) if field.name != "name"),
-    {name: f"nrm.agents.{name}" for name in ("rm", "nrm", "machine", "both", "rnn", "none")},
+    {
+        **{name: f"nrm.agents.{name}" for name in ("rm", "nrm", "machine", "both", "rnn", "none")},
+        "return": "nrm.agents.none",
+        "frozen": "nrm.agents.nrm",
+    },
 )

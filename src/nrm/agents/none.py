@@ -1,4 +1,4 @@
-"""None: no memory at all. What it earns, a task pays to those who only see."""
+"""References: no memory at all, and the return so far. What these earn, a method must not be praised for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.world import BatchedWorld
-from nrm.tracking import Seen
+from nrm.tracking import Belief, Seen
 
 
 class NoMemory:
@@ -35,7 +35,7 @@ class NoMemory:
         assert self.table is not None
         return self.table[carry]
 
-    def on(self, frames: Tensor | None) -> NoMemory:  # noqa: ARG002 - it looks at no observation
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> NoMemory:  # noqa: ARG002
         """Itself."""
         return self
 
@@ -54,5 +54,48 @@ NONE = METHODS.register(
         dark="#a8a8a8",
         dash=(1, 2),
         marker="x",
+    )
+)
+
+
+class ReturnMemory:
+    """The sum of the rewards so far, in units of the best: what it earns with it, rewards alone tell of the state."""
+
+    sees_truth = False
+    learns = False
+    size = 1
+    table: Tensor | None = None
+
+    def start(self, count: int) -> Tensor:
+        """(envs, 1) nothing was paid."""
+        return torch.zeros(count, 1)
+
+    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+        """What was paid is added."""
+        return carry + seen.reward[:, None].to(carry.dtype) / 100
+
+    def feature(self, carry: Tensor) -> Tensor:
+        """(…, 1) the sum."""
+        return carry
+
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> ReturnMemory:  # noqa: ARG002
+        """Itself; where no rewards are read, they are 0."""
+        return self
+
+
+def _prepare_return(world: BatchedWorld, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    return Prepared(ReturnMemory())
+
+
+RETURN = METHODS.register(
+    Method(
+        name="return",
+        label="return so far",
+        knows="is given neither, and sees the sum of its rewards",
+        prepare=_prepare_return,
+        colour="#56b4e9",
+        dark="#8fd0f5",
+        dash=(3, 1, 1, 1),
+        marker="v",
     )
 )

@@ -46,6 +46,13 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
     return Prepared(memory, grounding)
 
 
+def _prepare_frozen(world: BatchedWorld, settings: GroundingConfig, features: int, seed: int) -> Prepared:
+    prepared = _prepare(world, settings, features, seed)
+    assert prepared.grounding is not None
+    prepared.grounding.learns = False
+    return prepared
+
+
 NRM = METHODS.register(
     Method(
         name="nrm",
@@ -61,5 +68,22 @@ NRM = METHODS.register(
         tracks_states=True,
         grounds=True,
         unknown="grounding",
+    )
+)
+
+FROZEN = METHODS.register(
+    Method(
+        name="frozen",
+        label="frozen random grounder",
+        knows="is given the task; its symbols are random and stay so",
+        prepare=_prepare_frozen,
+        config=GroundingConfig,
+        section="grounding",
+        colour="#8c6d46",
+        dark="#c9a66b",
+        dash=(2, 1),
+        marker="d",
+        tracks_states=True,
+        grounds=True,
     )
 )

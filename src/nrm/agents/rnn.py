@@ -12,7 +12,7 @@ from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.action_spaces import ActionSpace
 from nrm.envs.world import BatchedWorld, tasks_of
 from nrm.errors import ConfigError
-from nrm.tracking import Seen, ToldTaskMemory
+from nrm.tracking import Belief, Seen, ToldTaskMemory
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class RecurrentMemory(nn.Module):
         """The hidden state of the last layer."""
         return carry[..., 0, -1, :]
 
-    def on(self, frames: Tensor | None) -> RecurrentMemory:  # noqa: ARG002 - it reads features
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> RecurrentMemory:  # noqa: ARG002
         """Itself."""
         return self
 

@@ -304,7 +304,7 @@ def new_trainer(
         if prepared.grounding is None:
             raise ConfigError(f"the method '{method}' learns no symbols, so it can take no grounder")
         prepared.grounding.take_over(grounder)
-    elif prepared.grounding is not None and not prepared.grounding.learns:
+    elif not getattr(memory_settings, "learn", True):
         raise ConfigError("grounding.learn is false, but no grounder that knows anything is given: add --grounder RUN")
     memory = _viewed(world, what, prepared.memory, network)
     learner = how.build(world, memory, given.get("algorithm") or how.config(), network, seed)

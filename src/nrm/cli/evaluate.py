@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 HESITATES = 0.2
 """The share of successes by which the best actions are below drawn ones, from which on it is said."""
+READS: dict[str, str] = {
+    "conditioned": "rewards are read (filtered beliefs)",
+    "open": "no rewards are read (open-loop beliefs)",
+    "crisp": "no rewards are read (argmax beliefs)",
+}
+"""What an agent's memory reads in a test, by the kind of its beliefs."""
 Figures = dict[str, float | None]
 """What is printed of an evaluation, by name."""
 
@@ -58,8 +64,8 @@ class Evaluate:
     """How many tasks to draw from the family, 100 when absent; those that the agent was trained on are left out (those
     of a file are not)."""
     rewards: bool = False
-    """Let beliefs over such tasks read the rewards. Without it they follow the observations alone, so that nothing
-    about a new task leaks to the agent."""
+    """Let the agent's memory read the rewards: beliefs are filtered by them. Without it no test reads a reward, since
+    rewards tell most of a task's state whatever the symbols."""
     crisp: bool = False
     """Read each step as its most probable symbol. Over long episodes small doubts add up otherwise."""
     greedy: bool = False
@@ -75,7 +81,7 @@ class Evaluate:
         """Play and print."""
         import torch
 
-        from nrm.agents.evaluation import evaluate
+        from nrm.agents.evaluation import evaluate, unrewarded
         from nrm.runs import RunFolder
 
         if self.episodes < 1:
@@ -85,14 +91,14 @@ class Evaluate:
         trainer, config = folder.load_trained(), folder.config()
         if trainer.tasks is not None:
             return self._obey(trainer, config)
-        if any((self.task, self.family, self.file, self.rewards, self.crisp, self.greedy, self.calm)):
+        if any((self.task, self.family, self.file, self.greedy, self.calm)):
             raise UsageError(
                 f"the agent in {self.run_folder} was trained on one task, and is always tested both ways; for --task, "
-                "--family, --file, --rewards, --crisp, --greedy and --calm, train one on many: nrm train --tasks "
-                "mixture --world letter"
+                "--family, --file, --greedy and --calm, train one on many: nrm train --tasks mixture --world letter"
             )
+        count, belief = min(16, self.episodes), self._belief or unrewarded(trainer.learner.memory)
         greedy, sampled = (
-            evaluate(trainer, config.build_world(min(16, self.episodes)), self.episodes, self.seed, greedy=best)
+            evaluate(trainer, config.build_world(count), self.episodes, self.seed, best, belief)
             for best in (True, False)
         )
         note = trainer.meter.note
@@ -100,9 +106,10 @@ class Evaluate:
         learned, done = folder.machines(), len(trainer.history.returns)
         if self.json:
             told = {} if learned is None else {"machine": learned_json(learned, done)}
-            print(json.dumps({**left, "sampled": right, **told}))
+            print(json.dumps({**left, "sampled": right, "belief": belief, **told}))
         else:
             _print_table(left, right)
+            print(READS[belief])
             if hesitant := _hesitation(greedy, sampled):
                 print(hesitant)
             if learned is not None:
@@ -110,6 +117,13 @@ class Evaluate:
         if note:
             print(f"nrm: {note}", file=sys.stderr)
         return 0
+
+    @property
+    def _belief(self) -> Belief | None:
+        """What the agent's memory reads, if an option says so."""
+        if self.rewards and self.crisp:
+            raise UsageError("--rewards and --crisp are two ways to follow a task; give one of them")
+        return "conditioned" if self.rewards else "crisp" if self.crisp else None
 
     def _obey(self, trainer: Trainer, config: RunConfig) -> int:
         """Tasks that the agent may never have seen: how often it carries each out."""
@@ -126,9 +140,7 @@ class Evaluate:
             raise UsageError("the agent never goes at random (tasks.restless is not set in its run); drop --calm")
         pool, trained = self._tasks(config, trainer.tasks)
         check_new_tasks(trainer, pool)
-        if self.rewards and self.crisp:
-            raise UsageError("--rewards and --crisp are two ways to follow a task; give one of them")
-        belief: Belief = "conditioned" if self.rewards else "crisp" if self.crisp else "open"
+        belief: Belief = self._belief or "open"
         with stage_progress() as progress:
             found = evaluate_tasks(
                 trainer,
@@ -147,11 +159,9 @@ class Evaluate:
             print(json.dumps({**told, "belief": belief, "sampled": not self.greedy, "restless": stirred}))
             return 0
         print_outcomes(found, trained)
-        read = "beliefs read the rewards" if self.rewards else "no rewards are read"
-        read += ", symbols are read crisply" if self.crisp else ""
         how = "best actions" if self.greedy else "sampled actions"
         how += f", at random after {trainer.restless} steps without anything new" if stirred else ""
-        print(f"mean success {told['success_rate']:.1%} of {self.episodes} episodes each; {how}, {read}")
+        print(f"mean success {told['success_rate']:.1%} of {self.episodes} episodes each; {how}, {READS[belief]}")
         return 0
 
     def _tasks(self, config: RunConfig, trained: TaskPool) -> tuple[TaskPool, list[bool]]:

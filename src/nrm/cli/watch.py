@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from nrm.agents import Trainer
     from nrm.agents.evaluation import Played
     from nrm.machines import MooreMachine
-    from nrm.tracking import Belief
 
 BAR = 24
 """Letters of a full bar."""
@@ -90,15 +89,13 @@ class Watch:
         symbols = None if trainer.inference is None else LearnedSymbols.of(trainer.inference)
         console = Console(highlight=False)
         names = action_names(env)
-        # Of a task that may be new no reward is read, as in 'nrm evaluate'.
-        belief: Belief | None = None if trainer.tasks is None else "open"
         inference = trainer.inference
         levels = inference.state_levels if inference is not None and inference.versions else None
         frames: list[Any] = []
         shown = None
         if symbols is not None:
             console.print(f"{symbols.legend()}\n", markup=False)
-        played = film(trainer, env, self.seed, self.greedy, belief, config.world)
+        played = film(trainer, env, self.seed, self.greedy, name=config.world)
         for number, (pictures, shown) in enumerate(played, 1):
             if self.gif is not None and not pictures:
                 raise UsageError(f"{config.world} draws nothing, so there is nothing to film; drop --gif")

@@ -43,7 +43,7 @@ def record_task(
 ) -> Json:
     """Play an episode of a task by an agent's policy and one by its best actions, and look at its grounder.
 
-    On the world's board where it has one, else as it renders itself. `belief`: what beliefs read, as in training if
+    On the world's board where it has one, else as it renders itself. `belief`: what memories read, no rewards if
     absent.
     """
     if config.world_kind.board is None:

@@ -54,7 +54,6 @@ PRESETS = {
             },
             "network": {"normalise": False, "encoder": "paper"},
             "grounding": {
-                "belief": "open",
                 "epochs": 100,
                 "restarts": 1,
                 "learning_rate": 4e-4,
@@ -123,7 +122,6 @@ MANY_VECTORS = Preset(
             )
         },
         "grounding": {
-            "belief": "open",
             "maximisation": "evidence",
             "learning_rate": 0.003,
             "every": 1000,
@@ -137,7 +135,7 @@ MANY_VECTORS = Preset(
     },
 )
 """The same from positions, where ways are long: short tasks come first, and symbols are learned a little all the time.
-The policy follows the observations alone, as in a test, and so learns to be sure of what it has reached."""
+"""
 _BY_OBSERVATION = {"image": MANY_IMAGES, "position": MANY_VECTORS, "lidar": MANY_VECTORS}
 
 

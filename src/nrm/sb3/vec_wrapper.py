@@ -35,7 +35,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         model: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool,
         *,
         layout: BeliefLayout = "dict",
-        belief: Belief = "conditioned",
+        belief: Belief = "open",
         reads: Reads = None,
         reward_scale: float = 1.0,
         record: bool = True,

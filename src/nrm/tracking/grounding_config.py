@@ -43,9 +43,9 @@ class GroundingConfig:
     """The folder of a run whose grounder to begin with, on the same symbols and observations."""
     learn: bool = True
     """Whether the grounder learns; without, that of `initial` stays as it is."""
-    belief: Belief = "conditioned"
-    """Whether the policy's belief takes in the rewards received, follows the observations alone (open, the paper), or
-    likewise by the most probable symbol of each step (crisp)."""
+    belief: Belief = "open"
+    """What the policy's belief reads while training: the observations alone (open, as in the paper), likewise by the
+    most probable symbol of each step (crisp), or the rewards received too (conditioned)."""
     longest: int | None = None
     """Steps of an episode that are learned from; all when absent. What comes later counts for no less, but a few very
     long episodes would make every burst as slow as if all were."""

@@ -12,7 +12,7 @@ from nrm.inference.letter_model import LetterModel
 from nrm.inference.misreading import SLIP, leads_of
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.letters import LetterBook
-from nrm.tracking.memories import Seen
+from nrm.tracking.memories import Belief, Seen, reads_rewards
 
 
 class HypothesisBelief(HypothesisMemory):
@@ -22,9 +22,9 @@ class HypothesisBelief(HypothesisMemory):
     states apart. The carry is (envs, room + 1): the belief, and the sum of rewards.
     """
 
-    def __init__(self, letters: LetterBook, room: int, flips: float, misread: float) -> None:
+    def __init__(self, letters: LetterBook, room: int, flips: float, misread: float, corrects: bool = True) -> None:
         self._flips, self._misread = max(flips, SLIP), misread
-        super().__init__(letters, room)
+        super().__init__(letters, room, corrects)
         self.table = None
 
     def follow(self, hypothesis: Hypothesis, numbers: NDArray[np.int64], values: NDArray[np.float64]) -> None:
@@ -53,6 +53,8 @@ class HypothesisBelief(HypothesisMemory):
         letters = np.where((letters < 0) | (letters >= self.hypothesis.letters), self.hypothesis.letters, letters)
         level = carry[:, -1] + seen.reward
         after = (carry[:, None, :-1] @ self._leads[torch.from_numpy(letters)])[:, 0]
+        if not self._corrects:
+            return torch.cat([after, level[:, None]], 1)
         fits = (torch.from_numpy(self._level).float() - level[:, None]).abs() <= self._slack
         after = after * torch.where(fits, 1 - self._flips, self._flips / max(1, len(self.values) - 1))
         return torch.cat([after / after.sum(1, keepdim=True), level[:, None]], 1)
@@ -65,8 +67,9 @@ class HypothesisBelief(HypothesisMemory):
         """(…) the most probable numbers."""
         return carry[..., :-1].argmax(-1)
 
-    def on(self, frames: Tensor | None) -> HypothesisBelief:
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> HypothesisBelief:
         """The same machine in another world with the same observations."""
-        other = HypothesisBelief(self.letters.on(frames), self.size, self._flips, self._misread)
+        corrects = self._corrects and reads_rewards(belief)
+        other = HypothesisBelief(self.letters.on(frames), self.size, self._flips, self._misread, corrects)
         other.follow(self.hypothesis, self.numbers, self.values)
         return other

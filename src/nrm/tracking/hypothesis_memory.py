@@ -10,7 +10,7 @@ from torch import Tensor
 from nrm.inference import Hypothesis
 from nrm.machines.levels import TOLERANCE
 from nrm.tracking.letters import LetterBook
-from nrm.tracking.memories import Seen
+from nrm.tracking.memories import Belief, Seen, reads_rewards
 
 
 class HypothesisMemory:
@@ -71,8 +71,8 @@ class HypothesisMemory:
         """(…) the numbers of the states that a carry says."""
         return carry
 
-    def on(self, frames: Tensor | None) -> HypothesisMemory:
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> HypothesisMemory:
         """The same machine in another world with the same observations."""
-        other = HypothesisMemory(self.letters.on(frames), self.size, self._corrects)
+        other = HypothesisMemory(self.letters.on(frames), self.size, self._corrects and reads_rewards(belief))
         other.follow(self.hypothesis, self.numbers, self.values)
         return other

@@ -21,6 +21,11 @@ the paper. `crisp`: likewise, but each step is read as its most probable letter,
 a long episode. A machine that is told its true state knows better than any."""
 
 
+def reads_rewards(belief: Belief | None) -> bool:
+    """Whether a kind of belief takes rewards as evidence; so does a memory as it is, where none is named."""
+    return belief in (None, "conditioned")
+
+
 class Seen(NamedTuple):
     """What a step of N environments showed, before any reset."""
 
@@ -31,7 +36,7 @@ class Seen(NamedTuple):
     action: Tensor
     """(envs,) the action that led to it, or (envs, size) where actions are rows of numbers."""
     reward: Tensor
-    """(envs,) what was paid."""
+    """(envs,) what was paid; zeros in tests that read no rewards, for memories that then take them for nothing."""
     state: Tensor | None
     """(envs,) the machine's true state: given to memories that see the truth alone."""
     letter: Tensor | None = None
@@ -59,8 +64,11 @@ class Memory(Protocol):
     def feature(self, carry: Tensor) -> Tensor:
         """(…, size) what the policy sees of a carry, with any leading dimensions."""
 
-    def on(self, frames: Tensor | None) -> Memory:
-        """The same memory for another world of the same task, whose listed observations are `frames`."""
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> Memory:
+        """The same memory for another world of the same task, whose listed observations are `frames`.
+
+        `belief`: another kind, if given. Only a `conditioned` memory may take rewards as evidence.
+        """
 
 
 @runtime_checkable
@@ -129,7 +137,7 @@ class MachineMemory:
         assert self.table is not None
         return self.table[carry]
 
-    def on(self, frames: Tensor | None) -> MachineMemory:  # noqa: ARG002 - it looks at no observation
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> MachineMemory:  # noqa: ARG002 - it is told
         """Itself."""
         return self
 
@@ -213,6 +221,6 @@ class BeliefMemory:
         """(…) the level that the rewards so far lead to."""
         return carry[..., self.size]
 
-    def on(self, frames: Tensor | None) -> BeliefMemory:
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> BeliefMemory:
         """The same model on other frames."""
-        return BeliefMemory(self.model, frames, self.belief)
+        return BeliefMemory(self.model, frames, belief or self.belief)

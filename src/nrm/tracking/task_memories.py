@@ -70,7 +70,7 @@ class TaskStateMemory:
         """(…, states) certainty of the state of each environment's own machine."""
         return torch.nn.functional.one_hot(carry - self._first[carry], self._states).float()
 
-    def on(self, frames: Tensor | None) -> TaskStateMemory:  # noqa: ARG002 - it looks at no observation
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> TaskStateMemory:  # noqa: ARG002 - it is told
         """Itself."""
         return self
 
@@ -189,9 +189,9 @@ class TaskBeliefMemory:
         """(…) the number of the task."""
         return carry[..., -1].long()
 
-    def on(self, frames: Tensor | None) -> TaskBeliefMemory:
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> TaskBeliefMemory:
         """The same model on other frames."""
-        return TaskBeliefMemory(self.model, frames, self.belief)
+        return TaskBeliefMemory(self.model, frames, belief or self.belief)
 
     def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskBeliefMemory:
         """The same grounder for other tasks."""
@@ -257,9 +257,9 @@ class ToldTaskMemory(torch.nn.Module):
 
         return whole
 
-    def on(self, frames: Tensor | None) -> ToldTaskMemory:
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> ToldTaskMemory:
         """The same for other frames."""
-        return self.with_tasks(frames, self._tasks)
+        return self.with_tasks(frames, self._tasks, belief)
 
     def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> ToldTaskMemory:  # noqa: ARG002
         """The same for other tasks."""

@@ -41,7 +41,7 @@ class Tracker:
         self,
         model: NeuralRewardMachine | MooreMachine | MachineLearning | TaskPool,
         count: int,
-        belief: Belief = "conditioned",
+        belief: Belief = "open",
         record: bool = True,
     ) -> None:
         """`record`: whether a neural machine's episodes are kept, until `take` is called."""

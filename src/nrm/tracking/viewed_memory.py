@@ -9,7 +9,7 @@ from nrm.errors import LimitError
 from nrm.machines import MooreMachine, task_view
 from nrm.machines.moore import amount_of_letters
 from nrm.machines.view import view_width
-from nrm.tracking.memories import Memory, Seen
+from nrm.tracking.memories import Belief, Memory, Seen
 
 MOST_WIDTH = 20_000
 """Numbers of a view past which a policy should see the state instead."""
@@ -52,6 +52,6 @@ class ViewedMemory:
         """(…, width) the view from there."""
         return self.memory.feature(carry) @ self._view if self.table is None else self.table[carry]
 
-    def on(self, frames: Tensor | None) -> ViewedMemory:
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> ViewedMemory:
         """The same on other frames."""
-        return ViewedMemory(self.memory.on(frames), self._machine)
+        return ViewedMemory(self.memory.on(frames, belief), self._machine)

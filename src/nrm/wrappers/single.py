@@ -38,7 +38,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
         model: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool,
         *,
         layout: BeliefLayout = "dict",
-        belief: Belief = "conditioned",
+        belief: Belief = "open",
         reads: Reads = None,
         record: bool = True,
     ) -> None:

@@ -32,7 +32,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         model: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool,
         *,
         layout: BeliefLayout = "dict",
-        belief: Belief = "conditioned",
+        belief: Belief = "open",
         reads: Reads = None,
         record: bool = True,
     ) -> None:
