@@ -111,7 +111,9 @@ def test_a_test_reads_no_rewards_unless_it_says_so(method: str) -> None:
     made.run()
 
     def features(world: BatchedMinecraft, belief: Belief | None) -> list[Tensor]:
-        return [step.memory for step, _ in zip(play(made, world, 1, greedy=False, belief=belief), range(30), strict=False)]
+        return [
+            step.memory for step, _ in zip(play(made, world, 1, greedy=False, belief=belief), range(30), strict=False)
+        ]
 
     honest, repaid = (kind(WORLD, machine, 4) for kind in (BatchedMinecraft, Repaid))
     for one, other in zip(features(honest, None), features(repaid, None), strict=True):

@@ -23,8 +23,9 @@ class RecurrentConfig:
     """Units of each LSTM layer."""
     layers: int = 2
     """Layers of the LSTM."""
-    reads_rewards: bool = True
-    """Whether the LSTM reads the last action and reward too, or the observation alone, as in the paper."""
+    reads_rewards: bool = False
+    """Whether the LSTM reads the last action and reward too, or the observation alone, as in the paper. Tests that read
+    no rewards show it zeros."""
 
     def __post_init__(self) -> None:
         for name in ("size", "layers"):

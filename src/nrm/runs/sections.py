@@ -61,7 +61,6 @@ PRESETS = {
                 "keep": 1000,
                 "grounder": "paper",
             },
-            "recurrent": {"reads_rewards": False},
         },
     ),
 }
