@@ -18,6 +18,7 @@ import tyro
 
 from benchmarks.common import report
 from benchmarks.results import RESULTS, Headline, complete
+from nrm.agents import METHODS as REGISTERED
 from nrm.agents.evaluation import evaluate
 from nrm.results import read_record
 from nrm.runs import RunFolder
@@ -29,6 +30,8 @@ from nrm.tracking.versions import found_at
 
 PAPER = ("1", "2", "3", "4", "5", "6", "7", "8")
 METHODS = ("rm", "nrm", "rnn", "none", "blind", "frozen", "return")
+COMMON = ("world", "algorithm", "network")
+"""Sections of settings that every method has."""
 SCORES = ("test", "success", "greedy", "with_rewards", "area", "grounding", "cpu_seconds")
 HEADINGS = (
     *("task, method", "seeds", "test return", "worst seed", "success", "with rewards read", "area", "grounding"),
@@ -80,7 +83,9 @@ def grid_of(experiment: str, method: str, task: str, seed: int, amount: int | No
     variants: dict[str, Any] = {"blind": {"network": {"encoder": "blind"}}} if method == "blind" else {"": {}}
     length = {} if amount is None else {"episodes" if base.steps is None else "steps": amount}
     known = "none" if method == "blind" else method
-    return replace(base, tasks=(task,), methods=(known,), seeds=(seed,), variants=variants, **length)
+    sections = {*COMMON, REGISTERED[known].section}
+    settings = {name: values for name, values in base.settings.items() if name in sections}
+    return replace(base, tasks=(task,), methods=(known,), seeds=(seed,), settings=settings, variants=variants, **length)
 
 
 def run(

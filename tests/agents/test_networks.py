@@ -206,7 +206,7 @@ def test_a_policy_acts_and_learns_with_the_same_statistics_and_saves_them() -> N
 
 
 @pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
-def test_runs_on_single_tasks_go_on_exactly(method: str) -> None:
+def test_runs_on_drawn_layouts_go_on_exactly(method: str) -> None:
     config = replace(DRAWN, size=(3, 1), items={"pickaxe": None, "gem": None}, pixels=16, steps=8)
 
     def begin() -> Trainer:

@@ -289,7 +289,7 @@ def test_misuse_is_named() -> None:
         world.reset(-1)
 
 
-def test_observations_of_single_tasks_can_be_probed() -> None:
+def test_observations_of_drawn_layouts_can_be_probed() -> None:
     config = MinecraftConfig(observation="image", layout="episode")
     machine = nrm.compile("F pickaxe", "pickaxe lava door gem empty")
     world = BatchedMinecraft(config, machine, 2)
