@@ -50,7 +50,7 @@ def test_a_grid_file() -> None:
     cells = {cell.name: cell for cell in grid.cells}
     assert len(cells) == len(grid.cells) == 3 * 2 * 2 * 2 * 3
     base, opened = cells["map-task1-nrm-base-seed7"].config, cells["map-task1-nrm-open-seed7"].config
-    assert (base.settings["grounding"].belief, opened.settings["grounding"].belief) == ("conditioned", "open")
+    assert (base.settings["grounding"].belief, opened.settings["grounding"].belief) == ("open", "open")
     assert opened.settings["algorithm"].gradient_norm is None
     assert base.settings["algorithm"].learning_rate == opened.settings["algorithm"].learning_rate == 0.002
     assert base.episodes == 300
