@@ -98,7 +98,7 @@ class Evaluate:
             )
         count, belief = min(16, self.episodes), self._belief or unrewarded(trainer.learner.memory)
         greedy, sampled = (
-            evaluate(trainer, config.build_world(count), self.episodes, self.seed, best, belief)
+            evaluate(trainer, config.build_world(count), self.episodes, self.seed, greedy=best, belief=belief)
             for best in (True, False)
         )
         note = trainer.meter.note
