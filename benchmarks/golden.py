@@ -1,23 +1,38 @@
-"""Golden runs: short runs of every method and world, compared byte by byte with those of another checkout.
+"""Golden runs: short runs of every method and environment, compared byte by byte with those of another checkout.
 
 Record them before a change (`python -m benchmarks.golden --out out/golden-before`), and after it again with
-`--against out/golden-before`. Metrics depend on the processor and the version of PyTorch: compare on one machine.
+`--against out/golden-before`. Each run is interrupted half way and resumed; what is compared is its history, a digest
+of all weights, and what `nrm evaluate --json` prints. Results depend on the processor and the version of PyTorch:
+compare on one machine.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import io
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 import tyro
+from torch import Tensor
 
+import nrm
+from nrm.agents import METHODS
+from nrm.cli import main as command_line
+from nrm.envs.minecraft import MinecraftEnv
+from nrm.files import write_json
 from nrm.runs import RunConfig, RunFolder, choose_run, train
 
-FILES = ("metrics.csv", "grounding.csv")
+GOLDEN = "golden.json"
+MANY = {"family": {"families": ("reach-avoid", "conjunctions")}, "tasks": {"count": 60}}
+"""Few and short tasks: runs of many are to be short, too."""
 
 
 @dataclass(frozen=True)
@@ -27,57 +42,141 @@ class Config:
     out: Path = Path("out/golden")
     """Where the runs go; those that are there already are not made again."""
     against: Path | None = None
-    """Runs recorded before. Exit status 1 where a file differs."""
+    """Runs recorded before. Exit status 1 where one differs."""
+    only: str = ""
+    """Runs whose names contain this; all when empty."""
 
 
 def runs() -> Iterator[tuple[str, RunConfig]]:
     """The runs, by name."""
-    for method in ("rm", "nrm", "rnn"):
+    yield from single_runs()
+    yield from many_runs()
+    yield from special_runs()
+
+
+def single_runs() -> Iterator[tuple[str, RunConfig]]:
+    """One task: every method on the paper's worlds, and on others as far as it goes there."""
+    for method in METHODS.own:
         for task in ("1", "4", "6"):
-            yield f"map-{task}-{method}", choose_run(task, "map", method, episodes=600)
-        yield f"map-8-{method}-seed3", choose_run("8", "map", method, 3, episodes=400)
-        for task in ("1", "5"):
-            yield f"image-{task}-{method}", choose_run(task, "image", method, episodes=300)
-        drawn: Any = {"world": {"layout": "episode"}}
-        yield f"drawn-1-{method}", choose_run("1", "image", method, algorithm="a2c", episodes=100, settings=drawn)
-        yield f"paper-1-{method}", choose_run("1", "map", method, episodes=150, preset_name="paper")
-        yield f"lava-{method}", choose_run(None, "minigrid:MiniGrid-LavaGapS5-v0", method, episodes=150)
-    opened = {"grounding": {"belief": "open", "objective": "marginal"}}
-    yield "open-1-nrm", choose_run("1", "map", "nrm", episodes=300, settings=opened)
-    yield "door-nrm", choose_run(None, "minigrid:MiniGrid-DoorKey-5x5-v0", "nrm", episodes=60)
+            yield f"map-{task}-{method}", choose_run(task, "map", method, episodes=300)
+        yield f"map-8-{method}-seed3", choose_run("8", "map", method, 3, algorithm="ppo", steps=8192)
+        yield f"image-5-{method}", choose_run("5", "image", method, episodes=100)
+        yield f"lava-{method}", choose_run(None, "minigrid:MiniGrid-LavaGapS5-v0", method, episodes=60)
+    for method in ("rm", "nrm", "rnn"):
+        yield f"drawn-1-{method}", choose_run("1", "image-episode", method, steps=4096)
+        yield f"paper-1-{method}", choose_run("1", "map", method, episodes=100, preset_name="paper")
+        yield f"letter-{method}", choose_run("F(a & F b)", "letter", method, steps=4096)
+        yield f"flat-{method}", choose_run("F red & G !blue", "flat", method, steps=4096)
+        continuous: Any = {"world": {"actions": "continuous"}}
+        yield f"robot-{method}", choose_run("F(red & F green)", "robot", method, steps=4096)
+        yield f"plane-{method}", choose_run("F red", "flat", method, steps=4096, settings=continuous)
+
+
+def many_runs() -> Iterator[tuple[str, RunConfig]]:
+    """Many tasks."""
+    for method in ("rm", "nrm", "rnn"):
+        for world in ("letter", "flat", "image-episode"):
+            many = {"tasks": MANY["tasks"]} | ({} if world == "flat" else {"family": MANY["family"]})
+            chosen = {"tasks": "mixture", "steps": 16_384, "settings": many}
+            yield f"many-{world}-{method}", choose_run(None, world, method, **chosen)  # type: ignore[arg-type]
+
+
+def special_runs() -> Iterator[tuple[str, RunConfig]]:
+    """Settings that the others do not have."""
+    filtered = {"grounding": {"belief": "conditioned", "objective": "marginal"}}
+    yield "filtered-1-nrm", choose_run("1", "map", "nrm", episodes=300, settings=filtered)
+    yield "view-4-nrm", choose_run("4", "map", "nrm", episodes=200, settings={"network": {"view": "task"}})
+    yield (
+        "recurrent-1-nrm",
+        choose_run("1", "map", "nrm", episodes=130, settings={"grounding": {"grounder": "recurrent"}}),
+    )
+    yield "door-nrm", choose_run(None, "minigrid:MiniGrid-DoorKey-5x5-v0", "nrm", episodes=40)
     yield "limit-nrm", choose_run("G(pickaxe -> F gem)", "map", "nrm", episodes=60, end="limit")
+    noisy = {"inference": {"misread": 0.02}}
+    yield "misread-3-machine", choose_run("3", "map", "machine", episodes=200, settings=noisy)
 
 
 def record(folder: RunFolder, config: RunConfig) -> None:
     """Make a run in two parts: it must not matter that it was interrupted."""
     folder.begin(config)
-    half = config.episodes // 2
     trainer = folder.load()
-    train(folder, trainer, interrupted=lambda: len(trainer.history.returns) >= half)
-    train(folder, folder.load())
+    train(folder, trainer, interrupted=lambda: trainer.progress >= 0.5)
+    whole = folder.load()
+    train(folder, whole)
+    history = whole.history
+    printed = io.StringIO()
+    quiet = contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO())
+    with quiet[0], quiet[1], contextlib.suppress(SystemExit):
+        command_line(["evaluate", str(folder.path), "--episodes", "4", "--json"])
+    golden = {
+        **{name: list(getattr(history, name)) for name in ("returns", "lengths", "steps", "accuracy", "decisions")},
+        "weights": digest(tensors(whole.learner.state_dict())),
+        "grounder": None if whole.model is None else digest(whole.model.state_dict().values()),
+        "evaluation": json.loads(printed.getvalue()),
+    }
+    write_json(folder.path / GOLDEN, golden)
+
+
+def record_sb3(path: Path) -> None:
+    """PPO of Stable-Baselines3 with a neural reward machine and its callback."""
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import DummyVecEnv
+
+    from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper
+
+    machine = nrm.compile("F pickaxe & G !lava", nrm.MINECRAFT_SYMBOLS)
+    venv = DummyVecEnv([lambda: nrm.TaskEnv(MinecraftEnv(nrm.MinecraftConfig()), machine)] * 4)
+    model = nrm.model_for(venv.observation_space, machine, seed=1)
+    env = NeuralRewardMachineVecWrapper(venv, model, reward_scale=0.01)
+    agent = PPO("MultiInputPolicy", env, n_steps=32, batch_size=64, seed=0)
+    agent.learn(2048, callback=GroundingCallback(model, every=20))
+    golden = {
+        name: digest(module.state_dict().values()) for name, module in (("weights", agent.policy), ("grounder", model))
+    }
+    path.mkdir(parents=True, exist_ok=True)
+    write_json(path / GOLDEN, golden)
+
+
+def tensors(value: Any) -> Iterator[Tensor]:
+    """All tensors in nested dictionaries and lists, in their order."""
+    if isinstance(value, Tensor):
+        yield value
+    for one in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        yield from tensors(one)
+
+
+def digest(parts: Iterable[Tensor]) -> str:
+    """Of the bytes of tensors."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part.detach().cpu().contiguous().numpy().tobytes())
+    return found.hexdigest()
 
 
 def main(config: Config) -> int:
     """Record and compare."""
     torch.set_num_threads(1)
+    jobs = {name: partial(record, RunFolder(config.out / name), run) for name, run in runs() if config.only in name}
+    if config.only in "sb3":
+        jobs["sb3"] = partial(record_sb3, config.out / "sb3")
     differing = 0
-    for name, run in runs():
-        folder = RunFolder(config.out / name)
-        if not folder.exists:
-            record(folder, run)
-        if config.against is None:
-            print(f"{name}: recorded", flush=True)
-            continue
-        files = [file for file in FILES if (config.against / name / file).exists()]
-        wrong = [file for file in files if _bytes(folder.path / file) != _bytes(config.against / name / file)]
-        differing += bool(wrong or not files)
-        told = "not recorded before" if not files else f"{', '.join(wrong)} differ" if wrong else "equal"
+    for name, make in jobs.items():
+        path = config.out / name / GOLDEN
+        if not path.exists():
+            make()
+        told = "recorded" if config.against is None else compared(path, config.against / name / GOLDEN)
+        differing += told not in ("recorded", "equal")
         print(f"{name}: {told}", flush=True)
     return 1 if differing else 0
 
 
-def _bytes(path: Path) -> bytes:
-    return path.read_bytes() if path.exists() else b""
+def compared(path: Path, before: Path) -> str:
+    """Whether two golden files are equal, and what differs."""
+    if not before.exists():
+        return "not recorded before"
+    new, old = (json.loads(one.read_bytes()) for one in (path, before))
+    wrong = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    return f"{', '.join(wrong)} differ" if wrong else "equal"
 
 
 if __name__ == "__main__":
