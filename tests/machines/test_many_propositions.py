@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import warnings
 from fractions import Fraction
@@ -20,8 +21,9 @@ from nrm.automata.move_diagram import MoveDiagram
 from nrm.errors import LimitError, MachineError, NrmWarning
 from nrm.logic import Formula, holds
 from nrm.machines import Alphabet, MooreMachine, TaskPool, machine_from_dict, text_picture
-from nrm.machines.formats.json import machine_to_dict
+from nrm.machines.formats.json import machine_json, machine_to_dict
 from nrm.machines.guarded import machine_of_moves
+from nrm.machines.guards import moves
 from nrm.machines.reward_machine import RewardEdge, RewardMachine
 from tests.strategies import formulas
 
@@ -153,10 +155,35 @@ def test_dot_and_hoa_are_read_back(machine: MooreMachine, tmp_path: Path) -> Non
 
 def test_guards_are_readable(machine: MooreMachine) -> None:
     assert "h0 | h1 | h2" in text_picture(machine)
-    dictionary = machine_to_dict(machine)
-    assert dictionary["version"] == 2
-    lost = int(np.flatnonzero(machine.dead)[0])
-    assert dictionary["moves"][lost] == [["true", lost]]
+
+
+@pytest.mark.parametrize("further", [0, 24])
+def test_json_is_as_small_as_the_diagram(further: int) -> None:
+    # Each of the 256 states leads to all 256: 65,536 guards, in 21 MB.
+    responses = " & ".join(f"G(a{number} -> F b{number})" for number in range(8))
+    symbols = [f"{name}{number}" for number in range(8) for name in "ab"] + [f"h{number}" for number in range(further)]
+    machine = nrm.compile(responses, propositions=symbols)
+    text = machine_json(machine)
+    assert len(text) < 40 * (machine.diagram.nodes + machine.states + len(symbols))
+    assert machine_from_dict(json.loads(text)) == machine
+
+
+@settings(max_examples=60, deadline=None)
+@given(formulas(atoms=("a", "b", "c")))
+def test_json_with_a_diagram_reads_back_as_the_same_machine(formula: Formula) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        use_diagrams(patch)
+        machine = nrm.compile(formula, nrm.Alphabet.propositional(["c", "a", "b", "d"]))
+        again = machine_from_dict(json.loads(machine_json(machine)))
+    assert again == machine
+    assert machine_to_dict(machine)["version"] == 3
+
+
+def test_json_with_guards_is_still_read(machine: MooreMachine) -> None:
+    data = machine_to_dict(machine)
+    del data["diagram"]
+    data["moves"] = [[[str(guard), target] for target, guard in moves(machine, q)] for q in range(machine.states)]
+    assert machine_from_dict({**data, "version": 2}) == machine
 
 
 def test_guarded_moves_are_checked() -> None:

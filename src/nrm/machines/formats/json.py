@@ -1,7 +1,8 @@
 """Machines as plain dictionaries and as JSON.
 
 The file form has a full table: `transitions[state][letter]`, letters in the order of `symbols`, or, for propositions,
-of `letters`. The hand-written form names its states and guards its moves; both are read by `machine_from_dict`.
+of `letters`; where propositions are many, the decision diagram of the moves. The hand-written form names its states and
+guards its moves; all are read by `machine_from_dict`.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from nrm.aliases import BoolArray, Json
 from nrm.automata.letter_diagram import LetterDiagram, is_wide
 from nrm.automata.move_building import ascending, given_diagram
 from nrm.automata.move_diagram import MoveDiagram
-from nrm.errors import LimitError, MachineError, listing, suggestion, unknown
+from nrm.errors import MachineError, listing, suggestion, unknown
 from nrm.logic import parse
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guarded import Move, machine_of_moves
-from nrm.machines.guards import letters_where, moves
+from nrm.machines.guards import letters_where
 from nrm.machines.moore import MooreMachine
 
 MACHINE_FORMAT = "nrm-machine"
 MACHINE_FORMAT_VERSION = 1
 """Of files with a full table."""
 GUARDED_FORMAT_VERSION = 2
-"""Of files whose moves are guards: machines over so many propositions that a table would be large."""
+"""Of files whose moves are guards, which may be far larger than the diagram; they are read, and no longer written."""
 DIAGRAM_FORMAT_VERSION = 3
-"""Of files whose moves are a decision diagram (`nrm.automata.move_diagram`): where guards would be too long."""
+"""Of files whose moves are a decision diagram (`nrm.automata.move_diagram`), for many propositions."""
 VERSIONS = (MACHINE_FORMAT_VERSION, GUARDED_FORMAT_VERSION, DIAGRAM_FORMAT_VERSION)
 _DIAGRAM = ("levels", "low", "high", "roots")
 _TABLE = ("symbols", "letters", "initial", "transitions", "accepting", "outputs")
@@ -42,7 +43,7 @@ def machine_to_dict(machine: MooreMachine) -> Json:
     """The machine as JSON values; `machine_from_dict` reads it back."""
     alphabet = machine.alphabet
     if isinstance(machine.moves, MoveDiagram) or isinstance(machine.letters, LetterDiagram):
-        return _guarded_dict(machine)
+        return _diagram_dict(machine)
     data: Json = {
         "format": MACHINE_FORMAT,
         "version": MACHINE_FORMAT_VERSION,
@@ -100,7 +101,7 @@ def machine_json(machine: MooreMachine) -> str:
     """The JSON text of a machine, a line per state and field."""
     parts = []
     for key, value in machine_to_dict(machine).items():
-        if key in ("transitions", "moves"):
+        if key == "transitions":
             rows = ",\n    ".join(json.dumps(row, ensure_ascii=False) for row in value)
             parts.append(f'  "{key}": [\n    {rows}\n  ]')
         else:
@@ -108,22 +109,15 @@ def machine_json(machine: MooreMachine) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _guarded_dict(machine: MooreMachine) -> Json:
-    version, written = GUARDED_FORMAT_VERSION, dict[str, Any]()
-    try:
-        written["moves"] = [
-            [[str(guard), target] for target, guard in moves(machine, state)] for state in range(machine.states)
-        ]
-    except LimitError:  # such as that an even number of forty propositions hold
-        version, own = DIAGRAM_FORMAT_VERSION, ascending(machine.diagram)
-        written["diagram"] = {"order": list(own.order)} | {name: getattr(own, name).tolist() for name in _DIAGRAM}
+def _diagram_dict(machine: MooreMachine) -> Json:
+    own = ascending(machine.diagram)
     return {
         "format": MACHINE_FORMAT,
-        "version": version,
+        "version": DIAGRAM_FORMAT_VERSION,
         "kind": machine.alphabet.kind,
         "symbols": list(machine.alphabet.symbols),
         "initial": machine.initial,
-        **written,
+        "diagram": {"order": list(own.order)} | {name: getattr(own, name).tolist() for name in _DIAGRAM},
         "accepting": machine.accepting.tolist(),
         "outputs": machine.outputs.tolist(),
     }
