@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import nrm
-from benchmarks.common import processor_seconds
+from benchmarks.common import processor_seconds, report
 from nrm.files import read_json, write_text
 from nrm.results.statistics import bootstrap, interquartile_mean
 
@@ -43,6 +43,20 @@ class Headline(NamedTuple):
     """Columns whose values make the groups of the summary."""
     stratum: str = "task"
     """The column within which the bootstrap resamples runs; rows without it are one stratum."""
+    derived: Callable[[Sequence[Row]], Mapping[str, Any]] | None = None
+    """Further numbers from the rows, such as ratios of two groups; they stand in the summary under `derived`."""
+
+
+class Benchmark(NamedTuple):
+    """A headline and the runs behind it: what a benchmark lists in `BENCHMARKS` for `python -m benchmarks.headline`."""
+
+    headline: Headline
+    jobs: Callable[[Sequence[int]], Jobs]
+    """The runs of some seeds."""
+    run: Callable[..., Mapping[str, Any]]
+    """What makes one row."""
+    seeds: tuple[int, ...] = (3000, 3001, 3002, 3003, 3004)
+    """Those that are reported; no setting was chosen on them."""
 
 
 def complete(
@@ -65,13 +79,16 @@ def complete(
 def write(headline: Headline, rows: Iterable[Row], folder: Path = RESULTS) -> dict[str, Any]:
     """Write a results file, a line for each row, whole or not at all; what it holds."""
     found = list(rows)
+    summary: dict[str, Any] = summarise(found, headline.scores, headline.by, headline.stratum)
+    if headline.derived is not None:
+        summary["derived"] = _plain(headline.derived(found))
     data = {
         "name": headline.name,
         "command": headline.command,
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
         "seeds": sorted({row["seed"] for row in found if "seed" in row}),
         "rows": found,
-        "summary": summarise(found, headline.scores, headline.by, headline.stratum),
+        "summary": summary,
     }
     lines = ",\n".join(f"  {json.dumps(row, allow_nan=False)}" for row in found)
     texts = {name: json.dumps(value, allow_nan=False) for name, value in data.items()}
@@ -82,16 +99,37 @@ def write(headline: Headline, rows: Iterable[Row], folder: Path = RESULTS) -> di
     return data
 
 
+def show(data: Mapping[str, Any], out: Path) -> None:
+    """Print the summary of a results file, and write it to `out/NAME.md`: means with their intervals."""
+    groups = {name: of for name, of in data["summary"].items() if name != "derived"}
+    scores = list(dict.fromkeys(score for of in groups.values() for score in of))
+    rows = [
+        (name, max(one["runs"] for one in of.values()), *(_shown(of.get(score)) for score in scores))
+        for name, of in groups.items()
+    ]
+    report(f"{data['name']}, seeds {data['seeds']}", ("", "runs", *scores), rows, out, data["name"])
+    print(*(f"{name}: {value}" for name, value in data["summary"].get("derived", {}).items()), sep="\n")
+
+
+def _shown(one: Mapping[str, Any] | None) -> str:
+    if one is None:
+        return ""
+    low, high = one["interval"]
+    return f"{one['mean']:.4g}" + (f" [{low:.4g}, {high:.4g}]" if low < high else "")
+
+
 def summarise(
     rows: Sequence[Row], scores: Sequence[str], by: Sequence[str] = ("method",), stratum: str = "task"
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """Of every group and score: runs, mean and interquartile mean with 95 % stratified bootstrap intervals, worst.
+    """Of every group and score: runs, mean and interquartile mean with 95 % stratified bootstrap intervals, and more.
 
-    Runs without a score are left out; they count in no mean.
+    Where the stratum is among the columns of `by` there are also the groups of all strata together. Runs without a
+    score are left out; they count in no mean.
     """
     groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(" ".join(str(row[name]) for name in by), []).append(row)
+    for columns in dict.fromkeys((tuple(name for name in by if name != stratum), tuple(by))):
+        for row in rows:
+            groups.setdefault(" ".join(str(row[name]) for name in columns) or "all", []).append(row)
     found = {
         group: {
             score: _summary([row for row in mine if row.get(score) is not None], score, stratum) for score in scores
@@ -108,6 +146,7 @@ def _summary(rows: Sequence[Row], score: str, stratum: str) -> dict[str, Any]:
     if not strata:
         return {}
     values = [np.array(runs) for runs in strata.values()]
+    pooled = np.concatenate(values)
     mean = bootstrap(values, lambda runs: runs.mean(-1), np.random.default_rng(0))
     middle = bootstrap(values, interquartile_mean, np.random.default_rng(0))
     numbers = {
@@ -115,9 +154,11 @@ def _summary(rows: Sequence[Row], score: str, stratum: str) -> dict[str, Any]:
         "interval": [mean.low, mean.high],
         "iqm": middle.estimate,
         "iqm_interval": [middle.low, middle.high],
-        "worst": min(run for runs in values for run in runs),
+        "median": np.median(pooled),
+        "min": pooled.min(),
+        "max": pooled.max(),
     }
-    return {"runs": sum(map(len, values)), **_plain(numbers)}
+    return {"runs": len(pooled), **_plain(numbers)}
 
 
 @cache

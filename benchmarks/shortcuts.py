@@ -6,22 +6,23 @@ are carried along, and no string is read twice).
 
 from __future__ import annotations
 
-import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from math import factorial
 from pathlib import Path
+from typing import Any
 
 import tyro
 
 import nrm
 from benchmarks.common import report, timed
+from benchmarks.results import Benchmark, Headline, Row, complete
 from nrm.groundability.counting import digits
 from nrm.machines import MooreMachine
 from nrm.results.groundability import measure_groundability
 
-Row = dict[str, float | int | str]
 METHODS = ("closed form", "Algorithm 1", "tuned", "brute force")
 
 
@@ -57,20 +58,23 @@ def tuned_algorithm_1(machine: MooreMachine) -> int:
     return alive
 
 
-def paper_tasks() -> list[Row]:
-    """The eight tasks at five symbols: seconds for each method, and how many times the closed form's they are."""
-    rows: list[Row] = []
-    for measured in measure_groundability(budget=0):
-        task = measured.task
-        machine = nrm.compile(task.formula(), nrm.PAPER_SYMBOLS)
-        count, tuned = timed(partial(tuned_algorithm_1, machine), most_runs=3)
-        if {count, measured.count} != {task.shortcuts}:
-            raise SystemExit(f"task {task.number}: the methods count {measured.count} and {count}")
-        seconds = (measured.closed_form, measured.algorithm_1, tuned, measured.brute_force)
-        times = dict(zip(METHODS, seconds, strict=True))
-        ratios = {f"{method} ×": times[method] / times["closed form"] for method in METHODS[1:]}
-        rows.append({"task": str(task.number), "count": task.shortcuts, **times, **ratios})
-    return rows
+def task_row(number: int, repeat: int) -> Row:
+    """One of the paper's tasks at five symbols: milliseconds of each method, and how many times the closed form's.
+
+    The brute force over formulas, the paper's, is timed in the first repeat alone.
+    """
+    task = nrm.paper_task(number)
+    (measured,) = measure_groundability(budget=0.0 if repeat else 120.0, tasks=[task])
+    machine = nrm.compile(task.formula(), nrm.PAPER_SYMBOLS)
+    count, tuned = timed(partial(tuned_algorithm_1, machine), most_runs=3)
+    if {count, measured.count} != {task.shortcuts}:
+        raise SystemExit(f"task {task.number}: the methods count {measured.count} and {count}")
+    seconds = (measured.closed_form, measured.algorithm_1, tuned, measured.brute_force)
+    times = dict(zip(METHODS, (1e3 * one for one in seconds), strict=True))
+    if measured.finished:
+        times["brute force over formulas"] = 1e3 * measured.formulas
+    ratios = {f"{method}, ratio": time / times["closed form"] for method, time in times.items()}
+    return {"task": number, "repeat": repeat, "count": task.shortcuts, **times, **ratios}
 
 
 def visits(places: int, symbols: int) -> MooreMachine:
@@ -79,26 +83,44 @@ def visits(places: int, symbols: int) -> MooreMachine:
     return nrm.compile(" & ".join(f"F {name}" for name in names[:places]), names)
 
 
-def growth(places: int, symbols: int) -> Row:
+def growth_row(by: str, places: int, symbols: int) -> Row:
     """One point of the curves: the time to analyse, the machine being given."""
     machine = visits(places, symbols)
     count, seconds = timed(partial(closed_form, machine))
     if count != factorial(places) * (symbols - places) ** (symbols - places):
         raise SystemExit(f"visit({places}) over {symbols} symbols: wrong count {digits(count)}")
-    return {
-        "places": places,
-        "symbols": symbols,
-        "states": machine.states,
-        "symmetries": nrm.shortcuts(machine).symmetries,
-        "digits of the count": len(digits(count)),
-        "seconds": seconds,
+    found = nrm.shortcuts(machine)
+    size: Row = {"states": machine.states, "symmetries": found.symmetries, "digits": len(digits(count))}
+    return {"growth": by, "places": places, "symbols": symbols, **size, "closed form": 1e3 * seconds}
+
+
+GROWTH = {
+    "symbols": [(2, symbols) for symbols in (5, 10, 30, 100, 300, 1000)],
+    "states": [(places, places + 1) for places in (2, 4, 6, 8, 10, 12)],
+    "symmetries": [(places, 12) for places in range(2, 11)],
+}
+"""Places to visit and symbols of each point of the curves."""
+
+
+def run(kind: str, *given: Any) -> Row:
+    """One row."""
+    return task_row(*given) if kind == "task" else growth_row(*given)
+
+
+def jobs(seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
+    """The paper's tasks, as often as there are seeds, and the curves."""
+    tasks = {
+        f"task {number} {repeat}": ("task", number, repeat) for repeat in range(len(seeds)) for number in range(1, 9)
     }
+    return tasks | {f"{by} {at}": ("growth", by, *at) for by, points in GROWTH.items() for at in points}
 
 
-def with_ratios(rows: list[Row]) -> list[Row]:
-    """Each row with its time relative to the first."""
-    first = float(rows[0]["seconds"])
-    return [{**row, "× first": float(row["seconds"]) / first} for row in rows]
+SCORES = tuple(f"{method}{what}" for method in (*METHODS, "brute force over formulas") for what in ("", ", ratio"))
+BENCHMARKS = {
+    "shortcuts": Benchmark(
+        Headline("shortcuts", "python -m benchmarks.headline shortcuts", ("count", *SCORES), by=("task",)), jobs, run
+    )
+}
 
 
 def draw(tasks: list[Row], curves: dict[str, list[Row]], path: Path) -> None:
@@ -120,46 +142,34 @@ def draw(tasks: list[Row], curves: dict[str, list[Row]], path: Path) -> None:
             label="Algorithm 1, tuned" if method == "tuned" else method,
             color=colour,
         )
-    left.set(yscale="log", ylabel="seconds", title="eight tasks, five symbols", xlabel="task")
+    left.set(yscale="log", ylabel="milliseconds", title="eight tasks, five symbols", xlabel="task")
     left.set_xticks([p + 0.3 for p in places], [str(p + 1) for p in places])
-    left.set_ylim(1e-5, 20)
+    left.set_ylim(1e-2, 2e4)
     left.legend(fontsize=8, ncols=2, loc="upper center")
     for axis, (by, rows) in zip(axes[1:], curves.items(), strict=True):
-        axis.plot([float(row[by]) for row in rows], [float(row["seconds"]) for row in rows], "o-", color="#4c72b0")
-        axis.set(xscale="log", yscale="log", xlabel=by, ylabel="seconds", title=f"growth in {by}")
-        axis.set_ylim(1e-5, 1)
+        axis.plot([row[by] for row in rows], [row["closed form"] for row in rows], "o-", color="#4c72b0")
+        axis.set(xscale="log", yscale="log", xlabel=by, ylabel="milliseconds", title=f"growth in {by}")
+        axis.set_ylim(1e-2, 1e3)
         axis.grid(alpha=0.3)
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
 
-def table(title: str, rows: list[Row], out: Path, name: str) -> None:
-    """Print and keep rows."""
-    report(title, list(rows[0]), [list(row.values()) for row in rows], out, name)
-
-
 def main(config: Config) -> None:
     """Measure, print, write and draw."""
-    tasks = paper_tasks()
-    medians: Row = {head: "" if isinstance(value, str) else _median(tasks, head) for head, value in tasks[0].items()}
-    table(
-        "Counting shortcuts, five symbols: seconds, and × the closed form",
-        [*tasks, {**medians, "task": "median"}],
-        config.out,
-        "shortcuts",
+    (benchmark,) = BENCHMARKS.values()
+    rows = complete(benchmark.headline, jobs((0,)), run, folder=config.out)["rows"]
+    tasks = [row for row in rows if "task" in row]
+    curves = {by: [row for row in rows if row.get("growth") == by] for by in GROWTH}
+    columns = ("task", "count", *SCORES)
+    report(
+        "Milliseconds", columns, [[row.get(name, "-") for name in columns] for row in tasks], config.out, "shortcuts"
     )
-    curves = {
-        "symbols": with_ratios([growth(2, symbols) for symbols in (5, 10, 30, 100, 300, 1000)]),
-        "states": with_ratios([growth(places, places + 1) for places in (2, 4, 6, 8, 10, 12)]),
-        "symmetries": with_ratios([growth(places, 12) for places in range(2, 11)]),
-    }
-    for by, rows in curves.items():
-        table(f"The closed form, growth in {by}", rows, config.out, f"shortcuts-{by}")
+    for by, points in curves.items():
+        shown = ("places", "symbols", "states", "symmetries", "digits", "closed form")
+        table = [[row[name] for name in shown] for row in points]
+        report(f"The closed form, growth in {by}, milliseconds", shown, table, config.out, f"shortcuts-{by}")
     draw(tasks, curves, config.out / "shortcuts.png")
-
-
-def _median(rows: list[Row], head: str) -> float:
-    return statistics.median(float(row[head]) for row in rows)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from typing import Any
 import tyro
 
 from benchmarks.common import processor_seconds, report, timed
+from benchmarks.results import Benchmark, Headline, Row, complete
 from nrm.errors import LimitError
 from nrm.logic import PAPER_TASKS, Formula, parse, translate
 from nrm.logic.ltlf.formula import Op, atom
@@ -30,6 +31,19 @@ DECLARE = ("response", "precedence", "chain_response", "alternate_response", "re
 UNARY = (Op.NOT, Op.NEXT, Op.WEAK_NEXT, Op.EVENTUALLY, Op.ALWAYS)
 UNANSWERED = "none"
 """MONA gave no answer within 30 seconds, or ran out of nodes."""
+LIMIT = "limit"
+"""We gave no answer within our limits."""
+EXPLODING, RANDOM = "exploding", "random"
+FORMULAS = 20
+"""Random formulas of each size."""
+MEMORY = 4
+"""Gigabytes that this program, and MONA, may have: MONA may ask for all that there are."""
+TIMES = ("ours_ms", "mona_ms", "ratio")
+TABLES = {
+    "written": ("task", "states", "ours_ms", "mona_states", "mona_ms", "ratio"),
+    "random": ("task", *TIMES, "worst_ours_ms", "worst_mona_ms", "worst_ratio", "limits", "mona_limits"),
+}
+"""Columns of the tables that are printed."""
 BINARY = (Op.AND, Op.OR, Op.IMPLIES, Op.IFF, Op.UNTIL, Op.RELEASE)
 
 
@@ -39,12 +53,8 @@ class Config:
 
     out: Path = Path("out/bench")
     """Where the tables go."""
-    random_per_size: int = 20
-    """How many random formulas of each size."""
-    seed: int = 800
+    seed: int = 3000
     """Seed of the random formulas."""
-    memory: int = 4
-    """Gigabytes that this program, and MONA, may have."""
 
 
 def names(count: int) -> list[str]:
@@ -141,7 +151,7 @@ def ours(text: str) -> tuple[int | str, float]:
         try:
             return translate(text, exclusive=False).states
         except LimitError:
-            return "limit"
+            return LIMIT
 
     return timed(work, clock=processor_seconds)
 
@@ -170,53 +180,73 @@ def monas(text: str) -> tuple[int | str, float]:
     return timed(work, clock=processor_seconds)
 
 
+GIVEN_UP: set[str] = set()
+"""Families of which MONA has not answered a task: larger ones are not tried with it."""
+
+
+def task_row(family: str, name: str, text: str) -> Row:
+    """One formula: states and milliseconds of both sides. MONA's may be missing."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY << 30, resource.RLIM_INFINITY))
+    states, seconds = ours(text)
+    row: Row = {"task": name, "family": family, "states": states, "ours_ms": seconds * 1e3}
+    if shutil.which("mona") is None or family in GIVEN_UP or family == EXPLODING:
+        return row
+    their_states, their_seconds = monas(for_ltlf2dfa(parse(text)))
+    if their_states == UNANSWERED:
+        GIVEN_UP.update({family} - {RANDOM})
+        return row | {"mona_states": UNANSWERED}
+    return row | {"mona_states": their_states, "mona_ms": their_seconds * 1e3, "ratio": their_seconds / seconds}
+
+
+def random_row(size: int, seed: int) -> Row:
+    """Some random formulas of a size: medians and extremes; those without an answer have no time."""
+    generator = random.Random(seed + size)
+    texts = [str(random_formula(generator, size)) for _ in range(FORMULAS)]
+    rows = [task_row(RANDOM, f"random {size}", text) for text in texts]
+    times = {name: [row[name] for row in rows if name in row] for name in ("ours_ms", "mona_ms", "ratio")}
+    limits = {
+        "limits": sum(row["states"] == LIMIT for row in rows),
+        "mona_limits": sum(row.get("mona_states") == UNANSWERED for row in rows),
+    }
+    found = {name: statistics.median(values) for name, values in times.items() if values}
+    worst = {f"worst_{name}": max(times[name]) for name in ("ours_ms", "mona_ms") if times[name]}
+    worst |= {"worst_ratio": min(times["ratio"])} if times["ratio"] else {}
+    what = {"task": f"random {size}", "family": RANDOM, "size": size, "seed": seed}
+    return {**what, **limits, **found, **worst}
+
+
+def run(kind: str, *given: Any) -> Row:
+    """One row."""
+    return task_row(*given) if kind == "task" else random_row(*given)
+
+
+def jobs(seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
+    """The tasks that people write, those whose answer itself explodes, and random ones of each seed."""
+    written = {name: ("task", family, name, str(formula)) for family, name, formula in families()}
+    # "The n-th step before the last is an a": every automaton needs about 2^n states.
+    steps = {f"a {n} steps before the end": "F(a & " + "X " * n + "last)" for n in (8, 12, 14, 18, 24)}
+    exploding = {name: ("task", EXPLODING, name, text) for name, text in steps.items()}
+    drawn = {f"random {size} {seed}": ("random", size, seed) for seed in seeds for size in range(10, 101, 10)}
+    return written | exploding | drawn
+
+
+BENCHMARKS = {
+    "translation": Benchmark(
+        Headline("translation", "python -m benchmarks.headline translation", TIMES, ("family",)),
+        jobs,
+        run,
+    )
+}
+
+
 def main(config: Config) -> None:
     """Measure and print."""
-    with_mona = shutil.which("mona") is not None
-    # MONA may ask for all the memory that there is.
-    resource.setrlimit(resource.RLIMIT_AS, (config.memory << 30, resource.RLIM_INFINITY))
-    rows: list[tuple[object, ...]] = []
-    given_up: set[str] = set()
-    for family, name, formula in families():
-        states, seconds = ours(str(formula))
-        asked = with_mona and family not in given_up
-        their_states, their_seconds = monas(for_ltlf2dfa(formula)) if asked else ("-", float("nan"))
-        if their_states == UNANSWERED:
-            given_up.add(family)  # nor does it answer larger tasks of the family
-        their_times = ("-", "-") if isinstance(their_states, str) else (their_seconds * 1e3, their_seconds / seconds)
-        rows.append((name, states, seconds * 1e3, their_states, *their_times))
-    headings = ("task", "states", "ours (ms)", "MONA states", "ltlf2dfa + MONA (ms)", "ratio")
-    report("Tasks that people write", headings, rows, config.out, "translate_families")
-
-    rows = []
-    for size in range(10, 101, 10):
-        generator = random.Random(config.seed + size)
-        mine, theirs, ratios, limits = [], [], [], [0, 0]
-        for _ in range(config.random_per_size):
-            formula = random_formula(generator, size)
-            states, seconds = ours(str(formula))
-            limits[0] += isinstance(states, str)
-            mine.append(seconds * 1e3)
-            if with_mona:
-                their_states, their_seconds = monas(for_ltlf2dfa(formula))
-                if isinstance(their_states, str):  # a process that was stopped has no time
-                    limits[1] += 1
-                    continue
-                theirs.append(their_seconds * 1e3)
-                ratios.append(their_seconds / seconds)
-        other = (statistics.median(theirs), max(theirs)) if theirs else (float("nan"), float("nan"))
-        spread = (statistics.median(ratios), min(ratios)) if ratios else (float("nan"), float("nan"))
-        rows.append((f"size {size}", statistics.median(mine), max(mine), limits[0], *other, limits[1], *spread))
-    times = ("median (ms)", "worst (ms)", "limits", "MONA median", "MONA worst", "limits")
-    columns = ("random", *times, "median ratio", "worst ratio")
-    report(f"Random formulas, {config.random_per_size} a size", columns, rows, config.out, "translate_random")
-
-    rows = []
-    for distance in (8, 12, 14, 18, 24):
-        # "The n-th step before the last is an a": every automaton needs about 2^n states.
-        states, seconds = ours("F(a & " + "X " * distance + "last)")
-        rows.append((f"a {distance} steps before the end", states, seconds * 1e3))
-    report("Where the answer itself explodes", ("task", "states", "ours (ms)"), rows, config.out, "translate_limits")
+    (benchmark,) = BENCHMARKS.values()
+    rows = complete(benchmark.headline, jobs((config.seed,)), run, folder=config.out)["rows"]
+    for family, columns in TABLES.items():
+        mine = [row for row in rows if row["family"] == family or (family == "written" and "size" not in row)]
+        table = [[row.get(name, "-") for name in columns] for row in mine]
+        report(f"Translation, {family}", columns, table, config.out, f"translate_{family}")
 
 
 if __name__ == "__main__":

@@ -1,28 +1,30 @@
 """Nothing known: agents that learn the machine while acting, beside the agent that is told everything.
 
-For every task, seed and method: the mean return of the last hundred episodes, the mean over all (area), whether the
-final machine is the task's as far as episodes can show, the episode from which on it was, and CPU seconds. Rows are
-kept as they come (`rows.jsonl`), and those that are there are not made again.
+For every task, seed and method: the mean return of 200 test episodes, in which no reward is read, of the last hundred
+episodes of training and of all of them (area), whether the final machine is the task's as far as episodes can show, the
+episode from which on it was, and CPU seconds. Rows are kept as they come, and those that are there are not made again.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
-import torch
 import tyro
 
-from benchmarks.common import kept_rows, report
+from benchmarks.results import Benchmark, Headline, Row, complete, show
+from nrm.agents.evaluation import evaluate
 from nrm.runs import choose_run
 from nrm.tracking.versions import found_at
 
+TESTED = 200
+"""Episodes that a trained agent is tested on, without rewards."""
 PUBLISHED = (72.6, 82.1, 48.6, 72.9, 48.5, 7.9, 28.8, 9.9)
 """FLNRM on the map with five states, as published, task by task."""
 
@@ -41,7 +43,7 @@ class Config:
     """Which methods; rm is what the others are compared with."""
     seeds: int = 5
     """How many seeds."""
-    first_seed: int = 100
+    first_seed: int = 3000
     """The first of them."""
     episodes: int = 10_000
     """Episodes of a run."""
@@ -55,18 +57,25 @@ def key(config: Config, task: str, method: str, seed: int) -> str:
     return f"{config.world} {config.layout} {task} {method} {seed} {config.episodes} {config.explore:g}"
 
 
-def one_run(config: Config, task: str, method: str, seed: int) -> dict[str, Any]:
+def one_run(config: Config, task: str, method: str, seed: int) -> Row:
     """Train once; what came of it."""
     settings: dict[str, dict[str, Any]] = {"world": {"layout": config.layout}} if config.layout != "fixed" else {}
     if config.explore and method in ("machine", "both"):
         settings["inference"] = {"explore": config.explore}
     began = time.process_time()
-    trainer = choose_run(task, config.world, method, seed, episodes=config.episodes, settings=settings).build_trainer()
+    chosen = choose_run(task, config.world, method, seed, episodes=config.episodes, settings=settings)
+    trainer = chosen.build_trainer()
     history = trainer.run()
-    row: dict[str, Any] = {
+    spent = time.process_time() - began
+    row: Row = {
+        "world": f"{config.world} {config.layout}",
+        "method": method,
+        "task": task,
+        "seed": seed,
         "last": history.mean_return(),
         "area": float(np.mean(history.returns)),
-        "seconds": time.process_time() - began,
+        "test": evaluate(trainer, chosen.build_world(50), TESTED, 90_000 + seed, greedy=False).mean_return,
+        "cpu_seconds": spent,
     }
     if trainer.inference is not None:
         versions = trainer.inference.versions
@@ -79,47 +88,36 @@ def one_run(config: Config, task: str, method: str, seed: int) -> dict[str, Any]
     return row
 
 
-def all_rows(config: Config) -> dict[str, dict[str, Any]]:
-    """Every row, those of earlier calls included."""
-    seeds = range(config.first_seed, config.first_seed + config.seeds)
+def jobs(config: Config, seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
+    """A run of every seed, task and method."""
     runs = itertools.product(seeds, config.tasks, config.methods)
-    jobs = {
-        key(config, task, method, seed): partial(one_run, config, task, method, seed) for seed, task, method in runs
-    }
-    return kept_rows(config.out, jobs)
+    return {key(config, task, method, seed): (config, task, method, seed) for seed, task, method in runs}
+
+
+def beside_rm(rows: Sequence[Row]) -> dict[str, float]:
+    """Of each method and task: the return and the CPU time as shares of RM's."""
+    told = {(row["task"], row["method"], row["seed"]): row for row in rows}
+    found: dict[str, float] = {}
+    for method, task in dict.fromkeys((row["method"], row["task"]) for row in rows):
+        both = [(told[at], told.get((task, "rm", at[2]))) for at in told if at[:2] == (task, method)]
+        for score in ("test", "last", "cpu_seconds"):
+            pairs = [(row[score], base[score]) for row, base in both if base is not None]
+            if method != "rm" and pairs:
+                found[f"{task} {method}, {score} beside RM's"] = sum(x for x, _ in pairs) / sum(y for _, y in pairs)
+    return found
+
+
+SCORES = ("test", "last", "area", "right", "found", "cpu_seconds")
+COMMAND = "python -m benchmarks.headline unknown-machines"
+HEADLINE = Headline("unknown-machines", COMMAND, SCORES, ("task", "method"), derived=beside_rm)
+BENCHMARKS = {"unknown-machines": Benchmark(HEADLINE, partial(jobs, Config()), one_run)}
 
 
 def main(config: Config) -> None:
-    torch.set_num_threads(1)
-    rows = all_rows(config)
-    table: list[list[object]] = []
-    for task in config.tasks:
-        line: list[object] = [task]
-        base: list[dict[str, Any]] = []
-        for method in config.methods:
-            seeds = range(config.first_seed, config.first_seed + config.seeds)
-            mine = [rows[key(config, task, method, seed)] for seed in seeds]
-            base = base or mine
-            last, area = (float(np.mean([row[name] for row in mine])) for name in ("last", "area"))
-            line += [f"{last:.1f}", f"{area:.1f}"]
-            if method != config.methods[0]:
-                line.append(f"{last / float(np.mean([row['last'] for row in base])):.3f}")
-            if "right" in mine[0]:
-                # Runs that never had it count as their last episode.
-                found = [config.episodes if row["found"] is None else row["found"] for row in mine]
-                line += [f"{sum(row['right'] for row in mine)}/{len(mine)}", median(found)]
-            if method != config.methods[0]:
-                line.append(f"{sum(row['seconds'] for row in mine) / sum(row['seconds'] for row in base):.2f}")
-        table.append(line)
-    headings = ["task"]
-    for method in config.methods:
-        headings += [f"{method}: last 100", "area"]
-        later = method != config.methods[0]
-        headings += ["of " + config.methods[0]] if later else []
-        headings += ["right", "found at"] if method in ("machine", "both") else []
-        headings += ["CPU"] if later else []
-    name = f"{config.world}-{config.layout}"
-    report(f"Nothing known, {name}, {config.episodes} episodes", headings, table, config.out, name)
+    """Measure and print."""
+    seeds = range(config.first_seed, config.first_seed + config.seeds)
+    name = f"unknown-{config.world}-{config.layout}"
+    show(complete(HEADLINE._replace(name=name), jobs(config, seeds), one_run, folder=config.out), config.out)
 
 
 if __name__ == "__main__":
