@@ -1,205 +1,203 @@
-"""One agent for every task in FlatWorld: trained on random tasks, tested on formulas that it has never seen.
+"""One agent for every task in FlatWorld, tested zero-shot on formulas that nothing was chosen on.
 
-    python -m benchmarks.flat_world --out out/bench --methods nrm rm --actions discrete --seeds 881 882 883 884 885
+    python -m benchmarks.flat_world --tasks-file flat-tasks.txt --methods nrm rm --actions discrete --seeds 901 902 903
 
-The five formulas are those that DeepLTL's authors publish figures for (15 million frames, true symbols). Ours are
-tested with sampled actions from fresh starts, reading no reward (open); the same without strides at random where they
-get no further (calm); and those that learn their symbols also by the most probable symbol of each step (crisp), and
-reading the rewards (conditioned). Runs that are done are not repeated.
+Four sets of formulas are reported: the five that DeepLTL's authors publish figures for, their list of tasks (a file
+with a formula a line), and two times 20 random ones. Settings are chosen on 40 others (`benchmarks.flat_tuning`). No
+training task is one of them, or a copy of one with other colours. Tests sample actions, begin anywhere outside of
+discs, and read no reward. *Possible* is the share of starts from which a planner that knows the world succeeds.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
-import torch
 
-from benchmarks.unseen import all_runs, curve, outcomes
+from benchmarks.common import processor_seconds
+from benchmarks.flat_planning import least_steps
+from benchmarks.results import Headline, complete
+from benchmarks.unseen import outcomes
 from nrm.agents import Trainer
-from nrm.agents.evaluation import play
+from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.plane import FLAT
-from nrm.envs.plane.painter import colour
-from nrm.machines import TaskPool
+from nrm.envs.plane.geometry import Geometry
+from nrm.envs.plane.kind import PLANE
+from nrm.envs.worlds import TaskSpace
+from nrm.families import Family, draw_pool
+from nrm.families.compounds import UntilNests
+from nrm.families.mixture import Mixture
+from nrm.machines import TaskPool, as_machine
 from nrm.runs import RunConfig, choose_run
-from nrm.tracking import Belief
+from nrm.runs.sections import Changes
 
-FORMULAS = (
+PUBLISHED = (
     "F ((red & magenta) & F ((blue & green) & F yellow))",
     "F (orange & (!red U magenta))",
     "(!red U (green & blue & aqua)) & F (orange & (F (red & magenta)))",
     "((!yellow & !orange) U (green & blue)) & (!green U magenta)",
     "(blue -> F magenta) U (yellow | ((green & blue) & F orange))",
 )
-PUBLISHED = {"DeepLTL": (1.000, 0.999, 0.978, 0.860, 0.996)}
-"""As published, with true symbols, after 15 million frames."""
-EPISODES_DRAWN = 6
-"""Of each formula, how many paths are drawn."""
-CALM = "calm"
-"""Tested like open, without restlessness."""
-BELIEFS: dict[str, tuple[Belief, ...]] = {"nrm": ("crisp", "conditioned")}
-"""How else agents of a method are tested, besides open and calm."""
+DEEP_LTL = (1.000, 0.999, 0.978, 0.860, 0.996)
+"""As published for these, with true symbols, after 15 million frames."""
+RANDOM: dict[str, Family] = {
+    "random": Mixture(("reach", "reach-avoid", "until", "conjunctions", "set-backs", "alternatives")),
+    "nests": UntilNests(parts=1, longest=2),
+}
+"""Task distributions of random formulas: the kinds that the published ones are of, and `!a U (b & (!c U d))`."""
+SETS = ("published", "listed", *RANDOM)
+RANDOM_FORMULAS = 20
+TUNING_SEED, FRESH_SEED = 1, 2
+MAX_STATES, MIN_STATES = 12, {"random": 3, "nests": 4}
+"""Of random formulas. With fewer states there is nothing to lose, or nothing but one step."""
+STARTS = 1000
+"""Starts over which it is computed what is possible."""
 
 
-def run(method: str, actions: str, seed: int, steps: int, every: int, episodes: int) -> dict[str, Any]:
-    """One run: what it reaches on the five formulas as it goes, and at its end in every way."""
-    settings: dict[str, dict[str, Any]] = {"world": {"actions": actions}, "tasks": {"held_out": list(FORMULAS)}}
-    config = choose_run(None, "flat", method, seed, tasks="mixture", steps=steps, settings=settings)
-    test = TaskPool.of(FORMULAS, config.alphabet)
-    first_seed = 90_000 + 100 * seed
-    trainer, found = curve(config, test, every, episodes, first_seed, f"{method} {actions} {seed}")
-    final = {"open": found["curve"][-1]["formulas"]}
-    final[CALM] = outcomes(config, trainer, test, episodes, first_seed, restless=False)
-    for belief in BELIEFS.get(method, ()):
-        final[belief] = outcomes(config, trainer, test, episodes, first_seed, belief)
+@cache
+def space() -> TaskSpace:
+    """What tasks in FlatWorld speak of."""
+    assert PLANE.tasks is not None
+    return PLANE.tasks(FLAT)
+
+
+@cache
+def tuning_formulas(name: str) -> tuple[str, ...]:
+    """Random formulas to choose settings on: no copies of the published ones."""
+    return _sampled(name, TUNING_SEED, PUBLISHED)
+
+
+@cache
+def fresh_formulas(name: str) -> tuple[str, ...]:
+    """Random formulas to report: no copies of the published ones, nor of those for choosing."""
+    chosen_on = (formula for other in RANDOM for formula in tuning_formulas(other))
+    return _sampled(name, FRESH_SEED, (*PUBLISHED, *chosen_on))
+
+
+def _sampled(name: str, seed: int, without: tuple[str, ...]) -> tuple[str, ...]:
+    alphabet, events = space()
+    options: dict[str, Any] = {"events": events, "most_states": MAX_STATES, "up_to_renaming": True}
+    found = draw_pool(RANDOM[name], alphabet, 4 * RANDOM_FORMULAS, seed, without=without, **options)
+    named = zip(found.machines, found.names, strict=True)
+    return tuple(formula for machine, formula in named if machine.states >= MIN_STATES[name])[:RANDOM_FORMULAS]
+
+
+@cache
+def possible(formula: str) -> float:
+    """The share of starts from which the formula can be satisfied within the step limit."""
+    keys = episode_keys(words(environment_seeds(0, STARTS)), np.zeros(STARTS, dtype=np.int64))
+    machine = as_machine(formula, space().alphabet)
+    return float((least_steps(FLAT, machine, Geometry(FLAT).begin(keys)) > 0).mean())
+
+
+def configured(
+    method: str, actions: str, seed: int, frames: int, held_out: tuple[str, ...], changes: Changes
+) -> RunConfig:
+    """A run whose training tasks are no copies of formulas that are held out."""
+    settings: dict[str, dict[str, Any]] = {name: dict(values) for name, values in changes.items()}
+    settings.setdefault("world", {})["actions"] = actions
+    settings.setdefault("tasks", {}).update(held_out=list(held_out), up_to_renaming=True)
+    return choose_run(None, "flat", method, seed, tasks="mixture", steps=frames, settings=settings)
+
+
+def trained(config: RunConfig) -> tuple[Trainer, float]:
+    """The agent at the end of training, and the CPU seconds that it took."""
+    began = processor_seconds()
+    trainer = config.build_trainer()
+    trainer.run()
+    return trainer, processor_seconds() - began
+
+
+def scores(config: RunConfig, trainer: Trainer, formulas: tuple[str, ...], episodes: int, seed: int) -> list[Any]:
+    """Of each formula: itself, success, what is possible, and the mean steps of successful episodes."""
+    pool = TaskPool(tuple(as_machine(formula, config.alphabet) for formula in formulas), formulas)
+    found = outcomes(config, trainer, pool, episodes, seed)
+    return [(name, one.success, possible(name), one.steps) for name, one in zip(formulas, found, strict=True)]
+
+
+def run(method: str, actions: str, seed: int, frames: int, episodes: int, listed: tuple[str, ...]) -> dict[str, Any]:
+    """One row: an agent on the three sets of formulas."""
+    sets = {"published": PUBLISHED, "listed": listed, **{name: fresh_formulas(name) for name in RANDOM}}
+    held_out = tuple(dict.fromkeys(formula for formulas in sets.values() for formula in formulas))
+    config = configured(method, actions, seed, frames, held_out, {})
+    trainer, cpu = trained(config)
+    row = {"method": method, "actions": actions, "seed": seed, "frames": trainer.steps, "cpu_seconds": cpu}
     borders = trainer.borders()
-    named = None if borders is None else {"plane": borders.overall.plain, "each": borders.overall.balanced}
-    ways = [paths(config, trainer, test.subset([number]), first_seed) for number in range(len(test))]
-    return found | {
-        "method": method,
-        "actions": actions,
-        "seed": seed,
-        "final": final,
-        "named": named,
-        "paths": ways,
-    }
+    row["named"] = None if borders is None else borders.overall.plain
+    formulas = {}
+    for name, chosen in sets.items():
+        if chosen:
+            formulas[name] = scores(config, trainer, chosen, episodes, 90_000 + 100 * seed)
+            row[name] = np.mean([success for _, success, _, _ in formulas[name]])
+            row[f"{name}_worst"] = min(success for _, success, _, _ in formulas[name])
+    return {**row, "formulas": formulas}
 
 
-def paths(config: RunConfig, trainer: Trainer, task: TaskPool, seed: int) -> list[dict[str, Any]]:
-    """Where some episodes of one task led: their points, and whether they succeeded."""
-    world = config.build_world(EPISODES_DRAWN, task)
-    points: list[list[list[float]]] = [[] for _ in range(world.count)]
-    won: dict[int, bool] = {}
-    for played in play(trainer, world, seed, greedy=False, belief="open"):
-        places = played.batch.final_observation.tolist()
-        for one in range(world.count):
-            if one not in won:
-                points[one].append([round(number, 3) for number in places[one]])
-                if bool(played.done[one]):
-                    won[one] = bool(world.machine.accepting[int(played.state[one])])
-        if len(won) == world.count:
-            break
-    return [{"points": way, "won": won[number]} for number, way in enumerate(points)]
-
-
-def draw(results: list[dict[str, Any]], path: Path) -> None:
-    """Success against frames of all runs, and the paths of the first run on each formula."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(2, 3, figsize=(11.4, 8.2), layout="constrained")
-    _draw_curves(axes.flat[0], results)
-    for number, axis in enumerate(axes.flat[1:]):
-        _draw_paths(axis, results[0]["paths"][number])
-        axis.set_title("\n".join(wrap(f"{number + 1}: {FORMULAS[number]}", 46)), fontsize=8)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
-
-
-def _draw_curves(axis: Any, results: list[dict[str, Any]]) -> None:
-    """The mean success on the five formulas, a line for each run."""
-    colours = {"rm": "#0072b2", "nrm": "#d55e00"}
-    kinds = Counter((result["method"], result["actions"]) for result in results)
-    named = set()
-    for result in results:
-        frames = [point["steps"] / 1e6 for point in result["curve"]]
-        means = [np.mean([success for success, _ in point["formulas"]]) for point in result["curve"]]
-        dashes = "-" if result["actions"] == "discrete" else "--"
-        kind = (result["method"], result["actions"])
-        label = None if kind in named else f"{kind[0].upper()}, {kind[1]}, {kinds[kind]} seeds"
-        named.add(kind)
-        axis.plot(frames, means, dashes, color=colours.get(result["method"], "#555555"), marker="o", ms=3, label=label)
-    axis.axhline(np.mean(PUBLISHED["DeepLTL"]), color="#999999", linewidth=1, label="DeepLTL, published, 15M frames")
-    lowest = min(line.get_ydata().min() for line in axis.lines[:-1])
-    axis.set(xlim=(0, None), xlabel="million frames", ylabel="success, mean of five formulas")
-    axis.set_ylim(max(0.0, 2 * lowest - 1), 1.01)  # as much room below the lines for the legend as they take
-    axis.legend(fontsize=7, loc="lower right")
-
-
-def _draw_paths(axis: Any, ways: list[dict[str, Any]]) -> None:
-    """The plane with some paths."""
-    from matplotlib.patches import Circle
-
-    for disc in FLAT.placed:
-        shade = [part / 255 for part in colour(FLAT, disc.name)]
-        axis.add_patch(Circle((disc.x, disc.y), disc.radius, color=shade, alpha=0.55, linewidth=0))
-    for way in ways:
-        x, y = np.array(way["points"]).T
-        axis.plot(x, y, color="#222222" if way["won"] else "#999999", linewidth=1.1)
-        axis.plot(x[0], y[0], "o", color="white", markeredgecolor="#222222", markersize=5)
-        axis.plot(x[-1], y[-1], "*" if way["won"] else "x", color="#222222", markersize=9)
-    left, bottom, right, top = FLAT.bounds
-    axis.set(xlim=(left, right), ylim=(bottom, top), aspect="equal", xticks=(-2, 0, 2), yticks=(-2, 0, 2))
-
-
-def table(results: list[dict[str, Any]]) -> str:
-    """Markdown: a row for each method, kind of actions and way to test; the mean over seeds, and the worst seed."""
-    lines = [
-        "| | labels | frames | CPU s | " + " | ".join(f"formula {n}" for n in range(1, 6)) + " | mean |",
-        "| --- | --- | ---: | ---: |" + " ---: |" * 6,
-    ]
-    for name, figures in PUBLISHED.items():
-        cells = " | ".join(f"{value:.3f}" for value in figures)
-        lines.append(f"| {name}, published | true | 15M | | {cells} | {np.mean(figures):.3f} |")
-    for method, actions in dict.fromkeys((result["method"], result["actions"]) for result in results):
-        mine = [result for result in results if (result["method"], result["actions"]) == (method, actions)]
-        lines += list(_rows(method, actions, mine))
+def table(rows: list[dict[str, Any]]) -> str:
+    """Markdown: a row for each method and kind of actions; the mean over seeds, and the worst seed, of each set."""
+    lines = ["| | seeds | frames | CPU s | " + " | ".join(SETS) + " |", "| --- |" + " ---: |" * 7]
+    for kind in dict.fromkeys((row["method"], row["actions"]) for row in rows):
+        mine = [row for row in rows if (row["method"], row["actions"]) == kind]
+        numbers = [[row[name] for row in mine if row.get(name) is not None] for name in SETS]
+        cells = [f"{np.mean(values):.4f} ({min(values):.3f})" if values else "" for values in numbers]
+        frames, cpu = (np.mean([row[name] for row in mine]) for name in ("frames", "cpu_seconds"))
+        lines.append(
+            f"| {kind[0].upper()}, {kind[1]} | {len(mine)} | {frames:,.0f} | {cpu:.0f} | {' | '.join(cells)} |"
+        )
     return "\n".join(lines)
 
 
-def _rows(method: str, actions: str, mine: list[dict[str, Any]]) -> Iterable[str]:
-    cpu = np.mean([result["curve"][-1]["cpu"] for result in mine])
-    frames = int(np.mean([result["steps"] for result in mine]))
-    told = {"nrm": "none", "rm": "true"}.get(method, "")
-    for belief in ("open", CALM, *BELIEFS.get(method, ())):
-        success = np.array([[value for value, _ in result["final"][belief]] for result in mine])
-        counts = np.array([[value for _, value in result["final"][belief]] for result in mine])
-        steps = [np.nanmean(column) if np.isfinite(column).any() else np.nan for column in counts.T]
-        cells = " | ".join(
-            f"{mean:.3f} ({worst:.2f}; {count:.0f})"
-            for mean, worst, count in zip(success.mean(0), success.min(0), steps, strict=True)
-        )
-        head = f"| {method.upper()}, {actions}, {len(mine)} seeds, {belief} | {told} | {frames:,} | {cpu:.0f}"
-        yield f"{head} | {cells} | {success.mean():.4f} |"
-    named = [result["named"]["plane"] for result in mine if result.get("named")]
-    if named:
-        yield f"<!-- {method}, {actions}: share of the plane named right {[round(value, 3) for value in named]} -->"
+def by_formula(rows: list[dict[str, Any]]) -> str:
+    """Markdown: success on each formula, the mean over seeds of each method and kind of actions."""
+    kinds = list(dict.fromkeys((row["method"], row["actions"]) for row in rows))
+    found: dict[tuple[str, str, float], dict[Any, list[float]]] = {}
+    for row in rows:
+        for name, tests in row["formulas"].items():
+            for formula, success, can, _ in tests:
+                cells = found.setdefault((name, formula, can), {})
+                cells.setdefault((row["method"], row["actions"]), []).append(success)
+    lines = ["| | formula | possible |" + "".join(f" {method.upper()}, {how} |" for method, how in kinds)]
+    lines.append("| --- | --- | ---: |" + " ---: |" * len(kinds))
+    for (name, formula, can), cells in found.items():
+        values = [f"{np.mean(cells[kind]):.3f} ({min(cells[kind]):.2f})" if kind in cells else "" for kind in kinds]
+        text = formula.replace("|", "\\|")
+        lines.append(f"| {name} | `{text}` | {can:.3f} | {' | '.join(values)} |")
+    return "\n".join(lines)
 
 
 def main() -> None:
-    """Run what is not done yet, then print the table."""
+    """Run what is not done yet, then print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--out", type=Path, default=Path("out/bench"))
+    parser.add_argument("--tasks-file", type=Path, help="the published list of tasks, a formula a line")
     parser.add_argument("--methods", nargs="+", default=["nrm", "rm"])
     parser.add_argument("--actions", nargs="+", default=["discrete", "continuous"])
-    parser.add_argument("--seeds", nargs="+", type=int, default=[881, 882, 883, 884, 885])
-    parser.add_argument("--steps", type=int, default=4_000_000)
-    parser.add_argument("--every", type=int, default=1_000_000)
+    parser.add_argument("--seeds", nargs="+", type=int, default=[901, 902, 903, 904, 905])
+    parser.add_argument("--frames", type=int, default=4_000_000)
     parser.add_argument("--episodes", type=int, default=500)
-    parser.add_argument("--figure", type=Path, help="draw success against frames, and paths of the first run, here")
+    parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    names = {
-        f"{method}-{actions}-{seed}-{options.steps}": (
+    lines = [] if options.tasks_file is None else options.tasks_file.read_text().splitlines()
+    listed = tuple(line.strip() for line in lines if line.strip())
+    jobs = {
+        f"{method}-{actions}-{seed}-{options.frames}-{options.episodes}-{len(listed)}": (
             method,
             actions,
             seed,
-            options.steps,
-            options.every,
+            options.frames,
             options.episodes,
+            listed,
         )
+        for seed in options.seeds
         for actions in options.actions
         for method in options.methods
-        for seed in options.seeds
     }
-    results = list(all_runs(options.out / "flat_world", names, run))
-    print(table(results))
-    if options.figure is not None:
-        draw(results, options.figure)
+    command = "python -m benchmarks.flat_world --tasks-file FILE"
+    headline = Headline("flat-world", command, SETS, by=("method", "actions"))
+    rows = complete(headline, jobs, run, options.workers)["rows"]
+    print(table(rows), by_formula(rows), sep="\n\n")
 
 
 if __name__ == "__main__":

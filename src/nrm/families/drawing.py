@@ -182,7 +182,9 @@ def _over_all_sets(task: MachineLike, machine: MooreMachine) -> MooreMachine:
     if machine.alphabet.occurring is None or isinstance(task, MooreMachine):
         return machine
     every = Alphabet.propositional(machine.alphabet.symbols)
-    return as_machine(replace(task, alphabet=every) if isinstance(task, Task) else task, every)
+    with warnings.catch_warnings():  # what is odd over all sets may be quite usual over those that occur
+        warnings.simplefilter("ignore", NrmWarning)
+        return as_machine(replace(task, alphabet=every) if isinstance(task, Task) else task, every)
 
 
 def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, held_out: _HeldOut) -> TaskPool:

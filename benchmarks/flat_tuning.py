@@ -1,0 +1,90 @@
+"""FlatWorld's settings: what each mechanism brings, on formulas and seeds that are reported nowhere else.
+
+    python -m benchmarks.flat_tuning --variants base 'patience 100' --seeds 101 107
+
+One run for each variant and seed: the mean success on two sets of 20 random formulas (`flat_world.tuning_formulas`).
+The rows are kept in `benchmarks/results/flat-tuning.json`, those of settings that are gone by now included.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from benchmarks.flat_world import PUBLISHED, RANDOM, configured, scores, trained, tuning_formulas
+from benchmarks.results import Headline, complete
+from nrm.runs.sections import Changes
+
+VARIANTS: dict[str, Changes] = {
+    "base": {},
+    "no restless": {"tasks": {"restless": None}},
+    "no paid_at_end": {"algorithm": {"paid_at_end": False}},
+    "setback_weight 1": {"algorithm": {"setback_weight": 1.0}},
+    "setback_weight 0": {"algorithm": {"setback_weight": 0.0}},
+    "no unpaid_end": {"algorithm": {"unpaid_end": 0.0}},
+    "full penalty": {"algorithm": {"penalty_weight": 1.0}},
+    "fifth of penalty": {"algorithm": {"final_penalty_weight": 0.2}},
+    "emphasis longest": {"tasks": {"emphasis": "longest"}},
+    "passed 0.8": {"tasks": {"passed": 0.8}},
+    "no curriculum": {"tasks": {"curriculum": "none"}},
+    "patience 100": {"tasks": {"patience": 100}},
+    "patience 500": {"tasks": {"patience": None}},
+    "one-step encoding": {"tasks": {"encoding": "one-step"}},
+}
+"""Changes of what ships."""
+
+
+def run(variant: str, method: str, actions: str, seed: int, frames: int, episodes: int) -> dict[str, Any]:
+    """One row: an agent with changed settings."""
+    sets = {name: tuning_formulas(name) for name in RANDOM}
+    held_out = (*PUBLISHED, *(formula for formulas in sets.values() for formula in formulas))
+    config = configured(method, actions, seed, frames, held_out, VARIANTS[variant])
+    trainer, cpu = trained(config)
+    row = {"settings": variant, "method": method, "actions": actions, "seed": seed, "frames": trainer.steps}
+    found = {name: scores(config, trainer, formulas, episodes, 50_000 + seed) for name, formulas in sets.items()}
+    means = {name: np.mean([one[1] for one in tests]) for name, tests in found.items()}
+    return {**row, "cpu_seconds": cpu, **means, "formulas": found}
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Markdown: the mean success of each variant by seed."""
+    lines = ["| settings | method | actions | frames | random, by seed | nests |", "| --- " * 6 + "|"]
+    for kind in dict.fromkeys((row["settings"], row["method"], row["actions"], row["frames"]) for row in rows):
+        mine = [row for row in rows if (row["settings"], row["method"], row["actions"], row["frames"]) == kind]
+        cells = [", ".join(f"{row[name]:.3f}" for row in mine) for name in RANDOM]
+        lines.append(f"| {' | '.join(map(str, (*kind, *cells)))} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run what is not done yet, then print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--variants", nargs="+", default=list(VARIANTS))
+    parser.add_argument("--method", default="rm")
+    parser.add_argument("--actions", default="discrete")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[101, 107])
+    parser.add_argument("--frames", type=int, default=1_200_000)
+    parser.add_argument("--episodes", type=int, default=100)
+    options = parser.parse_args()
+    same = (options.method, options.actions)
+    jobs = {
+        f"{variant}-{'-'.join(same)}-{seed}-{options.frames}-{options.episodes}": (
+            variant,
+            *same,
+            seed,
+            options.frames,
+            options.episodes,
+        )
+        for variant in options.variants
+        for seed in options.seeds
+    }
+    headline = Headline(
+        "flat-tuning", "python -m benchmarks.flat_tuning", tuple(RANDOM), by=("settings", "method", "actions")
+    )
+    print(table(complete(headline, jobs, run)["rows"]))
+
+
+if __name__ == "__main__":
+    main()
