@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from gymnasium.utils.env_checker import check_env
 from nrm.envs import TaskEnv
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
-from nrm.envs.letter.grid import all_reached, around, as_rows, begin, next_cells
+from nrm.envs.letter.grid import all_reached, around, as_rows, begin, grids, next_cells
 from nrm.errors import FileError, WorldError
 from nrm.families import draw_pool
 from nrm.logic.ltlf.formula import atom
@@ -41,21 +42,36 @@ def reachable(size: int, contents: np.ndarray, empty: int) -> set[int]:
     return seen
 
 
-@pytest.mark.parametrize("config", [LetterConfig(), SMALL, LetterConfig(size=9), LetterConfig(size=12, letters=26)])
+DENSE = LetterConfig(size=8, letters=20)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [LetterConfig(), SMALL, LetterConfig(size=9), LetterConfig(size=12, letters=26, copies=3), DENSE],
+    ids=lambda config: f"{config.letters} letters {config.copies} times on {config.size}x{config.size}",
+)
 def test_all_cells_can_be_reached_without_stepping_on_letters(config: LetterConfig) -> None:
-    for grid in begin(config, words(list(range(40)))):
+    for grid in grids(config)(words(list(range(40)))):
         assert grid[0] == config.letters
         expected = [config.copies] * config.letters + [config.cells - config.letters * config.copies]
         assert np.bincount(grid, minlength=config.letters + 1).tolist() == expected
         assert len(reachable(config.size, grid, config.letters)) == config.cells
 
 
+def test_dense_grids_differ_in_cells_and_letters() -> None:
+    found = grids(DENSE)(words(list(range(200))))
+    assert len({(grid < 20).tobytes() for grid in found}) > 150
+    assert len({grid.tobytes() for grid in found}) == 200
+    for cell in range(1, 64):
+        assert len(set(found[:, cell].tolist())) > 10
+
+
 def test_every_good_grid_is_sampled_equally_often() -> None:
     config = LetterConfig(size=3, letters=1, copies=4)
-    grids = begin(config, words(list(range(12_000))))
+    found = begin(config, words(list(range(12_000))))
     places = [set(cells) for cells in combinations(range(1, 9), 4)]
     good = [cells for cells in places if len(reachable(3, np.array([int(c not in cells) for c in range(9)]), 1)) == 9]
-    counts = [int((grids[:, sorted(cells)] == 0).all(1).sum()) for cells in good]
+    counts = [int((found[:, sorted(cells)] == 0).all(1).sum()) for cells in good]
     assert len(good) < len(places)
     assert sum(counts) == 12_000
     assert min(counts) > 0.8 * 12_000 / len(good)
@@ -75,9 +91,10 @@ def test_the_agent_is_in_the_middle_of_what_it_sees() -> None:
     assert grid[around(3)[0]].reshape(3, 3).tolist() == [[8, 6, 7], [2, 0, 1], [5, 3, 4]]
 
 
-@pytest.mark.parametrize("observation", ["planes", "image"])
-def test_a_batch_is_its_environments(observation: str) -> None:
-    config = LetterConfig(size=5, letters=4, copies=2, steps=12, observation=observation)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "config", [SMALL, replace(SMALL, observation="image"), replace(SMALL, size=9)], ids=["planes", "image", "9x9"]
+)
+def test_a_batch_is_its_environments(config: LetterConfig) -> None:
     tasks = pool(5)
     world = BatchedLetters(config, tasks, 3)
     seen = world.reset(4)
@@ -154,6 +171,8 @@ def test_gymnasium_is_content() -> None:
 def test_bad_worlds_are_refused() -> None:
     with pytest.raises(WorldError, match="do not fit"):
         LetterConfig(size=3, letters=8)
+    with pytest.raises(WorldError, match="no grid of 2x2 cells was found"):
+        grids(LetterConfig(size=2, letters=3, copies=1))
     with pytest.raises(WorldError, match="not at 32"):
         LetterConfig(size=32)
     with pytest.raises(WorldError, match="did you mean 'planes'"):

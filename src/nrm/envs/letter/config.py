@@ -45,7 +45,8 @@ class LetterConfig:
             least = 2 if name == "size" else 1
             if not least <= getattr(self, name) <= most:
                 raise WorldError(f"{name} lies from {least} to {most}, not at {getattr(self, name)}")
-        if self.letters * self.copies > self.cells - 2:
+        # The empty cells are one piece, and each but the first has at most three neighbours that none before it has.
+        if self.maps is None and self.letters * self.copies > self.cells - max(1, self.cells // 3):
             raise WorldError(
                 f"{self.letters} letters on {self.copies} cells each do not fit into {self.size}x{self.size} cells "
                 "with a way between them; take fewer, or a larger grid"
