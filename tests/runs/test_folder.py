@@ -59,12 +59,12 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["nrm", "rnn"])
 def test_killed_and_resumed_ends_as_if_never_killed(tmp_path: Path, method: str) -> None:
     whole = _begun(tmp_path / "whole", method, 700, 60)
-    assert train(whole, whole.load(), every=50)
+    assert train(whole, whole.load(), seconds=0.0)
     folder = _begun(tmp_path / "killed", method, 700, 60)
     code = (
         "import sys, torch; torch.set_num_threads(1)\n"
         "from nrm.runs import RunFolder, train\n"
-        "folder = RunFolder(sys.argv[1]); train(folder, folder.load(), every=50)"
+        "folder = RunFolder(sys.argv[1]); train(folder, folder.load(), seconds=0.0)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(folder.path)])
     while not (folder.path / "checkpoint.pt").exists():
@@ -73,8 +73,27 @@ def test_killed_and_resumed_ends_as_if_never_killed(tmp_path: Path, method: str)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert len(folder.load().history.returns) < 700
-    assert train(folder, folder.load(), every=50)
+    assert train(folder, folder.load(), seconds=0.0)
     assert (folder.path / "metrics.csv").read_text() == (whole.path / "metrics.csv").read_text()
+
+
+@pytest.mark.parametrize("method", ["rm", "nrm", "rnn", "machine"])
+def test_results_do_not_depend_on_when_a_run_is_saved(tmp_path: Path, method: str) -> None:
+    whole, often = (_begun(tmp_path / name, method, 40, 10) for name in ("whole", "often"))
+    assert train(whole, whole.load(), seconds=float("inf"))
+    while not (trainer := often.load()).done:
+        trainer.update()
+        often.save(trainer)
+    for name in ("metrics.csv", "grounding.csv", "decisions.csv", "machines.json"):
+        assert _content(often.path / name) == _content(whole.path / name)
+    pairs = zip(_tensors(trainer.state_dict()), _tensors(whole.load().state_dict()), strict=True)
+    for (path, one), (same, other) in pairs:
+        assert path == same
+        assert torch.equal(one, other), path
+
+
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
 
 
 def test_symbols_and_machine_of_endless_observations_are_loaded_and_resumed(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -136,6 +139,30 @@ def test_a_kill_at_any_moment_of_a_save_loses_nothing(tmp_path: Path) -> None:
         assert episodes <= len(trainer.history.returns) < episodes + 10
         assert train(folder, trainer)
         assert written(folder) == written(whole)
+
+
+def test_a_run_is_saved_by_time_though_no_episode_has_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter(range(1000))  # one passes at every look
+    monkeypatch.setattr(
+        "nrm.runs.folder.time", SimpleNamespace(monotonic=lambda: next(seconds), process_time=time.process_time)
+    )
+    folder = begun(tmp_path / "run")
+    with pytest.raises(KeyboardInterrupt):
+        train(folder, folder.load(), seconds=2.0, interrupted=killed_at(20))
+    # At the second update. That took a second, which must not be more than a small share: the next is long after it.
+    assert RunFolder(folder.path).load().updates == 2
+
+
+def killed_at(update: int) -> Callable[[], bool]:
+    """What kills a process after so many updates, in place of interrupting it."""
+    left = iter(range(update))
+
+    def kill() -> bool:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return False
+
+    return kill
 
 
 def test_a_save_that_fails_is_made_up_for_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ GRID = Grid(("1",), methods=("rm",), episodes=40, environments=4)
 
 def trained(store: Path, stop: Callable[[], bool] = lambda: False) -> RunFolder:
     folder = RunFolder(cell_path(store, CELL))
-    run_cell(CELL, folder, 10, lambda trainer: None, stop)
+    run_cell(CELL, folder, 0.0, lambda trainer: None, stop)
     return folder
 
 
@@ -110,12 +110,12 @@ def test_a_full_disk_fails_the_cell_and_the_worker_goes_on(tmp_path: Path, monke
     ours, theirs = Pipe()
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        _work(theirs, CELL, str(tmp_path), 10)
+        _work(theirs, CELL, str(tmp_path), 0.0)
     kind, why = ours.recv()
     assert kind == "failed"
     assert "No space left on device" in why
     assert list((tmp_path / "runs").iterdir()) == []
-    _work(theirs, CELL, str(tmp_path), 10)
+    _work(theirs, CELL, str(tmp_path), 0.0)
     while (message := ours.recv())[0] == "progress":
         pass
     assert message == ("done",)

@@ -52,7 +52,7 @@ def test_interrupted_killed_and_still_the_same_results(tmp_path: Path, address: 
         seen.append(event)
         killer(event)
 
-    second = run_grid(SMALL, store, RayEngine(address=address, every=20), lambda cells, done: watch)
+    second = run_grid(SMALL, store, RayEngine(address=address, seconds=0.0), lambda cells, done: watch)
     assert (second.skipped, second.failed) == (first.done, {})
     assert killer.killed in {event.cell.name for event in seen if event.kind == "retried"}
     assert metrics(SMALL, store) == reference(SMALL, tmp_path / "reference")

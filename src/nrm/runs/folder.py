@@ -35,6 +35,8 @@ from nrm.runs.tensorboard import EVENTS, EventLog
 
 GROUNDER_FILE = "grounder.pt"
 """The grounder that a run began with, where it was one of another run."""
+MAX_SAVING = 0.04
+"""The share of a run's time that may go into saving: where a checkpoint is large, the next one comes later."""
 _BEGINNING = ".begin-"
 _BEGUN = frozenset({"config.json", "versions.json", GROUNDER_FILE, TASKS_FILE, LOCK_FILE})
 """What a folder holds before training has given anything."""
@@ -255,14 +257,14 @@ def known_model(config: RunConfig) -> NeuralRewardMachine:
 def train(
     folder: RunFolder,
     trainer: Trainer,
-    every: int = 1000,
+    seconds: float = 30.0,
     progress: Callable[[Trainer], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Train with a checkpoint every so many episodes, to the end or until `interrupted`; whether it is the end.
+    """Train with a checkpoint every so many seconds, to the end or until `interrupted`; whether it is the end.
 
     Between updates everything is consistent, so a run that is stopped or killed and resumed ends with exactly the
-    metrics of an uninterrupted one. An error leaves the last checkpoint as it was.
+    metrics of an uninterrupted one, whenever it was saved. An error leaves the last checkpoint as it was.
     """
     if parted := getattr(trainer.world, "unrepeatable", ""):
         warnings.warn(
@@ -271,7 +273,7 @@ def train(
             NrmWarning,
             stacklevel=2,
         )
-    saved = len(trainer.history.returns)
+    saved, due = len(trainer.history.returns), time.monotonic() + seconds
     earlier, began = folder.cpu_seconds(), time.process_time()
     events = EventLog(folder.path, trainer)
     try:
@@ -283,9 +285,10 @@ def train(
             events.update(trainer)
             if progress is not None:
                 progress(trainer)
-            if len(trainer.history.returns) - saved >= every:
+            if (now := time.monotonic()) >= due:
                 folder.save(trainer, earlier + time.process_time() - began)
-                saved = len(trainer.history.returns)
+                saved, after = len(trainer.history.returns), time.monotonic()
+                due = after + max(seconds, (after - now) / MAX_SAVING)
     finally:
         events.close()
     folder.save(trainer, earlier + time.process_time() - began)

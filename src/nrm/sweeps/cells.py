@@ -48,7 +48,7 @@ def cell_state(store: Path, cell: Cell) -> CellState:
 def run_cell(
     cell: Cell,
     folder: RunFolder,
-    every: int,
+    seconds: float,
     progress: Callable[[Trainer], None],
     interrupted: Callable[[], bool],
 ) -> bool:
@@ -62,7 +62,7 @@ def run_cell(
             trainer = folder.load()
         except NrmError as error:
             raise FileError(str(error)) from None
-        done = train(folder, trainer, every, progress, interrupted)
+        done = train(folder, trainer, seconds, progress, interrupted)
         # The mark comes last: whoever reads it finds everything else written.
         write_text(folder.path / CELL_FILE, _cell_text(cell, done))
     return done

@@ -104,7 +104,9 @@ class Recorder:
             length = int(lengths[index]) + step + 1
             total = float(sums[step, index] - before[index])
             ended.append((step, self._episode(index, total, length, first + step + 1)))
-            before[index], lengths[index], self._begun[index] = sums[step, index], -step - 1, first + step + 1
+            before[index], lengths[index] = sums[step, index], -step - 1
+            if self.keep:
+                self._begun[index] = first + step + 1
         self._totals, self.lengths = sums[-1] - before, lengths + len(rewards)
         self._let_go()
         return ended

@@ -90,7 +90,7 @@ class _Tasks:
         self.refs: dict[Any, Cell] = {}
         for cell in cells:
             files = pack(cell_path(store, cell))
-            self.refs[task.remote(cell, files, str(cell_path(store, cell)), engine.every, self.mailbox)] = cell
+            self.refs[task.remote(cell, files, str(cell_path(store, cell)), engine.seconds, self.mailbox)] = cell
         self.begun: set[str] = set()
 
     def events(self, interrupted: Callable[[], bool]) -> Iterator[Event]:
@@ -173,7 +173,7 @@ class Mailbox:
         return letters
 
 
-def train_cell(cell: Cell, files: Files, place: str, every: int, mailbox: Any) -> tuple[str, Any]:
+def train_cell(cell: Cell, files: Files, place: str, seconds: float, mailbox: Any) -> tuple[str, Any]:
     """The task: train a cell, from the newest files there are; ("done" or "saved", files) or ("failed", why)."""
     import ray
     import torch
@@ -196,7 +196,7 @@ def train_cell(cell: Cell, files: Files, place: str, every: int, mailbox: Any) -
         unpack(shipped or files, folder.path)
         progress = Reporter(lambda reached, mean: post("progress", (reached, mean)))
         try:
-            done = run_cell(cell, folder, every, progress, interrupted=lambda: stop)
+            done = run_cell(cell, folder, seconds, progress, interrupted=lambda: stop)
         except Exception as error:
             return "failed", grid_words(describe(error)).replace(str(folder.path), place)
         return "done" if done else "saved", pack(folder.path)

@@ -39,8 +39,8 @@ class EngineSettings:
 
     processes: int | None = None
     """How many cells at a time on this machine; as many as there are cores when absent."""
-    every: int = 1000
-    """Episodes between two checkpoints."""
+    seconds: float = 30.0
+    """Between two checkpoints of a run."""
     retries: int = 3
     """How often a cell is tried again whose process died."""
 

@@ -104,7 +104,7 @@ class _Pool:
             for worker in self.workers:
                 if worker.ready and worker.cell is None and self.queue:
                     worker.cell = self.queue.popleft()
-                    worker.send((worker.cell, str(self.store), self.engine.every))
+                    worker.send((worker.cell, str(self.store), self.engine.seconds))
                     yield Event("begun", worker.cell, process=worker.process.pid)
             heard = wait([worker.pipe for worker in self.workers], timeout=TICK)
             for worker in [worker for worker in self.workers if worker.pipe in heard]:

@@ -37,7 +37,7 @@ def main() -> None:
     os._exit(0)
 
 
-def _work(connection: Connection[Any, Any], cell: Any, store: str, every: int) -> None:
+def _work(connection: Connection[Any, Any], cell: Any, store: str, seconds: float) -> None:
     folder = RunFolder(cell_path(Path(store), cell))
 
     def tell(reached: int, mean: float) -> None:
@@ -46,7 +46,7 @@ def _work(connection: Connection[Any, Any], cell: Any, store: str, every: int) -
 
     try:
         # Anything in the pipe, be it the order to stop or its end, is a reason to save and stop.
-        done = run_cell(cell, folder, every, Reporter(tell), interrupted=connection.poll)
+        done = run_cell(cell, folder, seconds, Reporter(tell), interrupted=connection.poll)
     except Exception as error:
         connection.send(("failed", grid_words(describe(error))))
     else:
