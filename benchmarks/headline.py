@@ -25,6 +25,7 @@ MODULES = {
     "unknown-machines": "unknown_machines",
     "minigrid": "minigrid",
     "drawn-tasks": "drawn_tasks",
+    "letter-world": "letter_world",
 }
 """The module of each headline, in whose `BENCHMARKS` it is."""
 
