@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
 import nrm
 from nrm.errors import LimitError
+from nrm.families import draw_pool
+from nrm.machines import TaskPool
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import AccuracyMeter
 
@@ -49,6 +52,25 @@ def test_where_nothing_lies_there_is_no_share() -> None:
     found = borders(ORDERED, [0, 1], [0, 0], [0.5, 0.6])
     assert math.isnan(found.near)
     assert found.far == 0.5
+
+
+def test_letters_that_all_of_many_tasks_treat_alike_are_one_and_mirror_images_count() -> None:
+    tasks = TaskPool.of(["F a & F b", "F a | F b"], nrm.Alphabet.exclusive([*"abcd"]))
+    true = np.array([0, 1, 2, 3, 0])
+    found = AccuracyMeter(tasks).compare(true, np.array([1, 0, 3, 3, 0]))
+    assert (found.plain, found.modulo_shortcuts) == (0.4, 0.8)
+
+
+def test_three_hundred_tasks_over_forty_propositions_have_an_accuracy() -> None:
+    names = [f"p{number}" for number in range(40)]
+    tasks = draw_pool("mixture", nrm.Alphabet.propositional(names), 300, 0)
+    meter = AccuracyMeter(tasks)
+    true = 1 << np.arange(40)
+    assert meter.compare(true, true).modulo_shortcuts == 1.0
+    assert "symmetries" in meter.note
+    # Of the last half, each is taken for the next one: some task tells these apart.
+    found = meter.compare(true, np.where(np.arange(40) < 20, true, np.roll(true, -1)))
+    assert (found.plain, found.modulo_shortcuts) == (0.5, 0.5)
 
 
 def test_without_shortcuts_shares_are_plain(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,6 +139,11 @@ def as_diagram(letters: Letters, propositions: int) -> LetterDiagram:
     return letters if isinstance(letters, LetterDiagram) else diagram_of_table(letters.tolist(), propositions)
 
 
+def classes_at(letters: Letters, numbers: NDArray[np.int64]) -> IntArray:
+    """(…) the classes of the letters with these numbers (…), however many letters there are."""
+    return letters.take(numbers).astype(np.int32) if isinstance(letters, LetterDiagram) else letters[numbers]
+
+
 def listed(letters: Letters) -> IntArray:
     """(letters,) the class of each letter; an error where propositions are too many to list letters."""
     return letters.table() if isinstance(letters, LetterDiagram) else letters

@@ -75,7 +75,7 @@ def diagnose(found: Shortcuts, confusion: ArrayLike) -> Diagnosis:
     numbers = found.machine.letter_class
     scores = np.zeros((found.machine.classes, found.machine.classes))
     np.add.at(scores, (numbers[:, None], numbers[None, :]), matrix)
-    symmetry, agreement = best_symmetry(found, scores)
+    symmetry, agreement = best_symmetry(found.group, scores)
     accuracy = float(matrix.trace() / matrix.sum())
     modulo = float(agreement / matrix.sum())
     names = name_map(found.alphabet, nearest)
@@ -102,13 +102,13 @@ def _kind(found: Shortcuts, pairs: list[tuple[int, int]]) -> ShortcutKind | None
     return "class" if images == found.group.identity else "symmetry"
 
 
-def best_symmetry(found: Shortcuts, scores: FloatArray) -> tuple[Permutation, float]:
+def best_symmetry(group: SymmetryGroup, scores: FloatArray) -> tuple[Permutation, float]:
     """The symmetry under which most predictions are in the right class, and how many are.
 
     scores: (classes, classes) how often a letter of one class was taken for one of another.
     """
-    best = list(found.group.identity)
-    for factor in found.group.factors:
+    best = list(group.identity)
+    for factor in group.factors:
         points = list(factor.moved)
         if factor.is_symmetric:
             images = assignment(scores[np.ix_(points, points)])

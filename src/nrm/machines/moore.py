@@ -17,7 +17,7 @@ from nrm.automata.minimisation import merge_columns
 from nrm.automata.move_building import key_of
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.automata.moves import Moves, Moving
-from nrm.automata.tables import Letters
+from nrm.automata.tables import Letters, classes_at
 from nrm.errors import MachineError, counted
 from nrm.machines.alphabet import Alphabet
 
@@ -122,9 +122,7 @@ class MooreMachine(Moving):
 
     def classes_of(self, letters: NDArray[np.int64]) -> IntArray:
         """(…) the classes of letters (…), however many letters there are."""
-        if isinstance(self.letters, LetterDiagram):
-            return self.letters.take(letters).astype(np.int32)
-        return self.letters[letters]
+        return classes_at(self.letters, letters)
 
     @cached_property
     def class_sizes(self) -> tuple[int, ...]:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.automata.letter_diagram import is_wide
+from nrm.automata.tables import classes_at
 from nrm.errors import EpisodeError, LimitError
-from nrm.groundability import Shortcuts, diagnose, pool_shortcuts, shortcuts
+from nrm.groundability import PoolShortcuts, Shortcuts, diagnose, pool_shortcuts, shortcuts
 from nrm.groundability.diagnosis import best_symmetry
 from nrm.machines import MooreMachine, TaskPool
 from nrm.neural import EpisodeBuffer, NeuralRewardMachine
@@ -24,7 +25,7 @@ class Accuracy(NamedTuple):
     plain: float
     balanced: float
     modulo_shortcuts: float
-    """NaN where the task has too many symmetries to look at."""
+    """NaN where one task has too many symmetries to look at; those of many tasks are then left out."""
     mirror: tuple[int, ...]
     """For each state of the machine, the state that the grounder takes it for under the symmetry that fits best."""
 
@@ -48,10 +49,10 @@ class AccuracyMeter:
     def __init__(self, tasks: MooreMachine | TaskPool) -> None:
         self._machine = tasks.union if isinstance(tasks, TaskPool) else tasks
         self._many = tasks if isinstance(tasks, TaskPool) else None
-        self._identity_only: bool | None = None
         self._shortcuts: Shortcuts | None = None
+        self._pooled: PoolShortcuts | None = None
         self.note = ""
-        """Why accuracy modulo shortcuts is left out; empty where it is not."""
+        """Why accuracy modulo shortcuts, or a part of it, is left out; empty where it is not."""
 
     def measure(self, model: NeuralRewardMachine, observations: Tensor, letters: Tensor) -> Accuracy:
         """Accuracy of the grounder on observations (n, …) whose true letters (n,) are known."""
@@ -81,14 +82,12 @@ class AccuracyMeter:
     def _judged(self, true: NDArray[np.int64], predicted: NDArray[np.int64]) -> tuple[Accuracy, NDArray[np.bool_]]:
         """Accuracy, and whether each prediction (n,) is right modulo shortcuts; plainly where these are not known."""
         machine = self._machine
+        if self._many is not None:
+            return self._judged_by_tasks(self._many, true, predicted)
         if machine.alphabet.is_free and is_wide(len(machine.alphabet.symbols)):
             return self._judged_by_class(true, predicted)
         confusion = _confusion(true, predicted, machine.alphabet.size)
         same = tuple(range(machine.states))
-        if self._many is not None:
-            plain, balanced = _without_shortcuts(confusion)
-            modulo = plain if self._leave_identity_only(self._many) else float("nan")
-            return Accuracy(plain, balanced, modulo, same), true == predicted
         if self.note:
             return Accuracy(*_without_shortcuts(confusion), float("nan"), same), true == predicted
         try:
@@ -110,14 +109,11 @@ class AccuracyMeter:
         """The same where letters are too many for a table of them."""
         machine = self._machine
         same = tuple(range(machine.states))
-        seen, places = np.unique(np.concatenate([true, predicted]), return_inverse=True)
-        plain, balanced = _without_shortcuts(_confusion(places[: len(true)], places[len(true) :], len(seen)))
+        plain, balanced = _by_letter(true, predicted)
         try:
-            if self._many is not None:
-                raise LimitError("letters of many tasks over many propositions are compared plainly alone")
             known = self._shortcuts = self._shortcuts or shortcuts(machine)
             own, other = known.machine.classes_of(true), known.machine.classes_of(predicted)
-            symmetry, agreement = best_symmetry(known, _confusion(own, other, known.machine.classes))
+            symmetry, agreement = best_symmetry(known.group, _confusion(own, other, known.machine.classes))
         except LimitError as error:
             self.note = f"accuracy modulo shortcuts is left out: {error}"
             return Accuracy(plain, balanced, float("nan"), same), true == predicted
@@ -125,15 +121,22 @@ class AccuracyMeter:
         mirror = same if merged else known.states_under(symmetry)
         return Accuracy(plain, balanced, agreement / len(true), mirror), other == np.array(symmetry)[own]
 
-    def _leave_identity_only(self, tasks: TaskPool) -> bool:
-        """Whether many tasks leave no shortcut but the identity, as they mostly do."""
-        if self._identity_only is None:
-            found = pool_shortcuts(tasks)
-            self._identity_only = found.groundable
-            if not found.groundable:
-                sets = "; ".join("{" + ", ".join(names) + "}" for names in found.confusable)
-                self.note = f"accuracy modulo shortcuts is left out: the tasks together cannot tell apart {sets}"
-        return self._identity_only
+    def _judged_by_tasks(
+        self, tasks: TaskPool, true: NDArray[np.int64], predicted: NDArray[np.int64]
+    ) -> tuple[Accuracy, NDArray[np.bool_]]:
+        """The same for many tasks. Where their symmetries are too many, only letters that all treat alike are one."""
+        right = _alike(tasks, true, predicted) if self.note else None
+        if right is None:
+            try:
+                known = self._pooled = self._pooled or pool_shortcuts(tasks)
+                own, other = classes_at(known.letters, true), classes_at(known.letters, predicted)
+                symmetry, _ = best_symmetry(known.group, _confusion(own, other, len(known.class_sizes)))
+            except LimitError as error:
+                self.note = f"accuracy modulo shortcuts takes no account of symmetries of the tasks: {error}"
+                return self._judged_by_tasks(tasks, true, predicted)
+            right = other == np.array(symmetry)[own]
+        same = tuple(range(self._machine.states))
+        return Accuracy(*_by_letter(true, predicted), float(right.mean()), same), right
 
 
 def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.int64]:
@@ -141,6 +144,19 @@ def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.i
     with torch.no_grad():
         letters: NDArray[np.int64] = model.letters(model.ground(observations, check=False)).cpu().numpy()
     return letters
+
+
+def _alike(tasks: TaskPool, true: NDArray[np.int64], predicted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(n,) whether every task treats a prediction as it treats the true letter."""
+    classes = [(machine.classes_of(true), machine.classes_of(predicted)) for machine in tasks.machines]
+    alike: NDArray[np.bool_] = np.all([own == other for own, other in classes], axis=0)
+    return alike
+
+
+def _by_letter(true: NDArray[np.int64], predicted: NDArray[np.int64]) -> tuple[float, float]:
+    """Plain and balanced accuracy, however many letters there are."""
+    seen, places = np.unique(np.concatenate([true, predicted]), return_inverse=True)
+    return _without_shortcuts(_confusion(places[: len(true)], places[len(true) :], len(seen)))
 
 
 def _confusion(true: NDArray[np.integer], predicted: NDArray[np.integer], size: int) -> NDArray[np.float64]:
