@@ -23,6 +23,7 @@ MODULES = {
     "grounding": "grounding",
     "hidden-symbols": "hidden_symbols",
     "unknown-machines": "unknown_machines",
+    "continuous": "continuous",
     "minigrid": "minigrid",
     "drawn-tasks": "drawn_tasks",
     "letter-world": "letter_world",

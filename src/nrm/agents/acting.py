@@ -64,12 +64,24 @@ class Rollout(NamedTuple):
 class Actor:
     """One actor-critic on one world. Memory and world are given; the networks are made here."""
 
-    def __init__(self, world: BatchedWorld, memory: Memory, network: NetworkConfig, steps: int, seed: int) -> None:
-        """`steps`: of each environment in a rollout. Networks are drawn from `seed`, torch's generator stays."""
+    def __init__(
+        self,
+        world: BatchedWorld,
+        memory: Memory,
+        network: NetworkConfig,
+        steps: int,
+        seed: int,
+        held: int | None = None,
+    ) -> None:
+        """`steps`: of each environment in a rollout. Networks are drawn from `seed`, torch's generator stays.
+
+        `held`: steps that sample with the same noise; as many as suit the actions when absent.
+        """
         self.world = world
         self.memory = memory
         self.steps = steps
         self.head = head_for(world.actions)
+        self.held = held or self.head.held
         self.observation = world.reset(seed)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -118,8 +130,10 @@ class Actor:
         """Act for a rollout."""
         memory, world = self.memory, self.world
         columns: list[tuple[Tensor, ...]] = []
-        # The noise of a rollout is drawn at once.
-        noise = self.head.noise((self.steps, world.count), self.generator)
+        # The noise of a rollout is drawn at once. Where it is held, each step still has the policy's distribution, and
+        # log-probabilities are those of single steps (as in gSDE: Raffin, Kober and Stulp, 2022).
+        drawn = self.head.noise((-(-self.steps // self.held), world.count), self.generator)
+        noise = drawn.repeat_interleave(self.held, 0)
         task = self.task
         self._said = []
         for step in range(self.steps):

@@ -27,6 +27,8 @@ class ActionHead(Protocol):
     """How many scores a policy gives for one decision."""
     encoded: int
     """The width of an action as numbers that a network reads."""
+    held: int
+    """Steps in training that sample with the same noise, unless a setting says otherwise."""
 
     def layer(self, inputs: int) -> nn.Module:
         """A last layer of a policy: from (n, inputs) to scores (n, width)."""
@@ -49,6 +51,8 @@ class ActionHead(Protocol):
 
 class DiscreteActions:
     """One of some actions, numbered from 0: the scores are logits."""
+
+    held = 1
 
     def __init__(self, count: int) -> None:
         self.width = self.encoded = count
@@ -80,6 +84,8 @@ class DiscreteActions:
 
 class MultiDiscreteActions:
     """Several independent choices at once, (…, choices) numbers: the scores are their logits, one after the other."""
+
+    held = 1
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = list(sizes)
@@ -125,6 +131,8 @@ class BoxActions:
     The scores are its means and the logarithms of its standard deviations, before squashing.
     """
 
+    held = 8
+    """Noise that is new at every step averages out: the agent trembles and stays where it is."""
     inside = 1 - 1e-6
     """Actions at a bound count as this far from the middle, of 1: at the bound itself the density is not finite."""
 

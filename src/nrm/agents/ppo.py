@@ -84,11 +84,16 @@ class PPOConfig:
     task knows nothing of, such as leaving the plane. Reaching the goal pays, and losing the task costs."""
     gradient_norm: float | None = 0.5
     """Longer gradients are shortened to this."""
+    sde_sample_freq: int | None = None
+    """Steps in training that sample actions with the same noise, within a rollout: exploration that is correlated in
+    time. 8 for continuous actions, else 1, when absent. Tests draw anew at every step."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "epochs", "minibatch", "clip", "learning_rate", "reward_scale"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
+        if self.sde_sample_freq is not None and self.sde_sample_freq < 1:
+            raise ConfigError(f"sde_sample_freq counts steps, at least 1, not {self.sde_sample_freq}")
         for name in ("discount", "gae"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} lies from 0 to 1, not {getattr(self, name)}")
@@ -141,7 +146,7 @@ class PPO:
     ) -> None:
         self.memory = memory
         self.config = config
-        self.actor = Actor(world, memory, network, config.steps, seed)
+        self.actor = Actor(world, memory, network, config.steps, seed, config.sde_sample_freq)
         self.policy = self.actor.net
         self._descent = Descent(self.actor.parameters, config.learning_rate, config.gradient_norm)
         self._generator = torch.Generator().manual_seed(seed)
