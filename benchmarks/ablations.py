@@ -27,8 +27,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "view without the second step": {"tasks": {"encoding": "one-step"}},
     "view with a third step": {"tasks": {"encoding": "three-step"}},
     "short tasks first": {"tasks": {"curriculum": "success"}},
-    "tasks chosen to teach": {"tasks": {"teach": 0.5}},
-    "no rewards read in training": {"grounding": {"belief": "open"}},
+    "rewards read in training": {"grounding": {"belief": "conditioned"}},
 }
 
 

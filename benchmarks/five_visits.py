@@ -3,8 +3,7 @@
 How soon a policy is sure of itself depends on how long it is to train, as the weight of its entropy comes down with
 that. So agents are trained for one number of episodes after the other. Shown: how many runs end with 95 % success in
 the last hundred episodes, their mean return, the steps after which they first had it (median), the episode from which
-on the learned machine was the task's, CPU seconds, and what the best policies earn that remember nothing. With
-`--explore` the methods that learn the machine are trained once more, paid for transitions that it has not seen. Rows
+on the learned machine was the task's, CPU seconds, and what the best policies earn that remember nothing. Rows
 are kept as they come (`rows.jsonl`), and those that are there are not made again.
 """
 
@@ -37,7 +36,6 @@ VISITS = ("pickaxe", "gem", "pickaxe", "door", "pickaxe", "gem", "pickaxe", "doo
 """In this order. What to do next at the pickaxe is not to be seen there."""
 WINDOW, GOAL = 100, 0.95
 """Episodes of the mean, and the share of them that must succeed."""
-LEARNS = ("machine", "both")
 """Methods that learn the machine."""
 
 
@@ -59,8 +57,6 @@ class Config:
     """Steps of an episode: 16 are needed, and 28 by a way that always leaves the pickaxe alike."""
     visits: int = 5
     """How many items are to be visited in a row."""
-    explore: tuple[float, ...] = (0.0,)
-    """The bonus for unseen transitions, of methods that learn the machine; several are compared."""
     paid: str = "distance"
     """When visits are paid: distance, each; acceptance, all of them at the last."""
     slip: float = 0.0
@@ -73,12 +69,10 @@ class Config:
     """Whether the best policy without memory is computed."""
 
 
-def run_of(config: Config, method: str, seed: int, explore: float, episodes: int) -> RunConfig:
+def run_of(config: Config, method: str, seed: int, episodes: int) -> RunConfig:
     """One run."""
     world = {"size": config.size, "items": ITEMS, "steps": config.steps, "slip": config.slip}
     settings: dict[str, dict[str, Any]] = {"world": world, **parse_toml("\n".join(config.settings), "--settings")}
-    if explore:
-        settings["inference"] = {"explore": explore}
     return choose_run(
         task_of(config), "map", method, seed, algorithm=config.algorithm, episodes=episodes, settings=settings
     )
@@ -90,10 +84,10 @@ def task_of(config: Config) -> nrm.Task:
     return nrm.Task(formula, Alphabet.exclusive(SYMBOLS), config.paid)  # type: ignore[arg-type]
 
 
-def one_run(config: Config, method: str, seed: int, explore: float, episodes: int) -> dict[str, Any]:
+def one_run(config: Config, method: str, seed: int, episodes: int) -> dict[str, Any]:
     """Train once; what came of it."""
     began = time.process_time()
-    trainer = run_of(config, method, seed, explore, episodes).build_trainer()
+    trainer = run_of(config, method, seed, episodes).build_trainer()
     history = trainer.run()
     sums = np.convolve(np.array(history.successes, dtype=np.float64), np.ones(WINDOW), "valid")
     reached = np.flatnonzero(sums >= GOAL * WINDOW)
@@ -108,28 +102,20 @@ def one_run(config: Config, method: str, seed: int, explore: float, episodes: in
     return row
 
 
-def key(config: Config, method: str, seed: int, explore: float, episodes: int) -> str:
+def key(config: Config, method: str, seed: int, episodes: int) -> str:
     shape = f"{config.size} {config.steps} {config.visits} {config.paid} {config.slip:g} {episodes}"
     own = [] if config.algorithm == "auto" else [config.algorithm]
-    return " ".join([f"{shape} {method} {seed} {explore:g}", *own, *config.settings])
+    return " ".join([f"{shape} {method} {seed}", *own, *config.settings])
 
 
-def variants(config: Config) -> list[tuple[str, float, int]]:
-    """Methods, bonuses and lengths."""
-    return [
-        (method, one, episodes)
-        for method in config.methods
-        for one in config.explore
-        for episodes in config.episodes
-        if method in LEARNS or not one
-    ]
+def variants(config: Config) -> list[tuple[str, int]]:
+    """Methods and lengths."""
+    return [(method, episodes) for method in config.methods for episodes in config.episodes]
 
 
 def all_rows(config: Config) -> dict[str, dict[str, Any]]:
     """Every row, those of earlier calls included."""
-    runs = [
-        (method, seed, explore, episodes) for seed in config.seeds for method, explore, episodes in variants(config)
-    ]
+    runs = [(method, seed, episodes) for seed in config.seeds for method, episodes in variants(config)]
     return kept_rows(config.out, {key(config, *run): partial(one_run, config, *run) for run in runs})
 
 
@@ -145,14 +131,14 @@ def main(config: Config) -> None:
     torch.set_num_threads(1)
     rows = all_rows(config)
     table: list[list[object]] = []
-    for method, explore, episodes in variants(config):
-        mine = [rows[key(config, method, seed, explore, episodes)] for seed in config.seeds]
+    for method, episodes in variants(config):
+        mine = [rows[key(config, method, seed, episodes)] for seed in config.seeds]
         solved = [row for row in mine if row["success"] >= GOAL]
         steps = sorted(np.inf if row["steps"] is None else row["steps"] for row in mine)[len(mine) // 2]
         found = [row["found"] for row in mine if row.get("found") is not None]
         table.append(
             [
-                method + (f", explore {explore:g}" if explore else ""),
+                method,
                 episodes,
                 f"{len(solved)}/{len(mine)}",
                 f"{float(np.mean([row['return'] for row in mine])):.1f}",

@@ -47,21 +47,17 @@ class Config:
     """The first of them."""
     episodes: int = 10_000
     """Episodes of a run."""
-    explore: float = 0.0
-    """The bonus for unseen transitions, of methods that learn the machine."""
     layout: str = "fixed"
     """Of the world: fixed, or episode for endless layouts."""
 
 
 def key(config: Config, task: str, method: str, seed: int) -> str:
-    return f"{config.world} {config.layout} {task} {method} {seed} {config.episodes} {config.explore:g}"
+    return f"{config.world} {config.layout} {task} {method} {seed} {config.episodes}"
 
 
 def one_run(config: Config, task: str, method: str, seed: int) -> Row:
     """Train once; what came of it."""
     settings: dict[str, dict[str, Any]] = {"world": {"layout": config.layout}} if config.layout != "fixed" else {}
-    if config.explore and method in ("machine", "both"):
-        settings["inference"] = {"explore": config.explore}
     began = time.process_time()
     chosen = choose_run(task, config.world, method, seed, episodes=config.episodes, settings=settings)
     trainer = chosen.build_trainer()

@@ -150,7 +150,7 @@ def test_where_the_agent_is_comes_to_be_known_from_what_actions_move() -> None:
 
 
 def test_networks_that_do_not_tell_actions_are_not_asked() -> None:
-    agent = drawn_agent("residual")
+    agent = drawn_agent("dynamic")
     assert agent.actor.surprise(agent.collect()) is None
     assert PPOConfig(inverse_weight=0.5).inverse_weight_at(0.4) == pytest.approx(0.25)
     assert PPOConfig(inverse_weight=0.5).inverse_weight_at(0.85) == 0.0

@@ -167,16 +167,6 @@ def test_wrong_rewards_do_not_grow_the_machine_for_ever() -> None:
     assert grown[0.0] != 2
 
 
-def test_unseen_transitions_earn_a_bonus() -> None:
-    learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=4, explore=5.0))
-    learning.add([episode([0, 1, 1], [0.0, 50.0, 0.0])])
-    numbers, cells = torch.tensor([[0, 0, 1, 1]]), torch.tensor([[0, 2, 1, 3]])
-    assert learning.bonus(numbers, cells, cells).tolist() == [[0.0, 5.0, 0.0, 5.0]]
-    trainer = made("both", 40, explore=3.0)
-    trainer.run()
-    assert max(trainer.history.returns) <= 100.0  # what the policy earns on top is no return
-
-
 def test_observations_that_nobody_lists_are_letters_as_they_come() -> None:
     letters = SeenLetters()
     learning = MachineLearning(letters, InferenceConfig(states=4))
@@ -260,7 +250,6 @@ def test_settings_and_worlds_that_make_no_sense_are_refused() -> None:
         {"flips": -0.1},
         {"misread": 0.6},
         {"misread": -0.1},
-        {"explore": -1.0},
         {"keep": 0},
     ):
         with pytest.raises(ConfigError, match=f"inference.{next(iter(wrong))}"):

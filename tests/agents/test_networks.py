@@ -19,7 +19,6 @@ from nrm.agents.networks.dynamic import DynamicNetwork
 from nrm.agents.networks.egocentric import EgocentricNetwork
 from nrm.agents.networks.paper import ActorCritic
 from nrm.agents.networks.patches import Patches
-from nrm.agents.networks.residual import READ, ResidualNetwork
 from nrm.agents.networks.running import RunningFeatures
 from nrm.agents.ppo import PPOConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
@@ -72,33 +71,11 @@ def test_scaling_weights_is_scaling_pixels() -> None:
 
 @pytest.mark.parametrize("side", [4, 7, 56, 64, 65])
 def test_images_of_any_size_are_seen(side: int) -> None:
-    net = ResidualNetwork(Sight((side, side, 3), None, endless=True), 5, DiscreteActions(4), normalise=True)
+    net = DynamicNetwork(Sight((side, side, 3), None, endless=True), 5, DiscreteActions(4), NetworkConfig())
     features = net.encoder(images(3, side))
     scores, values = net(features, torch.randn(3, 5))
     assert scores.shape == (3, 4)
     assert values.shape == (3,)
-    assert net.summary(features.view(1, 3, -1)).shape == (1, 3, READ)
-
-
-def test_the_parts_of_the_residual_network_agree() -> None:
-    net = ResidualNetwork(Sight((64, 64, 3), images(), endless=True), 5, DiscreteActions(4), normalise=True)
-    features, memory = net.encoder(images()), torch.randn(6, 5)
-    scores, values = net(features, memory)
-    torch.testing.assert_close(net.logits(features, memory), scores)
-    torch.testing.assert_close(net.value(features, memory), values)
-
-
-def test_the_memory_decides_what_is_looked_for() -> None:
-    # A scale of -1 for every channel leaves nothing of the image: only then all images look alike.
-    net = ResidualNetwork(Sight((64, 64, 3), images(), endless=True), 2, DiscreteActions(4), normalise=True)
-    with torch.no_grad():
-        net.modulation.bias.zero_()
-        net.modulation.weight.zero_()
-        net.modulation.weight[:32, 1] = -1.0
-        features = net.encoder(images(2))
-        seeing, blind = (net.value(features, torch.eye(2)[[row, row]]) for row in (0, 1))
-    assert float((seeing[0] - seeing[1]).abs()) > 1e-4
-    torch.testing.assert_close(blind[0], blind[1])
 
 
 @pytest.mark.parametrize("wraps", [True, False])
@@ -164,11 +141,11 @@ def test_what_acting_found_is_what_learning_would_find(method: str) -> None:
 def test_small_images_and_vectors_are_refused_with_the_way_out() -> None:
     with pytest.raises(ConfigError, match="images of 3x3 pixels are too small"):
         Patches((3, 3, 3), None)
-    with pytest.raises(ConfigError, match=r"--network\.encoder paper"):
-        new_trainer(world(MinecraftConfig()), "rm", settings={"network": NetworkConfig(encoder="residual")})
-    with pytest.raises(ConfigError, match="unknown network 'residul'; did you mean 'residual'"):
-        new_trainer(world(), "rm", settings={"network": NetworkConfig(encoder="residul")})
-    assert list(NETWORKS) == ["paper", "residual", "dynamic", "egocentric", "planning", "fourier", "parts", "blind"]
+    with pytest.raises(ConfigError, match=r"--network\.encoder auto"):
+        new_trainer(world(MinecraftConfig()), "rm", settings={"network": NetworkConfig(encoder="egocentric")})
+    with pytest.raises(ConfigError, match="unknown network 'egocentrc'; did you mean 'egocentric'"):
+        new_trainer(world(), "rm", settings={"network": NetworkConfig(encoder="egocentrc")})
+    assert list(NETWORKS) == ["paper", "dynamic", "egocentric", "planning", "fourier", "parts", "blind"]
 
 
 def test_running_statistics_are_those_of_all_that_was_seen() -> None:
@@ -219,14 +196,6 @@ def test_runs_on_drawn_layouts_go_on_exactly(method: str) -> None:
         half.update()
     resumed.load_state_dict(half.state_dict())
     assert resumed.run() == whole.history
-
-
-def test_a_head_of_box_actions_scores_from_the_residual_network() -> None:
-    head = BoxActions(-torch.ones(2), torch.ones(2))
-    net = ResidualNetwork(Sight((16, 16, 3), None, endless=True), 2, head, normalise=False)
-    scores = net.logits(net.encoder(images(3, 16)), torch.zeros(3, 2))
-    assert scores.shape == (3, 4)
-    assert isinstance(net.actor, nn.Module)
 
 
 DEEP = """

@@ -1,7 +1,7 @@
 """Nothing but the rewards: an environment that lies about labels and states changes nothing.
 
 Every registered environment has its case: with one task and, where it takes many, with its own settings and with tasks
-chosen by success and to teach symbols.
+chosen by success.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EXAMPLES = {"minigrid:ID": "minigrid:MiniGrid-LavaGapS5-v0", "gym:ID": "tests.en
 """An environment for each name that stands for many."""
 NAMES = [EXAMPLES.get(name, name) for kind in WORLDS.values() for name in kind.names]
 MANY = [name for name in NAMES if find_world(name)[0].tasks is not None]
-CHOSEN = {"curriculum": "success", "teach": 0.5, "passed": 0.5}
+CHOSEN = {"curriculum": "success", "passed": 0.5}
 CASES = (
     [("one task", name) for name in NAMES]
     + [("as shipped", name) for name in MANY]

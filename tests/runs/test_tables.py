@@ -30,7 +30,7 @@ HISTORY = History(
     [48, 2**40, 2**40 + 16],
     [(0, 0.25, 1 / 3, float("nan")), (3, 1.0, 1.0, 1.0)],
     [Decided(2, 0.7, 0.0, None, "waits", 'too few, "yet"\nsoon'), Decided(3, 0.7, 0.5, 0.1, "learns", "über 5 %")],
-    [Choice(3, 2, 40, float("nan"), 1, 0.5)],
+    [Choice(3, 2, 40, float("nan"))],
 )
 
 
@@ -223,7 +223,7 @@ def as_before(state: dict[str, Any]) -> dict[str, Any]:
             "accuracy": torch.tensor(history["accuracy"], dtype=torch.float64).reshape(-1, 4),
             "decisions": [list(decided) for decided in history["decisions"]],
         },
-        "chooser": {"choices": torch.tensor(history["choices"], dtype=torch.float64).reshape(-1, 6)},
+        "chooser": {"choices": torch.tensor(history["choices"], dtype=torch.float64).reshape(-1, 4)},
     }
 
 

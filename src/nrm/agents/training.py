@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from nrm.agents.acting import Rollout
 from nrm.agents.algorithms import ALGORITHMS, Learner
-from nrm.agents.curriculum import Choice, TaskChooser
+from nrm.agents.curriculum import Choice, SuccessCurriculum
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
 from nrm.envs.vector import VectorWorld
@@ -93,7 +92,7 @@ class Trainer:
         self.updates = 0
         self.tasks = tasks_of(world)
         """The tasks, where every episode has one of many."""
-        self.chooser = self._chooser(drawn)
+        self.curriculum = self._curriculum(drawn)
         """What decides how often each task is drawn; None where all are drawn evenly."""
         self.restless = None if drawn is None else drawn.restless
         """Steps without anything new after which tests act at random for a while; never when absent."""
@@ -139,7 +138,7 @@ class Trainer:
         rollout = self.learner.collect()
         episodes = len(self.history.returns)
         try:
-            losses = self.learner.learn(self._with_bonus(rollout), self.progress)
+            losses = self.learner.learn(rollout, self.progress)
         except TrainingError as error:
             raise TrainingError(f"after {episodes} episodes, in update {self.updates + 1}: {error}") from None
         ended = self._recorder.record(
@@ -160,39 +159,26 @@ class Trainer:
                 self._record_burst(burst)
         if self.inference is not None:
             self.inference.add(episode for _, episode in ended)
-        if self.chooser is not None:
-            self._choose(ended, rollout)
+        if self.curriculum is not None:
+            self._advance(self.curriculum, ended)
         return losses
 
-    def _with_bonus(self, rollout: Rollout) -> Rollout:
-        """The rollout with what the policy is paid for seeing what the machine has not."""
-        if self.inference is None or not self.inference.config.explore:
-            return rollout
-        bonus = self.inference.bonus(rollout.carry, rollout.final_observation, rollout.label)
-        return rollout._replace(reward=rollout.reward + bonus)
-
-    def _chooser(self, drawn: PoolConfig | None) -> TaskChooser | None:
-        if self.tasks is None or drawn is None:
+    def _curriculum(self, drawn: PoolConfig | None) -> SuccessCurriculum | None:
+        if self.tasks is None or drawn is None or drawn.curriculum != "success":
             return None
-        chooser = TaskChooser.of(self.tasks, drawn, self.grounding is not None)
-        if chooser is not None:
-            if not hasattr(self.world, "weigh"):
-                raise ConfigError(
-                    f"{type(self.world).__name__} draws all tasks evenly; drop --tasks.curriculum and --tasks.teach"
-                )
-            cast(ManyTasksWorld, self.world).weigh(chooser.begin())
-        return chooser
+        if not hasattr(self.world, "weigh"):
+            raise ConfigError(f"{type(self.world).__name__} draws all tasks evenly; drop --tasks.curriculum")
+        curriculum = SuccessCurriculum(self.tasks, drawn.passed, drawn.emphasis)
+        cast(ManyTasksWorld, self.world).weigh(curriculum.weights())
+        return curriculum
 
-    def _choose(self, ended: list[tuple[int, RecordedEpisode]], rollout: Rollout) -> None:
+    def _advance(self, curriculum: SuccessCurriculum, ended: list[tuple[int, RecordedEpisode]]) -> None:
         """Say how often each task is drawn from now on. Success is what the rewards tell: nobody is given the state."""
-        assert self.chooser is not None
         assert self.tasks is not None
         machines = self.tasks.machines
-        outcomes = [(one.task or 0, paid_success(machines[one.task or 0], one.total)) for _, one in ended]
-        seen = rollout.final_observation.flatten(0, 1) if self.world.frames is None else self.world.frames
-        weights, choice = self.chooser.choose(len(self.history.returns), outcomes, self.model, seen)
-        self.history.choices.append(choice)
-        cast(ManyTasksWorld, self.world).weigh(weights)
+        curriculum.note([(one.task or 0, paid_success(machines[one.task or 0], one.total)) for _, one in ended])
+        self.history.choices.append(curriculum.choice(len(self.history.returns)))
+        cast(ManyTasksWorld, self.world).weigh(curriculum.weights())
 
     def _record_burst(self, burst: Burst) -> None:
         reached = None if burst.record is None else burst.record.best.held_out
@@ -253,9 +239,8 @@ class Trainer:
 
         As of modules, what it holds is not copied, so that it costs no more the longer the history is.
         """
-        chosen = {} if self.chooser is None else {"chooser": self.chooser.state_dict()}
         return {
-            **chosen,
+            **({} if self.curriculum is None else {"curriculum": self.curriculum.state_dict()}),
             "learner": self.learner.state_dict(),
             "recorder": self._recorder.state_dict(),
             "grounding": None if self.grounding is None else self.grounding.state_dict(),
@@ -273,8 +258,8 @@ class Trainer:
             self.grounding.load_state_dict(state["grounding"])
         if self.inference is not None:
             self.inference.load_state_dict(state["inference"])
-        if self.chooser is not None:
-            self.chooser.load_state_dict(state["chooser"])
+        if self.curriculum is not None:
+            self.curriculum.load_state_dict(state["curriculum"])
         self.steps, self.updates = state["steps"], state["updates"]
         self.history = History(**{name: list(rows) for name, rows in state["history"].items()})
 

@@ -63,8 +63,6 @@ class PoolConfig:
     """Of tests with sampled actions: where the view of the task has stayed the same for so many steps, some follow at
     random, in one direction, so that nobody hovers; where nothing comes of it, again after half as many. Never when
     absent."""
-    teach: float = 0.0
-    """Share of the episodes whose task is chosen to tell symbols apart that are still confusable; 0 for none."""
     encoding: str = "two-step"
     """What the policy sees of a task: two-step (which letters help and hurt now and next), one-step (now), three-step
     (now, next and after), or a module:name."""
@@ -75,9 +73,8 @@ class PoolConfig:
         if self.emphasis not in get_args(Emphasis):
             raise ConfigError(unknown("emphasis", self.emphasis, get_args(Emphasis)))
         _ = ENCODINGS[self.encoding]  # an error where there is no such thing
-        for name in ("teach", "passed"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"tasks.{name} is a share from 0 to 1, not {getattr(self, name)}")
+        if not 0 <= self.passed <= 1:
+            raise ConfigError(f"tasks.passed is a share from 0 to 1, not {self.passed}")
         for name in ("patience", "restless"):
             if (steps := getattr(self, name)) is not None and steps < 1:
                 raise ConfigError(f"tasks.{name} is a number of steps from 1, or absent, not {steps}")

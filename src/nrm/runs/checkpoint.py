@@ -84,12 +84,15 @@ def _without_history(trainer: Trainer) -> dict[str, Any]:
 def _old_history(state: dict[str, Any]) -> dict[str, list[Any]]:
     """Take the history out of a state of the version that held it."""
     saved = state.pop("history")
-    choices = state["chooser"].pop("choices").tolist() if "chooser" in state else []
+    chooser = state.pop("chooser", {})
+    choices = chooser["choices"].tolist() if chooser else []
+    if chooser.get("curriculum"):
+        state["curriculum"] = chooser["curriculum"]
     return {
         **{name: saved[name].tolist() for name in ("returns", "lengths", "successes", "steps")},
         "accuracy": [(int(row[0]), *row[1:]) for row in saved["accuracy"].tolist()],
         "decisions": [Decided(*row) for row in saved["decisions"]],
-        "choices": [Choice(int(row[0]), int(row[1]), int(row[2]), row[3], int(row[4]), row[5]) for row in choices],
+        "choices": [Choice(int(row[0]), int(row[1]), int(row[2]), row[3]) for row in choices],
     }
 
 

@@ -219,8 +219,22 @@ class RunConfig:
         for name in given:
             if name not in defaults:
                 raise ConfigError(unknown("section", name, defaults, " in the settings"))
-        settings = {name: read_section(type(defaults[name]), given[name], name) for name in defaults}
+        settings = {name: read_section(type(defaults[name]), _present(name, given[name]), name) for name in defaults}
         return replace(read, settings=settings)
+
+
+RETIRED = {"tasks.teach": 0.0, "inference.explore": 0.0}
+"""Settings that there were, with the value that does what always happens now: runs that had it can be read."""
+
+
+def _present(name: str, values: Any) -> Any:
+    """The values of a section without those of settings that are gone."""
+    if not isinstance(values, Mapping):
+        return values
+    for key, value in values.items():
+        if RETIRED.get(f"{name}.{key}", value) != value:
+            raise ConfigError(f"the setting {name}.{key} is gone, and {value!r} with it; use the release of the run")
+    return {key: value for key, value in values.items() if f"{name}.{key}" not in RETIRED}
 
 
 def choose_run(

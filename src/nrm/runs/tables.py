@@ -118,7 +118,7 @@ def _take_accuracy(history: History, text: str, place: str) -> None:
 
 def _take_choices(history: History, text: str, place: str) -> None:
     rows = zip(*(column.tolist() for column in _columns(text, Choice._fields, place).values()), strict=True)
-    history.choices = [Choice(int(row[0]), int(row[1]), int(row[2]), row[3], int(row[4]), row[5]) for row in rows]
+    history.choices = [Choice(int(row[0]), int(row[1]), int(row[2]), row[3]) for row in rows]
 
 
 def _take_decisions(history: History, text: str, place: str) -> None:

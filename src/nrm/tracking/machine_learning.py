@@ -31,7 +31,6 @@ from nrm.machines import Alphabet, MachineLike, as_machine
 from nrm.tracking.hypothesis_belief import HypothesisBelief
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.letters import LetterBook, ToldLetters, UnexplainedError
-from nrm.tracking.memories import Seen
 from nrm.tracking.observed_letters import SeenLetters
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.versions import Version
@@ -71,8 +70,6 @@ class InferenceConfig:
     """Most episodes that the machine is learned from. Those that refuted one are kept longest."""
     settled: int = 1000
     """Episodes without a surprise after which those that teach nothing are not kept any more."""
-    explore: float = 0.0
-    """What a step is paid on top, for the policy alone, when it takes a transition that was never seen."""
 
     def __post_init__(self) -> None:
         for name in ("states", "keep", "settled"):
@@ -81,8 +78,6 @@ class InferenceConfig:
         for name in ("flips", "misread"):
             if not 0 <= getattr(self, name) < 0.5:
                 raise ConfigError(f"inference.{name} is a probability below 0.5, not {getattr(self, name)}")
-        if not self.explore >= 0:
-            raise ConfigError(f"inference.explore is a reward from 0 on, not {self.explore}")
 
 
 class MachineLearning:
@@ -169,26 +164,6 @@ class MachineLearning:
         self.versions.clear()
         self._refuted = None
         self._review = max(1, self.episodes)
-
-    def bonus(self, carry: Tensor, observations: Tensor, letters: Tensor) -> Tensor:
-        """(time, envs) what steps earn on top that were never seen before.
-
-        What the memory carried (time, envs, …), what was observed there (time, envs, …), and the true letters (time,
-        envs).
-        """
-        numbers = self.memory.numbers_of(carry)
-        count = numbers.numel()
-        flat = observations.flatten(0, 1)
-        unused = numbers.new_zeros(count)
-        seen = Seen(flat, None, unused, unused, None, letters.flatten())
-        known = self.hypothesis.letters
-        counts = self.hypothesis.seen + self._tally.tries[:, :known]
-        # The last column is for letters that nobody has recorded; states in which nothing was ever read are ends.
-        fresh = np.zeros((self.config.states, len(self.letters) + 1), dtype=np.bool_)
-        met = counts.sum(1, keepdims=True) > 0
-        fresh[self.memory.numbers, :known] = (counts < 0.5) & met  # beliefs are never quite 0
-        earned = fresh[numbers.flatten().numpy(), self.letters.find(seen)]
-        return torch.from_numpy(earned).view(numbers.shape) * self.config.explore
 
     def _read(self, number: int, episode: RecordedEpisode) -> LetterTrace:
         levels = self.levels.encode(episode.rewards, f"episode {number} since acting began")

@@ -31,7 +31,7 @@ class NetworkConfig:
     """Whether observations are centred and scaled over all there are (or over those seen so far), and image features
     spread out on them."""
     encoder: str = "auto"
-    """How the agent sees: paper (its appendix), residual (convolutions that the memory modulates, for images), dynamic
+    """How the agent sees: paper (its appendix), dynamic
     (filters that the memory writes, for images), egocentric (finds the agent in an image, and sees things from there),
     planning (likewise, and plans ways around what is to be avoided), fourier (waves over a vector, with fields for each
     letter), parts (entries of a Dict), blind, a module:name, or auto: parts for a Dict; fourier for vectors without end
@@ -102,7 +102,7 @@ class NetworkKind:
     """A `Network` from what is seen, the width of the memory's feature, the kind of actions, and the settings."""
 
 
-_NAMES = ("paper", "residual", "dynamic", "egocentric", "planning", "fourier", "parts", "blind")
+_NAMES = ("paper", "dynamic", "egocentric", "planning", "fourier", "parts", "blind")
 NETWORKS: Registry[NetworkKind] = Registry(
     "network",
     tuple(field.name for field in fields(NetworkKind) if field.name != "name"),
