@@ -11,7 +11,9 @@ discs, and read no reward. *Possible* is the share of starts from which a planne
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ import numpy as np
 
 from benchmarks.common import processor_seconds
 from benchmarks.flat_planning import least_steps
-from benchmarks.results import Headline, complete
+from benchmarks.results import TESTSETS, Benchmark, Headline, Row, complete
 from benchmarks.unseen import outcomes
 from nrm.agents import Trainer
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
@@ -168,6 +170,43 @@ def by_formula(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def jobs(
+    seeds: Sequence[int],
+    tasks_file: Path | None = None if TESTSETS is None else Path(TESTSETS) / "flat-tasks.txt",
+    methods: Sequence[str] = ("nrm", "rm"),
+    actions: Sequence[str] = ("discrete", "continuous"),
+    frames: int = 4_000_000,
+    episodes: int = 500,
+) -> dict[str, tuple[Any, ...]]:
+    """A run of every seed, kind of actions and method; with the published list of tasks, where it is at hand."""
+    lines = [] if tasks_file is None else tasks_file.read_text().splitlines()
+    listed = tuple(line.strip() for line in lines if line.strip())
+    return {
+        f"{method}-{how}-{seed}-{frames}-{episodes}-{len(listed)}": (method, how, seed, frames, episodes, listed)
+        for seed, how, method in product(seeds, actions, methods)
+    }
+
+
+def means(rows: Sequence[Row]) -> dict[str, float]:
+    """Success on each formula, by its set and number: what is possible, the mean over seeds and the worst seed."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        for name, tests in row["formulas"].items():
+            for number, (_, success, can, _) in enumerate(tests, 1):
+                found.setdefault(f"{row['method']} {row['actions']}, {name} {number}", []).append(success)
+                found[f"possible, {name} {number}"] = [can]
+    return {name: float(np.mean(values)) for name, values in found.items()} | {
+        f"{name}, worst seed": min(values) for name, values in found.items() if not name.startswith("possible")
+    }
+
+
+COMMAND = "NRM_TESTSETS=FOLDER python -m benchmarks.headline flat-world"
+HEADLINE = Headline(
+    "flat-world", COMMAND, (*SETS, "named", "frames", "cpu_seconds"), by=("method", "actions"), derived=means
+)
+BENCHMARKS = {"flat-world": Benchmark(HEADLINE, jobs, run)}
+
+
 def main() -> None:
     """Run what is not done yet, then print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -178,25 +217,9 @@ def main() -> None:
     parser.add_argument("--frames", type=int, default=4_000_000)
     parser.add_argument("--episodes", type=int, default=500)
     parser.add_argument("--workers", type=int, default=1)
-    options = parser.parse_args()
-    lines = [] if options.tasks_file is None else options.tasks_file.read_text().splitlines()
-    listed = tuple(line.strip() for line in lines if line.strip())
-    jobs = {
-        f"{method}-{actions}-{seed}-{options.frames}-{options.episodes}-{len(listed)}": (
-            method,
-            actions,
-            seed,
-            options.frames,
-            options.episodes,
-            listed,
-        )
-        for seed in options.seeds
-        for actions in options.actions
-        for method in options.methods
-    }
-    command = "python -m benchmarks.flat_world --tasks-file FILE"
-    headline = Headline("flat-world", command, SETS, by=("method", "actions"))
-    rows = complete(headline, jobs, run, options.workers)["rows"]
+    options = vars(parser.parse_args())
+    workers = options.pop("workers")
+    rows = complete(HEADLINE, jobs(**options), run, workers)["rows"]
     print(table(rows), by_formula(rows), sep="\n\n")
 
 

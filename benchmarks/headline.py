@@ -18,6 +18,10 @@ from nrm.errors import NrmError, unknown
 from nrm.files import read_json
 
 MODULES = {
+    "letter-world": "letter_world",
+    "flat-world": "flat_world",
+    "drawn-tasks": "drawn_tasks",
+    **{f"single-{experiment}": "single_tasks" for experiment in ("map", "image", "patrol", "drawn-4", "drawn-6")},
     "translation": "translate",
     "shortcuts": "shortcuts",
     "grounding": "grounding",
@@ -25,8 +29,6 @@ MODULES = {
     "unknown-machines": "unknown_machines",
     "continuous": "continuous",
     "minigrid": "minigrid",
-    "drawn-tasks": "drawn_tasks",
-    "letter-world": "letter_world",
 }
 """The module of each headline, in whose `BENCHMARKS` it is."""
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import tyro
 
-from benchmarks.results import RESULTS, Benchmark, Headline, complete
+from benchmarks.results import RESULTS, TESTSETS, Benchmark, Headline, Row, complete
 from benchmarks.unseen import Tested, curve, outcomes
 from nrm.agents import Trainer
 from nrm.agents.evaluation import evaluate
@@ -76,9 +76,9 @@ class Config:
     """Episodes of a thousand random formulas; 0 for none."""
     world: str = "letter"
     """Or letter-image."""
-    maps: str | None = None
+    maps: str | None = None if TESTSETS is None else f"{TESTSETS}/letter-maps.json"
     """A file of grids to test on as well."""
-    tasks_file: str | None = None
+    tasks_file: str | None = None if TESTSETS is None else f"{TESTSETS}/letter-tasks.txt"
     """A file of formulas to test as well; they are held out too."""
     workers: int = 1
     """Runs side by side."""
@@ -247,11 +247,22 @@ def jobs(options: Config, seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
     }
 
 
+def by_formula(rows: Sequence[Row]) -> dict[str, float]:
+    """Success on each of the five formulas and the steps that it takes, the means over seeds."""
+    found: dict[str, float] = {}
+    for kind, mine in kinds(list(rows)).items():
+        for what in ("success", "steps"):
+            means = np.nanmean(np.array([row[what]["formulas"] for row in mine], dtype=float), 0)
+            found |= {f"{kind}, {what}, formula {number}": float(value) for number, value in enumerate(means, 1)}
+    return found
+
+
 HEADLINE = Headline(
     "letter-world",
-    "python -m benchmarks.headline letter-world",
+    "NRM_TESTSETS=FOLDER python -m benchmarks.headline letter-world",
     (*SCORES, "symbols_right_after", "frames", "cpu_seconds"),
     ("method", "held_out"),
+    derived=by_formula,
 )
 BENCHMARKS = {"letter-world": Benchmark(HEADLINE, partial(jobs, Config()), run)}
 
@@ -259,9 +270,7 @@ BENCHMARKS = {"letter-world": Benchmark(HEADLINE, partial(jobs, Config()), run)}
 def main(options: Config) -> None:
     """Run what is not done yet, then print the tables."""
     named = jobs(options, options.seeds)
-    command = "python -m benchmarks.letter_world --maps FILE --tasks-file FILE"
-    headline = HEADLINE._replace(name=f"{options.world}-world", command=command)
-    found = complete(headline, named, run, options.workers, options.out)["rows"]
+    found = complete(HEADLINE._replace(name=f"{options.world}-world"), named, run, options.workers, options.out)["rows"]
     rows = [row for row in found if row["key"] in named]
     first = [row for row in rows if row["held_out"] == options.held_out[0]]
     print(table(rows), others_table(rows), sizes_table(first), sep="\n\n")

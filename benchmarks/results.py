@@ -2,7 +2,7 @@
 
 `benchmarks/results/NAME.json` holds `name`, `command`, `machine`, `seeds`, `rows` and `summary`. A row is a flat record
 of one run: its `key`, what was run (such as `method`, `task`, `seed`), the scores, and `source`, a digest of the code
-that made it. Rows are written as they come, and those that are there are not made again.
+that made it. Rows are written as they come, and those that are there are not made again; the summary is written last.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import math
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
@@ -26,6 +26,8 @@ from nrm.files import read_json, write_text
 from nrm.results.statistics import bootstrap, interquartile_mean
 
 RESULTS = Path(__file__).parent / "results"
+TESTSETS = os.environ.get("NRM_TESTSETS")
+"""A folder of published test sets that are not part of the repository, such as `letter-maps.json`; None without one."""
 Row = dict[str, Any]
 Jobs = Mapping[str, tuple[Any, ...]]
 """Arguments of each run, by the key of its row. The key names all that the row depends on."""
@@ -72,25 +74,25 @@ def complete(
     for key, row in _made(missing, run, workers):
         rows[key] = {"key": key, **_plain(row), "source": source()}
         print(json.dumps(rows[key]), flush=True)
-        write(headline, rows.values(), folder)
-    return write(headline, rows.values(), folder)
-
-
-def write(headline: Headline, rows: Iterable[Row], folder: Path = RESULTS) -> dict[str, Any]:
-    """Write a results file, a line for each row, whole or not at all; what it holds."""
-    found = list(rows)
+        _write(headline, list(rows.values()), {}, folder)
+    found = list(rows.values())
     summary: dict[str, Any] = summarise(found, headline.scores, headline.by, headline.stratum)
     if headline.derived is not None:
         summary["derived"] = _plain(headline.derived(found))
+    return _write(headline, found, summary, folder)
+
+
+def _write(headline: Headline, rows: Sequence[Row], summary: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Write a results file, a line for each row, whole or not at all; what it holds."""
     data = {
         "name": headline.name,
         "command": headline.command,
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        "seeds": sorted({row["seed"] for row in found if "seed" in row}),
-        "rows": found,
+        "seeds": sorted({row["seed"] for row in rows if "seed" in row}),
+        "rows": list(rows),
         "summary": summary,
     }
-    lines = ",\n".join(f"  {json.dumps(row, allow_nan=False)}" for row in found)
+    lines = ",\n".join(f"  {json.dumps(row, allow_nan=False)}" for row in rows)
     texts = {name: json.dumps(value, allow_nan=False) for name, value in data.items()}
     texts["rows"] = f"[\n{lines}\n ]"
     texts["summary"] = json.dumps(data["summary"], indent=1, allow_nan=False).replace("\n", "\n ")
@@ -123,8 +125,8 @@ def summarise(
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Of every group and score: runs, mean and interquartile mean with 95 % stratified bootstrap intervals, and more.
 
-    Where the stratum is among the columns of `by` there are also the groups of all strata together. Runs without a
-    score are left out; they count in no mean.
+    A score that is 0 or 1 in every run also has the `count` of ones. Where the stratum is among the columns of `by`
+    there are also the groups of all strata together. Runs without a score are left out; they count in no mean.
     """
     groups: dict[str, list[Row]] = {}
     for columns in dict.fromkeys((tuple(name for name in by if name != stratum), tuple(by))):
@@ -139,6 +141,20 @@ def summarise(
     return {group: {score: one for score, one in of.items() if one} for group, of in found.items()}
 
 
+def beside_rm(scores: Sequence[str], rows: Sequence[Row]) -> dict[str, float]:
+    """Scores of every task and method as shares of RM's, over the seeds that both have."""
+    runs = {(row["task"], row["method"], row["seed"]): row for row in rows}
+    sums: dict[str, list[float]] = {}
+    for (task, method, seed), row in runs.items():
+        base = runs.get((task, "rm", seed))
+        if base is None or method == "rm":
+            continue
+        for score in scores:
+            both = sums.setdefault(f"{task} {method}, {score} / RM's", [0.0, 0.0])
+            both[:] = both[0] + row[score], both[1] + base[score]
+    return {name: mine / base for name, (mine, base) in sums.items() if base}
+
+
 def _summary(rows: Sequence[Row], score: str, stratum: str) -> dict[str, Any]:
     strata: dict[Any, list[float]] = {}
     for row in rows:
@@ -150,6 +166,7 @@ def _summary(rows: Sequence[Row], score: str, stratum: str) -> dict[str, Any]:
     mean = bootstrap(values, lambda runs: runs.mean(-1), np.random.default_rng(0))
     middle = bootstrap(values, interquartile_mean, np.random.default_rng(0))
     numbers = {
+        **({"count": int(pooled.sum())} if set(pooled) <= {0.0, 1.0} else {}),
         "mean": mean.estimate,
         "interval": [mean.low, mean.high],
         "iqm": middle.estimate,

@@ -91,7 +91,14 @@ def growth_row(by: str, places: int, symbols: int) -> Row:
         raise SystemExit(f"visit({places}) over {symbols} symbols: wrong count {digits(count)}")
     found = nrm.shortcuts(machine)
     size: Row = {"states": machine.states, "symmetries": found.symmetries, "digits": len(digits(count))}
-    return {"growth": by, "places": places, "symbols": symbols, **size, "closed form": 1e3 * seconds}
+    return {
+        "task": f"{places} of {symbols} symbols",
+        "growth": by,
+        "places": places,
+        "symbols": symbols,
+        **size,
+        "closed form": 1e3 * seconds,
+    }
 
 
 GROWTH = {
@@ -159,7 +166,7 @@ def main(config: Config) -> None:
     """Measure, print, write and draw."""
     (benchmark,) = BENCHMARKS.values()
     rows = complete(benchmark.headline, jobs((0,)), run, folder=config.out)["rows"]
-    tasks = [row for row in rows if "task" in row]
+    tasks = [row for row in rows if "repeat" in row]
     curves = {by: [row for row in rows if row.get("growth") == by] for by in GROWTH}
     columns = ("task", "count", *SCORES)
     report(

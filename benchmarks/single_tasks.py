@@ -10,14 +10,17 @@ once with. Runs that are done are not repeated, and interrupted ones go on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import tyro
 
 from benchmarks.common import report
-from benchmarks.results import RESULTS, Headline, complete
+from benchmarks.results import RESULTS, Benchmark, Headline, beside_rm, complete
 from nrm.agents import METHODS as REGISTERED
 from nrm.agents.evaluation import evaluate
 from nrm.results import read_record
@@ -81,7 +84,7 @@ def grid_of(experiment: str, method: str, task: str, seed: int, amount: int | No
     """The grid of one run."""
     base = EXPERIMENTS[experiment]
     variants: dict[str, Any] = {"blind": {"network": {"encoder": "blind"}}} if method == "blind" else {"": {}}
-    length = {} if amount is None else {"episodes" if base.steps is None else "steps": amount}
+    length: dict[str, Any] = {} if amount is None else {"episodes" if base.steps is None else "steps": amount}
     known = "none" if method == "blind" else method
     sections = {*COMMON, REGISTERED[known].section}
     settings = {name: values for name, values in base.settings.items() if name in sections}
@@ -119,22 +122,31 @@ def run(
     }
 
 
+def jobs(config: Config, seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
+    """A run of every seed, task and method."""
+    runs = product(seeds, config.tasks or EXPERIMENTS[config.experiment].tasks, config.methods)
+    rest = (config.episodes, config.played, str(config.out))
+    return {
+        f"{_number(task)} {method} {seed} {config.episodes or 'all'}": (config.experiment, method, task, seed, *rest)
+        for seed, task, method in runs
+    }
+
+
+def _benchmark(experiment: str) -> Benchmark:
+    name = f"single-{experiment}"
+    shares = partial(beside_rm, ("test", "area", "cpu_seconds"))
+    headline = Headline(name, f"python -m benchmarks.headline {name}", SCORES, by=("task", "method"), derived=shares)
+    return Benchmark(headline, partial(jobs, Config(experiment)), run)
+
+
+BENCHMARKS = {f"single-{experiment}": _benchmark(experiment) for experiment in EXPERIMENTS}
+
+
 def main(config: Config) -> None:
     """Train what is missing, test it, and print a table."""
-    tasks = config.tasks or EXPERIMENTS[config.experiment].tasks
-    command = f"python -m benchmarks.single_tasks {config.experiment}"
-    headline = Headline(f"single-{config.experiment}", command, SCORES, by=("task", "method"))
-    jobs = {
-        f"{number} {method} {seed} {config.episodes or 'all'}": (
-            *(config.experiment, method, task, seed, config.episodes, config.played, str(config.out)),
-        )
-        for seed in config.seeds
-        for task in tasks
-        for number in [_number(task)]
-        for method in config.methods
-    }
-    found = complete(headline, jobs, run, config.workers, config.results)
-    lines = list(map(_line, found["summary"].items()))
+    headline = BENCHMARKS[f"single-{config.experiment}"].headline
+    found = complete(headline, jobs(config, config.seeds), run, config.workers, config.results)
+    lines = [_line(one) for one in found["summary"].items() if one[0] != "derived"]
     report(f"Single tasks, {config.experiment}", HEADINGS, lines, config.out, headline.name)
 
 
@@ -148,7 +160,7 @@ def _line(group: tuple[str, dict[str, Any]]) -> tuple[object, ...]:
     test, success, told, area = (scores[score] for score in ("test", "success", "with_rewards", "area"))
     named = f"{scores['grounding']['mean']:.1%}" if "grounding" in scores else "-"
     return (
-        *(name, test["runs"], f"{test['mean']:.1f}", f"{test['worst']:.1f}", f"{success['mean']:.1%}"),
+        *(name, test["runs"], f"{test['mean']:.1f}", f"{test['min']:.1f}", f"{success['mean']:.1%}"),
         *(f"{told['mean']:.1f}", f"{area['mean']:.1f}", named, f"{scores['cpu_seconds']['mean']:.1f}"),
     )
 

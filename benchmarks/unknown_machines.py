@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import tyro
 
-from benchmarks.results import Benchmark, Headline, Row, complete, show
+from benchmarks.results import Benchmark, Headline, Row, beside_rm, complete, show
 from nrm.agents.evaluation import evaluate
 from nrm.runs import choose_run
 from nrm.tracking.versions import found_at
@@ -90,22 +90,11 @@ def jobs(config: Config, seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
     return {key(config, task, method, seed): (config, task, method, seed) for seed, task, method in runs}
 
 
-def beside_rm(rows: Sequence[Row]) -> dict[str, float]:
-    """Of each method and task: the return and the CPU time as shares of RM's."""
-    told = {(row["task"], row["method"], row["seed"]): row for row in rows}
-    found: dict[str, float] = {}
-    for method, task in dict.fromkeys((row["method"], row["task"]) for row in rows):
-        both = [(told[at], told.get((task, "rm", at[2]))) for at in told if at[:2] == (task, method)]
-        for score in ("test", "last", "cpu_seconds"):
-            pairs = [(row[score], base[score]) for row, base in both if base is not None]
-            if method != "rm" and pairs:
-                found[f"{task} {method}, {score} beside RM's"] = sum(x for x, _ in pairs) / sum(y for _, y in pairs)
-    return found
-
-
 SCORES = ("test", "last", "area", "right", "found", "cpu_seconds")
 COMMAND = "python -m benchmarks.headline unknown-machines"
-HEADLINE = Headline("unknown-machines", COMMAND, SCORES, ("task", "method"), derived=beside_rm)
+HEADLINE = Headline(
+    "unknown-machines", COMMAND, SCORES, ("task", "method"), derived=partial(beside_rm, ("test", "last", "cpu_seconds"))
+)
 BENCHMARKS = {"unknown-machines": Benchmark(HEADLINE, partial(jobs, Config()), one_run)}
 
 

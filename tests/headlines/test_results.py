@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.results import Headline, complete, summarise
+from benchmarks.results import Headline, beside_rm, complete, summarise
 
 from nrm.files import read_json
 
@@ -70,6 +70,7 @@ def test_summary_by_hand() -> None:
     assert nrm["min"] == 0.5
     assert nrm["mean"] == pytest.approx(0.75)
     assert nrm["iqm"] == pytest.approx((0.7 + 0.8) / 2)
+    assert (rm["count"], "count" in nrm) == (1, False)
     assert rm["interval"] == rm["iqm_interval"] == [1.0, 1.0]
 
 
@@ -93,3 +94,9 @@ def test_groups_of_all_tasks_stand_beside_those_of_each() -> None:
 def test_derived_numbers_stand_in_the_summary(tmp_path: Path) -> None:
     headline = HEADLINE._replace(derived=lambda rows: {"rows": len(rows)})
     assert complete(headline, jobs(1, 2), measured, folder=tmp_path)["summary"]["derived"] == {"rows": 2}
+
+
+def test_shares_of_rm_are_over_the_seeds_that_both_have() -> None:
+    scores = {("rm", 1): 100.0, ("rm", 2): 50.0, ("nrm", 1): 90.0, ("nrm", 3): 10.0}
+    rows = [{"task": 1, "method": method, "seed": seed, "test": value} for (method, seed), value in scores.items()]
+    assert beside_rm(["test"], rows) == {"1 nrm, test / RM's": 0.9}
