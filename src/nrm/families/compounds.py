@@ -13,6 +13,11 @@ from nrm.families.registry import FAMILIES
 from nrm.logic import Formula
 from nrm.logic.ltlf.formula import Op, both, either, infix, prefix
 
+MAX_UNDOING = 2
+"""Events that undo a step, at most."""
+MAX_FORBIDDEN = 3
+"""Events that must never happen, at most."""
+
 
 @dataclass(frozen=True)
 class Conjunctions:
@@ -82,15 +87,9 @@ class SetBacks:
 
     longest: int = 2
     """Most steps that come after the first and can be undone."""
-    undoing: int = 2
-    """Most events that undo, at each step."""
-    beside: int = 1
-    """Most chains beside it."""
 
     def __post_init__(self) -> None:
         check_least(self, "longest", 1)
-        check_least(self, "undoing", 1)
-        check_least(self, "beside", 0)
 
     def draw(self, events: Sequence[Formula], generator: np.random.Generator) -> Formula:
         """A chain whose later steps can be undone, and perhaps others beside it."""
@@ -100,14 +99,14 @@ class SetBacks:
         for _ in range(int(generator.integers(1, self.longest + 1))):
             left = [event for event in events if event != before]
             (goal,) = pick(left, 1, 1, generator)
-            steps.append((goal, pick([event for event in left if event != goal], 1, self.undoing, generator)))
+            steps.append((goal, pick([event for event in left if event != goal], 1, MAX_UNDOING, generator)))
             before = goal
         later: Formula | None = None
         for goal, undoing in reversed(steps):
             later = infix(Op.UNTIL, ~either(*undoing), goal if later is None else both(goal, later))
         assert later is not None
         task = prefix(Op.EVENTUALLY, both(first, later))
-        count = int(generator.integers(0, self.beside + 1))
+        count = int(generator.integers(0, 2))
         return both(task, *(chain(events, int(generator.integers(1, 3)), 2, 0, generator) for _ in range(count)))
 
 
@@ -124,16 +123,10 @@ class BegunSetBacks:
     example: ClassVar[str] = "(!b U c) | F(a & (!b U c))"
     events: ClassVar[int] = 3
 
-    undoing: int = 2
-    """Most events that undo."""
-
-    def __post_init__(self) -> None:
-        check_least(self, "undoing", 1)
-
     def draw(self, events: Sequence[Formula], generator: np.random.Generator) -> Formula:
         """A goal that is the last step of a chain whose first one can be undone."""
         first, goal = pick(events, 2, 2, generator)
-        undoing = pick([event for event in events if event not in (first, goal)], 1, self.undoing, generator)
+        undoing = pick([event for event in events if event not in (first, goal)], 1, MAX_UNDOING, generator)
         last = infix(Op.UNTIL, ~either(*undoing), goal)
         return either(last, prefix(Op.EVENTUALLY, both(first, last)))
 
@@ -153,17 +146,14 @@ class Avoidance:
     """Most steps of each chain."""
     parts: int = 2
     """Most chains, in any order."""
-    forbidden: int = 3
-    """Most events that must never happen; one is the least."""
 
     def __post_init__(self) -> None:
         check_range(self, "shortest", "longest")
         check_least(self, "parts", 1)
-        check_least(self, "forbidden", 1)
 
     def draw(self, events: Sequence[Formula], generator: np.random.Generator) -> Formula:
         """Chains over the events that may happen."""
-        most = min(self.forbidden, max(1, len(events) - 2))
+        most = min(MAX_FORBIDDEN, max(1, len(events) - 2))
         never = pick(events, 1, most, generator)
         allowed = [event for event in events if event not in never]
         count = int(generator.integers(1, self.parts + 1))

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from nrm.families.chains import check_range
 from nrm.families.registry import FAMILIES
 from nrm.logic import Formula
 from nrm.logic.ltlf.formula import Op, both, either, infix, prefix
 
+MIN_SIZE, MAX_SIZE = 4, 12
+"""Operators and events of a formula."""
 _UNARY = (Op.EVENTUALLY, Op.EVENTUALLY, Op.NOT, Op.ALWAYS)
 _BINARY = (Op.AND, Op.AND, Op.OR, Op.UNTIL, Op.UNTIL, Op.IMPLIES)
 
@@ -26,17 +27,9 @@ class RandomFormulas:
     example: ClassVar[str] = "F(a & (b U F c)) & (d -> F e)"
     events: ClassVar[int] = 2
 
-    smallest: int = 4
-    """Least operators and events of a formula."""
-    largest: int = 12
-    """Most operators and events of a formula."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "smallest", "largest")
-
     def draw(self, events: Sequence[Formula], generator: np.random.Generator) -> Formula:
         """A formula of a drawn size."""
-        return self._tree(int(generator.integers(self.smallest, self.largest + 1)), events, generator)
+        return self._tree(int(generator.integers(MIN_SIZE, MAX_SIZE + 1)), events, generator)
 
     def _tree(self, size: int, events: Sequence[Formula], generator: np.random.Generator) -> Formula:
         if size <= 1:

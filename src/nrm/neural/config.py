@@ -40,25 +40,18 @@ class FitConfig:
     observations are without end, a twentieth of it are the most iterations."""
     learning_rate: float = 0.01
     """Adam's step size for the grounder; it falls to a tenth along a cosine."""
-    machine_learning_rate: float = 0.1
-    """The same for learned transitions and rewards."""
     batch_size: int | None = None
     """Episodes in a mini-batch; all of them when absent."""
     restarts: int = 32
     """Most attempts from fresh parameters. Attempts end early at one that explains the episodes (see `target`)."""
     network_restarts: int | None = None
     """The same where `em` teaches a network directly, because observations are without end; as `restarts` if absent."""
-    scatter: int = 100
-    """Most steps towards random symbols with which a fresh grounder of a restart begins. Fresh networks call
-    everything about equally probable, and then all fall into the same local optimum."""
     held_out: float = 0.15
     """Share of the episodes that choose among the restarts, and are not learned from."""
     patience: int = 80
     """Epochs without a better loss after which an attempt ends."""
     target: float = 0.002
     """Loss, in nats a step, at which episodes count as explained: the attempt ends, and no further one is needed."""
-    machine_target: float = 2e-5
-    """The same when a machine is learned: then even one wrong reward among ten thousand must show."""
     temperature: tuple[float, float] = (1.0, 0.1)
     """First and last temperature of learned machine parts; it falls geometrically over the first 70 % of epochs."""
     smoothing: float = 1e-6
@@ -81,7 +74,7 @@ class FitConfig:
                 f"unknown maximisation '{self.maximisation}'{suggestion(str(self.maximisation), ways)} "
                 f"(maximisations: {listing(ways)})"
             )
-        positive = ("epochs", "learning_rate", "machine_learning_rate", "restarts", "patience")
+        positive = ("epochs", "learning_rate", "restarts", "patience")
         for name in positive:
             if not getattr(self, name) > 0:
                 raise LearningError(f"{name} must be positive, not {getattr(self, name)}")
@@ -137,9 +130,14 @@ class FitRecord:
         return sum(attempt.seconds for attempt in self.attempts)
 
 
+MACHINE_TARGET = 2e-5
+"""The loss at which episodes count as explained when a machine is learned: even one wrong reward among ten thousand
+must show."""
+
+
 def target_for(config: FitConfig, parts: tuple[Learnable, ...]) -> float:
     """The loss at which episodes count as explained."""
-    return config.target if parts == ("grounding",) else config.machine_target
+    return config.target if parts == ("grounding",) else MACHINE_TARGET
 
 
 def what_to_learn(learn: str | tuple[str, ...]) -> tuple[Learnable, ...]:

@@ -27,6 +27,13 @@ WARM_UP = 10
 _SLIGHT = 1e-3
 """Relative improvement of the loss that does not count as one."""
 
+MACHINE_LEARNING_RATE = 0.1
+"""Adam's step size for learned transitions and rewards."""
+
+SCATTER_STEPS = 100
+"""Most steps towards random symbols with which a fresh grounder of a restart begins. Fresh networks call everything
+about equally probable, and then all fall into the same local optimum."""
+
 _LEANING = 0.4
 """Share of the uniform cross-entropy at which a grounder leans to random letters, and can still be led elsewhere."""
 
@@ -91,7 +98,7 @@ def attempt(
         if not math.isfinite(loss):
             raise LearningError(
                 f"the loss became {loss} in epoch {epoch} of attempt {number}; lower the learning rate "
-                f"(of the grounder {config.learning_rate:g}, of the machine {config.machine_learning_rate:g})"
+                f"(of the grounder {config.learning_rate:g}, of the machine {MACHINE_LEARNING_RATE:g})"
             )
         losses.append(loss)
         if cools and done < COOLING:
@@ -126,7 +133,7 @@ def scatter(model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig, 
     loss_of = wanted(model, batch, config, generator)
     ((parameters, rate),) = _prepare([model], ("grounding",), config)
     optimizer = torch.optim.Adam(parameters, lr=rate)
-    for _ in range(config.scatter):
+    for _ in range(SCATTER_STEPS):
         loss = loss_of()
         if float(loss.detach()) < _LEANING * math.log(size):
             break
@@ -185,7 +192,7 @@ def _prepare(
     grounder = models[0].grounder.train("grounding" in parts)
     grounding = [value for value in grounder.parameters() if value.requires_grad] if "grounding" in parts else []
     machine = [getattr(model.machine, part) for model in models for part in parts if part != "grounding"]
-    groups = [(grounding, config.learning_rate), (machine, config.machine_learning_rate)]
+    groups = [(grounding, config.learning_rate), (machine, MACHINE_LEARNING_RATE)]
     return [group for group in groups if group[0]]
 
 

@@ -223,7 +223,13 @@ class RunConfig:
         return replace(read, settings=settings)
 
 
-RETIRED = {"tasks.teach": 0.0, "inference.explore": 0.0}
+RETIRED = {
+    "tasks.teach": 0.0,
+    "inference.explore": 0.0,
+    **{f"family.{name}": value for name, value in (("undoing", 2), ("beside", 1), ("forbidden", 3))},
+    "family.smallest": 4,
+    "family.largest": 12,
+}
 """Settings that there were, with the value that does what always happens now: runs that had it can be read."""
 
 
