@@ -100,7 +100,7 @@ def test_the_grid_file_of_the_docs_is_a_grid() -> None:
     grid = grid_from_toml(text.replace(', "mine.toml"]', "]"))
     mine = own.replace("mine:Office", "tests.envs.own:Corridor").replace("mine:holds", "tests.envs.own:holds")
     assert len(grid_from_toml(mine.replace(', "order.json"]', "]")).cells) == 3
-    assert {cell.variant for cell in grid.cells} == {"base", "open", "large", "papers"}
+    assert {cell.variant for cell in grid.cells} == {"base", "filtered", "large", "papers"}
     assert {cell.variant for cell in grid_from_toml(many).cells} == {"base", "few"}
 
 
