@@ -51,7 +51,9 @@ class Config:
 
 def measured(config: Config, variant: str, seed: int) -> dict[str, Any]:
     """Train one agent, and test it with and without rewards."""
-    run = choose_run(None, "letter", "nrm", seed, tasks="mixture", steps=config.steps, settings=VARIANTS[variant])
+    settings = {**VARIANTS[variant]}
+    settings["tasks"] = {**settings.get("tasks", {}), "held_out": FORMULAS, "up_to_renaming": True}
+    run = choose_run(None, "letter", "nrm", seed, tasks="mixture", steps=config.steps, settings=settings)
     test = TaskPool.of(FORMULAS, run.alphabet)
     trainer, found = curve(run, test, config.every, config.episodes, 90_000 + 100 * seed, f"{variant} {seed}")
     read = outcomes(run, trainer, test, config.episodes, 93_000 + 100 * seed, belief="conditioned")

@@ -63,6 +63,8 @@ def test_a_formula_with_other_symbols_is_a_copy(alphabet: Alphabet, formula: For
     names = dict(zip("abc", data.draw(st.permutations(alphabet.symbols)), strict=False))
     one, other = (compile_formula(text, alphabet) for text in (formula, replaced(formula, names)))
     assert other in Copies([one])
+    fixed = data.draw(st.sampled_from(["a", "bd"]))
+    assert (other in Copies([one], fixed)) == slow_twin(one, other, fixed)
 
 
 @pytest.mark.parametrize("alphabet", [EXCLUSIVE, PROPOSITIONS], ids=["exclusive", "propositional"])
