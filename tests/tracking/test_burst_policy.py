@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nrm.neural import FitRecord
 from nrm.neural.config import Attempt, Reason
-from nrm.tracking.burst_policy import BurstPolicy, left_to_learn, settled
+from nrm.tracking.burst_policy import BurstPolicy, left_to_learn
 
 
 def verdicts(policy: BurstPolicy, *losses: float) -> list[str]:
@@ -17,9 +17,10 @@ def test_what_is_explained_teaches_nothing() -> None:
 
 def test_where_learning_has_settled_more_of_it_brings_nothing() -> None:
     policy = BurstPolicy(0.003)
-    policy.learned(before=0.5, after=0.04)
-    assert verdicts(policy, 0.05, 0.06, 0.07) == ["as good as it gets", "as good as it gets", "learn"]
+    policy.learned(before=0.04, after=0.04)
+    assert verdicts(policy, 0.05, 0.06) == ["as good as it gets", "as good as it gets"]
     assert "settled at 0.0400" in policy.decide(0.05).reason
+    assert policy.decide(0.11).verdict == "learn"
 
 
 def test_bursts_that_bring_nothing_wait_twice_as_long_each_time() -> None:
@@ -87,16 +88,10 @@ def test_new_episodes_have_the_last_word_on_what_a_burst_brought() -> None:
     assert again == policy
 
 
-def test_a_burst_that_ran_out_of_epochs_has_not_settled() -> None:
+def test_a_burst_that_brought_something_has_not_settled() -> None:
     policy = BurstPolicy(0.003)
-    policy.learned(0.5, 0.04, 0.04, settled=False)
-    assert verdicts(policy, 0.04) == ["learn"]
-    policy.learned(0.04, 0.03, 0.03)
-    assert verdicts(policy, 0.03) == ["as good as it gets"]
-
-    def attempt(stopped: Reason, *losses: float) -> Attempt:
-        return Attempt(0, losses, 0.1, 0.1, stopped, 1.0)
-
-    assert not settled(attempt("all epochs done", 0.5, 0.4, 0.3, 0.1))
-    assert settled(attempt("all epochs done", 0.5, 0.4, 0.3, 0.2))
-    assert settled(attempt("no more improvement", 0.5, 0.4, 0.3, 0.1))
+    # As with ten items in images of 96x96 pixels: a fifth of the loss was left, and learning had stopped for good.
+    policy.learned(0.06, 0.012, 0.0067)
+    assert verdicts(policy, 0.0126) == ["learn"]
+    policy.learned(0.0126, 0.012, 0.012)
+    assert verdicts(policy, 0.012) == ["as good as it gets"]

@@ -9,7 +9,7 @@ import nrm
 from nrm.envs import PlaneConfig, PlaneEnv
 from nrm.errors import ConfigError, ContradictionError, WorldError
 from nrm.neural import FitConfig
-from nrm.tracking import Burst, Grounding, Tracker
+from nrm.tracking import Burst, Grounding, GroundingConfig, Tracker
 from nrm.wrappers import NeuralRewardMachineWrapper
 from tests.wrappers.worlds import TASK, task_env, untrained
 
@@ -38,7 +38,8 @@ def play(env: NeuralRewardMachineWrapper, grounding: Grounding, episodes: int) -
 
 def test_one_call_after_every_episode_learns_and_then_leaves_it_at_that() -> None:
     env = plane("F(a & F b)")
-    grounding = Grounding.of(env.tracker, every=60)
+    settings = GroundingConfig(target=0.02).fit_config(0, listed=False)
+    grounding = Grounding.of(env.tracker, every=60, config=settings)
     found = [burst for burst in play(env, grounding, 300) if burst is not None]
     assert len(found) == 5
     assert grounding.episodes == 300

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from nrm.neural import FitRecord
-from nrm.neural.config import Attempt
 
 Verdict = Literal["explained", "as good as it gets", "backing off", "learn"]
 
@@ -22,8 +21,6 @@ GAP = 2.0
 GAIN = 0.9
 """A burst that leaves more than this share of the loss, of held-out episodes or of the next new ones, has brought
 nothing."""
-HALVED = 0.5
-"""The share of the loss that the second half of an attempt may leave, and learning is still under way."""
 MOST_WAITING = 32
 """Checks that a back-off may last at most."""
 
@@ -36,12 +33,6 @@ class Decision(NamedTuple):
 
     verdict: Verdict
     reason: str
-
-
-def settled(attempt: Attempt) -> bool:
-    """Whether an attempt ended where learning is slow: not when it ran out of epochs while the loss kept halving."""
-    losses = attempt.losses
-    return attempt.stopped != "all epochs done" or losses[-1] > HALVED * losses[len(losses) // 2]
 
 
 def left_to_learn(record: FitRecord, target: float) -> Decision:
@@ -61,8 +52,8 @@ class BurstPolicy:
     target: float
     """Nats a step at which episodes count as explained whatever else."""
     reached: float = 0.0
-    """What the last burst reached on held-out episodes, if it settled there: more learning then brings nothing. 0 where
-    it did not settle."""
+    """What the last burst reached on held-out episodes, if it brought nothing: learning has settled there. 0 where it
+    brought something, so that the next one may too."""
     wait: int = 0
     """Checks for which a burst that brought nothing makes later ones wait; doubles with each of these."""
     waited: int = 0
@@ -92,16 +83,17 @@ class BurstPolicy:
             return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}")
         return Decision("learn", f"loss {loss:.4f} is more than learning has settled at, {self.reached:.4f}")
 
-    def learned(self, before: float, after: float, train: float | None = None, settled: bool = True) -> None:
+    def learned(self, before: float, after: float, train: float | None = None) -> None:
         """Take in what a burst brought: the loss of what it learned from before, and of held-out episodes after.
 
         `train`: the loss of what it learned from after. Where that is far below, the grounder knows its episodes by
-        heart, and learning has not settled: further episodes would teach it more. `settled`: see the function.
+        heart, and learning has not settled: further episodes would teach it more.
         """
         by_heart = train is not None and after > GAP * max(train, self.target)
-        self.reached = after if settled and not by_heart else 0.0
+        nothing = after > GAIN * before
+        self.reached = after if nothing and not by_heart else 0.0
         self.judged = False
-        if after > GAIN * before:
+        if nothing:
             self._judge(True)
 
     def _judge(self, nothing: bool) -> None:

@@ -18,7 +18,7 @@ from nrm.neural import EpisodeBuffer, FitConfig, FitRecord, NeuralRewardMachine,
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.consistency import contradiction
 from nrm.neural.frames import FrameTable
-from nrm.tracking.burst_policy import BurstPolicy, Decision, settled
+from nrm.tracking.burst_policy import BurstPolicy, Decision
 from nrm.tracking.grounding_config import burst_settings
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.tracker import Tracker
@@ -152,8 +152,7 @@ class Grounding:
         self._kept = self._most_telling([*self._kept, *fresh])
         before, _ = self._surprise(self._batch(self._kept))
         record = fit(self.model, self._buffer(self._kept), "grounding", settings)
-        best = record.best
-        self._policy.learned(before, best.held_out, best.train, settled(best))
+        self._policy.learned(before, record.best.held_out, record.best.train)
         self._memory.refresh()
         self._forget()
         return Burst(loss, explained, record, decision)

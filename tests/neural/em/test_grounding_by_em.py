@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -179,3 +180,23 @@ def test_restarts_and_drafts_keep_the_task_of_each_episode() -> None:
     assert len(some.tasks) < 80
     assert torch.equal(some.seen[:, 0], 2 * some.tasks)
     assert torch.equal(some.lengths, lengths[some.tasks])
+
+
+def test_where_no_round_explains_everything_the_grounder_learns_the_best_table_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = table.best_table
+    rounds = iter([True, False])
+
+    def one_good_round(*given: Any) -> tuple[torch.Tensor, tuple[float, ...]]:
+        best, losses = found(*given)
+        return (best, losses) if next(rounds) else (torch.full_like(best, 1 / 3), (1.0,))
+
+    monkeypatch.setattr(table, "best_table", one_good_round)
+    each, buffer = model(), walks(MACHINE)
+    record = fit(each, buffer, "grounding", FitConfig(restarts=12, target=-1.0, held_out=0.0))
+    assert [attempt.restarts for attempt in record.attempts] == [4, 8]
+    batch = buffer.batch()
+    total, _ = each.batch_log_likelihood(batch, each.said_batch(batch))
+    assert record.best.held_out == pytest.approx(-float(total.detach().sum()) / batch.steps)
+    assert record.best.held_out < 0.05

@@ -123,7 +123,7 @@ class Tables:
 def table_attempts(
     problems: Sequence[LearningProblem], config: FitConfig, labelled: Labelled | None, target: float
 ) -> Iterator[Attempt]:
-    """Rounds of restarts until one explains the episodes; after each the grounder says what its best table says.
+    """Rounds of restarts until one explains the episodes; then the grounder learns the best table of all rounds.
 
     The first restart goes on from the present grounder. An attempt is a round: its number is that of its first restart.
     """
@@ -132,16 +132,19 @@ def table_attempts(
     tables = Tables(problems, labelled)
     with torch.no_grad():
         present: Tensor | None = model.eval().said(tables.observations.to(model.machine.levels.device)).cpu()
+    untaught = _losses(problems)
+    best, least = torch.empty(0), math.inf
     done, size = 0, FIRST
     while done < config.restarts:
         started = time.perf_counter()
         size = min(size, config.restarts - done, _most_restarts(problems))
         found, losses = best_table(tables, size, present, target / 2, generator)
         done += size
+        if losses[-1] < least:
+            best, least = found, losses[-1]
+        train, held_out = untaught  # a table that explains little is no reason to teach a network
         if losses[-1] <= target or done >= config.restarts:
-            train, held_out = _teach(problems, tables, found, config, target, generator)
-        else:  # a table that explains little is no reason to teach a network
-            train = held_out = losses[-1]
+            train, held_out = _teach(problems, tables, best, config, target, generator)
         stopped: Reason = "target reached" if max(train, held_out) <= target else "no more improvement"
         yield Attempt(done - size, losses, train, held_out, stopped, time.perf_counter() - started, size)
         size, present = 2 * size, None
@@ -201,7 +204,7 @@ def _teach(
     observations = tables.observations.to(device)
     if float(divergence(model, model.said(observations), sharp).max()) > UNTEACHABLE:
         redraw(model.grounder)
-    train = held_out = math.inf
+    losses = math.inf, math.inf
     for lesson in range(LESSONS):
         if lesson:
             redraw(model.grounder)
@@ -213,10 +216,16 @@ def _teach(
             finished = finish(model.eval(), observations, sharp)
             if not finished and part < min(SURELY_UNSURE, parts):
                 continue
-            train = likelihood_loss(problems, [problem.train for problem in problems])
-            held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
-            if max(train, held_out) <= 0.75 * target:
-                return train, held_out
+            losses = _losses(problems)
+            if max(losses) <= 0.75 * target:
+                return losses
+    return losses
+
+
+def _losses(problems: Sequence[LearningProblem]) -> tuple[float, float]:
+    """Minus the likelihood a step, of episodes learned from and held out, by the grounder as it is."""
+    batches = zip(*((problem.train, problem.held_out) for problem in problems), strict=True)
+    train, held_out = (likelihood_loss(problems, each) for each in batches)
     return train, held_out
 
 
