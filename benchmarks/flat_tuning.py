@@ -31,6 +31,13 @@ VARIANTS: dict[str, Changes] = {
     "no curriculum": {"tasks": {"curriculum": "none"}},
     "patience 100": {"tasks": {"patience": 100}},
     "patience 500": {"tasks": {"patience": None}},
+    "sde_sample_freq 1": {"algorithm": {"sde_sample_freq": 1}},
+    "sde_sample_freq 4": {"algorithm": {"sde_sample_freq": 4}},
+    "sde_sample_freq 8": {"algorithm": {"sde_sample_freq": 8}},
+    "plain": {
+        "algorithm": {"paid_at_end": False, "unpaid_end": 0.0, "penalty_weight": 1.0},
+        "tasks": {"emphasis": "longest", "passed": 0.8},
+    },
     "one-step encoding": {"tasks": {"encoding": "one-step"}},
 }
 """Changes of what ships."""

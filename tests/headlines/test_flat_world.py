@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -91,6 +92,11 @@ def test_formulas_for_choosing_and_for_reporting_differ() -> None:
     assert [len(set(formulas)) for formulas in sets] == [5, 20, 20, 20, 20]
     assert len(set().union(*sets)) == 85
     assert all(possible(formula) > 0.99 for formula in PUBLISHED)
+    # A change of the samplers must not change, unnoticed, what settings were chosen on and what is reported.
+    texts = [
+        "\n".join(formula for name in RANDOM for formula in draw(name)) for draw in (tuning_formulas, fresh_formulas)
+    ]
+    assert [sha256(text.encode()).hexdigest()[:12] for text in texts] == ["280558f293cb", "059122604bae"]
 
 
 def test_an_agent_is_tested_on_held_out_formulas() -> None:
