@@ -3,18 +3,20 @@
     python -m benchmarks.flat_tuning --variants base 'patience 100' --seeds 101 107
 
 One run for each variant and seed: the mean success on two sets of 20 random formulas (`flat_world.tuning_formulas`).
-The rows are kept in `benchmarks/results/flat-tuning.json`, those of settings that are gone by now included.
+The rows are kept in `benchmarks/results/flat-tuning.json`.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from benchmarks.flat_world import PUBLISHED, RANDOM, configured, scores, trained, tuning_formulas
-from benchmarks.results import Headline, complete
+from benchmarks.results import Benchmark, Headline, complete
 from nrm.runs.sections import Changes
 
 VARIANTS: dict[str, Changes] = {
@@ -65,32 +67,39 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def jobs(
+    seeds: Sequence[int],
+    variants: Sequence[str] = tuple(VARIANTS),
+    method: str = "rm",
+    actions: str = "discrete",
+    frames: int = 1_200_000,
+    episodes: int = 100,
+) -> dict[str, tuple[Any, ...]]:
+    """A run of every variant and seed."""
+    return {
+        f"{variant}-{method}-{actions}-{seed}-{frames}-{episodes}": (variant, method, actions, seed, frames, episodes)
+        for variant, seed in product(variants, seeds)
+    }
+
+
+SEEDS = (101, 107)
+"""For choosing; they are reported nowhere else."""
+HEADLINE = Headline(
+    "flat-tuning", "python -m benchmarks.headline flat-tuning", tuple(RANDOM), by=("settings", "method", "actions")
+)
+BENCHMARKS = {"flat-tuning": Benchmark(HEADLINE, jobs, run, SEEDS)}
+
+
 def main() -> None:
     """Run what is not done yet, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--variants", nargs="+", default=list(VARIANTS))
+    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
     parser.add_argument("--method", default="rm")
     parser.add_argument("--actions", default="discrete")
-    parser.add_argument("--seeds", nargs="+", type=int, default=[101, 107])
+    parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS)
     parser.add_argument("--frames", type=int, default=1_200_000)
     parser.add_argument("--episodes", type=int, default=100)
-    options = parser.parse_args()
-    same = (options.method, options.actions)
-    jobs = {
-        f"{variant}-{'-'.join(same)}-{seed}-{options.frames}-{options.episodes}": (
-            variant,
-            *same,
-            seed,
-            options.frames,
-            options.episodes,
-        )
-        for variant in options.variants
-        for seed in options.seeds
-    }
-    headline = Headline(
-        "flat-tuning", "python -m benchmarks.flat_tuning", tuple(RANDOM), by=("settings", "method", "actions")
-    )
-    print(table(complete(headline, jobs, run)["rows"]))
+    print(table(complete(HEADLINE, jobs(**vars(parser.parse_args())), run)["rows"]))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from nrm.files import read_json
 MODULES = {
     "letter-world": "letter_world",
     "flat-world": "flat_world",
+    "flat-tuning": "flat_tuning",
     "drawn-tasks": "drawn_tasks",
     **{f"single-{experiment}": "single_tasks" for experiment in ("map", "image", "patrol", "drawn-4", "drawn-6")},
     "translation": "translate",
