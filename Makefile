@@ -33,6 +33,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m benchmarks.surface --check
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -1,0 +1,145 @@
+"""How much house there is: lines, files, settings, constants, imports past a package's door, repeated questions, words.
+
+    python -m benchmarks.surface            # count
+    python -m benchmarks.surface --check    # exit status 1 where a figure exceeds that of benchmarks/surface.json
+    python -m benchmarks.surface --write    # lower the figures of that file to what is counted; none is raised
+
+`make lint` checks. A figure is raised by hand, in a commit of its own that says what users get for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from benchmarks.common import report
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "nrm"
+FIGURES = Path(__file__).with_suffix(".json")
+QUESTIONS = {
+    "table or decision diagram?": r"is_wide|MoveDiagram|as_diagram|LetterDiagram|\.diagram\b|diagram_",
+    "one task or many?": r"tasks_of\(|TaskPool|Task(Belief|State)?Memory|\.many\b|tasks is (not )?None",
+    "joint or independent symbol probabilities?": r"\bemission\b|is_exclusive|is_free|\.counts\b|letter_probs",
+    "can observations be enumerated?": r"frames is (not )?None|\.frames\b|\blisted\b|\bendless\b",
+    "does the grounder have a memory?": r"recurrence|RecurrentGrounder|\brecurrent\b",
+}
+"""Lines that ask a question that a type should answer, once."""
+WORDS = (
+    r"obeys?|obeyed|restless\w*|set-?backs?|drawn anew|busy cores?|scratch programs?|what binds|without end|endless|"
+    r"bursts?|misread|flips|crisp|told|penalised|paid_at_end|unpaid_end|setback_weight|entropy_weight|critic_weight|gradient_norm"
+)
+"""Home-made words for which the field has a usual one."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """Count, and compare with the figures that are checked in."""
+
+    check: bool = False
+    """Fail where a figure is exceeded."""
+    write: bool = False
+    """Lower the figures to what is counted."""
+
+
+def sources() -> Iterator[tuple[Path, str]]:
+    """Every module of the library, and its text."""
+    return ((path, path.read_text()) for path in sorted(SOURCE.rglob("*.py")))
+
+
+def constants(text: str) -> int:
+    """Numbers that a module calls by a name in capitals."""
+    found = 0
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+            found += sum(name.strip("_").isupper() for name in names) if _is_number(node.value) else 0
+    return found
+
+
+def _is_number(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.Tuple):
+        return all(map(_is_number, value.elts))
+    if isinstance(value, ast.UnaryOp):
+        return _is_number(value.operand)
+    if isinstance(value, ast.BinOp):
+        return _is_number(value.left) and _is_number(value.right)
+    return isinstance(value, ast.Constant) and type(value.value) in (int, float)
+
+
+def past_the_door(path: Path, text: str) -> int:
+    """Imports from inside another package, where its `__init__` should be asked."""
+    own = path.relative_to(SOURCE).parts[0]
+    modules = [node.module or "" for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+    inside = [module.split(".") for module in modules if module.startswith("nrm.") and module.count(".") >= 2]
+    return sum(parts[1] != own and (SOURCE / parts[1]).is_dir() for parts in inside)
+
+
+def settings() -> int:
+    """Fields that a user can set: of commands, of runs and their sections, of families, of fits and of grids."""
+    from nrm.agents import ALGORITHMS, METHODS, NetworkConfig
+    from nrm.cli import _COMMANDS, Train
+    from nrm.envs import WORLDS
+    from nrm.families import FAMILIES, PoolConfig
+    from nrm.neural import FitConfig
+    from nrm.sweeps import Grid
+
+    kinds: set[Any] = {*_COMMANDS, Train, NetworkConfig, PoolConfig, FitConfig, Grid, *FAMILIES.values()}
+    kinds |= {one.config for one in (*METHODS.values(), *ALGORITHMS.values())}
+    kinds |= {type(config) for kind in WORLDS.values() for config in _configs(kind)}
+    return sum(len(fields(kind)) for kind in kinds if kind is not None and is_dataclass(kind))
+
+
+def _configs(kind: Any) -> Iterator[Any]:
+    from nrm.envs import find_world
+
+    for name in kind.names:
+        example = {"minigrid:ID": "minigrid:MiniGrid-LavaGapS5-v0", "gym:ID": "gym:CartPole-v1"}.get(name, name)
+        yield find_world(example)[1]
+
+
+def counted() -> dict[str, int]:
+    """Every figure, by its name."""
+    texts = list(sources())
+    lines = [line for _, text in texts for line in text.splitlines()]
+    asked = {name: sum(bool(re.search(pattern, line)) for line in lines) for name, pattern in QUESTIONS.items()}
+    pages = [*(text for _, text in texts), *(path.read_text() for path in (ROOT / "docs").rglob("*.md"))]
+    pages.append((ROOT / "README.md").read_text())
+    return {
+        "lines of src": len(lines),
+        "files of src": len(texts),
+        "longest file": max(len(text.splitlines()) for _, text in texts),
+        "settings": settings(),
+        "numeric module constants": sum(constants(text) for _, text in texts),
+        "imports past a package's door": sum(past_the_door(path, text) for path, text in texts),
+        **asked,
+        "home-made words": sum(len(re.findall(rf"\b({WORDS})\b", page)) for page in pages),
+    }
+
+
+def main(config: Config) -> int:
+    """Count, print, and compare."""
+    found = counted()
+    allowed: dict[str, int] = json.loads(FIGURES.read_text()) if FIGURES.exists() else dict(found)
+    over = [name for name, value in found.items() if value > allowed.get(name, value)]
+    rows = [
+        (name, value, allowed.get(name, value), "exceeded" if name in over else "") for name, value in found.items()
+    ]
+    report("Surface", ("figure", "counted", "allowed", ""), rows, ROOT / "out" / "bench", "surface")
+    if config.write:
+        lowered = {name: min(value, allowed.get(name, value)) for name, value in found.items()}
+        FIGURES.write_text(json.dumps(lowered, indent=2) + "\n")
+    return 1 if config.check and over else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(tyro.cli(Config)))
