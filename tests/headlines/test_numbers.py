@@ -20,7 +20,6 @@ FILES = sorted(path.stem for path in RESULTS.glob("*.json"))
 
 OLDER = {
     "Results",
-    "The map world",
     "The image world",
     "Time to solve",
     "Items that lie elsewhere in every episode",
