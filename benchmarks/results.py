@@ -92,10 +92,13 @@ def _write(headline: Headline, rows: Sequence[Row], summary: Mapping[str, Any], 
         "rows": list(rows),
         "summary": summary,
     }
-    lines = ",\n".join(f"  {json.dumps(row, allow_nan=False)}" for row in rows)
     texts = {name: json.dumps(value, allow_nan=False) for name, value in data.items()}
-    texts["rows"] = f"[\n{lines}\n ]"
-    texts["summary"] = json.dumps(data["summary"], indent=1, allow_nan=False).replace("\n", "\n ")
+    texts["rows"] = "[\n  " + ",\n  ".join(json.dumps(row, allow_nan=False) for row in rows) + "\n ]"
+    lines = [
+        f'  "{group}": {{\n   ' + ",\n   ".join(f'"{name}": {json.dumps(one)}' for name, one in of.items()) + "\n  }"
+        for group, of in summary.items()
+    ]
+    texts["summary"] = "{\n" + ",\n".join(lines) + "\n }"
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / f"{headline.name}.json", _joined(texts))
     return data

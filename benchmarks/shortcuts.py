@@ -74,7 +74,7 @@ def task_row(number: int, repeat: int) -> Row:
     if measured.finished:
         times["brute force over formulas"] = 1e3 * measured.formulas
     ratios = {f"{method}, ratio": time / times["closed form"] for method, time in times.items()}
-    return {"task": number, "repeat": repeat, "count": task.shortcuts, **times, **ratios}
+    return {"kind": "paper", "task": number, "repeat": repeat, "count": task.shortcuts, **times, **ratios}
 
 
 def visits(places: int, symbols: int) -> MooreMachine:
@@ -92,6 +92,7 @@ def growth_row(by: str, places: int, symbols: int) -> Row:
     found = nrm.shortcuts(machine)
     size: Row = {"states": machine.states, "symmetries": found.symmetries, "digits": len(digits(count))}
     return {
+        "kind": "growth",
         "task": f"{places} of {symbols} symbols",
         "growth": by,
         "places": places,
@@ -125,7 +126,9 @@ def jobs(seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
 SCORES = tuple(f"{method}{what}" for method in (*METHODS, "brute force over formulas") for what in ("", ", ratio"))
 BENCHMARKS = {
     "shortcuts": Benchmark(
-        Headline("shortcuts", "python -m benchmarks.headline shortcuts", ("count", *SCORES), by=("task",)), jobs, run
+        Headline("shortcuts", "python -m benchmarks.headline shortcuts", ("count", *SCORES), by=("kind", "task")),
+        jobs,
+        run,
     )
 }
 
