@@ -158,6 +158,8 @@ class Actor:
     def updated(self) -> None:
         """The networks have changed: what was computed once is computed anew."""
         self._features = self._policy = self._reached = self._acted = self._patches = None
+        if self.memory.learns and hasattr(self.memory, "refresh"):
+            self.memory.refresh()
         if isinstance(self.net.encoder, RunningFeatures):
             self.net.encoder.settle()
 

@@ -1,18 +1,21 @@
-"""RNN: a recurrent network that is told no task and no symbols."""
+"""RNN: a recurrent network that follows no machine. It is given no symbols, and of many tasks the whole of each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import head_for
 from nrm.agents.methods import METHODS, Method, Prepared
+from nrm.agents.task_graph import GraphEncoder, TaskGraphs, ranges
 from nrm.envs.action_spaces import ActionSpace
 from nrm.envs.world import BatchedWorld, tasks_of
 from nrm.errors import ConfigError
-from nrm.tracking import Belief, Seen, ToldTaskMemory
+from nrm.machines import TaskPool
+from nrm.tracking import Belief, Seen
 
 
 @dataclass(frozen=True)
@@ -101,12 +104,123 @@ class RecurrentMemory(nn.Module):
         return self
 
 
+class Told(NamedTuple):
+    """What is known of the tasks (…) of some environments."""
+
+    table: Tensor
+    """(rows, width) what is known of states."""
+    first: Tensor
+    """(…) the row of the first state of each environment's task."""
+    begin: Tensor
+    """(…, width) what is known of its initial state."""
+
+
+class TaskRecurrentMemory(nn.Module):
+    """An LSTM that reads observations and the task. It follows no machine.
+
+    Tasks are machines whose states a network describes that learns with the policy. Beside the initial state the
+    policy sees what the LSTM attends to: a mean over all states of the task, which it weighs by its hidden state. So it
+    may learn to tell where in the task it is. The carry is (envs, …): that of the LSTM, flat, and the task's number.
+    """
+
+    sees_truth = False
+    learns = True
+    table: Tensor | None = None
+
+    def __init__(self, memory: RecurrentMemory, encoder: GraphEncoder, query: nn.Linear, tasks: TaskPool) -> None:
+        """`memory`: it reads what is known of the initial state beside features."""
+        super().__init__()
+        self.memory, self.encoder, self.query = memory, encoder, query
+        self.graphs = TaskGraphs(tasks)
+        self.size = memory.size + 2 * encoder.width
+        self._tasks = tasks
+        self._shape = memory.start(1).shape[1:]
+        self.refresh()
+
+    def refresh(self) -> None:
+        """The networks have changed: tasks are looked at anew when they are asked for."""
+        self._known = torch.zeros(len(self.graphs.views), self.encoder.width, device=self.graphs.views.device)
+        self._fresh = torch.zeros(len(self._tasks), dtype=torch.bool)
+
+    def start(self, count: int) -> Tensor:
+        """All with the first task."""
+        return self.begin(torch.zeros(count, dtype=torch.int64))
+
+    def begin(self, task: Tensor) -> Tensor:
+        """Nothing remembered, and tasks with these numbers (envs,)."""
+        return self._joined(self.memory.start(len(task)), task)
+
+    def _joined(self, carry: Tensor, task: Tensor) -> Tensor:
+        flat = carry.flatten(1)
+        return torch.cat([flat, task.to(flat.dtype).unsqueeze(1)], 1)
+
+    def _own(self, carry: Tensor) -> Tensor:
+        return carry[..., :-1].reshape(*carry.shape[:-1], *self._shape)
+
+    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+        """One step of the LSTM."""
+        told = self._told(carry[:, -1].long())
+        return self._joined(self.memory.read(self._own(carry), _with(seen, told)), carry[:, -1])
+
+    def feature(self, carry: Tensor) -> Tensor:
+        """The hidden state, the initial state of the task, and what is attended to."""
+        task = carry[..., -1].long()
+        return self._attending(self.memory.feature(self._own(carry)), self._told(task), task)
+
+    def unrolled(self, carry: Tensor, seen: Seen, done: Tensor, task: Tensor) -> Tensor:
+        """(time, envs, size) the features before each step of a rollout: see `RecurrentMemory.unrolled`.
+
+        task: (time, envs) that of each step. Each task of the rollout is looked at once.
+        """
+        told = self._told(task)
+        return self._attending(self.memory.unrolled(self._own(carry), _with(seen, told), done), told, task)
+
+    def _told(self, task: Tensor) -> Told:
+        """What is known of tasks (…): with gradients found anew, else once after every change of the networks."""
+        if torch.is_grad_enabled():
+            tasks, which = torch.unique(task, return_inverse=True)
+            table, rows = self.encoder(self.graphs, tasks)
+            first = rows[which]
+        else:
+            missing = torch.unique(task[~self._fresh[task]])
+            if len(missing):
+                self._known[ranges(*self.graphs.states_of[:, missing])] = self.encoder(self.graphs, missing)[0]
+                self._fresh[missing] = True
+            table, first = self._known, self.graphs.states_of[0][task]
+        return Told(table, first, table[first + self.graphs.begin[task]])
+
+    def _attending(self, hidden: Tensor, told: Told, task: Tensor) -> Tensor:
+        sizes = self.graphs.states_of[1][task].unsqueeze(-1)
+        place = torch.arange(int(sizes.max()))
+        real = place < sizes
+        states = told.table[torch.where(real, told.first.unsqueeze(-1) + place, 0)]  # (…, states, width)
+        scores = (states @ self.query(hidden).unsqueeze(-1)).squeeze(-1) / self.encoder.width**0.5
+        shares = scores.masked_fill(~real, -torch.inf).softmax(-1)
+        return torch.cat([hidden, told.begin, (shares.unsqueeze(-2) @ states).squeeze(-2)], -1)
+
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> TaskRecurrentMemory:
+        """The same for other frames."""
+        return self.with_tasks(frames, self._tasks, belief)
+
+    def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskRecurrentMemory:  # noqa: ARG002
+        """The same for other tasks."""
+        return TaskRecurrentMemory(self.memory, self.encoder, self.query, tasks.seen_as(self._tasks.encoding))
+
+
+def _with(seen: Seen, told: Told) -> Seen:
+    assert seen.features is not None
+    return seen._replace(features=torch.cat([seen.features, told.begin], -1))
+
+
 def _prepare(world: BatchedWorld, settings: RecurrentConfig, features: int, seed: int) -> Prepared:
+    tasks = tasks_of(world)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
-        memory = RecurrentMemory(features, world.actions, settings)
-    tasks = tasks_of(world)
-    return Prepared(memory if tasks is None else ToldTaskMemory(memory, tasks))
+        if tasks is None:
+            return Prepared(RecurrentMemory(features, world.actions, settings))
+        encoder = GraphEncoder(TaskGraphs(tasks))
+        memory = RecurrentMemory(features + encoder.width, world.actions, settings)
+        return Prepared(TaskRecurrentMemory(memory, encoder, nn.Linear(memory.size, encoder.width), tasks))
 
 
 RNN = METHODS.register(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nrm.aliases import FloatArray, IntArray
+from nrm.aliases import BoolArray, FloatArray, IntArray
 from nrm.automata.letter_diagram import is_wide
 from nrm.automata.move_building import ascending
 from nrm.automata.move_diagram import MoveDiagram
@@ -56,6 +56,21 @@ def gaining(machine: MooreMachine) -> IntArray:
     return np.array(pairs, dtype=np.int32).reshape(-1, 2)
 
 
+def labelled_moves(machine: MooreMachine) -> tuple[IntArray, BoolArray]:
+    """(moves, 2) states and the other states that they lead to, and (moves, columns) by which letters or literals."""
+    if _is_wide(machine.alphabet):
+        away = 1 - np.eye(machine.states, dtype=np.int64)
+        by = _nearest(ascending(machine.diagram), away) == 0  # (states, literals, states)
+        pairs = np.argwhere(by.any(1) & (away == 1))
+        return pairs.astype(np.int32), by[pairs[:, 0], :, pairs[:, 1]]
+    table = machine.transitions
+    states, letters = np.nonzero(table != np.arange(machine.states)[:, None])
+    pairs, move = np.unique(np.stack([states, table[states, letters]], axis=1), axis=0, return_inverse=True)
+    by = np.zeros((len(pairs), machine.alphabet.size), dtype=np.bool_)
+    by[move.ravel(), letters] = True
+    return pairs.astype(np.int32), by
+
+
 def _by_letter(machine: MooreMachine) -> FloatArray:
     """(states, 2 * letters) the gain by each letter, and whether it loses the task."""
     moves, distance, dead = machine.transitions, machine.distance_to_acceptance, machine.dead
@@ -74,10 +89,10 @@ def _by_literal(machine: MooreMachine) -> FloatArray:
 
 
 def _nearest(moves: MoveDiagram, values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(states, literals) the least value (states,) of a state that letters with p, or without it, lead to."""
+    """(states, literals, …) the least of the values (states, …) of states that letters with p, or without it, lead to."""
     low, high, roots = moves.places
     literals = 2 * moves.propositions
-    best = np.empty((moves.states + moves.nodes, literals), dtype=np.int64)
+    best = np.empty((moves.states + moves.nodes, literals, *values.shape[1:]), dtype=np.int64)
     best[: moves.states] = values[:, None]
     for level, part in moves.by_level:
         ends = best[low[part]], best[high[part]]

@@ -8,7 +8,7 @@ from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.machine_learning import InferenceConfig, MachineLearning, unknown_machine
 from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, Seen, TaskMemory, begin, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
-from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory, ToldTaskMemory
+from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory
 from nrm.tracking.tracker import Tracker
 from nrm.tracking.versions import Version
 from nrm.tracking.viewed_memory import ViewedMemory
@@ -34,7 +34,6 @@ __all__ = [
     "TaskBeliefMemory",
     "TaskMemory",
     "TaskStateMemory",
-    "ToldTaskMemory",
     "Tracker",
     "Version",
     "ViewedMemory",

@@ -6,15 +6,13 @@ tasks can follow others.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
 from nrm.aliases import BoolArray
 from nrm.machines import LevelCodec, MooreMachine, TaskPool
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking.memories import Belief, Memory, Seen, read_as
+from nrm.tracking.memories import Belief, Seen, read_as
 
 TINY = 1e-30
 """A belief of this much that a task is undecided is none."""
@@ -198,69 +196,3 @@ class TaskBeliefMemory:
         seen = tasks.seen_as(self._tasks.encoding)
         model = NeuralRewardMachine(self.model.grounder, seen, self.model.emission).eval()
         return TaskBeliefMemory(model, frames, belief or self.belief)
-
-
-class ToldTaskMemory(torch.nn.Module):
-    """A memory that follows no machine, beside the view of the task from its beginning: what it is told stays as it is.
-
-    The carry is (envs, …): the other memory's, flat, and the number of the task.
-    """
-
-    sees_truth = False
-    table: Tensor | None = None
-
-    def __init__(self, memory: Memory, tasks: TaskPool) -> None:
-        super().__init__()
-        self.memory = memory
-        self.learns = memory.learns
-        self._shape = memory.start(1).shape[1:]
-        self._tasks = tasks
-        self._begins = view_table(tasks)[torch.tensor(tasks.initial, dtype=torch.int64)]
-        self.size = memory.size + int(self._begins.shape[1])
-
-    def start(self, count: int) -> Tensor:
-        """All with the first task."""
-        return self.begin(torch.zeros(count, dtype=torch.int64))
-
-    def begin(self, task: Tensor) -> Tensor:
-        """Nothing remembered, and tasks with these numbers (envs,)."""
-        return self._joined(self.memory.start(len(task)), task)
-
-    def _joined(self, carry: Tensor, task: Tensor) -> Tensor:
-        flat = carry.flatten(1)
-        return torch.cat([flat, task.to(flat.dtype).unsqueeze(1)], 1)
-
-    def _own(self, carry: Tensor) -> Tensor:
-        return carry[..., :-1].reshape(*carry.shape[:-1], *self._shape)
-
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:
-        """What the other memory makes of a step."""
-        return self._joined(self.memory.read(self._own(carry), seen), carry[:, -1])
-
-    def feature(self, carry: Tensor) -> Tensor:
-        """What the other memory remembers, and the task."""
-        return torch.cat([self.memory.feature(self._own(carry)), self._begins[carry[..., -1].long()]], -1)
-
-    @property
-    def unrolled(self) -> Callable[[Tensor, Seen, Tensor, Tensor], Tensor] | None:
-        """(time, envs, size) the features before each step of a rollout; None where the other memory has no such thing.
-
-        From the carry before the first step, what was seen (time, envs, …), where episodes ended (time, envs), and the
-        task of each step (time, envs).
-        """
-        inner = getattr(self.memory, "unrolled", None)
-        if inner is None:
-            return None
-
-        def whole(carry: Tensor, seen: Seen, done: Tensor, task: Tensor) -> Tensor:
-            return torch.cat([inner(self._own(carry), seen, done), self._begins[task]], -1)
-
-        return whole
-
-    def on(self, frames: Tensor | None, belief: Belief | None = None) -> ToldTaskMemory:
-        """The same for other frames."""
-        return self.with_tasks(frames, self._tasks, belief)
-
-    def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> ToldTaskMemory:  # noqa: ARG002
-        """The same for other tasks."""
-        return ToldTaskMemory(self.memory.on(frames), tasks.seen_as(self._tasks.encoding))
