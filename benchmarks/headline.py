@@ -19,6 +19,7 @@ from nrm.files import read_json
 
 MODULES = {
     "letter-world": "letter_world",
+    "rnn-tuning": "rnn_tuning",
     "flat-world": "flat_world",
     "flat-tuning": "flat_tuning",
     "drawn-tasks": "drawn_tasks",

@@ -56,6 +56,10 @@ SCORES = ("formulas", "tasks", "formulas on maps", "tasks on maps", *LONGER)
 """Success, the mean over formulas: the five, those of a file, both on the maps of a file, and longer ones."""
 
 
+TUNED: dict[str, tuple[int, dict[str, Any]]] = {"rnn": (64, {"algorithm": {"epochs": 3, "minibatch": 512}})}
+"""Environments and settings of a method where they are not the defaults; see `benchmarks.rnn_tuning`."""
+
+
 @dataclass(frozen=True)
 class Config:
     """Train and test."""
@@ -99,12 +103,25 @@ class Config:
         return f"{self.episodes}-{self.random}{files}"
 
 
+def configured(
+    method: str,
+    seed: int,
+    steps: int,
+    tasks: dict[str, Any],
+    world: str = "letter",
+    tuned: tuple[int, dict[str, Any]] | None = None,
+) -> RunConfig:
+    """A run of a method with its settings (`TUNED`), or others. `tasks`: settings of the tasks."""
+    count, changes = tuned or TUNED.get(method, (None, {}))
+    settings = {"tasks": tasks, **changes}
+    return choose_run(None, world, method, seed, tasks="mixture", steps=steps, environments=count, settings=settings)
+
+
 def run(options: Config, method: str, held_out: str, seed: int) -> dict[str, Any]:
     """One row: what an agent reaches on the five formulas as it goes, and at its end on others, on maps and longer."""
     renamed = held_out == "renamed"
     kept = (*FORMULAS, *options.more, *(PATTERNS if renamed else ()))
-    settings = {"tasks": {"held_out": kept, "up_to_renaming": renamed}}
-    config = choose_run(None, options.world, method, seed, tasks="mixture", steps=options.steps, settings=settings)
+    config = configured(method, seed, options.steps, {"held_out": kept, "up_to_renaming": renamed}, options.world)
     five, first_seed = TaskPool.of(FORMULAS, config.alphabet), 90_000 + 100 * seed
     trainer, found = curve(config, five, options.every, options.episodes, first_seed, f"{method} {seed}")
     assert trainer.tasks is not None

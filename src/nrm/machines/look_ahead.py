@@ -89,7 +89,7 @@ def _by_literal(machine: MooreMachine) -> FloatArray:
 
 
 def _nearest(moves: MoveDiagram, values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(states, literals, …) the least of the values (states, …) of states that letters with p, or without it, lead to."""
+    """(states, literals, …) the least of values (states, …) over what letters with p, or without it, lead to."""
     low, high, roots = moves.places
     literals = 2 * moves.propositions
     best = np.empty((moves.states + moves.nodes, literals, *values.shape[1:]), dtype=np.int64)
