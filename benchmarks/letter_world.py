@@ -56,7 +56,7 @@ SCORES = ("formulas", "tasks", "formulas on maps", "tasks on maps", *LONGER)
 """Success, the mean over formulas: the five, those of a file, both on the maps of a file, and longer ones."""
 
 
-TUNED: dict[str, tuple[int, dict[str, Any]]] = {"rnn": (64, {"algorithm": {"epochs": 3, "minibatch": 512}})}
+TUNED: dict[str, tuple[int | None, dict[str, Any]]] = {"rnn": (64, {"algorithm": {"epochs": 3, "minibatch": 512}})}
 """Environments and settings of a method where they are not the defaults; see `benchmarks.rnn_tuning`."""
 
 
@@ -109,7 +109,7 @@ def configured(
     steps: int,
     tasks: dict[str, Any],
     world: str = "letter",
-    tuned: tuple[int, dict[str, Any]] | None = None,
+    tuned: tuple[int | None, dict[str, Any]] | None = None,
 ) -> RunConfig:
     """A run of a method with its settings (`TUNED`), or others. `tasks`: settings of the tasks."""
     count, changes = tuned or TUNED.get(method, (None, {}))

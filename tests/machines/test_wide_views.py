@@ -11,6 +11,7 @@ import nrm.machines.look_ahead as look_ahead_module
 from nrm.logic import Formula
 from nrm.machines import Alphabet, TaskPool, task_view, view_columns, view_width
 from nrm.machines.formats.pool_file import load_pool, save_pool
+from nrm.machines.look_ahead import labelled_moves
 from tests.strategies import formulas
 
 NAMES = ["a", "b", "c"]
@@ -73,3 +74,30 @@ def test_pools_of_many_propositions_are_saved_and_seen(tmp_path: pytest.TempPath
     for number, machine in enumerate(pool.machines):
         first = int(pool.first[number])
         assert view[first : first + machine.states] == pytest.approx(task_view(machine))
+
+
+@given(formulas(atoms=("a", "b", "c")))
+@settings(max_examples=40)
+def test_moves_have_the_letters_that_make_them(formula: Formula) -> None:
+    machine = nrm.compile(formula, Alphabet.propositional(NAMES), reward="acceptance")
+    letters = range(machine.alphabet.size)
+    by_letter = {
+        (state, target): [machine.next_state(state, letter) == target for letter in letters]
+        for state in range(machine.states)
+        for target in machine.targets(state)
+        if target != state
+    }
+    pairs, labels = labelled_moves(machine)
+    assert dict(zip(map(tuple, pairs.tolist()), labels.tolist(), strict=True)) == by_letter
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(look_ahead_module, "is_wide", lambda count: True)
+        pairs, labels = labelled_moves(machine)
+    found = dict(zip(map(tuple, pairs.tolist()), labels.tolist(), strict=True))
+    assert found == {
+        pair: [
+            any(made[letter] for letter in letters if letter >> bit & 1 == holds)
+            for bit in range(3)
+            for holds in (1, 0)
+        ]
+        for pair, made in by_letter.items()
+    }

@@ -140,7 +140,7 @@ class TaskRecurrentMemory(nn.Module):
     def refresh(self) -> None:
         """The networks have changed: tasks are looked at anew when they are asked for."""
         self._known = torch.zeros(len(self.graphs.views), self.encoder.width, device=self.graphs.views.device)
-        self._fresh = torch.zeros(len(self._tasks), dtype=torch.bool)
+        self._fresh = torch.zeros(len(self._tasks), dtype=torch.bool, device=self._known.device)
 
     def start(self, count: int) -> Tensor:
         """All with the first task."""
@@ -191,7 +191,7 @@ class TaskRecurrentMemory(nn.Module):
 
     def _attending(self, hidden: Tensor, told: Told, task: Tensor) -> Tensor:
         sizes = self.graphs.states_of[1][task].unsqueeze(-1)
-        place = torch.arange(int(sizes.max()))
+        place = torch.arange(int(sizes.max()), device=sizes.device)
         real = place < sizes
         states = told.table[torch.where(real, told.first.unsqueeze(-1) + place, 0)]  # (…, states, width)
         scores = (states @ self.query(hidden).unsqueeze(-1)).squeeze(-1) / self.encoder.width**0.5
