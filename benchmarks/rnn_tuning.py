@@ -53,4 +53,4 @@ def jobs(seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
 
 COMMAND = "python -m benchmarks.headline rnn-tuning"
 HEADLINE = Headline("rnn-tuning", COMMAND, ("success", "cpu_seconds"), ("given", "settings", "frames"))
-BENCHMARKS = {"rnn-tuning": Benchmark(HEADLINE, jobs, run, (101,))}
+BENCHMARKS = {"rnn-tuning": Benchmark(HEADLINE, jobs, run, (101, 107))}
