@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import head_for
+from nrm.agents.devices import device_of
 from nrm.agents.networks import NetworkConfig, Sight, network_kind
 from nrm.agents.networks.running import RunningFeatures
 from nrm.agents.networks.trunk import SharedTrunk
@@ -80,7 +81,8 @@ class Actor:
         self.world = world
         self.memory = memory
         self.steps = steps
-        self.head = head_for(world.actions)
+        self.device = device_of(world)
+        self.head = head_for(world.actions, self.device)
         self.held = held or self.head.held
         self.observation = world.reset(seed)
         with torch.random.fork_rng(devices=[]):
@@ -88,13 +90,16 @@ class Actor:
             endless, parts = world.frames is None, getattr(world, "parts", None)
             wraps, cells = getattr(world, "wraps", False), getattr(world, "cells", False)
             letters = getattr(memory, "view_letters", None)
-            sight = Sight(tuple(world.shape), self._sample(), endless, parts, wraps, cells, letters)
-            self.net: Any = network_kind(world, network).build(sight, memory.size, self.head, network)
+            sample = self._sample()
+            first = None if sample is None else sample.cpu()
+            sight = Sight(tuple(world.shape), first, endless, parts, wraps, cells, letters)
+            # Drawn on the processor: equal seeds begin with equal networks on every device.
+            self.net: Any = network_kind(world, network).build(sight, memory.size, self.head, network).to(self.device)
         self.generator = torch.Generator().manual_seed(seed)
         self.parameters = list(self.net.parameters())
         if isinstance(memory, nn.Module):
             self.parameters += list(memory.parameters())
-        if memory.table is not None and not torch.equal(memory.feature(torch.arange(len(memory.table))), memory.table):
+        if memory.table is not None and not torch.equal(memory.feature(self._numbers(memory.table)), memory.table):
             raise ConfigError(
                 "a memory's table must hold its features, row by row: feature(carry) is table[carry]; where carries "
                 "are no row numbers, let table be None"
@@ -109,8 +114,8 @@ class Actor:
         rows = None if world.frames is None or memory.table is None else len(world.frames) * len(memory.table)
         self._tabled = rows is not None and rows <= 4 * steps * world.count
         self._many = tasks_of(world) is not None
-        self._one_task = torch.zeros(world.count, dtype=torch.int64)
-        self._unmoved = torch.zeros(world.count, 0)
+        self._one_task = torch.zeros(world.count, dtype=torch.int64, device=self.device)
+        self._unmoved = torch.zeros(world.count, 0, device=self.device)
         self._patches: DistinctPatches | None = None
         self.carry = begin(memory, world.count, self.task)
 
@@ -133,7 +138,7 @@ class Actor:
         # The noise of a rollout is drawn at once. Where it is held, each step still has the policy's distribution, and
         # log-probabilities are those of single steps (as in gSDE: Raffin, Kober and Stulp, 2022).
         drawn = self.head.noise((-(-self.steps // self.held), world.count), self.generator)
-        noise = drawn.repeat_interleave(self.held, 0)
+        noise = drawn.repeat_interleave(self.held, 0).to(self.device)
         task = self.task
         self._said = []
         for step in range(self.steps):
@@ -278,9 +283,12 @@ class Actor:
             table, frames = self.memory.table, self.world.frames
             assert table is not None
             assert frames is not None
-            seen = self.features(torch.arange(len(frames))).repeat_interleave(len(table), 0)
+            seen = self.features(self._numbers(frames)).repeat_interleave(len(table), 0)
             self._policy = self.net.logits(seen, table.repeat(len(frames), 1))
         return self._policy[self._rows(self.observation, self.carry)]
+
+    def _numbers(self, table: Tensor) -> Tensor:
+        return torch.arange(len(table), device=self.device)
 
     @property
     def _table_rows(self) -> int:
@@ -342,6 +350,6 @@ class Actor:
         if isinstance(self.memory, nn.Module):
             self.memory.load_state_dict(state["memory"])
         self.generator.set_state(state["generator"])
-        self.observation, self.carry = state["observation"], state["carry"]
+        self.observation, self.carry = state["observation"].to(self.device), state["carry"].to(self.device)
         self.world.load_state_dict(state["world"])
         self.updated()

@@ -34,7 +34,7 @@ class ActionHead(Protocol):
         """A last layer of a policy: from (n, inputs) to scores (n, width)."""
 
     def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
-        """(*leading, …) the randomness of that many decisions, to be given to `sample`."""
+        """(*leading, …) the randomness of that many decisions, to be given to `sample`: on the generator's device."""
 
     def sample(self, scores: Tensor, noise: Tensor) -> Tensor:
         """Actions drawn from the distribution."""
@@ -144,8 +144,8 @@ class BoxActions:
         self._centre, self._half = (low + high) / 2, (high - low) / 2
         # Nodes and weights of Gauss and Hermite: sum(weights * f(nodes)) is the mean of f under a standard Gaussian.
         nodes, weights = np.polynomial.hermite_e.hermegauss(20)
-        self._nodes = torch.tensor(nodes, dtype=torch.float32)
-        self._weights = torch.tensor(weights / math.sqrt(2 * math.pi), dtype=torch.float32)
+        self._nodes = torch.tensor(nodes, dtype=torch.float32, device=low.device)
+        self._weights = torch.tensor(weights / math.sqrt(2 * math.pi), dtype=torch.float32, device=low.device)
 
     def layer(self, inputs: int) -> nn.Module:
         """Means that begin near the middle, and one standard deviation for each number, wherever the agent is."""
@@ -208,8 +208,8 @@ def _log_slope(raw: Tensor) -> Tensor:
     return 2 * (math.log(2) - raw - softplus(-2 * raw))
 
 
-def head_for(actions: ActionSpace) -> ActionHead:
-    """The head of a world's actions: a number of them, or a space of Gymnasium's."""
+def head_for(actions: ActionSpace, device: torch.device | None = None) -> ActionHead:
+    """The head of a world's actions: a number of them, or a space of Gymnasium's; `device`: where the policy is."""
     space = action_space(actions)
     if isinstance(space, int):
         return DiscreteActions(space)
@@ -218,4 +218,4 @@ def head_for(actions: ActionSpace) -> ActionHead:
     if isinstance(space, spaces.MultiBinary):
         return MultiDiscreteActions([2] * math.prod(space.shape))
     low, high = (torch.from_numpy(bound.flatten().astype(np.float32)) for bound in (space.low, space.high))
-    return BoxActions(low, high)
+    return BoxActions(low.to(device), high.to(device))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from nrm.agents.devices import device_of
 from nrm.agents.inferring import check_one_task, judge_for
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.world_grounders import grounder_on
@@ -21,7 +22,7 @@ def _prepare(world: BatchedWorld, settings: InferenceConfig, features: int, seed
     else:
         blank = torch.empty(0, *world.shape, dtype=world.dtype)
         letters = SeenLetters(None, blank, lambda count: grounder_on(world, "auto", count), world.frames, seed)
-    inference = MachineLearning(letters, settings, judge_for(world, letters))
+    inference = MachineLearning(letters, settings, judge_for(world, letters), device_of(world))
     return Prepared(inference.memory, inference=inference)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.agents.actions import head_for
+from nrm.agents.devices import placed
 from nrm.agents.learned_states import LearnedStates
 from nrm.agents.restlessness import Restlessness
 from nrm.agents.training import Trainer
@@ -65,6 +66,11 @@ class Played(NamedTuple):
     def done(self) -> Tensor:
         """(envs,) where an episode ended."""
         return self.batch.terminated | self.batch.truncated
+
+    def cpu(self) -> Played:
+        """The same on the processor."""
+        batch = StepBatch(*(shown.cpu() for shown in self.batch))
+        return Played(*(one.cpu() if isinstance(one, Tensor) else one for one in self._replace(batch=batch)))
 
 
 class TaskOutcome(NamedTuple):
@@ -137,11 +143,11 @@ def play(
     `belief`: what memories read; no rewards when absent (`unrewarded`), and rewards too if it is `conditioned`.
     `restless`: whether sampled actions leave places where they get no further, as the settings of the tasks say.
     """
-    kind = belief or unrewarded(trainer.learner.memory)
+    kind, world = belief or unrewarded(trainer.learner.memory), placed(world, trainer.device)
     policy, memory = trainer.learner.policy, memory_for(trainer, world, kind)
-    hidden = None if kind == "conditioned" else torch.zeros(world.count)
+    hidden = None if kind == "conditioned" else torch.zeros(world.count, device=trainer.device)
     many = cast(ManyTasksWorld, world) if tasks_of(world) is not None else None
-    generator, head = torch.Generator().manual_seed(seed), head_for(world.actions)
+    generator, head = torch.Generator().manual_seed(seed), head_for(world.actions, trainer.device)
 
     def features(observation: Tensor) -> Tensor:
         return policy.encoder(observation if world.frames is None else world.frames[observation])
@@ -156,7 +162,7 @@ def play(
         while True:
             shown = memory.feature(carry)
             logits = policy.logits(features(observation), shown)
-            noise = restlessness.noise(shown, head.noise((world.count,), generator))
+            noise = restlessness.noise(shown, head.noise((world.count,), generator).to(shown.device))
             action = head.best(logits) if greedy else head.sample(logits, noise)
             batch = world.step(action)
             truth = world.truth
@@ -176,7 +182,7 @@ def play(
             if isinstance(inner, HypothesisMemory):
                 learned, letter = feature[:, inner.numbers], torch.from_numpy(inner.letters.find(seen))
             reads = (said, task, believed, learned, letter)
-            yield Played(action, batch, feature, truth.label, truth.final_state, *reads)
+            yield Played(action, batch, feature, truth.label, truth.final_state, *reads).cpu()
             task = None if many is None else many.task
             carry = reset(memory, reached, batch.terminated | batch.truncated, task)
             restlessness.begin(batch.terminated | batch.truncated)
@@ -232,7 +238,7 @@ def evaluate(
             break
     grounding = None
     if said:
-        grounding = trainer.meter.compare(torch.cat(letters).numpy(), torch.cat(said).cpu().numpy())
+        grounding = trainer.meter.compare(torch.cat(letters).numpy(), torch.cat(said).numpy())
     mirror = tuple(range(machine.states)) if grounding is None else grounding.mirror
     total = tracked.sum()
     accuracy = float(tracked.trace() / total) if total else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nrm.agents.devices import device_of
 from nrm.agents.inferring import check_one_task, judge_for
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.world import BatchedWorld
@@ -12,7 +13,7 @@ from nrm.tracking.letters import ToldLetters
 def _prepare(world: BatchedWorld, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
     check_one_task(world, "machine")
     letters = ToldLetters(world.machine.alphabet)
-    inference = MachineLearning(letters, settings, judge_for(world, letters))
+    inference = MachineLearning(letters, settings, judge_for(world, letters), device_of(world))
     return Prepared(inference.memory, inference=inference)
 
 

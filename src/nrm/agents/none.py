@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.world import BatchedWorld
 from nrm.tracking import Belief, Seen
@@ -18,13 +19,14 @@ class NoMemory:
     sees_truth = False
     learns = False
 
-    def __init__(self) -> None:
+    def __init__(self, device: torch.device) -> None:
         self.size = 1
-        self.table: Tensor | None = torch.ones(1, 1)
+        self.table: Tensor | None = torch.ones(1, 1, device=device)
 
     def start(self, count: int) -> Tensor:
         """(envs,) the only row there is."""
-        return torch.zeros(count, dtype=torch.int64)
+        assert self.table is not None
+        return torch.zeros(count, dtype=torch.int64, device=self.table.device)
 
     def read(self, carry: Tensor, seen: Seen) -> Tensor:  # noqa: ARG002 - nothing is remembered
         """As before."""
@@ -41,7 +43,7 @@ class NoMemory:
 
 
 def _prepare(world: BatchedWorld, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    return Prepared(NoMemory())
+    return Prepared(NoMemory(device_of(world)))
 
 
 NONE = METHODS.register(
@@ -66,9 +68,12 @@ class ReturnMemory:
     size = 1
     table: Tensor | None = None
 
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+
     def start(self, count: int) -> Tensor:
         """(envs, 1) nothing was paid."""
-        return torch.zeros(count, 1)
+        return torch.zeros(count, 1, device=self._device)
 
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
         """What was paid is added."""
@@ -84,7 +89,7 @@ class ReturnMemory:
 
 
 def _prepare_return(world: BatchedWorld, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    return Prepared(ReturnMemory())
+    return Prepared(ReturnMemory(device_of(world)))
 
 
 RETURN = METHODS.register(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.world_grounders import grounder_on
 from nrm.envs.world import BatchedWorld, tasks_of
@@ -28,6 +29,7 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
             "use another grounder, or auto"
         )
     model = NeuralRewardMachine(grounder, world.machine if tasks is None else tasks, emission).eval()
+    model.to(device_of(world))
     remembers = BeliefMemory if tasks is None else TaskBeliefMemory
     memory = remembers(model, world.frames, settings.belief)
     grounding = Grounding(

@@ -81,38 +81,39 @@ class Agent:
         if shape != tuple(self._trainer.world.shape):
             raise WorldError(f"the environment shows {shape}, and the agent was trained on {self._trainer.world.shape}")
         memory = self._memory.with_tasks(None, tasks, "crisp" if crisp else "open")
-        policy, head = self._trainer.learner.policy, head_for(self._trainer.world.actions)
+        device = self._trainer.device
+        policy, head = self._trainer.learner.policy, head_for(self._trainer.world.actions, device)
         generator = torch.Generator().manual_seed(0 if seed is None else seed)
         restlessness = Restlessness(self._trainer.restless)
         label = labelling(None, env)
-        carry, state = memory.begin(torch.zeros(1, dtype=torch.int64)), machine.initial
+        carry, state = memory.begin(torch.zeros(1, dtype=torch.int64, device=device)), machine.initial
         observation, _ = env.reset(seed=seed)
         letters: list[str] = []
         actions: list[Any] = []
         paid = 0.0
         ended: Ended = "steps"
         while ended == "steps" and len(actions) < most_steps:
-            seen = torch.from_numpy(np.array(observation))[None]
+            seen = torch.from_numpy(np.array(observation))[None].to(device)
             told = memory.feature(carry)
             scores = policy.logits(policy.encoder(seen), told)
-            noise = restlessness.noise(told, head.noise((1,), generator))
+            noise = restlessness.noise(told, head.noise((1,), generator).to(device))
             chosen = head.best(scores) if greedy else head.sample(scores, noise)
-            action = chosen[0].numpy() if chosen.dim() > 1 else int(chosen[0])
+            action = chosen[0].cpu().numpy() if chosen.dim() > 1 else int(chosen[0])
             observation, reward, terminated, truncated, info = env.step(action)
             actions.append(action)
             paid += float(reward)
-            shown = torch.from_numpy(np.array(observation))[None]
+            shown = torch.from_numpy(np.array(observation))[None].to(device)
             truth = None
             if isinstance(memory, TaskStateMemory):
                 said = label(observation, info, env)
                 letter = letter_of(said, self.alphabet, None, f"step {len(actions)}", ENVIRONMENT)
                 state = machine.next_state(state, letter)
-                truth = torch.tensor([state])
+                truth = torch.tensor([state], device=device)
                 letters.append(self.alphabet.letter_name(letter))
             elif isinstance(memory, TaskBeliefMemory):
                 letters.append(self.alphabet.letter_name(int(memory.letters(carry, shown).argmax())))
             read = policy.summary(policy.encoder(shown)) if memory.learns else None
-            carry = memory.read(carry, Seen(shown, read, chosen, torch.zeros(1), truth))
+            carry = memory.read(carry, Seen(shown, read, chosen, torch.zeros(1, device=device), truth))
             done, lost = (
                 self._accepted(memory, carry, state, which) or 0.0 for which in (machine.accepting, machine.dead)
             )
@@ -130,5 +131,5 @@ class Agent:
         if isinstance(memory, TaskStateMemory):
             return float(which[state])
         if isinstance(memory, TaskBeliefMemory):
-            return float(memory.states(carry)[0].double().numpy() @ which)
+            return float(memory.states(carry)[0].double().cpu().numpy() @ which)
         return None

@@ -73,10 +73,11 @@ class Descent:
 
     def load_state_dict(self, saved: Moments) -> None:
         """Go on with saved moments, whose shapes are known to be right: fused Adam trusts what it is given."""
+        device = self._values.device
         self._optimizer.state[self._values] = {
-            "step": saved[0]["step"].clone(),
-            "exp_avg": torch.cat([state["exp_avg"].flatten() for state in saved]),
-            "exp_avg_sq": torch.cat([state["exp_avg_sq"].flatten() for state in saved]),
+            "step": saved[0]["step"].clone().to(device),
+            "exp_avg": torch.cat([state["exp_avg"].flatten() for state in saved]).to(device),
+            "exp_avg_sq": torch.cat([state["exp_avg_sq"].flatten() for state in saved]).to(device),
         }
 
 

@@ -150,7 +150,7 @@ class PPO:
         self.policy = self.actor.net
         self._descent = Descent(self.actor.parameters, config.learning_rate, config.gradient_norm)
         self._generator = torch.Generator().manual_seed(seed)
-        self._level = torch.zeros(world.count) if config.paid_at_end else None
+        self._level = torch.zeros(world.count, device=self.actor.device) if config.paid_at_end else None
         """(envs,) the sums of the rewards of the episodes that go on, where these pay at their end."""
 
     def collect(self) -> Rollout:
@@ -231,7 +231,7 @@ class PPO:
     def _drawn(self, count: int, size: int) -> Iterator[Tensor]:
         """The numbers up to `count` in a drawn order, in parts of about `size` that differ by one at most."""
         order = torch.randperm(count, generator=self._generator)
-        yield from order.tensor_split(max(1, round(count / size)))
+        yield from order.to(self.actor.device).tensor_split(max(1, round(count / size)))
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that learning goes on from."""
@@ -248,7 +248,7 @@ class PPO:
         self._descent.load_state_dict(state["optimizer"])
         self._generator.set_state(state["generator"])
         if self._level is not None:
-            self._level = state["level"]
+            self._level = state["level"].to(self.actor.device)
 
 
 ALGORITHMS.register(Algorithm("ppo", "PPO", PPOConfig, PPO, images="egocentric", environments=64))

@@ -36,7 +36,7 @@ class Restlessness:
         if self._patience is None:
             return fresh
         if self._since is None:
-            self._since, self._shown, self._noise = torch.full((len(feature),), -1), feature, fresh
+            self._since, self._shown, self._noise = fresh.new_full((len(fresh),), -1, dtype=torch.int64), feature, fresh
         new = (self._since < 0) | ((feature - self._shown).abs().amax(-1) > DIFFERENT)
         self._shown = torch.where(new[:, None], feature, self._shown)
         self._since = torch.where(new, 0, self._since + 1)

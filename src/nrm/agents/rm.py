@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.world import BatchedWorld, tasks_of
 from nrm.tracking import MachineMemory, TaskStateMemory
@@ -11,7 +12,8 @@ from nrm.tracking import MachineMemory, TaskStateMemory
 
 def _prepare(world: BatchedWorld, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
     tasks = tasks_of(world)
-    return Prepared(MachineMemory(world.machine) if tasks is None else TaskStateMemory(tasks))
+    device = device_of(world)
+    return Prepared(MachineMemory(world.machine, device) if tasks is None else TaskStateMemory(tasks, device))
 
 
 RM = METHODS.register(

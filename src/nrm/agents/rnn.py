@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import head_for
+from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.task_graph import GraphEncoder, TaskGraphs, ranges
 from nrm.envs.action_spaces import ActionSpace
@@ -43,17 +44,19 @@ class RecurrentMemory(nn.Module):
     learns = True
     table: Tensor | None = None
 
-    def __init__(self, features: int, actions: ActionSpace, config: RecurrentConfig) -> None:
+    def __init__(
+        self, features: int, actions: ActionSpace, config: RecurrentConfig, device: torch.device | None = None
+    ) -> None:
         super().__init__()
         self.size = config.size
         self._config = config
-        self._head = head_for(actions)
+        self._head = head_for(actions, device)
         more = self._head.encoded + 1 if config.reads_rewards else 0
         self.lstm = nn.LSTM(features + more, config.size, config.layers)
 
     def start(self, count: int) -> Tensor:
         """Nothing read yet."""
-        return torch.zeros(count, 2, self._config.layers, self.size)
+        return self.lstm.weight_hh_l0.new_zeros(count, 2, self._config.layers, self.size)
 
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
         """One step of the LSTM."""
@@ -70,20 +73,21 @@ class RecurrentMemory(nn.Module):
         inputs = self._inputs(seen)
         time, envs = done.shape
         ended, which = done[:-1].nonzero().unbind(1)
-        begun = torch.cat([torch.zeros(envs, dtype=torch.int64), ended + 1])
-        rows = torch.cat([torch.arange(envs), which])
+        numbers, times = (torch.arange(count, device=done.device) for count in (envs, time))
+        begun = torch.cat([torch.zeros_like(numbers), ended + 1])
+        rows = torch.cat([numbers, which])
         # (time, rows) the step of the rollout that is the n-th of a row; past its end anything will do.
-        steps = (begun + torch.arange(time)[:, None]).clamp(max=time - 1)
+        steps = (begun + times[:, None]).clamp(max=time - 1)
         first = torch.cat([carry, self.start(len(which))])
         hidden, cell = first.permute(1, 2, 0, 3).contiguous()
         read, _ = self.lstm(inputs[steps, rows], (hidden, cell))
         before = torch.cat([self.feature(first)[None], read[:-1]])
         # The row of each step of each environment: that of the last beginning up to it.
-        row = torch.arange(envs).repeat(time, 1)
-        since = torch.zeros(time, envs, dtype=torch.int64)
+        row = numbers.repeat(time, 1)
+        since = torch.zeros_like(row)
         for number, (start, env) in enumerate(zip((ended + 1).tolist(), which.tolist(), strict=True), envs):
             row[start:, env], since[start:, env] = number, start
-        return before[torch.arange(time)[:, None] - since, row]
+        return before[times[:, None] - since, row]
 
     def _inputs(self, seen: Seen) -> Tensor:
         """(…, inputs) what the LSTM reads of what was seen (…)."""
@@ -131,7 +135,7 @@ class TaskRecurrentMemory(nn.Module):
         """`memory`: it reads what is known of the initial state beside features."""
         super().__init__()
         self.memory, self.encoder, self.query = memory, encoder, query
-        self.graphs = TaskGraphs(tasks)
+        self.graphs = TaskGraphs(tasks).to(query.weight.device)
         self.size = memory.size + 2 * encoder.width
         self._tasks = tasks
         self._shape = memory.start(1).shape[1:]
@@ -144,7 +148,7 @@ class TaskRecurrentMemory(nn.Module):
 
     def start(self, count: int) -> Tensor:
         """All with the first task."""
-        return self.begin(torch.zeros(count, dtype=torch.int64))
+        return self.begin(torch.zeros(count, dtype=torch.int64, device=self._known.device))
 
     def begin(self, task: Tensor) -> Tensor:
         """Nothing remembered, and tasks with these numbers (envs,)."""
@@ -213,14 +217,15 @@ def _with(seen: Seen, told: Told) -> Seen:
 
 
 def _prepare(world: BatchedWorld, settings: RecurrentConfig, features: int, seed: int) -> Prepared:
-    tasks = tasks_of(world)
+    tasks, device = tasks_of(world), device_of(world)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
         if tasks is None:
-            return Prepared(RecurrentMemory(features, world.actions, settings))
+            return Prepared(RecurrentMemory(features, world.actions, settings, device).to(device))
         encoder = GraphEncoder(TaskGraphs(tasks))
-        memory = RecurrentMemory(features + encoder.width, world.actions, settings)
-        return Prepared(TaskRecurrentMemory(memory, encoder, nn.Linear(memory.size, encoder.width), tasks))
+        memory = RecurrentMemory(features + encoder.width, world.actions, settings, device)
+        query = nn.Linear(memory.size, encoder.width)
+        return Prepared(TaskRecurrentMemory(memory.to(device), encoder.to(device), query.to(device), tasks))
 
 
 RNN = METHODS.register(

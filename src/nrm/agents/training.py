@@ -13,6 +13,7 @@ from torch import nn
 
 from nrm.agents.algorithms import ALGORITHMS, Learner
 from nrm.agents.curriculum import Choice, SuccessCurriculum
+from nrm.agents.devices import CPU, find_device, placed
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
 from nrm.envs.vector import VectorWorld
@@ -77,9 +78,14 @@ class Trainer:
         episodes: int,
         most_steps: int | None = None,
         drawn: PoolConfig | None = None,
+        device: torch.device = CPU,
     ) -> None:
-        """`most_steps`: of all environments together, to train for in place of episodes; `drawn`: how tasks come in."""
+        """`most_steps`: of all environments together, to train for in place of episodes; `drawn`: how tasks come in.
+
+        `device`: where the learner is; the world is on the processor.
+        """
         self.most_steps = most_steps
+        self.device = device
         self.world = world
         self.method = method
         self.grounding = prepared.grounding
@@ -142,15 +148,15 @@ class Trainer:
         except TrainingError as error:
             raise TrainingError(f"after {episodes} episodes, in update {self.updates + 1}: {error}") from None
         ended = self._recorder.record(
-            rollout.reward.numpy(),
-            rollout.final_observation.numpy(),
-            rollout.done.numpy(),
-            rollout.label.numpy() if self._labelled else None,
+            rollout.reward.cpu().numpy(),
+            rollout.final_observation.cpu().numpy(),
+            rollout.done.cpu().numpy(),
+            rollout.label.cpu().numpy() if self._labelled else None,
         )
         if self.tasks is not None:
-            tasks = rollout.task.numpy()
+            tasks = rollout.task.cpu().numpy()
             ended = [(step, one._replace(task=int(tasks[step, one.environment]))) for step, one in ended]
-        self._log(ended, rollout.final_state.numpy())
+        self._log(ended, rollout.final_state.cpu().numpy())
         self.steps += rollout.reward.numel()
         self.updates += 1
         if self.grounding is not None:
@@ -274,17 +280,20 @@ def new_trainer(
     settings: Mapping[str, Any] | None = None,
     grounder: nn.Module | None = None,
     steps: int | None = None,
+    device: str | torch.device = "cpu",
 ) -> Trainer:
     """A run at its beginning. `settings`: the dataclasses of `algorithm`, `network` and the method's section.
 
     `grounder`: one that has learned elsewhere, for methods that have one; `steps`: of all environments together, to
-    train for in place of episodes.
+    train for in place of episodes; `device`: where agent and grounder learn, cpu, cuda or auto.
     """
     given = settings or {}
+    where = find_device(device) if isinstance(device, str) else device
+    seen = placed(world, where)
     what, how = METHODS[method], ALGORITHMS[algorithm]
     memory_settings = given.get(what.section) or (what.config and what.config())
     network = resolved(world, given.get("network") or NetworkConfig(), how.images)
-    prepared = what.prepare(world, memory_settings, network_kind(world, network).reads(world.shape), seed)
+    prepared = what.prepare(seen, memory_settings, network_kind(world, network).reads(world.shape), seed)
     if grounder is not None:
         if prepared.grounding is None:
             raise ConfigError(f"the method '{method}' learns no symbols, so it can take no grounder")
@@ -292,8 +301,8 @@ def new_trainer(
     elif not getattr(memory_settings, "learn", True):
         raise ConfigError("grounding.learn is false, but no grounder that knows anything is given: add --grounder RUN")
     memory = _viewed(world, what, prepared.memory, network)
-    learner = how.build(world, memory, given.get("algorithm") or how.config(), network, seed)
-    return Trainer(world, what, prepared, learner, episodes, steps, given.get("tasks"))
+    learner = how.build(seen, memory, given.get("algorithm") or how.config(), network, seed)
+    return Trainer(world, what, prepared, learner, episodes, steps, given.get("tasks"), where)
 
 
 def _viewed(world: BatchedWorld, method: Method, memory: Memory, network: NetworkConfig) -> Memory:

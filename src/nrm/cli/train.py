@@ -79,6 +79,9 @@ class Train:
     """Environments that step side by side; the preset or the algorithm says otherwise."""
     seed: int = 0
     """Equal seeds give equal runs."""
+    device: str | None = None
+    """Where agent and grounder learn: cpu (the default), cuda, cuda:NUMBER, or auto, a GPU where there is one. With
+    --resume: another one than before. Environments stay on the processor."""
     out: Path | None = None
     """The folder for the run: configuration, metrics, checkpoints."""
     preset: str = "default"
@@ -134,7 +137,7 @@ class Train:
             remove_leftovers(folder.path)
             if self.resume is not None:
                 folder.extend(self.episodes, self.steps)
-            trainer = folder.load()
+            trainer = folder.load(self.device)
             if trainer.done:
                 folder.save(trainer)  # what a kill kept from being written after the checkpoint
                 print(f"the run in {folder.path} is done already; {_way_on(folder)}")
@@ -149,10 +152,11 @@ class Train:
         from nrm.runs import RunFolder
         from nrm.sweeps.cells import CELL_FILE
 
-        if self != type(self)(resume=path, quiet=self.quiet, episodes=self.episodes, steps=self.steps):
+        kept = {name: getattr(self, name) for name in ("quiet", "episodes", "steps", "device")}
+        if self != type(self)(resume=path, **kept):
             raise UsageError(
                 "--resume goes on with the run as it was begun; drop the other options (--episodes and --steps may say "
-                "that it shall be longer)"
+                "that it shall be longer, --device that it goes on elsewhere)"
             )
         folder = RunFolder(path)
         folder.config()
@@ -193,6 +197,7 @@ class Train:
             sections=self._sections(),
             tasks=self.tasks,
             steps=self.steps,
+            device=self.device or "cpu",
         )
 
     def _sections(self) -> dict[str, Any] | None:

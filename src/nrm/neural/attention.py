@@ -27,7 +27,7 @@ def missed(attention: Sequence[Tensor], changed: Tensor) -> Tensor:
     """
     moved = changed.sum(-1)
     counts = (moved > 0) & (moved <= MOST_CHANGED * changed.shape[-1])
-    total = torch.zeros(())
+    total = torch.zeros((), device=changed.device)
     for one in attention:
         there = torch.einsum("n...p,np->n...", one, changed)
         total = total - (there.reshape(len(changed), -1).clamp_min(_TINY).log().mean(1) * counts).sum()

@@ -7,7 +7,9 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
 
 from nrm.errors import EpisodeError
 
@@ -45,6 +47,10 @@ class FrameTable:
         for digest in first:
             self._numbers[digest] = len(self)
         return np.array([self._numbers[digest] for digest in digests], dtype=np.int64)
+
+    def numbers(self, rows: Tensor) -> Tensor:
+        """(time,) the same as `add`, of tensors on any device."""
+        return torch.from_numpy(self.add(rows.cpu().numpy())).to(rows.device)
 
     def find(self, rows: ArrayLike, missing: int = -1) -> NDArray[np.int64]:
         """(time,) the numbers of observations (time, …), `missing` where one is not in the table. None is added."""

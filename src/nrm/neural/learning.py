@@ -174,9 +174,9 @@ def _check_grounder(problem: LearningProblem) -> None:
         if problem.model.recurrence is None:
             problem.model.ground(problem.everything.observations[:_CHECKED])
         else:
-            problem.model.ground_batch(
-                problem.everything.pick(torch.arange(min(_TRIED, len(problem.everything.lengths))))
-            )
+            lengths = problem.everything.lengths
+            first = torch.arange(min(_TRIED, len(lengths)), device=lengths.device)
+            problem.model.ground_batch(problem.everything.pick(first))
     problem.model.grounder.train(training)
 
 

@@ -29,7 +29,7 @@ def load_agent(record: Record) -> Trainer:
     """The agent of a run's checkpoint."""
     if not (record.path / "checkpoint.pt").exists():
         raise FileError(f"{record.path} has no checkpoint.pt, so no episode can be played")
-    return RunFolder(record.path).load()
+    return RunFolder(record.path).load("cpu")
 
 
 def record_task(

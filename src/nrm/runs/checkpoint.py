@@ -98,7 +98,7 @@ def _old_history(state: dict[str, Any]) -> dict[str, list[Any]]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        data = torch.load(path, weights_only=True)
+        data = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         raise FileError(f"{path} is not a checkpoint, or it is damaged ({type(error).__name__})") from None
     if not isinstance(data, dict) or data.get("format") != CHECKPOINT_FORMAT:

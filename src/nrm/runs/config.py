@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
+import torch
 from torch import nn
 
 from nrm.agents import ALGORITHMS, Trainer, new_trainer
+from nrm.agents.devices import find_device
 from nrm.aliases import Json
 from nrm.envs import WORLDS, BatchedWorld, End, WorldKind, find_world
 from nrm.envs.worlds import TaskSpace
@@ -60,6 +62,8 @@ class RunConfig:
     """How many steps of all environments to train for, in place of episodes."""
     extended: tuple[int, ...] = ()
     """The lengths that it was made for before it was trained further, in the same unit."""
+    device: str = "cpu"
+    """Where it learns: cpu, cuda or cuda:NUMBER."""
 
     def __post_init__(self) -> None:
         for name, least in (("episodes", 1), ("environments", 1), ("seed", 0), ("steps", 1)):
@@ -183,8 +187,8 @@ class RunConfig:
         holders = (section for section in self.settings.values() if hasattr(section, "initial"))
         return next((str(section.initial) for section in holders if section.initial is not None), None)
 
-    def build_trainer(self, grounder: nn.Module | None = None) -> Trainer:
-        """The run at its beginning. `grounder`: one that has learned elsewhere."""
+    def build_trainer(self, grounder: nn.Module | None = None, device: str | torch.device | None = None) -> Trainer:
+        """The run at its beginning. `grounder`: one that has learned elsewhere; `device`: another one than its own."""
         return new_trainer(
             self._training_world(),
             self.method,
@@ -194,11 +198,14 @@ class RunConfig:
             settings=self.settings,
             grounder=grounder,
             steps=self.steps,
+            device=device or self.device,
         )
 
     def to_json(self) -> Json:
         """The configuration as JSON values."""
-        apart = ("settings",) if self.extended else ("settings", "extended")
+        # What is new and says nothing is left out, so that older releases read most runs.
+        silent = {name for name, said in (("extended", self.extended), ("device", self.device != "cpu")) if not said}
+        apart = {"settings", *silent}
         plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in apart}
         settings = {name: asdict(section) for name, section in self.settings.items()}
         return {"version": CONFIG_VERSION, **plain, "settings": settings}
@@ -258,13 +265,15 @@ def choose_run(
     sections: Sections | None = None,
     tasks: str | None = None,
     steps: int | None = None,
+    device: str = "cpu",
 ) -> RunConfig:
     """The run that the words name.
 
     A task is a paper task, a formula over the world's symbols, a task file or a machine file. Without a
     task, it is the world's own, where there is a ready one. `settings`: changes of the preset's, by section;
     `sections`: the settings themselves, where somebody has made them already. `algorithm`: auto suits the world.
-    `tasks`: a family of tasks in place of one task; `steps`: how long to train, in place of episodes.
+    `tasks`: a family of tasks in place of one task; `steps`: how long to train, in place of episodes. `device`: cpu,
+    cuda, or auto, which is the one that is found now.
     """
     changes = settings or {}
     place = world_section(world, changes) if sections is None else sections["world"]
@@ -282,7 +291,8 @@ def choose_run(
         count = many_preset(world, place).environments if tasks is not None else None
     if count is None:
         count = ALGORITHMS[chosen.name].environments
-    return RunConfig(text, world, method, chosen.name, episodes, count, seed, end, sections, tasks, steps)
+    where = str(find_device(device))
+    return RunConfig(text, world, method, chosen.name, episodes, count, seed, end, sections, tasks, steps, device=where)
 
 
 def _task(text: str | None, kind: WorldKind, world: Any) -> Task:

@@ -15,6 +15,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+import torch
 from torch import nn
 
 from nrm.agents import Trainer
@@ -160,11 +161,14 @@ class RunFolder:
         except (FileError, ValueError, KeyError, TypeError):
             return None
 
-    def load(self) -> Trainer:
-        """The trainer as it was at the last checkpoint, or at the beginning when there is none."""
+    def load(self, device: str | torch.device | None = None) -> Trainer:
+        """The trainer as it was at the last checkpoint, or at the beginning when there is none.
+
+        `device`: where it shall learn, if not where the run was begun.
+        """
         config = self.config()
         taken = None if config.initial is None else load_model(self.path / GROUNDER_FILE).grounder
-        trainer = config.build_trainer(taken)
+        trainer = config.build_trainer(taken, device)
         path = self.path / "checkpoint.pt"
         if path.exists():
             try:
@@ -176,8 +180,11 @@ class RunFolder:
         return trainer
 
     def load_trained(self) -> Trainer:
-        """The trainer of a run that has a checkpoint: an agent that has learned nothing is nothing to look at."""
-        trainer = self.load()
+        """The trainer of a run that has a checkpoint: an agent that has learned nothing is nothing to look at.
+
+        On the processor, wherever it has learned.
+        """
+        trainer = self.load("cpu")
         if not (self.path / "checkpoint.pt").exists():
             raise FileError(
                 f"the run in {self.path} has no checkpoint yet; go on with 'nrm train --resume {self.path}'"

@@ -142,7 +142,8 @@ class AccuracyMeter:
 def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.int64]:
     """(n,) the most probable letters."""
     with torch.no_grad():
-        letters: NDArray[np.int64] = model.letters(model.ground(observations, check=False)).cpu().numpy()
+        shown = observations.to(model.machine.levels.device)
+        letters: NDArray[np.int64] = model.letters(model.ground(shown, check=False)).cpu().numpy()
     return letters
 
 

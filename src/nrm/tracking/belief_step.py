@@ -97,13 +97,13 @@ class ListedBeliefStep:
 
     def __call__(self, carry: Tensor, frames: Tensor, reward: Tensor) -> Tensor:
         """(envs, states + 1) after a step that showed these frames (envs,)."""
-        before, place = carry.numpy(), frames.numpy()
+        before, place = carry.cpu().numpy(), frames.cpu().numpy()
         after = np.empty_like(before)
         belief, level = after[:, :-1], after[:, -1]
-        np.add(before[:, -1], reward.numpy(), out=level)
+        np.add(before[:, -1], reward.cpu().numpy(), out=level)
         if not self._conditioned:
             np.matmul(before[:, None, :-1], self._moves[place], out=belief[:, None])
-            return torch.from_numpy(after)
+            return torch.from_numpy(after).to(carry.device)
         shown = self._codec.nearest(level)
         np.matmul(before[:, None, :-1], self._moves[place * len(self._anything) + shown], out=belief[:, None])
         total = belief.sum(1, keepdims=True)
@@ -112,7 +112,7 @@ class ListedBeliefStep:
             belief /= total
         else:
             belief[:] = np.where(possible, belief / np.maximum(total, IMPOSSIBLE), self._anything[shown])
-        return torch.from_numpy(after)
+        return torch.from_numpy(after).to(carry.device)
 
 
 class TensorBeliefStep:

@@ -86,7 +86,7 @@ class Grounding:
         self._every = every
         self._most = most
         self._frames = FrameTable()
-        self._listed = None if frames is None else self._frames.add(frames.numpy())
+        self._listed = None if frames is None else self._frames.add(frames.cpu().numpy())
         self._blank = torch.empty(0) if blank is None else blank
         self._longest = longest
         self._spacing = spacing
@@ -159,7 +159,7 @@ class Grounding:
 
     def take_over(self, grounder: nn.Module) -> None:
         """Begin with a grounder that has learned elsewhere."""
-        self.model.grounder = copy.deepcopy(grounder)
+        self.model.grounder = copy.deepcopy(grounder).to(self.model.machine.levels.device)
         self.model.eval()
         self._memory.refresh()
 

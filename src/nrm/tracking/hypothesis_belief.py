@@ -22,9 +22,17 @@ class HypothesisBelief(HypothesisMemory):
     states apart. The carry is (envs, room + 1): the belief, and the sum of rewards.
     """
 
-    def __init__(self, letters: LetterBook, room: int, flips: float, misread: float, corrects: bool = True) -> None:
+    def __init__(
+        self,
+        letters: LetterBook,
+        room: int,
+        flips: float,
+        misread: float,
+        corrects: bool = True,
+        device: torch.device | None = None,
+    ) -> None:
         self._flips, self._misread = max(flips, SLIP), misread
-        super().__init__(letters, room, corrects)
+        super().__init__(letters, room, corrects, device)
         self.table = None
 
     def follow(self, hypothesis: Hypothesis, numbers: NDArray[np.int64], values: NDArray[np.float64]) -> None:
@@ -39,11 +47,11 @@ class HypothesisBelief(HypothesisMemory):
             likely /= likely.sum(1, keepdims=True)
         leads = leads_of(self._moves)
         moves = np.concatenate([np.tensordot(likely, leads[:-1], 1), leads[-1:]])
-        self._leads = torch.from_numpy(moves).float()
+        self._leads = torch.from_numpy(moves).float().to(self.device)
 
     def start(self, count: int) -> Tensor:
         """All in the initial state, and nothing was paid."""
-        result = torch.zeros(count, self.size + 1)
+        result = torch.zeros(count, self.size + 1, device=self.device)
         result[:, int(self.numbers[0])] = 1.0
         return result
 
@@ -52,10 +60,10 @@ class HypothesisBelief(HypothesisMemory):
         letters = self.letters.find(seen)
         letters = np.where((letters < 0) | (letters >= self.hypothesis.letters), self.hypothesis.letters, letters)
         level = carry[:, -1] + seen.reward
-        after = (carry[:, None, :-1] @ self._leads[torch.from_numpy(letters)])[:, 0]
+        after = (carry[:, None, :-1] @ self._leads[torch.from_numpy(letters).to(carry.device)])[:, 0]
         if not self._corrects:
             return torch.cat([after, level[:, None]], 1)
-        fits = (torch.from_numpy(self._level).float() - level[:, None]).abs() <= self._slack
+        fits = (torch.from_numpy(self._level).float().to(level.device) - level[:, None]).abs() <= self._slack
         after = after * torch.where(fits, 1 - self._flips, self._flips / max(1, len(self.values) - 1))
         return torch.cat([after / after.sum(1, keepdim=True), level[:, None]], 1)
 
@@ -70,6 +78,6 @@ class HypothesisBelief(HypothesisMemory):
     def on(self, frames: Tensor | None, belief: Belief | None = None) -> HypothesisBelief:
         """The same machine in another world with the same observations."""
         corrects = self._corrects and reads_rewards(belief)
-        other = HypothesisBelief(self.letters.on(frames), self.size, self._flips, self._misread, corrects)
+        other = HypothesisBelief(self.letters.on(frames), self.size, self._flips, self._misread, corrects, self.device)
         other.follow(self.hypothesis, self.numbers, self.values)
         return other

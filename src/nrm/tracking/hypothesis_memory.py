@@ -24,11 +24,14 @@ class HypothesisMemory:
     sees_truth = False
     learns = False
 
-    def __init__(self, letters: LetterBook, room: int, corrects: bool = True) -> None:
+    def __init__(
+        self, letters: LetterBook, room: int, corrects: bool = True, device: torch.device | None = None
+    ) -> None:
         """`corrects`: whether a level that the machine does not say is believed; not where levels may be wrong."""
         self.letters = letters
         self.size = room
-        self.table: Tensor | None = torch.eye(room)
+        self.device = device
+        self.table: Tensor | None = torch.eye(room, device=device)
         self._corrects = corrects
         self.follow(Hypothesis.blank(0, 0), np.zeros(1, dtype=np.int64), np.zeros(1))
 
@@ -46,21 +49,21 @@ class HypothesisMemory:
 
     def start(self, count: int) -> Tensor:
         """All in the initial state."""
-        return torch.full((count,), int(self.numbers[0]))
+        return torch.full((count,), int(self.numbers[0]), device=self.device)
 
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
         """The state that the machine says, or one with the level that was paid."""
-        before, letters = carry.numpy(), self.letters.find(seen)
+        before, letters = carry.cpu().numpy(), self.letters.find(seen)
         letters = np.where((letters < 0) | (letters >= self.hypothesis.letters), self.hypothesis.letters, letters)
         after: NDArray[np.int64] = self._moves[before, letters]
         if self._corrects:
-            level = self._level[before] + seen.reward.numpy()
+            level = self._level[before] + seen.reward.cpu().numpy()
             off = np.abs(self._level[after] - level) > self._slack
             for place in np.flatnonzero(off).tolist():
                 fits = np.abs(self._level - level[place]) <= self._slack
                 if fits.any():
                     after[place] = int(np.where(fits, self._seen, -1).argmax())
-        return torch.from_numpy(after)
+        return torch.from_numpy(after).to(carry.device)
 
     def feature(self, carry: Tensor) -> Tensor:
         """(…, room) the number, one-hot."""
@@ -73,6 +76,7 @@ class HypothesisMemory:
 
     def on(self, frames: Tensor | None, belief: Belief | None = None) -> HypothesisMemory:
         """The same machine in another world with the same observations."""
-        other = HypothesisMemory(self.letters.on(frames), self.size, self._corrects and reads_rewards(belief))
+        corrects = self._corrects and reads_rewards(belief)
+        other = HypothesisMemory(self.letters.on(frames), self.size, corrects, self.device)
         other.follow(self.hypothesis, self.numbers, self.values)
         return other

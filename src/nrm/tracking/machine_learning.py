@@ -83,13 +83,20 @@ class InferenceConfig:
 class MachineLearning:
     """The episodes that a machine is learned from, the machine, and when it is learned anew."""
 
-    def __init__(self, letters: LetterBook, config: InferenceConfig | None = None, judge: Judge | None = None) -> None:
-        """`judge`: for evaluation only, looks at every new machine."""
+    def __init__(
+        self,
+        letters: LetterBook,
+        config: InferenceConfig | None = None,
+        judge: Judge | None = None,
+        device: torch.device | None = None,
+    ) -> None:
+        """`judge`: for evaluation only, looks at every new machine; `device`: where the policy is."""
         self.config = config or InferenceConfig()
         self.letters = letters
-        self.memory = HypothesisMemory(letters, self.config.states, corrects=not self.config.flips)
+        self.memory = HypothesisMemory(letters, self.config.states, not self.config.flips, device)
         if self.config.misread:
-            self.memory = HypothesisBelief(letters, self.config.states, self.config.flips, self.config.misread)
+            noise = self.config.flips, self.config.misread
+            self.memory = HypothesisBelief(letters, self.config.states, *noise, device=device)
         self.levels = LevelTable()
         self.versions: list[Version] = []
         """Every machine there was, with what refuted the one before."""

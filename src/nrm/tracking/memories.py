@@ -118,14 +118,15 @@ class MachineMemory:
     sees_truth = True
     learns = False
 
-    def __init__(self, machine: MooreMachine) -> None:
+    def __init__(self, machine: MooreMachine, device: torch.device | None = None) -> None:
         self.size = machine.states
-        self.table: Tensor | None = torch.eye(machine.states)
+        self.table: Tensor | None = torch.eye(machine.states, device=device)
         self._initial = machine.initial
 
     def start(self, count: int) -> Tensor:
         """All in the initial state: (envs,)."""
-        return torch.full((count,), self._initial)
+        assert self.table is not None
+        return torch.full((count,), self._initial, device=self.table.device)
 
     def read(self, carry: Tensor, seen: Seen) -> Tensor:  # noqa: ARG002 - the truth needs no memory of its own
         """The state that was reached."""

@@ -29,7 +29,7 @@ class ListedLetters(Numbered):
         """`known`: the letters that there are already, for other frames of the same world."""
         self._table = known or FrameTable()
         before = len(self._table)
-        numbers = self._table.add(frames.numpy())
+        numbers = self._table.add(frames.cpu().numpy())
         self.numbers = numbers if known is None else np.where(numbers < before, numbers, UNKNOWN)
         """(frames,) the letter of each."""
         if known is None:
@@ -40,7 +40,7 @@ class ListedLetters(Numbered):
 
     def find(self, seen: Seen) -> NDArray[np.int64]:
         """By row number."""
-        found: NDArray[np.int64] = self.numbers[seen.observation.numpy()]
+        found: NDArray[np.int64] = self.numbers[seen.observation.cpu().numpy()]
         return found
 
     def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
@@ -91,7 +91,7 @@ class SeenLetters:
         self._table = FrameTable() if table is None else table
         self._blank = torch.empty(0) if blank is None else blank
         self._make = make
-        self._listed = None if frames is None else self._table.add(frames.numpy())
+        self._listed = None if frames is None else self._table.add(frames.cpu().numpy())
         self._seed = seed
         self._rounds = 0
         self._read = np.zeros(0, dtype=np.int64)
@@ -106,7 +106,7 @@ class SeenLetters:
 
     def find(self, seen: Seen) -> NDArray[np.int64]:
         """By looking them up, or by what the grounder says."""
-        shown = seen.observation
+        shown = seen.observation.cpu()
         if not self.endless:
             return self._table.find(shown.numpy(), UNKNOWN)
         if self._listed is not None:

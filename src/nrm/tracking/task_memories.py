@@ -37,18 +37,18 @@ class TaskStateMemory:
     sees_truth = True
     learns = False
 
-    def __init__(self, tasks: TaskPool) -> None:
+    def __init__(self, tasks: TaskPool, device: torch.device | None = None) -> None:
         self._encoding = tasks.encoding
-        self.table: Tensor | None = view_table(tasks)
+        self.table: Tensor | None = view_table(tasks).to(device)
         self.size = int(self.table.shape[1])
         self.view_letters = tasks.alphabet.size
-        self._initial = torch.tensor(tasks.initial, dtype=torch.int64)
-        self._first = torch.tensor(tasks.first[tasks.task_of_state], dtype=torch.int64)
+        self._initial = torch.tensor(tasks.initial, dtype=torch.int64, device=device)
+        self._first = torch.tensor(tasks.first[tasks.task_of_state], dtype=torch.int64, device=device)
         self._states = tasks.most_states
 
     def start(self, count: int) -> Tensor:
         """All at the beginning of the first task."""
-        return self.begin(torch.zeros(count, dtype=torch.int64))
+        return self.begin(self._initial.new_zeros(count))
 
     def begin(self, task: Tensor) -> Tensor:
         """The beginnings of tasks with these numbers (envs,)."""
@@ -74,7 +74,7 @@ class TaskStateMemory:
 
     def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskStateMemory:  # noqa: ARG002
         """The same memory for other tasks."""
-        return TaskStateMemory(tasks.seen_as(self._encoding))
+        return TaskStateMemory(tasks.seen_as(self._encoding), self._initial.device)
 
 
 class TaskBeliefMemory:
@@ -99,14 +99,16 @@ class TaskBeliefMemory:
         self.belief: Belief = belief
         self._machines = model.many
         self._tasks = model.many.tasks
-        self._view = view_table(self._tasks)
+        device = model.many.levels.device
+        self._view = view_table(self._tasks).to(device)
         self.size = int(self._view.shape[1])
         self.view_letters = self._tasks.alphabet.size
         # Padding, which no belief is in, has the last row.
         outputs = torch.tensor(self._tasks.union.outputs, dtype=torch.float32)
-        self._outputs = torch.cat([outputs, torch.full((1,), float("inf"))])
+        self._outputs = torch.cat([outputs, torch.full((1,), float("inf"))]).to(device)
         self._slack = LevelCodec(self._tasks.levels).slack
-        self._undecided = torch.cat([torch.tensor(~decided(self._tasks.union)), torch.zeros(1, dtype=torch.bool)])
+        undecided = torch.tensor(~decided(self._tasks.union))
+        self._undecided = torch.cat([undecided, torch.zeros(1, dtype=torch.bool)]).to(device)
         self._states = self._tasks.most_states
         self._frames = frames
         self._letters: Tensor | None = None
@@ -123,12 +125,12 @@ class TaskBeliefMemory:
 
     def start(self, count: int) -> Tensor:
         """All at the beginning of the first task."""
-        return self.begin(torch.zeros(count, dtype=torch.int64))
+        return self.begin(self._machines.initial.new_zeros(count))
 
     def begin(self, task: Tensor) -> Tensor:
         """Certain of the initial states of tasks with these numbers (envs,)."""
         belief = self._machines.start(task, self._states)
-        level = torch.full((len(task),), self._machines.initial_level)
+        level = torch.full((len(task),), self._machines.initial_level, device=task.device)
         return self._carry(belief, level, task)
 
     def _carry(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
@@ -194,5 +196,5 @@ class TaskBeliefMemory:
     def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskBeliefMemory:
         """The same grounder for other tasks."""
         seen = tasks.seen_as(self._tasks.encoding)
-        model = NeuralRewardMachine(self.model.grounder, seen, self.model.emission).eval()
+        model = NeuralRewardMachine(self.model.grounder, seen, self.model.emission).eval().to(self._view.device)
         return TaskBeliefMemory(model, frames, belief or self.belief)

@@ -37,7 +37,7 @@ class ViewedMemory:
         self.view_letters = machine.alphabet.size
         self.sees_truth = memory.sees_truth
         self._machine = machine
-        self._view = torch.tensor(task_view(machine), dtype=torch.float32)
+        self._view = torch.tensor(task_view(machine), dtype=torch.float32, device=memory.start(1).device)
         self.table = None if memory.table is None else memory.table @ self._view
 
     def start(self, count: int) -> Tensor:

@@ -17,7 +17,7 @@ class NoFeatures(nn.Module):
 
     def forward(self, observations: Tensor) -> Tensor:
         """(n, 1)."""
-        return torch.zeros(len(observations), 1)
+        return torch.zeros(len(observations), 1, device=observations.device)
 
 
 def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> ActorCritic:  # noqa: ARG001

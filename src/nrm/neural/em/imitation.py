@@ -99,10 +99,10 @@ class Imitator:
                 parts, steps = [], 0
                 for place, (batch, wanted) in enumerate(lessons):
                     first = int(ends[place]) - len(batch.lengths)
-                    mine = chosen[(chosen >= first) & (chosen < ends[place])] - first
+                    mine = (chosen[(chosen >= first) & (chosen < ends[place])] - first).to(batch.lengths.device)
                     if not len(mine):
                         continue
-                    episodes = batch.pick(mine.to(batch.lengths.device))
+                    episodes = batch.pick(mine)
                     rows = numbered[place][mine, : episodes.seen.shape[1]][episodes.mask]
                     said = model.ground_batch(episodes, check=False)
                     parts.append(divergence(model, said, wanted[rows]).sum())

@@ -69,29 +69,29 @@ class Tables:
 
     def __init__(self, problems: Sequence[LearningProblem], labelled: Labelled | None) -> None:
         self.problems = problems
-        table = FrameTable()
+        table, device = FrameTable(), problems[0].everything.lengths.device
         # Row numbers of each problem's observations: equal observations share a row, also across tasks.
-        self.rows = [torch.from_numpy(table.add(problem.everything.observations.cpu().numpy())) for problem in problems]
+        self.rows = [table.numbers(problem.everything.observations) for problem in problems]
         self.labels: tuple[Tensor, Tensor, Tensor] | None = None
         if labelled is not None:
-            numbers = torch.from_numpy(table.add(labelled.observations.cpu().numpy()))
+            numbers = table.numbers(labelled.observations)
             steps = sum(problem.everything.steps for problem in problems)
             weight = labelled.weight * steps / len(numbers)
-            known = true_symbols(problems[0].model, labelled.letters.cpu())
-            self.labels = numbers, weight * known, torch.full((len(numbers),), weight)
-        self.observations = torch.from_numpy(table[:])
+            known = true_symbols(problems[0].model, labelled.letters)
+            self.labels = numbers, weight * known, torch.full((len(numbers),), weight, device=device)
+        self.observations = torch.from_numpy(table[:]).to(device)
         self.symbols = problems[0].model.outputs
-        self.occurrences = torch.zeros(len(self.observations))
+        self.occurrences = torch.zeros(len(self.observations), device=device)
         for problem, numbers in zip(problems, self.rows, strict=True):
             batch = problem.everything
             made = torch.bincount(batch.seen[batch.mask], minlength=len(numbers)).float()
-            self.occurrences.index_add_(0, numbers, made.cpu())
+            self.occurrences.index_add_(0, numbers, made)
 
     def improved(self, tables: Tensor, share: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Tables after one iteration on a share of the episodes, and how likely they made these before, a step."""
         restarts, rows, _ = tables.shape
-        counts, seen = torch.zeros_like(tables), torch.zeros(rows)
-        likelihood, steps = torch.zeros(restarts), 0
+        counts, seen = torch.zeros_like(tables), tables.new_zeros(rows)
+        likelihood, steps = tables.new_zeros(restarts), 0
         for problem, numbers in zip(self.problems, self.rows, strict=True):
             batch = _drafted(problem.everything, share, generator)
             said = tables[:, numbers]
@@ -106,7 +106,7 @@ class Tables:
         if self.labels is not None:
             numbers, labels, weights = self.labels
             counts = counts.index_add(1, numbers, labels.expand(restarts, -1, -1))
-            total = total + torch.zeros(rows).index_add(0, numbers, weights)[None, :, None]
+            total = total + tables.new_zeros(rows).index_add(0, numbers, weights)[None, :, None]
         shares = torch.where(total > 0, counts / total.clamp_min(1e-12), tables)
         return smoothed(shares, SMOOTHING, independent), likelihood / steps
 
@@ -114,7 +114,7 @@ class Tables:
         """Fresh tables; the first may be what a grounder says now."""
         logits = LEANING * torch.randn(restarts, len(self.observations), self.symbols, generator=generator)
         independent = self.problems[0].model.emission == "independent"
-        tables = logits.sigmoid() if independent else logits.softmax(-1)
+        tables = (logits.sigmoid() if independent else logits.softmax(-1)).to(self.occurrences.device)
         if first is not None:
             tables[0] = first
         return smoothed(tables, SMOOTHING, independent)
@@ -131,7 +131,7 @@ def table_attempts(
     generator = torch.Generator().manual_seed(config.seed)
     tables = Tables(problems, labelled)
     with torch.no_grad():
-        present: Tensor | None = model.eval().said(tables.observations.to(model.machine.levels.device)).cpu()
+        present: Tensor | None = model.eval().said(tables.observations)
     untaught = _losses(problems)
     best, least = torch.empty(0), math.inf
     done, size = 0, FIRST
@@ -198,10 +198,9 @@ def _teach(
     When the table explains the episodes, until the grounder does too; otherwise a few passes tell what it is worth.
     """
     model = problems[0].model
-    device = model.machine.levels.device
-    sharp = sharpened(tables, table).to(device)
-    weights = tables.occurrences.clamp_min(1.0).sqrt().to(device)  # what is rare must be learned too
-    observations = tables.observations.to(device)
+    sharp = sharpened(tables, table)
+    weights = tables.occurrences.clamp_min(1.0).sqrt()  # what is rare must be learned too
+    observations = tables.observations
     if float(divergence(model, model.said(observations), sharp).max()) > UNTEACHABLE:
         redraw(model.grounder)
     losses = math.inf, math.inf
@@ -235,7 +234,7 @@ def _drafted(batch: EpisodeBatch, share: float, generator: torch.Generator) -> E
     wanted = max(LEAST_DRAFTED, math.ceil(share * count))
     if share >= 1 or wanted >= count:
         return batch
-    chosen = torch.randperm(count, generator=generator)[:wanted]
+    chosen = torch.randperm(count, generator=generator)[:wanted].to(batch.seen.device)
     longest = int(batch.lengths[chosen].max())
     return EpisodeBatch(
         batch.observations,

@@ -75,8 +75,8 @@ def _shortest(
 ) -> _Found | None:
     """The first table that explains the episodes; where none does, that of the best length by Schwarz's criterion."""
     numbers = FrameTable()
-    rows = [torch.from_numpy(numbers.add(problem.everything.observations.cpu().numpy())) for problem in problems]
-    said = [problem.model.eval().said_batch(problem.everything).cpu() for problem in problems]
+    rows = [numbers.numbers(problem.everything.observations) for problem in problems]
+    said = [problem.model.eval().said_batch(problem.everything) for problem in problems]
     steps = sum(problem.everything.steps for problem in problems)
     best: _Found | None = None
     for length in range(1, LONGEST + 1):
@@ -118,7 +118,7 @@ def windows(seen: Tensor, length: int) -> Tensor:
 
 def _windowed(problem: LearningProblem, rows: Tensor, length: int) -> LearningProblem:
     """The same problem for a plain grounder that sees windows: numbers of observations (length,)."""
-    batch = problem.everything.to("cpu")
+    batch = problem.everything
     mask = batch.mask
     distinct, places = torch.unique(windows(rows[batch.seen], length)[mask], dim=0, return_inverse=True)
     seen = torch.zeros_like(batch.seen)
@@ -131,7 +131,7 @@ def _windowed(problem: LearningProblem, rows: Tensor, length: int) -> LearningPr
 
 def _present(tables: Tables, windowed: Sequence[LearningProblem], said: Sequence[Tensor]) -> Tensor:
     """(rows, symbols) what the grounder says of each window now, in the mean."""
-    total = torch.zeros(len(tables.observations), tables.symbols)
+    total = torch.zeros(len(tables.observations), tables.symbols, device=tables.occurrences.device)
     for problem, rows, now in zip(windowed, tables.rows, said, strict=True):
         batch = problem.everything
         total.index_add_(0, rows[batch.seen[batch.mask]], now.to(total.dtype))
@@ -141,10 +141,9 @@ def _present(tables: Tables, windowed: Sequence[LearningProblem], said: Sequence
 def _wanted(found: _Found, batch: EpisodeBatch, rows: Tensor) -> Tensor:
     """(steps, symbols) what a table says of each step of a batch whose observations have the numbers `rows`."""
     known = {tuple(window): row for row, window in enumerate(found.tables.observations.tolist())}
-    cpu = batch.to("cpu")
-    made = windows(rows[cpu.seen], found.length)[cpu.mask].tolist()
+    made = windows(rows[batch.seen], found.length)[batch.mask].tolist()
     sharp = sharpened(found.tables, found.table)
-    return sharp[[known[tuple(window)] for window in made]].to(batch.lengths.device)
+    return sharp[[known[tuple(window)] for window in made]]
 
 
 def _teach(
@@ -157,8 +156,8 @@ def _teach(
     """Let the grounder learn what windows say; minus the likelihood a step, of episodes learned from and held out."""
     model, numbers = problems[0].model, FrameTable()
     for problem in problems:  # in the same order as before, so that numbers are the same
-        numbers.add(problem.everything.observations.cpu().numpy())
-    learned = [torch.from_numpy(numbers.add(problem.train.observations.cpu().numpy())) for problem in problems]
+        numbers.numbers(problem.everything.observations)
+    learned = [numbers.numbers(problem.train.observations) for problem in problems]
     lessons = [
         (problem.train, _wanted(found, problem.train, rows)) for problem, rows in zip(problems, learned, strict=True)
     ]

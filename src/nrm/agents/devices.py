@@ -1,0 +1,72 @@
+"""Devices: environments stay on the processor; networks, memories and what learns may be on another device."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from nrm.envs.world import BatchedWorld, ManyTasksWorld, ProbedWorld, StepBatch, Truth
+from nrm.errors import ConfigError
+
+CPU = torch.device("cpu")
+
+
+def find_device(name: str) -> torch.device:
+    """The device of a name: cpu, cuda, cuda:1, or auto, which is a GPU where there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    kind, _, number = name.partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdecimal()):
+        raise ConfigError(f"the device is cpu, cuda, cuda:NUMBER or auto, not '{name}'")
+    there = torch.cuda.device_count() if kind == "cuda" else 1
+    if int(number or 0) >= there:
+        raise ConfigError(
+            f"there is no device '{name}' here: PyTorch {torch.__version__} finds {there} of its kind; use --device "
+            f"{'auto' if there else 'cpu'}"
+        )
+    return torch.device(name)
+
+
+class PlacedWorld:
+    """A world as a learner on another device sees it: what it shows is moved there, and actions are moved back."""
+
+    def __init__(self, world: BatchedWorld, device: torch.device) -> None:
+        self._world = world
+        self.device = device
+        self.frames = None if world.frames is None else world.frames.to(device)
+        if isinstance(world, ProbedWorld):
+            self.probe = world.probe
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world, name)
+
+    def reset(self, seed: int) -> Tensor:
+        """Begin anew."""
+        return self._world.reset(seed).to(self.device)
+
+    def step(self, actions: Tensor) -> StepBatch:
+        """Take one action in each environment."""
+        return StepBatch(*(shown.to(self.device) for shown in self._world.step(actions.cpu())))
+
+    @property
+    def truth(self) -> Truth:
+        """The symbols and states behind what is seen."""
+        return Truth(*(told.to(self.device) for told in self._world.truth))
+
+    @property
+    def task(self) -> Tensor:
+        """(N,) the numbers of the tasks, where there are many."""
+        return cast(ManyTasksWorld, self._world).task.to(self.device)
+
+
+def placed(world: BatchedWorld, device: torch.device) -> BatchedWorld:
+    """A world for a learner on a device: itself where both are on the processor."""
+    return world if device == CPU else cast(BatchedWorld, PlacedWorld(world, device))
+
+
+def device_of(world: BatchedWorld) -> torch.device:
+    """Where a world shows what it shows."""
+    device: torch.device = getattr(world, "device", CPU)
+    return device
