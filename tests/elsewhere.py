@@ -20,7 +20,7 @@ HERE = torch.device("cpu")
 _FREE = {"_has_compatible_shallow_copy_type", "copy_", "__set__", "__repr__", "backward", "_backward"}
 """What may take tensors of two devices."""
 _READS = {"numpy", "__array__"}
-_GETS_DEVICE = torch.Tensor.device.__get__  # type: ignore[attr-defined]
+_GETS_DEVICE = torch.Tensor.device.__get__
 
 
 class DeviceError(RuntimeError):
@@ -84,7 +84,7 @@ class Elsewhere(TorchFunctionMode):
         for one in _tensors(result):
             storage = one.untyped_storage()
             if storage._cdata not in self._places:
-                self._places[storage._cdata] = StorageWeakRef(storage), place
+                self._places[storage._cdata] = StorageWeakRef(storage), place  # type: ignore[no-untyped-call]
 
 
 def _tensors(values: Any) -> Iterator[Tensor]:

@@ -21,7 +21,9 @@ from nrm.runs import RunConfig, RunFolder, choose_run
 from tests.elsewhere import ELSEWHERE, HERE, DeviceError, Elsewhere
 
 torch.set_num_threads(1)
-ONE = [(method, "map", {}) for method in ("rm", "nrm", "machine", "both", "rnn", "none", "return", "frozen")]
+ONE: list[tuple[str, str, dict[str, Any]]] = [
+    (method, "map", {}) for method in ("rm", "nrm", "machine", "both", "rnn", "none", "return", "frozen")
+]
 SPECIAL: list[tuple[str, str, dict[str, Any]]] = [
     ("nrm", "map", {"grounding": {"belief": "conditioned"}}),
     ("nrm", "map", {"grounding": {"grounder": "recurrent"}}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -70,7 +70,8 @@ class Played(NamedTuple):
     def cpu(self) -> Played:
         """The same on the processor."""
         batch = StepBatch(*(shown.cpu() for shown in self.batch))
-        return Played(*(one.cpu() if isinstance(one, Tensor) else one for one in self._replace(batch=batch)))
+        moved: dict[str, Any] = {name: one.cpu() for name, one in self._asdict().items() if isinstance(one, Tensor)}
+        return self._replace(batch=batch, **moved)
 
 
 class TaskOutcome(NamedTuple):

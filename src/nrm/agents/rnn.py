@@ -56,7 +56,7 @@ class RecurrentMemory(nn.Module):
 
     def start(self, count: int) -> Tensor:
         """Nothing read yet."""
-        return self.lstm.weight_hh_l0.new_zeros(count, 2, self._config.layers, self.size)
+        return next(self.parameters()).new_zeros(count, 2, self._config.layers, self.size)
 
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
         """One step of the LSTM."""
