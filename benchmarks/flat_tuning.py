@@ -26,8 +26,6 @@ VARIANTS: dict[str, Changes] = {
     "setback_weight 1": {"algorithm": {"setback_weight": 1.0}},
     "setback_weight 0": {"algorithm": {"setback_weight": 0.0}},
     "no unpaid_end": {"algorithm": {"unpaid_end": 0.0}},
-    "full penalty": {"algorithm": {"penalty_weight": 1.0}},
-    "fifth of penalty": {"algorithm": {"final_penalty_weight": 0.2}},
     "emphasis longest": {"tasks": {"emphasis": "longest"}},
     "passed 0.8": {"tasks": {"passed": 0.8}},
     "no curriculum": {"tasks": {"curriculum": "none"}},
@@ -37,7 +35,7 @@ VARIANTS: dict[str, Changes] = {
     "sde_sample_freq 4": {"algorithm": {"sde_sample_freq": 4}},
     "sde_sample_freq 8": {"algorithm": {"sde_sample_freq": 8}},
     "plain": {
-        "algorithm": {"paid_at_end": False, "unpaid_end": 0.0, "penalty_weight": 1.0},
+        "algorithm": {"paid_at_end": False, "unpaid_end": 0.0},
         "tasks": {"emphasis": "longest", "passed": 0.8},
     },
     "one-step encoding": {"tasks": {"encoding": "one-step"}},

@@ -113,14 +113,16 @@ def test_the_mean_of_minus_the_logarithm_of_samples_is_the_entropy() -> None:
     assert float(entropy[0]) == pytest.approx(float(-log_prob.mean()), abs=0.02)
 
 
-def test_a_gaussian_layer_begins_in_the_middle_and_learns_its_spread() -> None:
+def test_a_gaussian_layer_begins_in_the_middle_and_learns_its_spread_by_place() -> None:
     layer = box([-1.0, -1.0], [1.0, 1.0]).layer(6)
-    with torch.no_grad():
-        scores = layer(torch.randn(5, 6, generator=GENERATOR))
+    features = torch.randn(5, 6, generator=GENERATOR, requires_grad=True)
+    scores = layer(features)
     assert scores.shape == (5, 4)
-    assert float(scores[:, :2].abs().max()) < 0.1
-    assert scores[:, 2:].tolist() == [[0.0, 0.0]] * 5
-    assert "log_std" in dict(layer.named_parameters())
+    assert float(scores.detach().abs().max()) < 0.1
+    scores[:, 2:].sum().backward()
+    assert features.grad is not None
+    assert not features.grad.any()  # features are learned for the means alone
+    assert layer.log_std.weight.grad.abs().min() > 0  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -130,17 +130,21 @@ def test_step_size_and_weight_of_entropy_come_down_to_the_end() -> None:
     assert [config.entropy_weight_at(at) for at in (0, 0.5, 1, 1.2)] == pytest.approx([0.02, 0.015, 0.01, 0.01])
 
 
-def test_penalties_at_the_end_of_episodes_count_more_and_more() -> None:
-    config = PPOConfig(penalty_weight=0.2, final_penalty_weight=1.0)
-    assert [config.penalty_weight_at(at) for at in (0, 0.5, 0.7, 0.9, 1.2)] == pytest.approx([0.2, 0.2, 0.6, 1, 1])
-    sooner = replace(config, penalised=(0.1, 0.5))
-    assert [sooner.penalty_weight_at(at) for at in (0, 0.1, 0.3, 0.5, 1)] == pytest.approx([0.2, 0.2, 0.6, 1, 1])
-    for wrong in ((0.5, 0.1), (0.5,), (0.5, 1.5)):
-        with pytest.raises(ConfigError, match=r"penalised are two shares of training, .* not \(0\.5,"):
-            PPOConfig(penalised=wrong)  # type: ignore[arg-type]
-    # One step each: an episode that is lost, one that is set back and goes on, one that is won.
-    reward, lost = torch.tensor([[-100.0, -50.0, 100.0]]), torch.tensor([[True, False, True]])
-    assert config.scaled(reward, lost, 0.7).tolist() == [pytest.approx([-0.6, -0.5, 1.0])]
+def test_a_failure_costs_its_weight_and_a_set_back_all_of_it() -> None:
+    # One step each: an episode that fails, one that is set back and goes on, one that succeeds.
+    reward, weight = torch.tensor([[-100.0, -50.0, 100.0]]), torch.tensor([[0.6, 1.0, 1.0]])
+    ended = torch.tensor([[True, False, True]])
+    assert PPOConfig().scaled(reward, ended, weight).tolist() == [pytest.approx([-0.6, -0.5, 1.0])]
+
+
+def test_penalties_come_in_with_success_and_go_on_with_the_run() -> None:
+    agent, again = learner(), learner()
+    rollout = agent.collect()
+    won, ended = torch.full_like(rollout.reward, 100.0), torch.ones_like(rollout.terminated)
+    agent.learn(rollout._replace(reward=won, terminated=ended), 0.1)
+    assert agent.state_dict()["success"] > 0.2
+    again.load_state_dict(agent.state_dict())
+    assert again.state_dict()["success"] == agent.state_dict()["success"]
 
 
 @pytest.mark.parametrize("method", ["rm", "rnn"])
@@ -213,21 +217,21 @@ def test_a_step_size_of_nothing_at_the_end_changes_nothing() -> None:
 def test_ends_that_the_task_knows_nothing_of_may_cost() -> None:
     reward = torch.tensor([[0.0, 0.0, 50.0, -100.0, 0.0]])
     ended = torch.tensor([[True, False, True, True, False]])
-    assert PPOConfig(unpaid_end=0.5, final_penalty_weight=0.2).scaled(reward, ended, 1.0).tolist() == [
+    weight = torch.tensor([[1.0, 1.0, 1.0, 0.2, 1.0]])
+    assert PPOConfig(unpaid_end=0.5).scaled(reward, ended, weight).tolist() == [
         pytest.approx([-0.5, 0.0, 0.5, -0.2, 0.0])
     ]
-    assert PPOConfig(final_penalty_weight=0.2).scaled(reward, ended, 1.0).tolist() == [
-        pytest.approx([0.0, 0.0, 0.5, -0.2, 0.0])
-    ]
+    assert PPOConfig().scaled(reward, ended, weight).tolist() == [pytest.approx([0.0, 0.0, 0.5, -0.2, 0.0])]
 
 
 def test_what_an_end_is_worth_by_hand() -> None:
-    config = PPOConfig(paid_at_end=True, discount=0.9, final_penalty_weight=0.6, setback_weight=0.2, unpaid_end=0.3)
+    config = PPOConfig(paid_at_end=True, discount=0.9, setback_weight=0.2, unpaid_end=0.3)
     # From 50 up to 75, back from 50 to 0, nothing at 50, won from 50, lost from 50, left at 50.
     reward = torch.tensor([[25.0, -50.0, 0.0, 50.0, -150.0, 0.0]])
     level = torch.tensor([[75.0, 0.0, 50.0, 100.0, -100.0, 50.0]])
     ended = torch.tensor([[False, False, False, True, True, True]])
-    assert config.scaled(reward, ended, 1.0, level).tolist() == [pytest.approx([0, -0.1, 0, 1.0, -0.6, -0.3])]
+    weight = torch.tensor([[1.0, 1.0, 1.0, 1.0, 0.6, 1.0]])
+    assert config.scaled(reward, ended, weight, level).tolist() == [pytest.approx([0, -0.1, 0, 1.0, -0.6, -0.3])]
 
 
 def test_paid_at_the_end_is_discounted_levels_with_the_levels_taken_from_the_values() -> None:
@@ -237,7 +241,7 @@ def test_paid_at_the_end_is_discounted_levels_with_the_levels_taken_from_the_val
     level = torch.tensor([0.0, 50.0, 50.0, 0.0, 25.0, 100.0])
     worth, values = level * config.reward_scale, torch.rand(6, generator=generator)
     reward, over = level.diff(), torch.tensor([False] * 4 + [True])
-    paid = config.scaled(reward, over, 1.0, level[1:])
+    paid = config.scaled(reward, over, torch.ones(5), level[1:])
     shaped = [0.9 * float(worth[t + 1]) - float(worth[t]) for t in range(4)] + [float(worth[5] - worth[4])]
     less = values - worth
     for t in range(5):

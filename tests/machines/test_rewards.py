@@ -12,7 +12,7 @@ from nrm import PAPER_SYMBOLS, PAPER_TASKS
 from nrm.errors import NrmError, RewardError
 from nrm.logic import Formula
 from nrm.machines import levels, with_rewards
-from nrm.machines.rewards import SCHEMES
+from nrm.machines.rewards import SCHEMES, Penalties
 from tests.strategies import formulas
 
 HAND_COMPUTED = {
@@ -122,3 +122,20 @@ def test_every_scheme_gives_a_finite_level_to_every_state(formula: Formula) -> N
 def test_bad_rewards(reward: object, message: str) -> None:
     with pytest.raises((RewardError, NrmError), match=message):
         nrm.compile("F a", "a b", reward=reward)  # type: ignore[arg-type]
+
+
+def test_a_failure_costs_a_tenth_before_any_success_and_all_of_it_after_many() -> None:
+    penalties = Penalties()
+    # An episode that fails, one that is set back and goes on, one that succeeds, one that runs out of time.
+    reward = np.array([-150.0, -50.0, 100.0, 0.0])
+    terminated, truncated = np.array([True, False, True, False]), np.array([False, False, False, True])
+    assert penalties.of(terminated & (reward < 0)).tolist() == pytest.approx([0.1, 1, 1, 1])
+    weights = penalties.weights(reward, terminated, truncated)
+    assert 0.1 < weights[0] < 0.11
+    assert weights[1:].tolist() == [1, 1, 1]
+    for _ in range(600):
+        penalties.weights(reward, terminated, truncated)
+    assert penalties.success == pytest.approx(1 / 3, abs=0.01)
+    for _ in range(3000):
+        penalties.weights(*(column[2:3] for column in (reward, terminated, truncated)))
+    assert penalties.of(terminated & (reward < 0)).tolist() == pytest.approx([1, 1, 1, 1], abs=1e-3)

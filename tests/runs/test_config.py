@@ -63,3 +63,15 @@ def test_unknown_presets_and_worlds() -> None:
         choose_run("1", "imge")
     with pytest.raises(ConfigError, match="episodes must be at least 1, not 0"):
         choose_run("1", episodes=0)
+
+
+def test_settings_that_are_gone_are_read_where_they_did_nothing() -> None:
+    config = choose_run(None, "letter", "nrm", tasks="set-backs", steps=10)
+    data = json.loads(json.dumps(config.to_json()))
+    data["settings"]["tasks"]["teach"] = 0.0
+    data["settings"]["family"]["undoing"] = 2
+    data["settings"]["algorithm"]["penalised"] = [0.1, 0.5]
+    assert RunConfig.from_json(data) == config
+    data["settings"]["tasks"]["teach"] = 0.5
+    with pytest.raises(ConfigError, match=r"tasks\.teach"):
+        RunConfig.from_json(data)

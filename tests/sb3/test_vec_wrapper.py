@@ -76,6 +76,18 @@ def test_beliefs_are_those_of_the_single_wrapper(kind: str) -> None:
         )
 
 
+def test_failures_cost_a_tenth_before_any_success_and_all_of_it_in_tests() -> None:
+    losing = nrm.compile("F pickaxe & G !empty", MINECRAFT_SYMBOLS)  # the first step leads to an empty cell, and fails
+    for record, cost in ((True, -10.0), (False, -100.0)):
+        envs = DummyVecEnv([lambda: nrm.TaskEnv(MinecraftEnv(), losing)])
+        venv = NeuralRewardMachineVecWrapper(envs, losing, record=record)
+        venv.seed(0)
+        venv.reset()
+        _, paid, done, _ = venv.step(np.array([0]))
+        assert done[0]
+        assert paid[0] == pytest.approx(cost)
+
+
 def test_environments_in_other_processes() -> None:
     model = untrained(5)
     there = NeuralRewardMachineVecWrapper(SubprocVecEnv([silent] * 2, start_method="fork"), model)

@@ -187,20 +187,22 @@ class BoxActions:
 
 
 class GaussianLayer(nn.Module):
-    """Means from features, and standard deviations that are learned numbers."""
+    """Means and standard deviations from features: agents go on exploring where they do not know the way yet."""
 
     def __init__(self, inputs: int, size: int) -> None:
         super().__init__()
-        self.mean = nn.Linear(inputs, size)
-        self.log_std = nn.Parameter(torch.zeros(size))
+        self.mean, self.log_std = nn.Linear(inputs, size), nn.Linear(inputs, size)
         with torch.no_grad():
-            self.mean.weight *= 0.01
-            self.mean.bias.zero_()
+            for layer in (self.mean, self.log_std):
+                layer.weight *= 0.01
+                layer.bias.zero_()
 
     def forward(self, features: Tensor) -> Tensor:
-        """(n, 2 size) means and logarithms of standard deviations, which stay between 0.007 and 2.7."""
-        mean = self.mean(features)
-        return torch.cat([mean, self.log_std.clamp(-5.0, 1.0).expand_as(mean)], -1)
+        """(n, 2 size) means and logarithms of standard deviations, which stay between 0.007 and 2.7.
+
+        Features are learned for means alone, as in gSDE: a little task failed when spreads took part.
+        """
+        return torch.cat([self.mean(features), self.log_std(features.detach()).clamp(-5.0, 1.0)], -1)
 
 
 def _log_slope(raw: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from nrm.agents.optimizers import Descent, finite
 from nrm.agents.returns import advantages, levels
 from nrm.envs.world import BatchedWorld
 from nrm.errors import ConfigError
+from nrm.machines.rewards import Penalties
 from nrm.tracking import Memory
 
 THINNED = 4
@@ -62,14 +63,6 @@ class PPOConfig:
     inverse_weight: float = 1.0
     """Weight, at the beginning, of telling actions from what they changed, for networks that do: it teaches where the
     agent is. It comes down to nothing when four fifths of training are over."""
-    penalty_weight: float = 0.0
-    """How much the negative reward of an episode's last step counts before penalties come in. A full penalty teaches
-    to stand still before there is anything to see; without it a lost episode still costs all that it could have earned.
-    """
-    final_penalty_weight: float = 1.0
-    """The weight that it comes to, in a straight line."""
-    penalised: tuple[float, float] = (0.5, 0.9)
-    """The shares of training between which penalties come in."""
     paid_at_end: bool = False
     """Whether an episode pays at its end, what the end is worth, and set-backs cost a little. Rewards are differences
     of levels, and under a discount a way up and down again is then worth something. Levels that are discounted too
@@ -97,9 +90,6 @@ class PPOConfig:
         for name in ("discount", "gae"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} lies from 0 to 1, not {getattr(self, name)}")
-        object.__setattr__(self, "penalised", tuple(self.penalised))
-        if len(self.penalised) != 2 or not 0 <= self.penalised[0] < self.penalised[1] <= 1:
-            raise ConfigError(f"penalised are two shares of training, the first one less, not {self.penalised}")
         if self.value_clip is not None and not self.value_clip > 0:
             raise ConfigError(f"value_clip must be positive, or absent, not {self.value_clip}")
 
@@ -111,26 +101,18 @@ class PPOConfig:
         """The weight of telling actions when this share of training is over."""
         return self.inverse_weight * max(0.0, 1 - progress / TOLD_UNTIL)
 
-    def penalty_weight_at(self, progress: float) -> float:
-        """The weight of last rewards below zero when this share of training is over."""
-        begin, end = self.penalised
-        share = min(1.0, max(0.0, (progress - begin) / (end - begin)))
-        return self.penalty_weight + share * (self.final_penalty_weight - self.penalty_weight)
+    def scaled(self, reward: Tensor, terminated: Tensor, weight: Tensor, level: Tensor | None = None) -> Tensor:
+        """Rewards as they are learned from; all (time, envs). `weight`: of each reward, less than 1 at failures.
 
-    def scaled(self, reward: Tensor, terminated: Tensor, progress: float, level: Tensor | None = None) -> Tensor:
-        """Rewards as they are learned from when this share of training is over; all (time, envs).
-
-        `level`: the sums of the rewards of each episode up to each step, where episodes pay at their end: the level of
-        an accepting state, the weight of penalties times that of a lost one, and the cost of an unpaid end. On the way
-        a set-back costs its own weight times what it takes.
+        `level`: the sums of the rewards of each episode up to each step, where episodes pay at their end: the weight
+        times the level that it ends with, or the cost of an unpaid end. On the way a set-back costs its own weight
+        times what it takes.
         """
-        penalty = self.penalty_weight_at(progress)
-        lost = terminated & (reward < 0)
         if level is not None:
-            worth = torch.where(lost, penalty, 1.0) * level * self.reward_scale
+            worth = weight * level * self.reward_scale
             worth = torch.where(terminated & (reward == 0), -self.unpaid_end, worth)
             return torch.where(terminated, worth, self.setback_weight * self.reward_scale * reward.clamp(max=0.0))
-        paid = reward * torch.where(lost, penalty, 1.0) * self.reward_scale
+        paid = reward * weight * self.reward_scale
         return paid - self.unpaid_end * (terminated & (reward == 0)) if self.unpaid_end else paid
 
     def entropy_weight_at(self, progress: float) -> float:
@@ -150,6 +132,7 @@ class PPO:
         self.policy = self.actor.net
         self._descent = Descent(self.actor.parameters, config.learning_rate, config.gradient_norm)
         self._generator = torch.Generator().manual_seed(seed)
+        self._penalties = Penalties()
         self._level = torch.zeros(world.count, device=self.actor.device) if config.paid_at_end else None
         """(envs,) the sums of the rewards of the episodes that go on, where these pay at their end."""
 
@@ -163,13 +146,14 @@ class PPO:
         level = None
         if self._level is not None:
             level, self._level = levels(rollout.reward, rollout.done, self._level)
+        weight = self._penalties.weights(rollout.reward, rollout.terminated, rollout.truncated)
         inverse = config.inverse_weight_at(progress)
         studied = actor.studied(rollout, motion=inverse > 0)
         with torch.no_grad():
             scores, values = actor.judge(studied)
             log_probs, _ = actor.head.evaluate(scores, rollout.action)
             advantage = advantages(
-                config.scaled(rollout.reward, rollout.terminated, progress, level),
+                config.scaled(rollout.reward, rollout.terminated, weight, level),
                 values,
                 actor.following(rollout, values),
                 rollout.terminated,
@@ -179,13 +163,13 @@ class PPO:
             )
         # What a minibatch takes from: columns like those of the rollout, (time, envs).
         known = torch.stack([log_probs, values, advantage])
-        rate, weight = config.learning_rate_at(progress), config.entropy_weight_at(progress)
+        rate, ent_coef = config.learning_rate_at(progress), config.entropy_weight_at(progress)
         found = []
         for _ in range(config.epochs):
             for part, rows in self._minibatches(studied, known):
                 losses = self._losses(part, *rows)
                 policy_loss, value_loss, entropy = losses
-                loss = policy_loss + config.critic_weight * value_loss - weight * entropy
+                loss = policy_loss + config.critic_weight * value_loss - ent_coef * entropy
                 told = self.actor.surprise(part.thinned(THINNED)) if inverse > 0 else None
                 self._descent.step(loss if told is None else loss + inverse * told, rate)
                 found.append(torch.stack(losses).detach())
@@ -239,6 +223,7 @@ class PPO:
             "actor": self.actor.state_dict(),
             "optimizer": self._descent.state_dict(),
             "generator": self._generator.get_state(),
+            "success": self._penalties.success,
             **({} if self._level is None else {"level": self._level}),
         }
 
@@ -247,6 +232,7 @@ class PPO:
         self.actor.load_state_dict(state["actor"])
         self._descent.load_state_dict(state["optimizer"])
         self._generator.set_state(state["generator"])
+        self._penalties.success = state["success"]
         if self._level is not None:
             self._level = state["level"].to(self.actor.device)
 

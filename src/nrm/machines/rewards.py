@@ -14,12 +14,18 @@ import numpy as np
 
 from nrm.aliases import FloatArray, IntArray, State
 from nrm.errors import RewardError, listing, shorten, unknown
+from nrm.machines.levels import Numbers
 from nrm.machines.moore import MooreMachine
 
 BEST = 100.0
 """The level of an accepting state, and the best sum of rewards of an episode."""
 WORST = -100.0
 """The level of a failure: a state from which no accepting state can be reached."""
+
+LEAST_PENALTY = 0.1
+"""The share of a penalty that counts while no episode succeeds."""
+RECENT = 200
+"""Episodes that the share of successes is taken over: an exponential mean."""
 
 SchemeFunction: TypeAlias = Callable[[MooreMachine], FloatArray]
 """From a machine (whose present outputs it ignores) to a level per state."""
@@ -74,6 +80,30 @@ SCHEMES: dict[str, SchemeFunction] = {
     "distinct": distinct,
 }
 """The schemes that can be asked for by name."""
+
+
+class Penalties:
+    """What a failure costs an agent: a tenth of the negative reward at first, all of it once every episode succeeds.
+
+    Potentials tell a grounder what has happened, and stay what they are; this is what a policy learns from. A penalty
+    in full, before there is anything to win, teaches an agent to stay away from whatever lies behind the hazard.
+    """
+
+    def __init__(self, success: float = 0.0) -> None:
+        self.success = success
+        """The share of recent episodes that ended with a reward."""
+
+    def weights(self, reward: Numbers, terminated: Numbers, truncated: Numbers) -> Numbers:
+        """What rewards are multiplied by: 1, and less where an episode fails. Arrays or tensors of one shape."""
+        ended = int((terminated | truncated).sum())
+        if ended:
+            won = float((terminated & (reward > 0)).sum()) / ended
+            self.success += (1 - (1 - 1 / RECENT) ** ended) * (won - self.success)
+        return self.of(terminated & (reward < 0))
+
+    def of(self, failed: Numbers) -> Numbers:
+        """The same where it is known which episodes fail, as things stand."""
+        return 1 - (1 - LEAST_PENALTY) * (1 - self.success) * failed
 
 
 def with_rewards(machine: MooreMachine, scheme: RewardScheme) -> MooreMachine:

@@ -245,7 +245,7 @@ def _present(name: str, values: Any) -> Any:
     if not isinstance(values, Mapping):
         return values
     for key, value in values.items():
-        if RETIRED.get(f"{name}.{key}", value) != value:
+        if RETIRED.get(f"{name}.{key}") not in (None, value):
             raise ConfigError(f"the setting {name}.{key} is gone, and {value!r} with it; use the release of the run")
     return {key: value for key, value in values.items() if f"{name}.{key}" not in RETIRED}
 

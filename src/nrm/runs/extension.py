@@ -11,7 +11,7 @@ from nrm.runs.config import RunConfig
 def extended(config: RunConfig, episodes: int | None = None, steps: int | None = None) -> RunConfig:
     """The same run with more episodes or steps to go; it remembers the lengths that it was made for before.
 
-    What changes in the course of training (step size, entropy, penalties) goes by the share that is over. So a run that
+    What changes in the course of training (step size, entropy) goes by the share that is over. So a run that
     was extended is not one that was made for the new length: it came down to the end of these schedules before.
     """
     given = {"episodes": episodes, "steps": steps}

@@ -94,9 +94,6 @@ MANY_VECTORS = Preset(
             "entropy_weight": 0.01,
             "final_entropy_weight": 0.001,
             "paid_at_end": True,
-            "penalty_weight": 0.2,
-            "final_penalty_weight": 1.0,
-            "penalised": (0.1, 0.5),
             "unpaid_end": 0.3,
         },
         "tasks": {

@@ -21,6 +21,7 @@ from nrm.envs import End
 from nrm.envs.termination import ending_states
 from nrm.errors import WorldError
 from nrm.machines import MachineLike, MooreMachine, as_machine
+from nrm.machines.rewards import Penalties
 from nrm.neural import NeuralRewardMachine
 from nrm.sb3.vec_wrapper import find_wrapper, machines_of
 from nrm.wrappers.augmentation import BELIEF, OBSERVATION
@@ -79,12 +80,14 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         model: NeuralRewardMachine | None = None,
         end: End = "outcome",
         reward_scale: float = 1.0,
+        penalties: Penalties | None = None,
         reads: str = OBSERVATION,
         shape: tuple[int, ...] | None = None,
         **usual: Any,
     ) -> None:
         """`reads`: the entry that the grounder reads; `shape`: of it as the environment gives it, not transposed.
 
+        `penalties`: what failures cost, as the wrapper pays them; in full when absent.
         `usual`: what every replay buffer takes (`device`, `n_envs`, …).
         """
         super().__init__(buffer_size, observation_space, action_space, **usual)
@@ -93,6 +96,7 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         self.imagines = True
         """Whether steps are relabelled; `GroundingCallback` waits until the grounder explains the rewards."""
         self.reward_scale = reward_scale
+        self.penalties = penalties
         self._ends = ending_states(machine, end)
         self._live = np.flatnonzero(~self._ends)
         self._one_hot = np.eye(machine.states, dtype=np.float32)
@@ -145,7 +149,8 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         happened = before[BELIEF].argmax(1) == states
         before[BELIEF] = np.where(happened[:, None], before[BELIEF], self._one_hot[states])
         after[BELIEF] = np.where(happened[:, None], after[BELIEF], self._one_hot[done.states])
-        rewards = np.where(happened, self.rewards[place], done.rewards * self.reward_scale)
+        scale = 1.0 if self.penalties is None else self.penalties.of(done.ended & (done.rewards < 0))
+        rewards = np.where(happened, self.rewards[place], done.rewards * self.reward_scale * scale)
         ended = np.where(happened, self.dones[place] * (1 - self.timeouts[place]), done.ended)
 
         normal_before, normal_after = self._normalize_obs(before, env), self._normalize_obs(after, env)
@@ -217,6 +222,7 @@ def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[s
         "model": model,
         "end": end,
         "reward_scale": wrapper.reward_scale,
+        "penalties": wrapper.penalties,
         "reads": wrapper.augmentation.key or (OBSERVATION if several is None else several.parts[0].name),
         "shape": wrapper.augmentation.grounded.shape if several is None else several.parts[0].shape,
     }

@@ -20,6 +20,7 @@ from nrm.files import write_bytes
 from nrm.machines import MachineLike, MooreMachine, TaskPool
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.formats.pool_file import pool_bytes, pool_from_bytes
+from nrm.machines.rewards import Penalties
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
@@ -74,6 +75,7 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
             "reads": wrapper.reads,
             "reward_scale": wrapper.reward_scale,
         },
+        "success": 0.0 if wrapper.penalties is None else wrapper.penalties.success,
         "machine": machine_to_dict(model) if isinstance(model, MooreMachine) else None,
     }
     excluded = []
@@ -81,7 +83,7 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
         # The model in the arguments of the buffer would be pickled, and come back as a copy that never learns.
         excluded.append("replay_buffer_kwargs")
         options = dict(algorithm.replay_buffer_kwargs)  # type: ignore[attr-defined]
-        del options["model"]
+        del options["model"], options["penalties"]
         about["counterfactual"] = {**options, "machine": machine_to_dict(options["machine"])}
     agent = io.BytesIO()
     algorithm.save(agent, exclude=excluded)
@@ -122,8 +124,10 @@ def load_pair(
     try:
         model = _model(about, files, grounder, path)
         env: VecEnv | None = None
+        penalties: Penalties | None = None
         if venv is not None:
             env = NeuralRewardMachineVecWrapper(venv, model, **about["wrapper"])
+            env.penalties = penalties = Penalties(about.get("success", 0.0))
         if env is not None and NORMALISER in files:
             inner = env
             env = _from_bytes(files[NORMALISER], lambda file: VecNormalize.load(file, inner))
@@ -139,6 +143,7 @@ def load_pair(
                 **options,
                 "machine": machine_from_dict(options["machine"]),
                 "model": neural,
+                "penalties": penalties,
                 "shape": tuple(options["shape"]),
             }
     except (KeyError, TypeError, ValueError, ImportError, AttributeError) as error:

@@ -10,6 +10,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from nrm.errors import ConfigError, WorldError
 from nrm.machines import MachineLike, TaskPool
+from nrm.machines.rewards import Penalties
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief, MachineLearning
 from nrm.tracking.tracker import told_states, told_tasks
@@ -45,7 +46,8 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         `layout`: `dict` (for `MultiInputPolicy`) or `flat` (`MlpPolicy`); `belief`: `conditioned` on the rewards
         received, or `open`; `reads`: the entry that the grounder reads of `Dict` observations, or several, all if
         absent; `reward_scale`: multiplies what the agent is paid, after the belief has read it (levels go up to 100);
-        `record`: whether episodes are kept for `GroundingCallback`, best off for evaluation.
+        `record`: whether the agent trains, so that episodes are kept for `GroundingCallback` and penalties come in
+        with success (`nrm.machines.rewards.Penalties`); off for evaluation.
         """
         if not isinstance(venv, VecEnv):
             raise WorldError(
@@ -62,6 +64,8 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         self.belief: Belief = belief
         self.reads: Reads = reads if reads is None or isinstance(reads, str) else tuple(reads)
         self.reward_scale = float(reward_scale)
+        self.penalties = Penalties() if record else None
+        """What failures cost while the agent trains; None where it is paid what the task pays."""
         self.keeps_letters = False
         """Whether true letters (`info["letter"]`) are kept beside the episodes, for evaluation alone."""
 
@@ -90,7 +94,11 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
                 final = infos[index]["terminal_observation"]
                 infos[index]["terminal_observation"] = self.augmentation.join(final, beliefs[index])
             self.tracker.restart(dones, self.augmentation.read(observation), self._tasks(dones))
-        paid = rewards if self.reward_scale == 1.0 else (rewards * self.reward_scale).astype(rewards.dtype)
+        paid = rewards * self.reward_scale
+        if self.penalties is not None:
+            truncated = np.array([info.get("TimeLimit.truncated", False) for info in infos])
+            paid = paid * self.penalties.weights(rewards, dones & ~truncated, truncated)
+        paid = paid.astype(rewards.dtype)
         return self.augmentation.join(observation, self.tracker.beliefs), paid, dones, infos
 
     def _tasks(self, which: NDArray[np.bool_]) -> NDArray[np.int64] | None:
