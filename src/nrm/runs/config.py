@@ -236,8 +236,10 @@ RETIRED = {
     **{f"family.{name}": value for name, value in (("undoing", 2), ("beside", 1), ("forbidden", 3))},
     "family.smallest": 4,
     "family.largest": 12,
+    **dict.fromkeys(("algorithm.penalty_weight", "algorithm.final_penalty_weight", "algorithm.penalised")),
 }
-"""Settings that there were, with the value that does what always happens now: runs that had it can be read."""
+"""Settings that there were, with the value that does what always happens now: runs that had it can be read. None: with
+any value, since it matters for training alone."""
 
 
 def _present(name: str, values: Any) -> Any:
