@@ -87,14 +87,15 @@ def past_the_door(path: Path, text: str) -> int:
 def settings() -> int:
     """Fields that a user can set: of commands, of runs and their sections, of families, of fits and of grids."""
     from nrm.agents import ALGORITHMS, METHODS, NetworkConfig
-    from nrm.cli import _COMMANDS, Train
+    from nrm.cli import _COMMANDS
+    from nrm.cli.train import Train
     from nrm.envs import WORLDS
     from nrm.families import FAMILIES, PoolConfig
     from nrm.neural import FitConfig
     from nrm.sweeps import Grid
 
     kinds: set[Any] = {*_COMMANDS, Train, NetworkConfig, PoolConfig, FitConfig, Grid, *FAMILIES.values()}
-    kinds |= {one.config for one in (*METHODS.values(), *ALGORITHMS.values())}
+    kinds |= {one.config for one in METHODS.values()} | {one.config for one in ALGORITHMS.values()}
     kinds |= {type(config) for kind in WORLDS.values() for config in _configs(kind)}
     return sum(len(fields(kind)) for kind in kinds if kind is not None and is_dataclass(kind))
 

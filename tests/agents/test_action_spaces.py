@@ -65,7 +65,8 @@ def noise_of(made: Trainer) -> torch.Tensor:
     rollout = made.learner.collect()
     actor: Any = made.learner.actor  # type: ignore[attr-defined]
     mean, log_std = actor.judge(rollout)[0].chunk(2, -1)
-    return (actor.head.encode(rollout.action).clamp(-0.999, 0.999).atanh() - mean) / log_std.exp()
+    noise: torch.Tensor = (actor.head.encode(rollout.action).clamp(-0.999, 0.999).atanh() - mean) / log_std.exp()
+    return noise
 
 
 def test_continuous_actions_keep_their_noise_for_some_steps() -> None:

@@ -122,7 +122,7 @@ def test_a_gaussian_layer_begins_in_the_middle_and_learns_its_spread_by_place() 
     scores[:, 2:].sum().backward()
     assert features.grad is not None
     assert not features.grad.any()  # features are learned for the means alone
-    assert layer.log_std.weight.grad.abs().min() > 0  # type: ignore[union-attr]
+    assert layer.log_std.weight.grad.abs().min() > 0  # type: ignore[union-attr, operator]
 
 
 @pytest.mark.parametrize(

@@ -98,8 +98,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         if self.penalties is not None:
             truncated = np.array([info.get("TimeLimit.truncated", False) for info in infos])
             paid = paid * self.penalties.weights(rewards, dones & ~truncated, truncated)
-        paid = paid.astype(rewards.dtype)
-        return self.augmentation.join(observation, self.tracker.beliefs), paid, dones, infos
+        return self.augmentation.join(observation, self.tracker.beliefs), paid.astype(np.float32), dones, infos
 
     def _tasks(self, which: NDArray[np.bool_]) -> NDArray[np.int64] | None:
         """(N,) the tasks of the episodes that begin where `which` says so; None where there is one task."""
