@@ -21,7 +21,7 @@ from tests.cli.conftest import Nrm
         (("train", "--task", "visit-4", "--out", "x"), "unknown paper task 'visit-4'; did you mean 'visit-"),
         (
             ("train", "--task", "1", "--method", "rm", "--grounding.every", "60", "--out", "x"),
-            "--grounding.every: the section 'grounding' is for the method nrm, frozen, which is not the one of this run",
+            "--grounding.every: the section 'grounding' is for the method nrm, frozen, which is not the one of",
         ),
         (
             ("train", "--task", "1", "--unknown", "both", "--method", "nrm", "--out", "x"),
