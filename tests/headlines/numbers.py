@@ -20,6 +20,8 @@ REFERENCE = re.compile(r"benchmarks/results/([\w-]+)\.json")
 SILENT = re.compile(r"`[^`]*`|!\[[^]]*\]\([^)]*\)|\]\([^)]*\)|<!--.*?-->", re.DOTALL)
 # Not within names such as 4x4, S5 or DoorKey-5x5, nor a part of another number.
 NUMBER = re.compile(r"(?<![\w.,-])(-?\d[\d,]*(?:\.\d+)?)(?![\w]|[.,]\d)(\s*%|\s*million)?")
+# The unit of a range stands behind its second number.
+RANGE = re.compile(r"(\d) to (-?\d[\d,.]*)(\s*%|\s*million)")
 SCALES = {"%": 0.01, "million": 1e6, "": 1.0}
 COARSE = 1000
 """From here on zeros at the end of a number are digits that were rounded away."""
@@ -40,7 +42,7 @@ class Printed(NamedTuple):
 
 def printed(text: str) -> Iterator[Printed]:
     """The numbers that a text claims."""
-    for digits, unit in NUMBER.findall(SILENT.sub(" ", text)):
+    for digits, unit in NUMBER.findall(RANGE.sub(r"\1\3 to \2\3", SILENT.sub(" ", text))):
         scale = SCALES[unit.strip()]
         plain = digits.replace(",", "").rstrip(".")
         decimals = len(plain.partition(".")[2])

@@ -88,6 +88,10 @@ def test_numbers_are_read_at_their_precision(text: str, value: float) -> None:
     assert not found.stands_for(value + 3 * found.error)
 
 
+def test_the_unit_of_a_range_is_that_of_both_ends() -> None:
+    assert [one.value for one in printed("17.5 to 54 % and 2 to 3 times")] == pytest.approx([0.175, 0.54, 2, 3])
+
+
 def test_names_code_and_links_are_no_numbers() -> None:
     text = "4x4 cells, LavaGapS5, DoorKey-5x5, `--seeds 7`, [table](docs/a.md#2), ![5](a.png), <!-- 3 -->"
     assert not list(printed(text))
