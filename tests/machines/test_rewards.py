@@ -124,14 +124,14 @@ def test_bad_rewards(reward: object, message: str) -> None:
         nrm.compile("F a", "a b", reward=reward)  # type: ignore[arg-type]
 
 
-def test_a_failure_costs_a_tenth_before_any_success_and_all_of_it_after_many() -> None:
+def test_a_failure_costs_little_before_any_success_and_all_of_it_after_many() -> None:
     penalties = Penalties()
     # An episode that fails, one that is set back and goes on, one that succeeds, one that runs out of time.
     reward = np.array([-150.0, -50.0, 100.0, 0.0])
     terminated, truncated = np.array([True, False, True, False]), np.array([False, False, False, True])
-    assert penalties.of(terminated & (reward < 0)).tolist() == pytest.approx([0.1, 1, 1, 1])
+    assert penalties.of(terminated & (reward < 0)).tolist() == pytest.approx([0.01, 1, 1, 1])
     weights = penalties.weights(reward, terminated, truncated)
-    assert 0.1 < weights[0] < 0.11
+    assert 0.01 < weights[0] < 0.02
     assert weights[1:].tolist() == [1, 1, 1]
     for _ in range(600):
         penalties.weights(reward, terminated, truncated)

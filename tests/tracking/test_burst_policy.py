@@ -15,14 +15,6 @@ def test_what_is_explained_teaches_nothing() -> None:
     assert verdicts(BurstPolicy(0.003), 0.5, 0.003, 0.001) == ["learn", "explained", "explained"]
 
 
-def test_where_learning_has_settled_more_of_it_brings_nothing() -> None:
-    policy = BurstPolicy(0.003)
-    policy.learned(before=0.04, after=0.04)
-    assert verdicts(policy, 0.05, 0.06) == ["as good as it gets", "as good as it gets"]
-    assert "settled at 0.0400" in policy.decide(0.05).reason
-    assert policy.decide(0.11).verdict == "learn"
-
-
 def test_bursts_that_bring_nothing_wait_twice_as_long_each_time() -> None:
     policy = BurstPolicy(0.003)
     bursts = []
@@ -60,7 +52,7 @@ def test_a_fit_says_what_is_left_to_learn_in_the_same_words() -> None:
         return decision.verdict
 
     assert verdict(0.001, "target reached") == "explained"
-    assert verdict(0.04, "no more improvement") == "as good as it gets"
+    assert verdict(0.04, "no more improvement") == "converged"
     assert verdict(0.04, "all epochs done") == "learn"
 
 
@@ -80,7 +72,7 @@ def test_new_episodes_have_the_last_word_on_what_a_burst_brought() -> None:
         decision = policy.decide(loss)
         verdicts.append(decision.verdict)
         if decision.verdict == "learn":
-            policy.learned(0.4, 0.001, 0.001)
+            policy.learned(0.4, 0.001)
     assert verdicts == ["learn", "backing off", "learn", "backing off", "backing off", "learn", "learn", "learn"]
     assert policy.wait == 0
     again = BurstPolicy(0.003)
@@ -88,10 +80,10 @@ def test_new_episodes_have_the_last_word_on_what_a_burst_brought() -> None:
     assert again == policy
 
 
-def test_a_burst_that_brought_something_has_not_settled() -> None:
+def test_small_losses_are_learned_from_while_learning_helps() -> None:
     policy = BurstPolicy(0.003)
     # As with ten items in images of 96x96 pixels: a fifth of the loss was left, and learning had stopped for good.
-    policy.learned(0.06, 0.012, 0.0067)
+    policy.learned(0.06, 0.012)
     assert verdicts(policy, 0.0126) == ["learn"]
-    policy.learned(0.0126, 0.012, 0.012)
-    assert verdicts(policy, 0.012) == ["as good as it gets"]
+    policy.learned(0.0126, 0.012)
+    assert verdicts(policy, 0.012, 0.012) == ["backing off", "learn"]

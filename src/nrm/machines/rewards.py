@@ -22,7 +22,7 @@ BEST = 100.0
 WORST = -100.0
 """The level of a failure: a state from which no accepting state can be reached."""
 
-LEAST_PENALTY = 0.1
+LEAST_PENALTY = 0.01
 """The share of a penalty that counts while no episode succeeds."""
 RECENT = 200
 """Episodes that the share of successes is taken over: an exponential mean."""
@@ -83,7 +83,7 @@ SCHEMES: dict[str, SchemeFunction] = {
 
 
 class Penalties:
-    """What a failure costs an agent: a tenth of the negative reward at first, all of it once every episode succeeds.
+    """What a failure costs an agent: a hundredth of the negative reward at first, all of it once every episode succeeds.
 
     Potentials tell a grounder what has happened, and stay what they are; this is what a policy learns from. A penalty
     in full, before there is anything to win, teaches an agent to stay away from whatever lies behind the hazard.

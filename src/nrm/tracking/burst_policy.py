@@ -10,14 +10,10 @@ from typing import Any, Literal, NamedTuple
 
 from nrm.neural import FitRecord
 
-Verdict = Literal["explained", "as good as it gets", "backing off", "learn"]
+Verdict = Literal["explained", "converged", "backing off", "learn"]
 
-USUAL = 1.5
-"""New episodes whose loss is within this factor of what the last burst reached on held-out ones are no surprise."""
 SURPRISE = 2.0
 """A loss larger than that of the last check by this factor ends a back-off: something new is met."""
-GAP = 2.0
-"""Held-out episodes whose loss is larger than that of those learned from by this factor: more episodes would help."""
 GAIN = 0.9
 """A burst that leaves more than this share of the loss, of held-out episodes or of the next new ones, has brought
 nothing."""
@@ -25,7 +21,7 @@ MOST_WAITING = 32
 """Checks that a back-off may last at most."""
 
 
-_STATE = ("reached", "wait", "waited", "last", "judged")
+_STATE = ("wait", "waited", "last", "judged")
 
 
 class Decision(NamedTuple):
@@ -42,7 +38,7 @@ def left_to_learn(record: FitRecord, target: float) -> Decision:
         return Decision("explained", f"loss {max(best.train, best.held_out):.4f} is at most {target:g}")
     if best.stopped == "all epochs done":
         return Decision("learn", f"loss {best.held_out:.4f} is more than {target:g}, and all epochs are done")
-    return Decision("as good as it gets", f"loss {best.held_out:.4f} is where learning settled, above {target:g}")
+    return Decision("converged", f"loss {best.held_out:.4f} no longer improves, above {target:g}")
 
 
 @dataclass
@@ -51,9 +47,6 @@ class BurstPolicy:
 
     target: float
     """Nats a step at which episodes count as explained whatever else."""
-    reached: float = 0.0
-    """What the last burst reached on held-out episodes, if it brought nothing: learning has settled there. 0 where it
-    brought something, so that the next one may too."""
     wait: int = 0
     """Checks for which a burst that brought nothing makes later ones wait; doubles with each of these."""
     waited: int = 0
@@ -74,26 +67,15 @@ class BurstPolicy:
             return Decision("explained", f"loss {loss:.4f} is at most {self.target:g}")
         if self.steady:
             return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}, and learning is steady")
-        if loss <= USUAL * self.reached:
-            return Decision("as good as it gets", f"loss {loss:.4f}, and learning settled at {self.reached:.4f}")
         if self.waited < self.wait and loss <= SURPRISE * before:
             self.waited += 1
             return Decision("backing off", f"the last burst brought nothing; check {self.waited} of {self.wait}")
-        if not self.reached:  # nothing has been learned yet, or learning has not settled
-            return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}")
-        return Decision("learn", f"loss {loss:.4f} is more than learning has settled at, {self.reached:.4f}")
+        return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}")
 
-    def learned(self, before: float, after: float, train: float | None = None) -> None:
-        """Take in what a burst brought: the loss of what it learned from before, and of held-out episodes after.
-
-        `train`: the loss of what it learned from after. Where that is far below, the grounder knows its episodes by
-        heart, and learning has not settled: further episodes would teach it more.
-        """
-        by_heart = train is not None and after > GAP * max(train, self.target)
-        nothing = after > GAIN * before
-        self.reached = after if nothing and not by_heart else 0.0
+    def learned(self, before: float, after: float) -> None:
+        """Take in what a burst brought: the loss of what it learned from before, and of held-out episodes after."""
         self.judged = False
-        if nothing:
+        if after > GAIN * before:
             self._judge(True)
 
     def _judge(self, nothing: bool) -> None:

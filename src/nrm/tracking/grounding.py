@@ -152,7 +152,7 @@ class Grounding:
         self._kept = self._most_telling([*self._kept, *fresh])
         before, _ = self._surprise(self._batch(self._kept))
         record = fit(self.model, self._buffer(self._kept), "grounding", settings)
-        self._policy.learned(before, record.best.held_out, record.best.train)
+        self._policy.learned(before, record.best.held_out)
         self._memory.refresh()
         self._forget()
         return Burst(loss, explained, record, decision)
