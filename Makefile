@@ -60,7 +60,7 @@ pictures: $(READY)
 	$(BIN)/nrm compile "visit(pickaxe, lava) & global_avoidance(door)" --symbols pickaxe,lava,door,gem,empty \
 		--out docs/images/readme-machine.svg
 	$(BIN)/python docs/make_pictures.py
-	$(BIN)/python examples/worlds.py --out docs/images
+	$(BIN)/python examples/environments.py --out docs/images
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict

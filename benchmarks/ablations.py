@@ -19,7 +19,7 @@ import tyro
 from benchmarks.common import report
 from benchmarks.letter_world import FORMULAS
 from benchmarks.unseen import all_runs, curve, outcomes
-from nrm.machines import TaskPool
+from nrm.machines import TaskSet
 from nrm.runs import choose_run
 
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
@@ -54,7 +54,7 @@ def measured(config: Config, variant: str, seed: int) -> dict[str, Any]:
     settings = {**VARIANTS[variant]}
     settings["tasks"] = {**settings.get("tasks", {}), "held_out": FORMULAS, "up_to_renaming": True}
     run = choose_run(None, "letter", "nrm", seed, tasks="mixture", steps=config.steps, settings=settings)
-    test = TaskPool.of(FORMULAS, run.alphabet)
+    test = TaskSet.of(FORMULAS, run.alphabet)
     trainer, found = curve(run, test, config.every, config.episodes, 90_000 + 100 * seed, f"{variant} {seed}")
     read = outcomes(run, trainer, test, config.episodes, 93_000 + 100 * seed, belief="conditioned")
     return found | {"rewards read": [one.success for one in read]}

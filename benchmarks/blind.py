@@ -26,7 +26,7 @@ class Config:
     out: Path = Path("out/bench")
     """Where the table goes."""
     tasks: tuple[str, ...] = ("1", "2", "3", "4", "5", "6", "7", "8")
-    """The paper's tasks, or formulas over the world's symbols."""
+    """The paper's tasks, or formulas over the environment's symbols."""
     size: int = 4
     """Cells along a side."""
     starts: int = 32
@@ -36,17 +36,17 @@ class Config:
 
 
 def main(config: Config) -> None:
-    world = MinecraftConfig(size=config.size)
+    env = MinecraftConfig(size=config.size)
     rows: list[list[object]] = []
     for task in config.tasks:
         formula = nrm.paper_task(task).formula(MINECRAFT_SYMBOLS) if task.isdigit() else task
-        walk = Walk.of(nrm.compile(formula, MINECRAFT_SYMBOLS), world)
+        walk = Walk.of(nrm.compile(formula, MINECRAFT_SYMBOLS), env)
         began = time.process_time()
         found = [best_policy(walk, sees, config.starts, config.iterations) for sees in (False, True)]
         rows.append([task, *(f"{figure:.1f}" for figure in found), time.process_time() - began])
         print(*rows[-1], flush=True)
     headings = ["task", "blind", "memoryless", "CPU s"]
-    report("The best that no memory earns, map world", headings, rows, config.out, "blind")
+    report("The best that no memory earns, map environment", headings, rows, config.out, "blind")
 
 
 if __name__ == "__main__":

@@ -157,7 +157,7 @@ ENVIRONMENTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "wheels": (f"{HERE}:Wheels", "F(bread & F(butter & F table))", {}),
     "reacher": ("gym:Reacher-v5", "F(north & F(south & F north)) & G !west", REACHER),
 }
-"""World, task and settings of the world, by name."""
+"""Environment, task and settings of the environment, by name."""
 
 
 def jobs(seeds: Sequence[int]) -> Jobs:
@@ -168,15 +168,13 @@ def jobs(seeds: Sequence[int]) -> Jobs:
 
 def measured(name: str, method: str, seed: int) -> Row:
     """Train one agent and test it with sampled actions, and with its best ones."""
-    world, task, settings = ENVIRONMENTS[name]
-    run = choose_run(task, world, method, seed, settings={"world": settings})
+    env, task, settings = ENVIRONMENTS[name]
+    run = choose_run(task, env, method, seed, settings={"env": settings})
     began = processor_seconds()
     trainer = run.build_trainer()
     trainer.run()
     spent = processor_seconds() - began
-    sampled, greedy = (
-        evaluate(trainer, run.build_world(16), 100, seed + 10_000, greedy=best) for best in (False, True)
-    )
+    sampled, greedy = (evaluate(trainer, run.build_env(16), 100, seed + 10_000, greedy=best) for best in (False, True))
     return {
         "task": name,
         "method": method,

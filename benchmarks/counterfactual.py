@@ -46,8 +46,8 @@ class Config:
     out: Path = Path("out/bench")
     """Tables and the picture go here."""
     task: str = "F pickaxe & F gem & F door & G !lava"
-    """A formula over pickaxe, lava, door, gem, empty. Where every state has a level of its own, rewards alone tell the
-    state and there is nothing to ground; here three states share a level, and three others another one."""
+    """A formula over pickaxe, lava, door, gem, empty. Where every state has a potential of its own, rewards alone
+    tell the state and there is nothing to ground; here three states share a potential, and three others another one."""
     reward: str = "distance"
     """The reward scheme."""
     steps: int = 8000
@@ -56,7 +56,7 @@ class Config:
     """Steps between two evaluations."""
     seeds: tuple[int, ...] = (3, 4, 5, 6, 7)
     """Seeds of training; settings were chosen on seeds 0 to 2."""
-    environments: int = 4
+    num_envs: int = 4
     """Environments side by side."""
     episodes: int = 24
     """Episodes of an evaluation, each from a random cell."""
@@ -91,7 +91,7 @@ class Evaluation(BaseCallback):
 
     def __init__(self, config: Config, machine: MooreMachine, model: Any) -> None:
         super().__init__()
-        self._every = config.every // config.environments
+        self._every = config.every // config.num_envs
         self._random_moves = config.random_moves
         self._machine = machine
         self._env = vectorised(machine, model, config.episodes, record=False)
@@ -112,7 +112,7 @@ def run(config: Config, method: str, seed: int) -> tuple[NDArray[np.float64], fl
     told, imagines = METHODS[method]
     machine = nrm.compile(config.task, MINECRAFT_SYMBOLS, reward=config.reward)
     model = machine if told else model_for(MinecraftEnv().observation_space, machine, seed=seed)
-    venv = vectorised(machine, model, config.environments, record=True)
+    venv = vectorised(machine, model, config.num_envs, record=True)
     agent = DQN(
         "MultiInputPolicy",
         venv,

@@ -24,9 +24,9 @@ from benchmarks.unseen import all_runs, curve, outcomes
 from nrm.envs.counter_rng import words
 from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.grid import begin, letters_of_contents, next_cells
-from nrm.families import draw_pool
+from nrm.families import sample_tasks
 from nrm.families.chains import Reach, ReachAvoid
-from nrm.machines import MooreMachine, TaskPool
+from nrm.machines import MooreMachine, TaskSet
 from nrm.runs import RunConfig, choose_run
 
 EIGHT = tuple("12345678")
@@ -50,7 +50,7 @@ class Config:
     items: tuple[str, ...] = ()
     """Names of the items, the paper's four first: pickaxe lava door gem and others. The paper's alone when absent."""
     pixels: int | None = None
-    """Pixels along a side of an image; 64, the world's own, when absent, which on 4x4 cells is 16 a cell."""
+    """Pixels along a side of an image; 64, the environment's own, when absent, which on 4x4 cells is 16 a cell."""
     every: int = 100_000
     """Steps between tests."""
     episodes: int = 500
@@ -62,36 +62,36 @@ class Config:
 def chosen(config: Config, method: str, seed: int) -> RunConfig:
     """One run: many tasks, without the paper's."""
     given = {"size": config.size, "items": config.items, "pixels": config.pixels}
-    world = {name: value for name, value in given.items() if value}
-    settings: dict[str, dict[str, Any]] = {"world": world, "tasks": {"held_out": EIGHT}}
+    env = {name: value for name, value in given.items() if value}
+    settings: dict[str, dict[str, Any]] = {"env": env, "tasks": {"held_out": EIGHT}}
     settings["tasks"]["up_to_renaming"] = not config.equal_only
     return choose_run(None, "image-episode", method, seed, tasks="mixture", steps=config.steps, settings=settings)
 
 
-def longer_tasks(run: RunConfig, seed: int) -> TaskPool:
+def longer_tasks(run: RunConfig, seed: int) -> TaskSet:
     """Sequences that are longer than those of training."""
     families = (Reach(shortest=4, longest=6), ReachAvoid(shortest=4, longest=6, avoided=1))
     assert run.pool is not None
-    pools = [draw_pool(one, run.alphabet, LONGER // 2, seed, without=run.pool.machines) for one in families]
+    pools = [sample_tasks(one, run.alphabet, LONGER // 2, seed, without=run.pool.machines) for one in families]
     machines, names = (sum((getattr(pool, part) for pool in pools), ()) for part in ("machines", "names"))
-    return TaskPool(machines, names)
+    return TaskSet(machines, names)
 
 
 def measured(config: Config, method: str, seed: int) -> dict[str, Any]:
     """Train one agent, and test it."""
     run = chosen(config, method, seed)
-    eight = TaskPool.of([run.task_named(name) for name in EIGHT])
+    eight = TaskSet.of([run.task_named(name) for name in EIGHT])
     trainer, found = curve(run, eight, config.every, config.episodes, 90_000 + 100 * seed, f"{method} {seed}")
     longer = longer_tasks(run, 77_000 + seed)
     results = outcomes(run, trainer, longer, max(1, config.episodes // 10), 91_000 + 1000 * seed)
     return found | {"method": method, "seed": seed, "longer": [one.success for one in results]}
 
 
-def possible(world: MinecraftConfig, machine: MooreMachine, layouts: int = 20_000) -> float:
+def possible(env: MinecraftConfig, machine: MooreMachine, layouts: int = 20_000) -> float:
     """The share of drawn layouts in which a task can be done at all: forbidden items may wall others off."""
-    drawn = begin(world, words(range(layouts)))
-    letters = letters_of_contents(world, machine.alphabet)[drawn.contents]  # (layouts, cells)
-    moves, cells = next_cells(world), world.cells
+    drawn = begin(env, words(range(layouts)))
+    letters = letters_of_contents(env, machine.alphabet)[drawn.contents]  # (layouts, cells)
+    moves, cells = next_cells(env), env.cells
     numbers = np.arange(layouts)
     # What can be reached, (layouts, cells, states): moves are taken until nothing is new.
     reached = np.zeros((layouts, cells, machine.states), dtype=bool)
@@ -107,8 +107,8 @@ def possible(world: MinecraftConfig, machine: MooreMachine, layouts: int = 20_00
             return float(reached[:, :, machine.accepting].any((1, 2)).mean())
 
 
-def named_world(config: Config) -> str:
-    """The world and what is held out, for the names of files."""
+def named_env(config: Config) -> str:
+    """The environment and what is held out, for the names of files."""
     items = f"-{len(config.items)}-items" if config.items else ""
     pixels = f"-{config.pixels}-pixels" if config.pixels else ""
     return f"{config.size}x{config.size}{items}{pixels}-{'equal' if config.equal_only else 'renamed'}"
@@ -116,7 +116,7 @@ def named_world(config: Config) -> str:
 
 def row(config: Config, method: str, seed: int) -> Row:
     """One run as numbers; its curve stays in a file below `config.out`."""
-    name = f"{method}-{named_world(config)}-{seed}-{config.steps}"
+    name = f"{method}-{named_env(config)}-{seed}-{config.steps}"
     (found,) = all_runs(config.out / "drawn_tasks", {name: (config, method, seed)}, measured)
     last = found["curve"][-1]
     longer = {"longer": float(np.mean(found["longer"])), "symbols_right_after": found["symbols_right_after"]}
@@ -127,7 +127,7 @@ def row(config: Config, method: str, seed: int) -> Row:
 def bound(config: Config) -> Row:
     """What the best agent could reach: the share of layouts in which each of the paper's tasks can be done at all."""
     run = chosen(config, "rm", 0)
-    best = [possible(run.settings["world"], run.task_named(name).machine()) for name in EIGHT]
+    best = [possible(run.settings["env"], run.task_named(name).machine()) for name in EIGHT]
     return {"method": "possible", **by_task(best)}
 
 
@@ -143,10 +143,10 @@ def run(kind: str, *given: Any) -> Row:
 
 def jobs(config: Config, seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
     """A run of every method and seed, and what is possible."""
-    world = named_world(config)
+    env = named_env(config)
     runs = product(config.methods, seeds)
-    found = {f"{world} {method} {seed} {config.steps}": ("run", config, method, seed) for method, seed in runs}
-    return {f"{world} possible": ("bound", config), **found}
+    found = {f"{env} {method} {seed} {config.steps}": ("run", config, method, seed) for method, seed in runs}
+    return {f"{env} possible": ("bound", config), **found}
 
 
 TASKS = tuple(f"task {number}" for number in EIGHT)
@@ -158,7 +158,7 @@ BENCHMARKS = {"drawn-tasks": Benchmark(HEADLINE, partial(jobs, Config()), run)}
 
 def main(config: Config) -> None:
     """Train, test and print."""
-    headline = HEADLINE._replace(name=f"drawn-tasks-{named_world(config)}")
+    headline = HEADLINE._replace(name=f"drawn-tasks-{named_env(config)}")
     show(complete(headline, jobs(config, config.seeds), run, folder=config.out), config.out)
 
 

@@ -24,7 +24,7 @@ from nrm.neural import EpisodeBuffer, FitConfig, discover, renaming
 from nrm.tracking import Recorder
 
 SIDE_BY_SIDE = 32
-"""Worlds that are recorded together."""
+"""Environments that are recorded together."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ class Config:
 
 def record(machine: nrm.MooreMachine, count: int, seed: int, size: int) -> EpisodeBuffer:
     """Episodes under the uniform policy, with true symbols for evaluation."""
-    world = BatchedMinecraft(replace(NAMED["image-episode"], size=size), machine, SIDE_BY_SIDE)
-    world.reset(seed)
+    env = BatchedMinecraft(replace(NAMED["image-episode"], size=size), machine, SIDE_BY_SIDE)
+    env.reset(seed)
     generator = torch.Generator().manual_seed(seed)
     recorder = Recorder(SIDE_BY_SIDE, True, letters=True)
     buffer = EpisodeBuffer.for_machine(machine)
     while len(buffer) < count:
-        batch = world.step(torch.randint(world.actions, (SIDE_BY_SIDE,), generator=generator))
-        recorder.add(batch.reward.numpy(), batch.final_observation.numpy(), world.truth.label.numpy())
+        batch = env.step(torch.randint(env.actions, (SIDE_BY_SIDE,), generator=generator))
+        recorder.add(batch.reward.numpy(), batch.final_observation.numpy(), env.truth.label.numpy())
         for episode in recorder.finish((batch.terminated | batch.truncated).numpy())[: count - len(buffer)]:
             buffer.add(episode.observations, rewards=episode.rewards, symbols=episode.letters)
     return buffer

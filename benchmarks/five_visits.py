@@ -62,17 +62,17 @@ class Config:
     slip: float = 0.0
     """The probability that a move is drawn."""
     algorithm: str = "auto"
-    """How the policy learns, of all methods: a2c, ppo, or the world's own."""
+    """How the policy learns, of all methods: a2c, ppo, or the environment's own."""
     settings: tuple[str, ...] = ()
-    """What differs from the preset, of all methods, such as algorithm.entropy_weight=0.02 or recurrent.size=128."""
+    """What differs from the preset, of all methods, such as algorithm.ent_coef=0.02 or recurrent.size=128."""
     references: bool = True
     """Whether the best policy without memory is computed."""
 
 
 def run_of(config: Config, method: str, seed: int, episodes: int) -> RunConfig:
     """One run."""
-    world = {"size": config.size, "items": ITEMS, "steps": config.steps, "slip": config.slip}
-    settings: dict[str, dict[str, Any]] = {"world": world, **parse_toml("\n".join(config.settings), "--settings")}
+    env = {"size": config.size, "items": ITEMS, "steps": config.steps, "slip": config.slip}
+    settings: dict[str, dict[str, Any]] = {"env": env, **parse_toml("\n".join(config.settings), "--settings")}
     return choose_run(
         task_of(config), "map", method, seed, algorithm=config.algorithm, episodes=episodes, settings=settings
     )
@@ -122,8 +122,8 @@ def all_rows(config: Config) -> dict[str, dict[str, Any]]:
 def without_memory(config: Config) -> tuple[float, float]:
     """What the best blind and the best memoryless policy earn."""
     machine: MooreMachine = task_of(config).machine()
-    world = MinecraftConfig(size=config.size, items=ITEMS, steps=config.steps, slip=config.slip)
-    walk = Walk.of(machine, world)
+    env = MinecraftConfig(size=config.size, items=ITEMS, steps=config.steps, slip=config.slip)
+    walk = Walk.of(machine, env)
     return best_policy(walk, False), best_policy(walk, True, starts=16, iterations=600)
 
 

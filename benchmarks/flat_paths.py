@@ -20,7 +20,7 @@ from nrm.agents import Trainer
 from nrm.agents.evaluation import play
 from nrm.envs.plane import FLAT
 from nrm.envs.plane.painter import colour
-from nrm.machines import TaskPool, as_machine
+from nrm.machines import TaskSet, as_machine
 from nrm.runs import RunConfig
 
 EPISODES = 6
@@ -29,16 +29,16 @@ EPISODES = 6
 
 def paths(config: RunConfig, trainer: Trainer, formula: str, seed: int) -> list[tuple[list[list[float]], bool]]:
     """Where some episodes of one task led: their points, and whether they succeeded."""
-    world = config.build_world(EPISODES, TaskPool((as_machine(formula, config.alphabet),), (formula,)))
-    points: list[list[list[float]]] = [[] for _ in range(world.count)]
+    env = config.build_env(EPISODES, TaskSet((as_machine(formula, config.alphabet),), (formula,)))
+    points: list[list[list[float]]] = [[] for _ in range(env.count)]
     won: dict[int, bool] = {}
-    for played in play(trainer, world, seed, greedy=False, belief="open"):
+    for played in play(trainer, env, seed, greedy=False, belief="open"):
         for one, place in enumerate(played.batch.final_observation.tolist()):
             if one not in won:
                 points[one].append(place)
                 if bool(played.done[one]):
-                    won[one] = bool(world.machine.accepting[int(played.state[one])])
-        if len(won) == world.count:
+                    won[one] = bool(env.machine.accepting[int(played.state[one])])
+        if len(won) == env.count:
             break
     return [(way, won[number]) for number, way in enumerate(points)]
 

@@ -5,7 +5,7 @@
 Four sets of formulas are reported: the five that DeepLTL's authors publish figures for, their list of tasks (a file
 with a formula a line), and two times 20 random ones. Settings are chosen on 40 others (`benchmarks.flat_tuning`). No
 training task is one of them, or a copy of one with other colours. Tests sample actions, begin anywhere outside of
-discs, and read no reward. *Possible* is the share of starts from which a planner that knows the world succeeds.
+discs, and read no reward. *Possible* is the share of starts from which a planner that knows the environment succeeds.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.plane import FLAT
 from nrm.envs.plane.geometry import Geometry
 from nrm.envs.plane.kind import PLANE
-from nrm.envs.worlds import TaskSpace
-from nrm.families import Family, draw_pool
+from nrm.envs.registry import TaskSpace
+from nrm.families import Family, sample_tasks
 from nrm.families.compounds import UntilNests
 from nrm.families.mixture import Mixture
-from nrm.machines import TaskPool, as_machine
+from nrm.machines import TaskSet, as_machine
 from nrm.runs import RunConfig, choose_run
 from nrm.runs.sections import Changes
 
@@ -81,8 +81,8 @@ def fresh_formulas(name: str) -> tuple[str, ...]:
 
 def _sampled(name: str, seed: int, without: tuple[str, ...]) -> tuple[str, ...]:
     alphabet, events = space()
-    options: dict[str, Any] = {"events": events, "most_states": MAX_STATES, "up_to_renaming": True}
-    found = draw_pool(RANDOM[name], alphabet, 4 * RANDOM_FORMULAS, seed, without=without, **options)
+    options: dict[str, Any] = {"events": events, "max_states": MAX_STATES, "up_to_renaming": True}
+    found = sample_tasks(RANDOM[name], alphabet, 4 * RANDOM_FORMULAS, seed, without=without, **options)
     named = zip(found.machines, found.names, strict=True)
     return tuple(formula for machine, formula in named if machine.states >= MIN_STATES[name])[:RANDOM_FORMULAS]
 
@@ -100,7 +100,7 @@ def configured(
 ) -> RunConfig:
     """A run whose training tasks are no copies of formulas that are held out."""
     settings: dict[str, dict[str, Any]] = {name: dict(values) for name, values in changes.items()}
-    settings.setdefault("world", {})["actions"] = actions
+    settings.setdefault("env", {})["actions"] = actions
     settings.setdefault("tasks", {}).update(held_out=list(held_out), up_to_renaming=True)
     return choose_run(None, "flat", method, seed, tasks="mixture", steps=frames, settings=settings)
 
@@ -115,7 +115,7 @@ def trained(config: RunConfig) -> tuple[Trainer, float]:
 
 def scores(config: RunConfig, trainer: Trainer, formulas: tuple[str, ...], episodes: int, seed: int) -> list[Any]:
     """Of each formula: itself, success, what is possible, and the mean steps of successful episodes."""
-    pool = TaskPool(tuple(as_machine(formula, config.alphabet) for formula in formulas), formulas)
+    pool = TaskSet(tuple(as_machine(formula, config.alphabet) for formula in formulas), formulas)
     found = outcomes(config, trainer, pool, episodes, seed)
     return [(name, one.success, possible(name), one.steps) for name, one in zip(formulas, found, strict=True)]
 

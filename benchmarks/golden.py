@@ -55,7 +55,7 @@ def runs() -> Iterator[tuple[str, RunConfig]]:
 
 
 def single_runs() -> Iterator[tuple[str, RunConfig]]:
-    """One task: every method on the paper's worlds, and on others as far as it goes there."""
+    """One task: every method on the paper's environments, and on others as far as it goes there."""
     for method in METHODS.own:
         for task in ("1", "4", "6"):
             yield f"map-{task}-{method}", choose_run(task, "map", method, episodes=300)
@@ -67,7 +67,7 @@ def single_runs() -> Iterator[tuple[str, RunConfig]]:
         yield f"paper-1-{method}", choose_run("1", "map", method, episodes=100, preset_name="paper")
         yield f"letter-{method}", choose_run("F(a & F b)", "letter", method, steps=4096)
         yield f"flat-{method}", choose_run("F red & G !blue", "flat", method, steps=4096)
-        continuous: Any = {"world": {"actions": "continuous"}}
+        continuous: Any = {"env": {"actions": "continuous"}}
         yield f"robot-{method}", choose_run("F(red & F green)", "robot", method, steps=4096)
         yield f"plane-{method}", choose_run("F red", "flat", method, steps=4096, settings=continuous)
 
@@ -75,10 +75,10 @@ def single_runs() -> Iterator[tuple[str, RunConfig]]:
 def many_runs() -> Iterator[tuple[str, RunConfig]]:
     """Many tasks."""
     for method in ("rm", "nrm", "rnn"):
-        for world in ("letter", "flat", "image-episode"):
-            many = {"tasks": MANY["tasks"]} | ({} if world == "flat" else {"family": MANY["family"]})
+        for env in ("letter", "flat", "image-episode"):
+            many = {"tasks": MANY["tasks"]} | ({} if env == "flat" else {"family": MANY["family"]})
             chosen = {"tasks": "mixture", "steps": 16_384, "settings": many}
-            yield f"many-{world}-{method}", choose_run(None, world, method, **chosen)  # type: ignore[arg-type]
+            yield f"many-{env}-{method}", choose_run(None, env, method, **chosen)  # type: ignore[arg-type]
 
 
 def special_runs() -> Iterator[tuple[str, RunConfig]]:
@@ -92,8 +92,8 @@ def special_runs() -> Iterator[tuple[str, RunConfig]]:
     )
     yield "door-nrm", choose_run(None, "minigrid:MiniGrid-DoorKey-5x5-v0", "nrm", episodes=40)
     yield "limit-nrm", choose_run("G(pickaxe -> F gem)", "map", "nrm", episodes=60, end="limit")
-    noisy = {"inference": {"misread": 0.02}}
-    yield "misread-3-machine", choose_run("3", "map", "machine", episodes=200, settings=noisy)
+    noisy = {"inference": {"label_noise": 0.02}}
+    yield "label_noise-3-machine", choose_run("3", "map", "machine", episodes=200, settings=noisy)
 
 
 def record(folder: RunFolder, config: RunConfig) -> None:

@@ -1,8 +1,8 @@
 """Grounding from random-policy episodes: expectation-maximisation, descent on its likelihood, the paper's objective.
 
-For each of the paper's tasks and each seed, 120 episodes of the map world (or the image world) are recorded under the
-uniform policy, and a grounder is learned from their rewards alone. Shown: the accuracy over the sixteen cells, modulo
-the shortcuts that no reward can remove.
+For each of the paper's tasks and each seed, 120 episodes of the map environment (or the image environment) are
+recorded under the uniform policy, and a grounder is learned from their rewards alone. Shown: the accuracy over the
+sixteen cells, modulo the shortcuts that no reward can remove.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import torch
 import tyro
 
 import nrm
-from benchmarks import worlds
+from benchmarks import envs
 from benchmarks.results import Benchmark, Headline, Row, complete, show
 from nrm.neural import (
     CnnGrounder,
@@ -41,7 +41,7 @@ class Config:
 
     out: Path = Path("out/bench")
     """Where the tables go."""
-    world: Literal["map", "image"] = "map"
+    env: Literal["map", "image"] = "map"
     """What is observed: coordinates, or pictures of 64x64x3."""
     grounder: GrounderName | None = None
     """The network; by default the MLP for the map, and the paper's CNN for images."""
@@ -64,8 +64,8 @@ class Config:
 
 
 def network(config: Config) -> Grounder:
-    count = len(worlds.SYMBOLS)
-    match config.grounder or ("mlp" if config.world == "map" else "cnn"):
+    count = len(envs.SYMBOLS)
+    match config.grounder or ("mlp" if config.env == "map" else "cnn"):
         case "mlp":
             return MlpGrounder(2, count)
         case "paper-mlp":
@@ -76,10 +76,10 @@ def network(config: Config) -> Grounder:
 
 def run(config: Config, task: int, seed: int, objective: Objective) -> Row:
     """One run: the accuracy modulo shortcuts over all cells, restarts and CPU seconds."""
-    machine = nrm.compile(nrm.paper_task(task).formula(worlds.SYMBOLS), worlds.SYMBOLS)
-    observe = worlds.as_map if config.world == "map" else worlds.as_images
+    machine = nrm.compile(nrm.paper_task(task).formula(envs.SYMBOLS), envs.SYMBOLS)
+    observe = envs.as_map if config.env == "map" else envs.as_images
     episodes = EpisodeBuffer.for_machine(machine)
-    for episode in worlds.record_many(machine, config.episodes, seed):
+    for episode in envs.record_many(machine, config.episodes, seed):
         episodes.add(observe(episode.cells), rewards=episode.rewards, symbols=episode.symbols)
     torch.manual_seed(seed)
     model = NeuralRewardMachine(network(config), machine)
@@ -93,13 +93,13 @@ def run(config: Config, task: int, seed: int, objective: Objective) -> Row:
     began = time.process_time()
     record = fit(model, episodes, "grounding", settings)
     seconds = time.process_time() - began
-    cells = np.array(worlds.all_cells())
-    true = worlds.true_symbols()
+    cells = np.array(envs.all_cells())
+    true = envs.true_symbols()
     with torch.no_grad():
         predicted = model.ground(torch.from_numpy(observe(cells))).argmax(-1).tolist()
-    accuracy = worlds.accuracy_modulo_shortcuts(machine, predicted, true)
+    accuracy = envs.accuracy_modulo_shortcuts(machine, predicted, true)
     return {
-        "world": config.world,
+        "env": config.env,
         "objective": objective,
         "task": task,
         "seed": seed,
@@ -114,18 +114,18 @@ def jobs(config: Config, seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
     """A run of every task, seed and objective."""
     runs = product(config.objectives, config.tasks, seeds)
     return {
-        f"{config.world} {objective} {task} {seed} {config.episodes}": (config, task, seed, objective)
+        f"{config.env} {objective} {task} {seed} {config.episodes}": (config, task, seed, objective)
         for objective, task, seed in runs
     }
 
 
 def reported(seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
     """From positions by two objectives, and from images by one."""
-    return jobs(Config(objectives=("em", "sequence")), seeds) | jobs(Config(world="image", objectives=("em",)), seeds)
+    return jobs(Config(objectives=("em", "sequence")), seeds) | jobs(Config(env="image", objectives=("em",)), seeds)
 
 
 SCORES = ("right", "accuracy", "restarts", "cpu_seconds")
-COLUMNS = ("task", "world", "objective")
+COLUMNS = ("task", "env", "objective")
 COMMAND = "python -m benchmarks.headline grounding"
 BENCHMARKS = {"grounding": Benchmark(Headline("grounding", COMMAND, SCORES, COLUMNS), reported, run)}
 

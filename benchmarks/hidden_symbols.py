@@ -1,4 +1,4 @@
-"""A world in which one observation does not show the symbol: recurrent grounder, plain one, RM and recurrent policies.
+"""An env in which one observation does not show the symbol: recurrent grounder, plain one, RM and recurrent policies.
 
 A walker on a ring sees what lies in the cell ahead, and whether it has just moved; what lies under its feet it never
 sees. So the symbol of a step is what was ahead one step before, if it has moved since. There are two apples and two
@@ -87,7 +87,7 @@ class BlindSpot(gymnasium.Env[NDArray[np.float32], np.int64]):
 
 @dataclass(frozen=True)
 class Config:
-    """Compare what remembers on a world in which one observation does not show the symbol."""
+    """Compare what remembers on an environment in which one observation does not show the symbol."""
 
     out: Path = Path("out/bench")
     """The tables go here."""
@@ -99,7 +99,7 @@ class Config:
     """Which to run."""
 
 
-def environments(machine: MooreMachine, count: int, model: Any, record: bool) -> VecEnv:
+def num_envs(machine: MooreMachine, count: int, model: Any, record: bool) -> VecEnv:
     """Environments with the belief of `model` beside what they show, if there is one; all pay a hundredth.
 
     Beliefs read no reward, neither in training nor in tests.
@@ -143,7 +143,7 @@ def run(steps: int, method: str, seed: int) -> Row:
     elif method.startswith("NRM"):
         grounder = "recurrent" if method.endswith("recurrent") else "auto"
         model = model_for(BlindSpot().observation_space, machine, grounder=grounder, seed=seed)
-    env = environments(machine, ENVIRONMENTS, model, record=True)
+    env = num_envs(machine, ENVIRONMENTS, model, record=True)
     settings: dict[str, Any] = {
         "learning_rate": 1e-3,
         "n_steps": 64,
@@ -164,7 +164,7 @@ def run(steps: int, method: str, seed: int) -> Row:
     began = time.process_time()
     agent.learn(steps, callback=grounding)
     seconds = time.process_time() - began
-    test = environments(machine, EVALUATED, model, record=grounding is not None)
+    test = num_envs(machine, EVALUATED, model, record=grounding is not None)
     what: Row = {"method": method, "seed": seed, "cpu_seconds": seconds}
     if grounding is None:
         return what | {"success": success(agent, test, machine)}

@@ -1,10 +1,11 @@
 """Inference as in JIRP (Xu et al., 2020), with true symbols: the smallest machine that explains all counterexamples.
 
-Episodes of the map world come one after the other. One that the present machine does not explain is a counterexample;
-the next machine is a smallest one that explains all of these, by exact search (JIRP asks a SAT solver, for one number
-of states after the other). All symbols count at every step: nothing is dropped. Beside it our engine on the same
-episodes, learned anew at the same counterexamples. Shown: how often the machine is the task's after all episodes, until
-that is done or lost; counterexamples; CPU seconds. A search that joins more than a budget of nodes counts as failed.
+Episodes of the map environment come one after the other. One that the present machine does not explain is a
+counterexample; the next machine is a smallest one that explains all of these, by exact search (JIRP asks a SAT
+solver, for one number of states after the other). All symbols count at every step: nothing is dropped. Beside it our
+engine on the same episodes, learned anew at the same counterexamples. Shown: how often the machine is the task's
+after all episodes, until that is done or lost; counterexamples; CPU seconds. A search that joins more than a budget
+of nodes counts as failed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 import tyro
 
 import nrm
-from benchmarks import worlds
+from benchmarks import envs
 from benchmarks.common import report
 from nrm import MooreMachine
 from nrm.inference import Evidence, Hypothesis, LetterTrace, learn_machine
@@ -82,7 +83,7 @@ def inferred(
 
 def row(number: int, config: Config) -> list[object]:
     """What became of a task."""
-    machine: MooreMachine = nrm.compile(nrm.paper_task(number).formula(worlds.SYMBOLS), worlds.SYMBOLS)
+    machine: MooreMachine = nrm.compile(nrm.paper_task(number).formula(envs.SYMBOLS), envs.SYMBOLS)
     truth, codec = until_over(machine), LevelCodec.of(machine)
     initial = int(codec.nearest(np.float64(codec.initial or 0.0)))
     size, levels = machine.alphabet.size, len(machine.levels)
@@ -94,7 +95,7 @@ def row(number: int, config: Config) -> list[object]:
     for name, learn in learners.items():
         right, seconds, refuted, failed = 0, list[float](), list[int](), 0
         for seed in range(config.first_seed, config.first_seed + config.seeds):
-            recorded = worlds.record_many(machine, config.episodes, seed)
+            recorded = envs.record_many(machine, config.episodes, seed)
             traces = [LetterTrace(one.symbols, codec.encode(one.rewards)) for one in recorded]
             began = time.process_time()
             try:

@@ -3,7 +3,7 @@
     python -m benchmarks.letter_world --methods nrm rm --maps MAPS.json --tasks-file TASKS.txt
 
 The five formulas are those that DeepLTL's authors publish figures for (15 million frames, true symbols). MAPS and TASKS
-are test sets such as theirs: grids as of the setting `world.maps`, and a formula a line. No test formula is trained on,
+are test sets such as theirs: grids as of the setting `env.maps`, and a formula a line. No test formula is trained on,
 nor any task that a permutation of the letters makes equal to one (held out: renamed), or no equal one alone (equal).
 Actions are sampled, grids are fresh, and no reward is read. The results file has one row a run, and runs that it has
 are not repeated. `python -m benchmarks.headline letter-world` does the same without the files.
@@ -26,11 +26,11 @@ from benchmarks.unseen import Tested, curve, outcomes
 from nrm.agents import Trainer
 from nrm.agents.evaluation import evaluate
 from nrm.agents.task_evaluation import EDGES, by_size
-from nrm.families import draw_pool
+from nrm.families import sample_tasks
 from nrm.families.chains import Reach, ReachAvoid
 from nrm.families.compounds import Avoidance, Conjunctions
 from nrm.families.listed import Listed
-from nrm.machines import TaskPool
+from nrm.machines import TaskSet
 from nrm.runs import RunConfig, choose_run
 
 FORMULAS = (
@@ -78,7 +78,7 @@ class Config:
     """Episodes of each formula at the end."""
     random: int = 10_000
     """Episodes of a thousand random formulas; 0 for none."""
-    world: str = "letter"
+    env: str = "letter"
     """Or letter-image."""
     maps: str | None = None if TESTSETS is None else f"{TESTSETS}/letter-maps.json"
     """A file of grids to test on as well."""
@@ -108,26 +108,26 @@ def configured(
     seed: int,
     steps: int,
     tasks: dict[str, Any],
-    world: str = "letter",
+    env: str = "letter",
     tuned: tuple[int | None, dict[str, Any]] | None = None,
 ) -> RunConfig:
     """A run of a method with its settings (`TUNED`), or others. `tasks`: settings of the tasks."""
     count, changes = tuned or TUNED.get(method, (None, {}))
     settings = {"tasks": tasks, **changes}
-    return choose_run(None, world, method, seed, tasks="mixture", steps=steps, environments=count, settings=settings)
+    return choose_run(None, env, method, seed, tasks="mixture", steps=steps, num_envs=count, settings=settings)
 
 
 def run(options: Config, method: str, held_out: str, seed: int) -> dict[str, Any]:
     """One row: what an agent reaches on the five formulas as it goes, and at its end on others, on maps and longer."""
     renamed = held_out == "renamed"
     kept = (*FORMULAS, *options.more, *(PATTERNS if renamed else ()))
-    config = configured(method, seed, options.steps, {"held_out": kept, "up_to_renaming": renamed}, options.world)
-    five, first_seed = TaskPool.of(FORMULAS, config.alphabet), 90_000 + 100 * seed
+    config = configured(method, seed, options.steps, {"held_out": kept, "up_to_renaming": renamed}, options.env)
+    five, first_seed = TaskSet.of(FORMULAS, config.alphabet), 90_000 + 100 * seed
     trainer, found = curve(config, five, options.every, options.episodes, first_seed, f"{method} {seed}")
     assert trainer.tasks is not None
     tested = {"formulas": found["curve"][-1]["formulas"], **published(options, config, trainer, five, first_seed)}
     for name, family in LONGER.items():
-        pool = draw_pool(family, config.alphabet, 20, 77_000 + seed, without=trainer.tasks.machines)
+        pool = sample_tasks(family, config.alphabet, 20, 77_000 + seed, without=trainer.tasks.machines)
         tested[name] = outcomes(config, trainer, pool, 50, 91_000)
     return {
         "method": method,
@@ -145,14 +145,14 @@ def run(options: Config, method: str, held_out: str, seed: int) -> dict[str, Any
 
 
 def published(
-    options: Config, config: RunConfig, trainer: Trainer, five: TaskPool, seed: int
+    options: Config, config: RunConfig, trainer: Trainer, five: TaskSet, seed: int
 ) -> dict[str, list[Tested]]:
     """The formulas of the file, and all on the maps of the file."""
-    more = TaskPool.of(options.more, config.alphabet) if options.more else None
+    more = TaskSet.of(options.more, config.alphabet) if options.more else None
     found = {} if more is None else {"tasks": outcomes(config, trainer, more, options.episodes, seed + 20)}
     if options.maps:
-        there = replace(config.settings["world"], maps=options.maps)
-        moved = replace(config, settings={**config.settings, "world": there})
+        there = replace(config.settings["env"], maps=options.maps)
+        moved = replace(config, settings={**config.settings, "env": there})
         found["formulas on maps"] = outcomes(moved, trainer, five, options.episodes, seed + 50)
         if more is not None:
             found["tasks on maps"] = outcomes(moved, trainer, more, options.episodes, seed + 60)
@@ -168,10 +168,10 @@ def random_formulas(config: RunConfig, trainer: Trainer, seed: int, episodes: in
     assert trainer.tasks is not None
     families = (Conjunctions(parts=4, longest=5), Avoidance(parts=4, longest=5))
     pools = [
-        draw_pool(family, config.alphabet, 500, 78_000 + seed, without=trainer.tasks.machines) for family in families
+        sample_tasks(family, config.alphabet, 500, 78_000 + seed, without=trainer.tasks.machines) for family in families
     ]
-    world = config.build_world(250, TaskPool.of(machine for pool in pools for machine in pool.machines))
-    found = evaluate(trainer, world, episodes, 92_000 + seed, greedy=False, belief="open").by_task
+    env = config.build_env(250, TaskSet.of(machine for pool in pools for machine in pool.machines))
+    found = evaluate(trainer, env, episodes, 92_000 + seed, greedy=False, belief="open").by_task
     return [[one.least, one.most, one.tasks, one.success_rate] for one in by_size(found)]
 
 
@@ -287,7 +287,7 @@ BENCHMARKS = {"letter-world": Benchmark(HEADLINE, partial(jobs, Config()), run)}
 def main(options: Config) -> None:
     """Run what is not done yet, then print the tables."""
     named = jobs(options, options.seeds)
-    found = complete(HEADLINE._replace(name=f"{options.world}-world"), named, run, options.workers, options.out)["rows"]
+    found = complete(HEADLINE._replace(name=f"{options.env}-env"), named, run, options.workers, options.out)["rows"]
     rows = [row for row in found if row["key"] in named]
     first = [row for row in rows if row["held_out"] == options.held_out[0]]
     print(table(rows), others_table(rows), sizes_table(first), sep="\n\n")

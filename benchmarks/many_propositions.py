@@ -28,7 +28,7 @@ from nrm import FitConfig, MooreMachine
 from nrm.neural import EpisodeBatch, EpisodeBuffer, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore
 from nrm.neural.objectives import sequence
 
-MOST_LETTERS = 2**12
+MAX_LETTERS = 2**12
 """Letters up to which their probabilities are made at every step of the batch of the time table."""
 
 
@@ -51,7 +51,7 @@ class Config:
     noise: float = 0.3
     """Standard deviation of what is added to each number of an observation."""
     seeds: tuple[int, ...] = (800, 801, 802, 803, 804)
-    """Of the learning table: world, episodes and fresh parameters."""
+    """Of the learning table: environment, episodes and fresh parameters."""
 
 
 def machine_of(count: int) -> MooreMachine:
@@ -78,7 +78,7 @@ def of_all_letters(machine: MooreMachine) -> NeuralRewardMachine:
 
 
 def drawn(machine: MooreMachine, episodes: int, steps: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """(episodes, steps, propositions) what holds, with few hazards, and (episodes, steps) the levels."""
+    """(episodes, steps, propositions) what holds, with few hazards, and (episodes, steps) the potentials."""
     count = len(machine.alphabet.symbols)
     shares = np.array([0.25, 0.25, *[0.1 / max(1, count - 2)] * (count - 2)])
     truth = rng.random((episodes, steps, count)) < shares
@@ -118,7 +118,7 @@ def time_table(config: Config) -> list[list[object]]:
 
         (loss, gradient), seconds = timed(partial(work, model), 1.0, clock=processor_seconds)
         plain: object = "-"
-        if machine.alphabet.size <= MOST_LETTERS:
+        if machine.alphabet.size <= MAX_LETTERS:
             twin = of_all_letters(machine)
             (true_loss, true_gradient), plain_seconds = timed(partial(work, twin), 1.0, clock=processor_seconds)
             torch.testing.assert_close(loss, true_loss, rtol=1e-4, atol=1e-6)
@@ -131,7 +131,7 @@ def time_table(config: Config) -> list[list[object]]:
 
 
 def learned(config: Config, seed: int) -> list[object]:
-    """One world, its episodes, and what was learned from their rewards."""
+    """One environment, its episodes, and what was learned from their rewards."""
     machine = machine_of(config.propositions)
     rng = np.random.default_rng(seed)
     mixture = rng.standard_normal((config.propositions, 2 * config.propositions))

@@ -1,10 +1,10 @@
 """Where the time of training on many tasks goes: frames per CPU second by part, and whether more tasks cost more.
 
-    python -m benchmarks.many_speed --worlds letter letter-image image-episode --method nrm
+    python -m benchmarks.many_speed --envs letter letter-image image-episode --method nrm
 
 A part of 100,000 frames per second takes a hundred-thousandth of a second of every frame; all parts together give the
-speed of training. Parts that call others are counted without them. Then a step of the world, of the beliefs and of the
-views, with ten tasks in the pool and with tens of thousands.
+speed of training. Parts that call others are counted without them. Then a step of the environment, of the beliefs and
+of the views, with ten tasks in the pool and with tens of thousands.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import tyro
 
 from benchmarks.common import report
 from nrm.agents import Trainer
-from nrm.families import draw_pool
-from nrm.machines import MooreMachine, TaskPool
+from nrm.families import sample_tasks
+from nrm.machines import MooreMachine, TaskSet
 from nrm.runs import RunConfig, choose_run
 from nrm.tracking import Seen, begin, reset
 
@@ -38,8 +38,8 @@ class Config:
 
     out: Path = Path("out/bench")
     """Where the tables go."""
-    worlds: tuple[str, ...] = ("letter", "letter-image", "image-episode")
-    """Worlds to train in."""
+    envs: tuple[str, ...] = ("letter", "letter-image", "image-episode")
+    """Environments to train in."""
     method: str = "nrm"
     """What is trained."""
     steps: int = 50_000
@@ -77,14 +77,14 @@ class Stopwatch:
     def watch_training(self, trainer: Trainer) -> None:
         """All parts of a run of PPO's on many tasks."""
         learner: Any = trainer.learner
-        world, memory = trainer.world, learner.memory
+        env, memory = trainer.env, learner.memory
         self.watch(trainer, "update", "recording")
         self.watch(learner, "collect", "rollout")
         self.watch(learner, "learn", "learning")
         self.watch(learner.actor, "_scores", "network, acting")
-        self.watch(world, "step", "world")
+        self.watch(env, "step", "env")
         for name in ("step", "begin"):
-            self.watch(world.runner, name, "machines")  # type: ignore[attr-defined]
+            self.watch(env.runner, name, "machines")  # type: ignore[attr-defined]
         for name in ("read", "begin"):
             self.watch(memory, name, "beliefs")
         if hasattr(memory, "letters"):
@@ -94,13 +94,13 @@ class Stopwatch:
             self.watch(trainer.grounding, "add", "grounding")
 
 
-PARTS: tuple[str, ...] = ("world", "machines", "reading symbols", "beliefs", "view", "network, acting", "rollout")
+PARTS: tuple[str, ...] = ("env", "machines", "reading symbols", "beliefs", "view", "network, acting", "rollout")
 PARTS += ("learning", "recording", "grounding")
 
 
-def parts(config: Config, world: str) -> dict[str, float]:
+def parts(config: Config, env: str) -> dict[str, float]:
     """CPU seconds for each frame, by part."""
-    run = choose_run(None, world, config.method, config.seed, tasks="mixture", steps=300_000)
+    run = choose_run(None, env, config.method, config.seed, tasks="mixture", steps=300_000)
     trainer = run.build_trainer()
     trainer.update()
     before, watch = trainer.steps, Stopwatch()
@@ -110,7 +110,7 @@ def parts(config: Config, world: str) -> dict[str, float]:
     return {part: spent / (trainer.steps - before) for part, spent in watch.seconds.items()}
 
 
-def renamed(pool: TaskPool, count: int, seed: int) -> TaskPool:
+def renamed(pool: TaskSet, count: int, seed: int) -> TaskSet:
     """So many tasks: those of a pool, then the same with their letters renamed by drawn permutations."""
     generator = np.random.default_rng(seed)
     machines = list(pool.machines)
@@ -123,58 +123,58 @@ def renamed(pool: TaskPool, count: int, seed: int) -> TaskPool:
             for one in pool.machines[: count - len(machines)]
         ]
     machines = machines[:count]
-    return TaskPool(tuple(machines), tuple(map(str, range(count))))
+    return TaskSet(tuple(machines), tuple(map(str, range(count))))
 
 
 class Stepping:
-    """Steps of all environments of a world by drawn actions, with what is remembered of them: CPU seconds of each."""
+    """Steps of all envs of an env by drawn actions, with what is remembered of them: CPU seconds of each."""
 
-    def __init__(self, run: RunConfig, pool: TaskPool, method: str) -> None:
-        self._world = cast(Any, run.build_world(tasks=pool))
-        self._memory: Any = memory_of(choose_run(None, run.world, method, tasks="mixture", steps=1), self._world)
+    def __init__(self, run: RunConfig, pool: TaskSet, method: str) -> None:
+        self._env = cast(Any, run.build_env(tasks=pool))
+        self._memory: Any = memory_of(choose_run(None, run.env, method, tasks="mixture", steps=1), self._env)
         self._generator = torch.Generator().manual_seed(0)
-        self._world.reset(0)
-        self._carry = begin(self._memory, self._world.count, self._world.task)
+        self._env.reset(0)
+        self._carry = begin(self._memory, self._env.count, self._env.task)
         self.spent: list[tuple[float, float]] = []
 
     def go(self, steps: int) -> None:
         """Some steps; what the grounder says is found beforehand, for it knows nothing of tasks."""
-        world, memory = self._world, self._memory
+        env, memory = self._env, self._memory
         for _ in range(steps):
-            action = torch.randint(world.actions, (world.count,), generator=self._generator)
+            action = torch.randint(env.actions, (env.count,), generator=self._generator)
             began = time.process_time()
-            batch = world.step(action)
+            batch = env.step(action)
             stepped = time.process_time()
             if hasattr(memory, "letters"):
                 said = type(memory).letters(memory, self._carry, batch.final_observation)
                 memory.letters = lambda *_, said=said: said
-            label, _, state = world.truth
+            label, _, state = env.truth
             told = state if memory.sees_truth else None
             seen = Seen(batch.final_observation, None, action, batch.reward, told, label)
             remembering = time.process_time()
             reached = memory.read(self._carry, seen)
-            self._carry = reset(memory, reached, batch.terminated | batch.truncated, world.task)
+            self._carry = reset(memory, reached, batch.terminated | batch.truncated, env.task)
             memory.feature(self._carry)
             self.spent.append((stepped - began, time.process_time() - remembering))
 
     @property
     def microseconds(self) -> list[float]:
-        """Medians: of a step of the world, and of remembering it."""
+        """Medians: of a step of the environment, and of remembering it."""
         return [float(one) * 1e6 for one in np.median(self.spent[TURN:], 0)]
 
 
-def memory_of(run: RunConfig, world: Any) -> Any:
-    """What an agent of a method remembers in a world."""
+def memory_of(run: RunConfig, env: Any) -> Any:
+    """What an agent of a method remembers in an environment."""
     from nrm.agents.methods import METHODS
 
     what = METHODS[run.method]
-    return what.prepare(world, run.settings.get(what.section) or (what.config and what.config()), 1, 0).memory
+    return what.prepare(env, run.settings.get(what.section) or (what.config and what.config()), 1, 0).memory
 
 
 def pool_rows(config: Config) -> list[tuple[object, ...]]:
     """A line for each size of the pool. They take turns, so that a busy machine slows all of them down."""
     run = choose_run(None, "letter", "rm", config.seed, tasks="mixture", steps=1)
-    drawn = draw_pool("mixture", run.alphabet, min(DRAWN, max(config.tasks)), 0, most_states=30)
+    drawn = sample_tasks("mixture", run.alphabet, min(DRAWN, max(config.tasks)), 0, max_states=30)
     pools = [drawn.subset(range(count)) if count <= len(drawn) else renamed(drawn, count, 1) for count in config.tasks]
     pairs = [[Stepping(run, pool, method) for method in ("rm", "nrm")] for pool in pools]
     for _ in range(TURNS):
@@ -185,7 +185,7 @@ def pool_rows(config: Config) -> list[tuple[object, ...]]:
     found = [[*pair[0].microseconds, pair[1].microseconds[1]] for pair in pairs]
     for pool, times in zip(pools, found, strict=True):
         cells = (f"{value:.0f} ({value / one:.2f})" for value, one in zip(times, found[0], strict=True))
-        rows.append((len(pool), len(pool.task_of_state), pool.most_states, *cells))
+        rows.append((len(pool), len(pool.task_of_state), pool.max_states, *cells))
     return rows
 
 
@@ -193,7 +193,7 @@ def main(config: Config) -> None:
     """Measure and print."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    found = {world: parts(config, world) for world in config.worlds}
+    found = {env: parts(config, env) for env in config.envs}
     rows: list[tuple[object, ...]] = []
     shown: Callable[[float, float], str] = lambda spent, whole: f"{1 / spent:,.0f} ({spent / whole:.0%})"  # noqa: E731
     for part in PARTS:
@@ -204,7 +204,7 @@ def main(config: Config) -> None:
     title = f"Frames per CPU second by part (share of the time), {config.method.upper()}, many tasks"
     report(title, ("part", *found), rows, config.out, "many_speed")
     if config.tasks:
-        headings = ("tasks", "states", "largest", "world and machines", "RM: view", "NRM: beliefs and view")
+        headings = ("tasks", "states", "largest", "environment and machines", "RM: view", "NRM: beliefs and view")
         title = "CPU microseconds of a step of 256 environments in LetterWorld (ratio to the first line)"
         report(title, headings, pool_rows(config), config.out, "many_speed_tasks")
 

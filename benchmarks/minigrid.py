@@ -38,7 +38,7 @@ class Config:
 
     out: Path = Path("out/minigrid")
     """Run folders, tables and the picture go here."""
-    environments: tuple[str, ...] = tuple(STEPS)
+    num_envs: tuple[str, ...] = tuple(STEPS)
     """Ids of environments with a ready task."""
     methods: tuple[Method, ...] = METHODS
     """Which methods."""
@@ -86,7 +86,7 @@ def run_cell(config: Config, cell: Cell) -> Row:
 
 def jobs(config: Config, seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
     """A run of every environment, method and seed."""
-    cells = [Cell(*at) for at in product(config.environments, config.methods, seeds)]
+    cells = [Cell(*at) for at in product(config.num_envs, config.methods, seeds)]
     return {
         f"{cell.environment} {cell.method} {cell.seed} {config.steps_of(cell.environment)}": (config, cell)
         for cell in cells
@@ -116,9 +116,9 @@ def area(result: dict[str, Any]) -> float:
 def picture(config: Config) -> None:
     """Draw success over steps, a panel per environment: means over seeds, and each seed thin."""
     figure, panels = plt.subplots(
-        1, len(config.environments), figsize=(4.2 * len(config.environments), 3.2), sharey=True, squeeze=False
+        1, len(config.num_envs), figsize=(4.2 * len(config.num_envs), 3.2), sharey=True, squeeze=False
     )
-    for environment, panel in zip(config.environments, panels[0], strict=True):
+    for environment, panel in zip(config.num_envs, panels[0], strict=True):
         steps = np.linspace(0, config.steps_of(environment), 301)
         for method in config.methods:
             curves = np.array([smooth(result, steps) for result in results(config, environment, method)])
@@ -145,7 +145,7 @@ def picture(config: Config) -> None:
 SCORES = ("sampled", "greedy", "area", "accuracy_modulo_shortcuts", "state_accuracy", "steps_per_second", "cpu_seconds")
 COMMAND = "python -m benchmarks.headline minigrid"
 HEADLINE = Headline("minigrid", COMMAND, SCORES, ("environment", "method"), "environment")
-BENCHMARKS = {"minigrid": Benchmark(HEADLINE, partial(jobs, Config(environments=tuple(STEPS)[:2])), run_cell)}
+BENCHMARKS = {"minigrid": Benchmark(HEADLINE, partial(jobs, Config(num_envs=tuple(STEPS)[:2])), run_cell)}
 
 
 def main(config: Config) -> None:

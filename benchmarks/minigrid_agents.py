@@ -1,6 +1,6 @@
 """PPO with a reward machine, with a neural one and without, and RecurrentPPO on MiniGrid: built, trained, judged alike.
 
-The neural machine's belief is open loop: it follows the images alone. In these tasks every state has a level of its
+The neural machine's belief is open loop: it follows the images alone. In these tasks every state has a potential of its
 own, so a belief that is conditioned on the rewards received *is* the true state, whatever the grounder says; an agent
 with it equals PPO + RM step for step, and comparing the two would say nothing about the grounding.
 """
@@ -37,7 +37,7 @@ REWARD_SCALE = 0.01
 class Settings:
     """PPO's settings, the same for all methods and environments, and how the grounding learns."""
 
-    environments: int = 16
+    num_envs: int = 16
     n_steps: int = 64
     """Steps of each environment between two updates."""
     batch_size: int = 256
@@ -156,13 +156,14 @@ class Agent:
     callbacks: tuple[BaseCallback, ...]
 
 
-def environments(name: str, machine: MooreMachine, model: Model | None, count: int, record: bool) -> VecEnv:
+def num_envs(name: str, machine: MooreMachine, model: Model | None, count: int, record: bool) -> VecEnv:
     """Some environments with the task, and with the belief beside the image; all pay the same."""
     if model is None:
         make = partial(minigrid_env, name, machine)
         return DummyVecEnv([lambda: TransformReward(make(), lambda reward: REWARD_SCALE * float(reward))] * count)
     venv = DummyVecEnv([partial(minigrid_env, name, machine)] * count)
-    # Open loop: the levels of these tasks tell their states, so a belief that reads rewards would need no grounding.
+    # Open loop: the potentials of these tasks tell their states, so a belief that reads rewards would need no
+    # grounding.
     return NeuralRewardMachineVecWrapper(venv, model, belief="open", reward_scale=REWARD_SCALE, record=record)
 
 
@@ -177,7 +178,7 @@ def build(name: str, method: Method, seed: int, settings: Settings) -> Agent:
     }
     common: dict[str, Any] = {"seed": seed, "device": "cpu", **settings.ppo()}
     if method in ("rnn", "ppo"):
-        venv = environments(name, machine, None, settings.environments, record=False)
+        venv = num_envs(name, machine, None, settings.num_envs, record=False)
         if method == "ppo":
             return Agent(name, PPO("CnnPolicy", venv, policy_kwargs=policy, **common), machine, None, ())
         lstm = {"lstm_hidden_size": settings.width, "shared_lstm": True, "enable_critic_lstm": False}
@@ -191,7 +192,7 @@ def build(name: str, method: Method, seed: int, settings: Settings) -> Agent:
         callbacks = (
             GroundingCallback(model, settings.grounding_every, settings.fit(seed), keep=settings.grounding_keep),
         )
-    venv = environments(name, machine, model, settings.environments, record=True)
+    venv = num_envs(name, machine, model, settings.num_envs, record=True)
     return Agent(name, PPO("MultiInputPolicy", venv, policy_kwargs=policy, **common), machine, model, callbacks)
 
 
@@ -223,7 +224,7 @@ def judge(agent: Agent, episodes: int, seed: int, count: int = 16) -> dict[str, 
     share = -(-episodes // count)
     found: dict[str, Any] = {"episodes": share * count}
     for greedy in (True, False):
-        venv = environments(agent.name, agent.machine, agent.model, count, record=False)
+        venv = num_envs(agent.name, agent.machine, agent.model, count, record=False)
         venv.seed(seed)
         kind = "greedy" if greedy else "sampled"
         played = play(agent, venv, share, greedy)

@@ -1,8 +1,8 @@
 """Forward and backward through a neural reward machine: batched beside a plain loop over steps and letters, in one run.
 
 The plain loop is the paper's equation as it is printed: for each step, for each letter, belief times matrix times
-probability, and it conditions on the observed levels for the likelihood. Also: how memory grows with length, and what
-grounding distinct images once gains.
+probability, and it conditions on the observed potentials for the likelihood. Also: how memory grows with length, and
+what grounding distinct images once gains.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tyro
 from torch import Tensor, nn
 
 import nrm
-from benchmarks import worlds
+from benchmarks import envs
 from benchmarks.common import report, timed
 from nrm import MooreMachine
 from nrm.neural import CnnGrounder, EpisodeBatch, EpisodeBuffer, NeuralRewardMachine
@@ -37,7 +37,7 @@ class Config:
 
 
 def batch_of(machine: MooreMachine, episodes: int, steps: int) -> tuple[EpisodeBatch, Tensor]:
-    """Random letters with their true levels, and scores of a grounder that leans to the truth."""
+    """Random letters with their true potentials, and scores of a grounder that leans to the truth."""
     generator = np.random.default_rng(0)
     letters = generator.integers(machine.alphabet.size, size=(episodes, steps))
     levels = np.empty_like(letters)
@@ -54,7 +54,7 @@ def batch_of(machine: MooreMachine, episodes: int, steps: int) -> tuple[EpisodeB
 
 
 def plain_loss(machine: MooreMachine, scores: Tensor, batch: EpisodeBatch, observe: bool) -> Tensor:
-    """The loss a step by a loop over steps and letters; with `observe`, beliefs are conditioned on the levels seen."""
+    """The loss a step by a loop over steps and letters; with `observe`, beliefs are filtered by potentials."""
     moves = nn.functional.one_hot(torch.tensor(machine.transitions.T, dtype=torch.int64), machine.states).float()
     shows = nn.functional.one_hot(torch.tensor(machine.level_of_state, dtype=torch.int64)).float()
     symbols = torch.softmax(scores, -1)[batch.seen]
@@ -130,9 +130,9 @@ def memory(machine: MooreMachine) -> list[list[object]]:
 def distinct_images(machine: MooreMachine) -> list[list[object]]:
     """One pass over twelve image episodes, grounding each distinct image once or every step."""
     buffer = EpisodeBuffer.for_machine(machine)
-    for episode in worlds.record_many(machine, 12, 0):
-        buffer.add(worlds.as_images(episode.cells), rewards=episode.rewards)
-    model = NeuralRewardMachine(CnnGrounder(len(worlds.SYMBOLS)), machine)
+    for episode in envs.record_many(machine, 12, 0):
+        buffer.add(envs.as_images(episode.cells), rewards=episode.rewards)
+    model = NeuralRewardMachine(CnnGrounder(len(envs.SYMBOLS)), machine)
     parameters = list(model.grounder.parameters())
     times = []
     for distinct in (True, False):
@@ -151,7 +151,7 @@ def distinct_images(machine: MooreMachine) -> list[list[object]]:
 
 def main(config: Config) -> None:
     torch.set_num_threads(1)
-    machine = nrm.compile(nrm.paper_task(config.task).formula(worlds.SYMBOLS), worlds.SYMBOLS)
+    machine = nrm.compile(nrm.paper_task(config.task).formula(envs.SYMBOLS), envs.SYMBOLS)
     headings = ["episodes x steps", "objective", "form", "ours ms", "plain loop ms", "gain"]
     report("Forward and backward", headings, speed(machine, config), config.out, "neural_speed")
     headings = ["episodes x steps", "kept MB", "bytes a step", "growth"]

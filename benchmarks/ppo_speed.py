@@ -1,7 +1,7 @@
-"""PPO beside Stable-Baselines3's PPO: the same world, network and settings, in one run; returns and steps per second.
+"""PPO beside Stable-Baselines3's PPO: the same env, network and settings, in one run; returns and steps per second.
 
-Both train RM on the map world: the agent sees its position and the machine's state. Actor and critic have two hidden
-tanh layers each and share none. Time is CPU time of the process, on one thread.
+Both train RM on the map environment: the agent sees its position and the machine's state. Actor and critic have two
+hidden tanh layers each and share none. Time is CPU time of the process, on one thread.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.common import report
 from benchmarks.training_speed import StateInObservation
 from nrm.agents import NetworkConfig, new_trainer
 from nrm.agents.ppo import PPOConfig
-from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv, VectorWorld
+from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.machines import Alphabet, MooreMachine, Task
 
 
@@ -33,7 +33,7 @@ class Config:
     """One of the paper's tasks."""
     steps: int = 60_000
     """Environment steps to train for, on each side."""
-    environments: tuple[int, ...] = (16, 64)
+    num_envs: tuple[int, ...] = (16, 64)
     """Environments side by side."""
     seeds: tuple[int, ...] = (0, 1, 2)
     """Seeds of training."""
@@ -55,7 +55,7 @@ class Outcome:
     """Mean return of all episodes: how soon it was learned."""
 
 
-def theirs(machine: MooreMachine, environments: int, steps: int, seed: int) -> Outcome:
+def theirs(machine: MooreMachine, num_envs: int, steps: int, seed: int) -> Outcome:
     """Stable-Baselines3's PPO."""
     from stable_baselines3 import PPO
     from stable_baselines3.common.callbacks import BaseCallback
@@ -82,17 +82,17 @@ def theirs(machine: MooreMachine, environments: int, steps: int, seed: int) -> O
     hidden = NetworkConfig().hidden
     model = PPO(
         "MlpPolicy",
-        VecMonitor(DummyVecEnv([make] * environments)),
+        VecMonitor(DummyVecEnv([make] * num_envs)),
         n_steps=SETTINGS.steps,
         n_epochs=SETTINGS.epochs,
         batch_size=SETTINGS.minibatch,
         learning_rate=SETTINGS.learning_rate,
-        gamma=SETTINGS.discount,
-        gae_lambda=SETTINGS.gae,
+        gamma=SETTINGS.gamma,
+        gae_lambda=SETTINGS.gae_lambda,
         clip_range=SETTINGS.clip,
-        vf_coef=SETTINGS.critic_weight,
-        ent_coef=SETTINGS.entropy_weight,
-        max_grad_norm=SETTINGS.gradient_norm or np.inf,
+        vf_coef=SETTINGS.vf_coef,
+        ent_coef=SETTINGS.ent_coef,
+        max_grad_norm=SETTINGS.max_grad_norm or np.inf,
         policy_kwargs={"net_arch": [hidden, hidden], "activation_fn": torch.nn.Tanh},
         device="cpu",
         seed=seed,
@@ -104,15 +104,15 @@ def theirs(machine: MooreMachine, environments: int, steps: int, seed: int) -> O
     return Outcome(steps / seconds, float(np.mean(returns.found[-100:])), float(np.mean(returns.found)))
 
 
-def ours(machine: MooreMachine, environments: int, steps: int, seed: int, batched: bool) -> Outcome:
-    """Ours, on the world's tables, or on the very environments that the other side steps one by one."""
-    world = (
-        BatchedMinecraft(MinecraftConfig(), machine, environments)
+def ours(machine: MooreMachine, num_envs: int, steps: int, seed: int, batched: bool) -> Outcome:
+    """Ours, on the environment's tables, or on the very environments that the other side steps one by one."""
+    env = (
+        BatchedMinecraft(MinecraftConfig(), machine, num_envs)
         if batched
-        else VectorWorld.of(lambda: TaskEnv(MinecraftEnv(), machine), environments)
+        else GymVectorEnv.of(lambda: TaskEnv(MinecraftEnv(), machine), num_envs)
     )
-    constant = PPOConfig(**{**vars(SETTINGS), "final_entropy_weight": SETTINGS.entropy_weight})
-    trainer = new_trainer(world, "rm", "ppo", episodes=10**9, seed=seed, settings={"algorithm": constant})
+    constant = PPOConfig(**{**vars(SETTINGS), "final_ent_coef": SETTINGS.ent_coef})
+    trainer = new_trainer(env, "rm", "ppo", episodes=10**9, seed=seed, settings={"algorithm": constant})
     began = time.process_time()
     while trainer.steps < steps:
         trainer.update()
@@ -127,7 +127,7 @@ def main(config: Config) -> None:
     machine = Task.from_paper(config.task, Alphabet.exclusive(MINECRAFT_SYMBOLS)).machine()
     theirs(machine, 16, 1000, 0)  # what is imported at the first step is nobody's
     rows: list[tuple[object, ...]] = []
-    for count in config.environments:
+    for count in config.num_envs:
         sides: dict[str, list[Outcome]] = {"Stable-Baselines3": [], "ours, environments one by one": [], "ours": []}
         for seed in config.seeds:  # side after side within a seed: what else the machine does hits all of them
             sides["Stable-Baselines3"].append(theirs(machine, count, config.steps, seed))

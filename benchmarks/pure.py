@@ -1,9 +1,10 @@
 """Pure learning: symbols, grounding and machine, from observations and rewards of random episodes alone.
 
-`discover` learns each task of the map world from scratch. AALpy's RPNI and EDSM read the same episodes, with every
-observation as a letter, and once more without the letters at which the level never changes. Shown: how often the
-machine is equivalent to the task's over observations, and seconds. Episodes end when the task is done or failed,
-so none shows what comes after: the task's machine is compared with its accepting and failed states made absorbing.
+`discover` learns each task of the map environment from scratch. AALpy's RPNI and EDSM read the same episodes, with
+every observation as a letter, and once more without the letters at which the potential never changes. Shown: how
+often the machine is equivalent to the task's over observations, and seconds. Episodes end when the task is done or
+failed, so none shows what comes after: the task's machine is compared with its accepting and failed states made
+absorbing.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ import tyro
 from aalpy.learning_algs import run_EDSM, run_RPNI
 
 import nrm
-from benchmarks import worlds
+from benchmarks import envs
 from benchmarks.automata import Traces, merge
 from benchmarks.common import report
 from nrm import MooreMachine
 from nrm.machines import Alphabet, LevelCodec, equivalent, until_over
 from nrm.neural import EpisodeBuffer, FitConfig, discover, renaming
 
-MOST_WITH_IDLE = 240
+MAX_WITH_IDLE = 240
 """Episodes up to which AALpy reads every step: beyond it takes minutes an episode file."""
 
 
@@ -53,21 +54,21 @@ class Config:
 
 def over_cells(machine: MooreMachine) -> MooreMachine:
     """The same over the sixteen cells in place of symbols."""
-    cells = Alphabet.exclusive(f"o{number}" for number in range(worlds.SIDE**2))
+    cells = Alphabet.exclusive(f"o{number}" for number in range(envs.SIDE**2))
     labels = np.empty(cells.size, dtype=np.int64)
-    for (x, y), symbol in zip(worlds.all_cells(), worlds.true_symbols(), strict=True):
-        labels[x + worlds.SIDE * y] = symbol
+    for (x, y), symbol in zip(envs.all_cells(), envs.true_symbols(), strict=True):
+        labels[x + envs.SIDE * y] = symbol
     table = machine.transitions[:, labels]
     return MooreMachine.from_table(cells, table, machine.accepting, machine.outputs, machine.initial)
 
 
-def as_traces(machine: MooreMachine, recorded: list[worlds.Recording], drop_idle: bool) -> Traces:
-    """Cells and levels; without the cells at which the level never changes, if asked."""
+def as_traces(machine: MooreMachine, recorded: list[envs.Recording], drop_idle: bool) -> Traces:
+    """Cells and potentials; without the cells at which the potential never changes, if asked."""
     initial = float(machine.outputs[machine.initial])
     traces = []
     active: set[int] = set()
     for episode in recorded:
-        cells = (episode.cells[:, 0] + worlds.SIDE * episode.cells[:, 1]).tolist()
+        cells = (episode.cells[:, 0] + envs.SIDE * episode.cells[:, 1]).tolist()
         levels = machine.levels[LevelCodec.of(machine).encode(episode.rewards)].tolist()
         before = [initial, *levels[:-1]]
         active |= {cell for cell, one, two in zip(cells, before, levels, strict=True) if one != two}
@@ -93,18 +94,18 @@ def main(config: Config) -> None:
     if not config.idle:
         mergers = {name: merger for name, merger in mergers.items() if merger[1]}
     for number in config.tasks:
-        machine = nrm.compile(nrm.paper_task(number).formula(worlds.SYMBOLS), worlds.SYMBOLS)
+        machine = nrm.compile(nrm.paper_task(number).formula(envs.SYMBOLS), envs.SYMBOLS)
         truth, cells = until_over(machine), over_cells(until_over(machine))
         for count in config.episodes:
-            able = [name for name, (_, drops) in mergers.items() if drops or count <= MOST_WITH_IDLE]
+            able = [name for name, (_, drops) in mergers.items() if drops or count <= MAX_WITH_IDLE]
             names = ["discover", *(able if config.references else ())]
             right, seconds = dict.fromkeys(names, 0), dict.fromkeys(names, 0.0)
             merging, explained = 0.0, 0.0
             for seed in range(config.first_seed, config.first_seed + config.seeds):
-                recorded = worlds.record_many(machine, count, seed)
+                recorded = envs.record_many(machine, count, seed)
                 buffer = EpisodeBuffer.for_machine(machine)
                 for episode in recorded:
-                    buffer.add(worlds.as_map(episode.cells), rewards=episode.rewards)
+                    buffer.add(envs.as_map(episode.cells), rewards=episode.rewards)
                 began = time.process_time()
                 found = discover(buffer, 2 * machine.states, FitConfig(seed=seed))
                 seconds["discover"] += (time.process_time() - began) / config.seeds
@@ -127,7 +128,7 @@ def main(config: Config) -> None:
     headings = ["task", "episodes", "equivalent", "held out", "s", "merging s"]
     for name in mergers if config.references else ():
         headings += [name, "s"]
-    report("Pure learning from random episodes, map world", headings, rows, config.out, "pure")
+    report("Pure learning from random episodes, map environment", headings, rows, config.out, "pure")
 
 
 if __name__ == "__main__":

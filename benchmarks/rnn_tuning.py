@@ -15,8 +15,8 @@ from benchmarks.common import processor_seconds
 from benchmarks.letter_world import FORMULAS, PATTERNS, configured
 from benchmarks.results import Benchmark, Headline
 from nrm.agents.evaluation import evaluate
-from nrm.families import draw_pool
-from nrm.machines import TaskPool
+from nrm.families import sample_tasks
+from nrm.machines import TaskSet
 
 STEPS, EPISODES = 150_000, 2_000
 MANY: dict[str, Any] = {"epochs": 3, "minibatch": 512}
@@ -24,7 +24,7 @@ VARIANTS: dict[str, tuple[int, dict[str, Any]]] = {
     "64 environments": (64, {"algorithm": MANY}),
     "one layer of 128": (64, {"algorithm": MANY, "recurrent": {"size": 128, "layers": 1}}),
     "learning rate 0.002": (64, {"algorithm": {**MANY, "learning_rate": 0.002}}),
-    "entropy 0.02": (64, {"algorithm": {**MANY, "entropy_weight": 0.02, "final_entropy_weight": 0.002}}),
+    "entropy 0.02": (64, {"algorithm": {**MANY, "ent_coef": 0.02, "final_ent_coef": 0.002}}),
     "rollouts of 64": (32, {"algorithm": {**MANY, "steps": 64}}),
 }
 """Environments and changes of the defaults."""
@@ -39,9 +39,9 @@ def run(variant: str, seed: int, steps: int, episodes: int) -> dict[str, Any]:
     trainer.run()
     cpu = processor_seconds() - began
     assert trainer.tasks is not None
-    without = (*trainer.tasks.machines, *TaskPool.of(FORMULAS, config.alphabet).machines)
-    unseen = draw_pool("mixture", config.alphabet, 40, 55_000, without=without)
-    found = evaluate(trainer, config.build_world(200, unseen), episodes, 66_000 + seed, greedy=False)
+    without = (*trainer.tasks.machines, *TaskSet.of(FORMULAS, config.alphabet).machines)
+    unseen = sample_tasks("mixture", config.alphabet, 40, 55_000, without=without)
+    found = evaluate(trainer, config.build_env(200, unseen), episodes, 66_000 + seed, greedy=False)
     row = {"settings": variant, "given": "machine, attended to", "seed": seed, "frames": trainer.steps}
     return {**row, "cpu_seconds": cpu, "success": found.success_rate}
 

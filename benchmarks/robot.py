@@ -39,7 +39,7 @@ class Config:
     """The first of them; settings were chosen on seeds below 10."""
     steps: int = 40_000
     """Environment steps of each run."""
-    environments: int = 8
+    num_envs: int = 8
     """Environments side by side."""
     observation: Literal["position", "lidar"] = "position"
     """What the robot sees."""
@@ -56,18 +56,18 @@ class Trained(NamedTuple):
     seconds: float
 
 
-def environments(world: PlaneConfig, machine: nrm.MooreMachine, count: int) -> Any:
+def num_envs(env: PlaneConfig, machine: nrm.MooreMachine, count: int) -> Any:
     """Robots with their task."""
     from stable_baselines3.common.vec_env import DummyVecEnv
 
-    return DummyVecEnv([lambda: nrm.TaskEnv(PlaneEnv(world), machine)] * count)
+    return DummyVecEnv([lambda: nrm.TaskEnv(PlaneEnv(env), machine)] * count)
 
 
-def train(config: Config, world: PlaneConfig, machine: nrm.MooreMachine, seed: int, method: str) -> Trained:
+def train(config: Config, env: PlaneConfig, machine: nrm.MooreMachine, seed: int, method: str) -> Trained:
     """Train one agent."""
     from stable_baselines3 import PPO
 
-    envs = environments(world, machine, config.environments)
+    envs = num_envs(env, machine, config.num_envs)
     model = machine if method == "rm" else nrm.model_for(envs.observation_space, machine, seed=seed)
     agent = PPO(
         "MlpPolicy",
@@ -87,10 +87,10 @@ def train(config: Config, world: PlaneConfig, machine: nrm.MooreMachine, seed: i
     return Trained(agent, model, callback, time.process_time() - began)
 
 
-def success(run: Trained, world: PlaneConfig, machine: nrm.MooreMachine, seed: int, episodes: int = 200) -> float:
+def success(run: Trained, batched: PlaneConfig, machine: nrm.MooreMachine, seed: int, episodes: int = 200) -> float:
     """The share of fresh episodes that end with the task done, with sampled actions; each robot plays equally many."""
     count = 10
-    envs = environments(world, machine, count)
+    envs = num_envs(batched, machine, count)
     env = NeuralRewardMachineVecWrapper(envs, run.model, layout="flat", record=False)
     env.seed(seed + 1000)
     observation = env.reset()
@@ -110,24 +110,24 @@ def decided(callback: GroundingCallback) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "–"
 
 
-def draw(models: dict[int, NeuralRewardMachine], world: PlaneConfig, path: Path, side: int = 301) -> None:
+def draw(models: dict[int, NeuralRewardMachine], env: PlaneConfig, path: Path, side: int = 301) -> None:
     """The plane as the grounders of some seeds see it, with the true borders."""
     from matplotlib.figure import Figure
 
     from nrm.envs.plane.geometry import Geometry
     from nrm.envs.plane.painter import FLOOR, colour
 
-    left, bottom, right, top = world.bounds
+    left, bottom, right, top = env.bounds
     across, up = np.meshgrid(np.linspace(left, right, side), np.linspace(bottom, top, side))
-    seen = Geometry(world).seen(np.stack([across, up], axis=-1).reshape(-1, 2).astype(np.float32))
-    colours = np.array([*(colour(world, name) for name in world.names), FLOOR]) / 255
+    seen = Geometry(env).seen(np.stack([across, up], axis=-1).reshape(-1, 2).astype(np.float32))
+    colours = np.array([*(colour(env, name) for name in env.names), FLOOR]) / 255
     figure = Figure(figsize=(2.6 * len(models), 2.9), layout="constrained")
     panels = np.atleast_1d(figure.subplots(1, len(models)))
     turn = np.linspace(0, 2 * np.pi, 100)
     for panel, (seed, model) in zip(panels, models.items(), strict=True):
         said = model.said(torch.from_numpy(seen)).argmax(-1).numpy().reshape(side, side)
         panel.imshow(colours[said], extent=(left, right, bottom, top), origin="lower", alpha=0.8)
-        for disc in world.placed:
+        for disc in env.placed:
             panel.plot(disc.x + disc.radius * np.cos(turn), disc.y + disc.radius * np.sin(turn), "k", linewidth=1)
         panel.set_xlim(left, right)
         panel.set_ylim(bottom, top)
@@ -141,16 +141,16 @@ def draw(models: dict[int, NeuralRewardMachine], world: PlaneConfig, path: Path,
 def main(config: Config) -> None:
     """Measure, print and draw."""
     torch.set_num_threads(1)
-    world = PlaneConfig(observation=config.observation)
-    machine = nrm.compile(FORMULA, world.symbols)
-    probe = BatchedPlane(world, machine, 1).probe(20_000, 0)
+    env = PlaneConfig(observation=config.observation)
+    machine = nrm.compile(FORMULA, env.symbols)
+    probe = BatchedPlane(env, machine, 1).probe(20_000, 0)
     meter = AccuracyMeter(machine)
     rows: list[tuple[object, ...]] = []
     spent: dict[str, list[float]] = {method: [] for method in config.methods}
     models: dict[int, NeuralRewardMachine] = {}
     for seed in range(config.first_seed, config.first_seed + config.seeds):
         for method in config.methods:
-            run = train(config, world, machine, seed, method)
+            run = train(config, env, machine, seed, method)
             spent[method].append(run.seconds)
             shown: tuple[object, ...] = ("–", "–", "–")
             if isinstance(run.model, NeuralRewardMachine):
@@ -159,7 +159,7 @@ def main(config: Config) -> None:
                 models[seed] = run.model
                 for burst in run.callback.bursts:
                     print(f"  seed {seed}: {burst.decision.verdict}: {burst.decision.reason}")
-            share = success(run, world, machine, seed)
+            share = success(run, env, machine, seed)
             rows.append((str(seed), method, f"{share:.1%}", f"{run.seconds:.1f}", *shown))
             print(*rows[-1], flush=True)
     ratio = ""
@@ -172,7 +172,7 @@ def main(config: Config) -> None:
     name = f"robot-{config.observation}"
     report(title, headings, rows, config.out, name)
     if models:
-        draw(models, world, config.out / f"{name}.png")
+        draw(models, env, config.out / f"{name}.png")
 
 
 if __name__ == "__main__":

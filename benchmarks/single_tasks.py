@@ -33,7 +33,7 @@ from nrm.tracking.versions import found_at
 
 PAPER = ("1", "2", "3", "4", "5", "6", "7", "8")
 METHODS = ("rm", "nrm", "rnn", "none", "blind", "frozen", "return")
-COMMON = ("world", "algorithm", "network")
+COMMON = ("env", "algorithm", "network")
 """Sections of settings that every method has."""
 SCORES = ("test", "success", "greedy", "with_rewards", "area", "grounding", "cpu_seconds")
 HEADINGS = (
@@ -43,7 +43,7 @@ HEADINGS = (
 
 
 def _drawn(size: int, steps: int) -> Grid:
-    return Grid(("1", "3", "5", "8"), ("image-episode",), settings={"world": {"size": size}}, steps=steps)
+    return Grid(("1", "3", "5", "8"), ("image-episode",), settings={"env": {"size": size}}, steps=steps)
 
 
 EXPERIMENTS: dict[str, Grid] = {
@@ -53,7 +53,8 @@ EXPERIMENTS: dict[str, Grid] = {
     "drawn-4": _drawn(4, 150_000),
     "drawn-6": _drawn(6, 350_000),
 }
-"""The paper's two worlds; sixteen visits in their order; images of randomised layouts, by the cells along a side."""
+"""The paper's two environments; sixteen visits in their order; images of randomised layouts, by the cells along a
+side."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def run(
     trainer, config = folder.load_trained(), folder.config()
 
     def tested(greedy: bool, belief: Belief | None = None) -> Any:
-        return evaluate(trainer, config.build_world(min(50, played)), played, 12345, greedy, belief)
+        return evaluate(trainer, config.build_env(min(50, played)), played, 12345, greedy, belief)
 
     test, best, told = tested(False), tested(True), tested(False, "conditioned")
     record, machines = read_record(folder.path), folder.machines()

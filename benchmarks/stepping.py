@@ -1,4 +1,4 @@
-"""Steps per second of the batched grid world, beside the same environments one by one under Gymnasium.
+"""Steps per second of the batched grid environment, beside the same environments one by one under Gymnasium.
 
 Both do all that a task needs: move, label, run the machine, pay, end and begin episodes, and show observations.
 """
@@ -15,11 +15,11 @@ from torch import Tensor
 
 import nrm
 from benchmarks.common import report
-from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv, VectorWorld
+from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv
 
 COUNT = 16
 ROUNDS = 5
-WORLDS = {
+ENVS = {
     "map": MinecraftConfig(),
     "map, slip 0.1": MinecraftConfig(slip=0.1),
     "image": MinecraftConfig(observation="image"),
@@ -44,7 +44,7 @@ def measure(config: MinecraftConfig, machine: nrm.MooreMachine) -> tuple[float, 
     """Seconds for a step of all environments: batched, and under Gymnasium's vector of environments."""
     batched = BatchedMinecraft(config, machine, COUNT)
     batched.reset(0)
-    single = VectorWorld.of(lambda: TaskEnv(MinecraftEnv(config), machine), COUNT)
+    single = GymVectorEnv.of(lambda: TaskEnv(MinecraftEnv(config), machine), COUNT)
     single.reset(0)
     return seconds_per_step(batched.step, 2000), seconds_per_step(single.step, 200)
 
@@ -56,10 +56,10 @@ def main() -> None:
     torch.set_num_threads(1)
     machine = nrm.compile(nrm.paper_task(1).formula(MINECRAFT_SYMBOLS), MINECRAFT_SYMBOLS)
     rows = []
-    for name, config in WORLDS.items():
+    for name, config in ENVS.items():
         batched, single = measure(config, machine)
         rows.append([name, batched * 1e6, COUNT / batched, COUNT / single, single / batched])
-    headings = ["world", "µs for a step of 16", "steps/s, batched", "steps/s, Gymnasium", "ratio"]
+    headings = ["env", "µs for a step of 16", "steps/s, batched", "steps/s, Gymnasium", "ratio"]
     report(f"{COUNT} environments with task 1, one core", headings, rows, out, "stepping")
 
 

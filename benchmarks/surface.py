@@ -27,7 +27,7 @@ SOURCE = ROOT / "src" / "nrm"
 FIGURES = Path(__file__).with_suffix(".json")
 QUESTIONS = {
     "table or decision diagram?": r"is_wide|MoveDiagram|as_diagram|LetterDiagram|\.diagram\b|diagram_",
-    "one task or many?": r"tasks_of\(|TaskPool|Task(Belief|State)?Memory|\.many\b|tasks is (not )?None",
+    "one task or many?": r"tasks_of\(|TaskSet|Task(Belief|State)?Memory|\.many\b|tasks is (not )?None",
     "joint or independent symbol probabilities?": r"\bemission\b|is_exclusive|is_free|\.counts\b|letter_probs",
     "can observations be enumerated?": r"frames is (not )?None|\.frames\b|\blisted\b|\bendless\b",
     "does the grounder have a memory?": r"recurrence|RecurrentGrounder|\brecurrent\b",
@@ -35,7 +35,7 @@ QUESTIONS = {
 """Lines that ask a question that a type should answer, once."""
 WORDS = (
     r"obeys?|obeyed|restless\w*|set-?backs?|drawn anew|busy cores?|scratch programs?|what binds|without end|endless|"
-    r"bursts?|misread|flips|crisp|told|penalised|paid_at_end|unpaid_end|setback_weight|entropy_weight|critic_weight|gradient_norm"
+    r"bursts?|misread|flips|crisp|told|penalised|paid_at_end|unpaid_end|setback_weight|ent_coef|vf_coef|max_grad_norm"
 )
 """Home-made words for which the field has a usual one."""
 
@@ -89,23 +89,23 @@ def settings() -> int:
     from nrm.agents import ALGORITHMS, METHODS, NetworkConfig
     from nrm.cli import _COMMANDS
     from nrm.cli.train import Train
-    from nrm.envs import WORLDS
-    from nrm.families import FAMILIES, PoolConfig
+    from nrm.envs import ENVS
+    from nrm.families import FAMILIES, TaskSetConfig
     from nrm.neural import FitConfig
     from nrm.sweeps import Grid
 
-    kinds: set[Any] = {*_COMMANDS, Train, NetworkConfig, PoolConfig, FitConfig, Grid, *FAMILIES.values()}
+    kinds: set[Any] = {*_COMMANDS, Train, NetworkConfig, TaskSetConfig, FitConfig, Grid, *FAMILIES.values()}
     kinds |= {one.config for one in METHODS.values()} | {one.config for one in ALGORITHMS.values()}
-    kinds |= {type(config) for kind in WORLDS.values() for config in _configs(kind)}
+    kinds |= {type(config) for kind in ENVS.values() for config in _configs(kind)}
     return sum(len(fields(kind)) for kind in kinds if kind is not None and is_dataclass(kind))
 
 
 def _configs(kind: Any) -> Iterator[Any]:
-    from nrm.envs import find_world
+    from nrm.envs import find_env
 
     for name in kind.names:
         example = {"minigrid:ID": "minigrid:MiniGrid-LavaGapS5-v0", "gym:ID": "gym:CartPole-v1"}.get(name, name)
-        yield find_world(example)[1]
+        yield find_env(example)[1]
 
 
 def counted() -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Grids: what a run costs by method and world, two processes beside one, and Ray beside our own processes."""
+"""Grids: what a run costs by method and environment, two processes beside one, and Ray beside our own processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nrm.results import read_records
 from nrm.sweeps import Grid, run_grid
 from nrm.sweeps.engines import Engine, LocalEngine, RayEngine
 
-WORLDS = ("map", "image")
+ENVS = ("map", "image")
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,16 @@ def seconds(grid: Grid, store: Path, engine: Engine) -> tuple[float, float, floa
 
 def costs(config: Config, store: Path) -> None:
     """Print what a run costs."""
-    grid = Grid((config.task,), worlds=WORLDS, episodes=config.episodes)
+    grid = Grid((config.task,), envs=ENVS, episodes=config.episodes)
     seconds(grid, store, LocalEngine(1))
-    spent = {(record.world, record.method): record.cpu_seconds or 0.0 for record in read_records(store)[0]}
+    spent = {(record.env, record.method): record.cpu_seconds or 0.0 for record in read_records(store)[0]}
     rows = [
-        (f"{world}, {method.upper()}", spent[world, method], spent[world, method] / spent["map", "rm"])
-        for world in WORLDS
+        (f"{env}, {method.upper()}", spent[env, method], spent[env, method] / spent["map", "rm"])
+        for env in ENVS
         for method in grid.methods
     ]
     title = f"Cost of a run of {config.episodes:,} episodes, task {config.task}"
-    report(title, ("world, method", "CPU seconds", "ratio"), rows, config.out, "lab_costs")
+    report(title, ("environment, method", "CPU seconds", "ratio"), rows, config.out, "lab_costs")
 
 
 def engines(config: Config, store: Path) -> None:

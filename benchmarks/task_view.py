@@ -24,7 +24,7 @@ CASES = {
     "letter, F(a & F(b & F(c & F(d & F e))))": ("letter", "F(a & F(b & F(c & F(d & F e))))", 100_000),
     "letter, F a & F b & F c & F d": ("letter", "F a & F b & F c & F d", 100_000),
 }
-"""World, task, and most steps."""
+"""Environment, task, and most steps."""
 
 
 def solved_at(history: History) -> int | None:
@@ -35,10 +35,10 @@ def solved_at(history: History) -> int | None:
     return int(history.steps[found[0] + 99]) if len(found) else None
 
 
-def run(world: str, task: str, steps: int, method: str, view: str, seed: int) -> int | None:
+def run(env: str, task: str, steps: int, method: str, view: str, seed: int) -> int | None:
     """Train until it is solved, or for so many steps."""
     settings = {"network": {"view": view}}
-    trainer = choose_run(task, world, method, seed, steps=steps, settings=settings).build_trainer()
+    trainer = choose_run(task, env, method, seed, steps=steps, settings=settings).build_trainer()
     while not trainer.done and solved_at(trainer.history) is None:
         trainer.update()
     return solved_at(trainer.history)
@@ -54,9 +54,9 @@ def main() -> None:
     torch.set_num_threads(1)
     rows = []
     for method in options.methods:
-        for name, (world, task, steps) in CASES.items():
+        for name, (env, task, steps) in CASES.items():
             found = {
-                view: [run(world, task, steps, method, view, seed) for seed in options.seeds]
+                view: [run(env, task, steps, method, view, seed) for seed in options.seeds]
                 for view in ("state", "task")
             }
             means = {

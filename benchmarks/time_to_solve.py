@@ -47,7 +47,7 @@ class Config:
     """Which of the paper's tasks."""
     seeds: tuple[int, ...] = (500, 501, 502)
     """Seeds that are reported."""
-    environments: tuple[int, ...] | None = None
+    num_envs: tuple[int, ...] | None = None
     """Environments of each of the agents; when absent, as `--choose` found them in the same folder, else 16."""
     choose: bool = False
     """Find the best number of environments instead, on seed 100."""
@@ -98,8 +98,8 @@ class Watch:
 def ours(machine: MooreMachine, method: str, count: int, seed: int, episodes: int) -> dict[str, Any]:
     """One run of ours."""
     watch = Watch(episodes)
-    world = BatchedMinecraft(MinecraftConfig(), machine, count)
-    trainer = new_trainer(world, method, episodes=episodes, seed=seed)
+    env = BatchedMinecraft(MinecraftConfig(), machine, count)
+    trainer = new_trainer(env, method, episodes=episodes, seed=seed)
     while not watch.done:
         trainer.update()
         watch.add(trainer.history.returns[len(watch.returns) :])
@@ -129,9 +129,9 @@ def theirs(machine: MooreMachine, name: str, count: int, seed: int, episodes: in
 
     common: dict[str, Any] = {
         "learning_rate": ours_config.learning_rate,
-        "gamma": ours_config.discount,
-        "gae_lambda": ours_config.gae,
-        "vf_coef": ours_config.critic_weight,
+        "gamma": ours_config.gamma,
+        "gae_lambda": ours_config.gae_lambda,
+        "vf_coef": ours_config.vf_coef,
         "ent_coef": 0.01,
         "policy_kwargs": {"net_arch": [hidden, hidden], "activation_fn": torch.nn.Tanh},
         "device": "cpu",
@@ -146,10 +146,10 @@ def theirs(machine: MooreMachine, name: str, count: int, seed: int, episodes: in
     return watch.result()
 
 
-def environments(config: Config) -> list[int]:
+def num_envs(config: Config) -> list[int]:
     """The environments of each agent: those with which it solved most tasks of `choose_tasks`, then the fastest."""
-    if config.environments is not None:
-        return list(config.environments)
+    if config.num_envs is not None:
+        return list(config.num_envs)
     best = []
     for agent in config.agents:
         found = []
@@ -167,7 +167,7 @@ def runs(config: Config) -> Iterator[tuple[str, int, int, int]]:
     """Agent, environments, task and seed of every run."""
     for task in config.choose_tasks if config.choose else config.tasks:
         for seed in (100,) if config.choose else config.seeds:
-            for agent, chosen in zip(config.agents, environments(config), strict=True):
+            for agent, chosen in zip(config.agents, num_envs(config), strict=True):
                 for count in config.candidates if config.choose else (chosen,):
                     yield agent, count, task, seed
 
@@ -206,7 +206,7 @@ def main(config: Config) -> None:
                 cells.append(f"{np.mean(solved):.1f}" if len(solved) == len(chosen) else f"{len(solved)} solved")
             rows.append(cells)
         headings = ["agent", *(f"{count} environments" for count in config.candidates)]
-        report("CPU seconds until solved, seed 100", headings, rows, config.out, "environments")
+        report("CPU seconds until solved, seed 100", headings, rows, config.out, "num_envs")
         return
     rows = []
     for task in config.tasks:
@@ -218,7 +218,7 @@ def main(config: Config) -> None:
             row.append(median if len(solved) == len(values) else f"{median} ({len(solved)}/{len(values)})")
         rows.append(row)
     title = f"CPU seconds until {GOAL:.0%} for good, medians of {len(config.seeds)} seeds"
-    named = [f"{names[agent]} ({count})" for agent, count in zip(config.agents, environments(config), strict=True)]
+    named = [f"{names[agent]} ({count})" for agent, count in zip(config.agents, num_envs(config), strict=True)]
     report(title, ["task", *named], rows, config.out, "time_to_solve")
 
 

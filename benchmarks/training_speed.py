@@ -1,6 +1,7 @@
 """Training steps per CPU second: ours beside Stable-Baselines3's A2C, same networks and environments, in one run.
 
-Both train RM on the map world: the agent sees its position and the machine's state. Also the profile of an NRM run.
+Both train RM on the map environment: the agent sees its position and the machine's state. Also the profile of an NRM
+run.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Config:
     """One of the paper's tasks."""
     steps: int = 40_000
     """Environment steps to train for, on each side."""
-    environments: int = 16
+    num_envs: int = 16
     """Environments side by side."""
 
 
@@ -58,22 +59,22 @@ class StateInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
         return self._joined(observation, info), reward, terminated, truncated, info
 
 
-def sb3_seconds(machine: MooreMachine, environments: int, steps: int) -> float:
+def sb3_seconds(machine: MooreMachine, num_envs: int, steps: int) -> float:
     """CPU seconds of Stable-Baselines3 for so many steps."""
     from stable_baselines3 import A2C
     from stable_baselines3.common.vec_env import DummyVecEnv
 
     agent, hidden = A2CConfig(), NetworkConfig().hidden
-    vector = DummyVecEnv([lambda: StateInObservation(TaskEnv(MinecraftEnv(), machine))] * environments)
+    vector = DummyVecEnv([lambda: StateInObservation(TaskEnv(MinecraftEnv(), machine))] * num_envs)
     model = A2C(
         "MlpPolicy",
         vector,
         n_steps=agent.steps,
         learning_rate=agent.learning_rate,
-        gamma=agent.discount,
-        gae_lambda=agent.gae,
-        vf_coef=agent.critic_weight,
-        ent_coef=agent.entropy_weight,
+        gamma=agent.gamma,
+        gae_lambda=agent.gae_lambda,
+        vf_coef=agent.vf_coef,
+        ent_coef=agent.ent_coef,
         use_rms_prop=False,
         policy_kwargs={"net_arch": [hidden, hidden], "activation_fn": torch.nn.Tanh},
         device="cpu",
@@ -84,9 +85,9 @@ def sb3_seconds(machine: MooreMachine, environments: int, steps: int) -> float:
     return time.process_time() - began
 
 
-def trainer(machine: MooreMachine, method: str, environments: int) -> Trainer:
+def trainer(machine: MooreMachine, method: str, num_envs: int) -> Trainer:
     """One of our runs."""
-    return new_trainer(BatchedMinecraft(MinecraftConfig(), machine, environments), method, episodes=10**9)
+    return new_trainer(BatchedMinecraft(MinecraftConfig(), machine, num_envs), method, episodes=10**9)
 
 
 def our_seconds(run: Trainer, steps: int) -> float:
@@ -124,16 +125,16 @@ def main(config: Config) -> None:
     """Measure and print."""
     torch.set_num_threads(1)
     machine = Task.from_paper(config.task, Alphabet.exclusive(MINECRAFT_SYMBOLS)).machine()
-    theirs = config.steps / sb3_seconds(machine, config.environments, config.steps)
+    theirs = config.steps / sb3_seconds(machine, config.num_envs, config.steps)
     rows: list[tuple[object, ...]] = [("Stable-Baselines3 A2C, RM", theirs, 1.0)]
     for method in METHODS:
-        ours = config.steps / our_seconds(trainer(machine, method, config.environments), config.steps)
+        ours = config.steps / our_seconds(trainer(machine, method, config.num_envs), config.steps)
         rows.append((f"ours, {METHODS[method].label}", ours, ours / theirs))
     ours = 4 * config.steps / our_seconds(trainer(machine, "rm", 64), 4 * config.steps)
     rows.append(("ours, RM, 64 environments", ours, ours / theirs))
-    headings = (f"training on the map, {config.environments} environments", "steps per CPU second", "ratio")
+    headings = (f"training on the map, {config.num_envs} environments", "steps per CPU second", "ratio")
     report("Speed of training", headings, rows, config.out, "training_speed")
-    spent = shares(trainer(machine, "nrm", config.environments), config.steps)
+    spent = shares(trainer(machine, "nrm", config.num_envs), config.steps)
     parts = [(name, spent[name], f"{spent[name] / spent['all']:.0%}") for name in spent if name != "all"]
     report("Where an NRM run spends its time", ("part", "seconds", "share"), parts, config.out, "training_profile")
 

@@ -36,7 +36,7 @@ class Config:
     beliefs: tuple[str, ...] = ("conditioned", "open")
     """Whether beliefs read rewards, or follow observations alone."""
     seeds: tuple[int, ...] = (500, 501, 502, 503, 504)
-    world: str = "map"
+    env: str = "map"
     episodes: int = 2_000
     """Of each run on a target."""
     source_episodes: int = 1_500
@@ -61,7 +61,7 @@ def run(config: Config, folder: Path, task: int, seed: int, method: str, **groun
     wanted = nrm.Task.from_paper(task, nrm.Alphabet.exclusive(nrm.MINECRAFT_SYMBOLS))
     wanted = replace(wanted, reward="distance" if source else config.reward)
     episodes = config.source_episodes if source else config.episodes
-    chosen = nrm.choose_run(wanted, config.world, method, seed, episodes=episodes, settings=settings)
+    chosen = nrm.choose_run(wanted, config.env, method, seed, episodes=episodes, settings=settings)
     place = nrm.RunFolder(folder)
     place.begin(chosen)
     trainer = place.load()
@@ -81,7 +81,7 @@ def run(config: Config, folder: Path, task: int, seed: int, method: str, **groun
 def main(config: Config) -> None:
     """Train all, and print the table."""
     torch.set_num_threads(1)
-    store = config.out / f"transfer-{config.world}"
+    store = config.out / f"transfer-{config.env}"
     store.mkdir(parents=True, exist_ok=True)
     rows: list[list[object]] = []
     for belief in config.beliefs:
@@ -105,8 +105,8 @@ def main(config: Config) -> None:
                     found.setdefault(name, []).append(run(config, place, target, seed, method, **settings))
             rows += [_row(pair, belief, name, runs) for name, runs in found.items()]
     headings = ("pair", "belief", "agent", "median", "episodes to 95", "first 500", "first names", "CPU s")
-    title = f"Transfer in {config.world}, {config.reward} rewards, seeds {config.seeds[0]} to {config.seeds[-1]}"
-    report(title, headings, rows, config.out, f"transfer-{config.world}-{config.reward}")
+    title = f"Transfer in {config.env}, {config.reward} rewards, seeds {config.seeds[0]} to {config.seeds[-1]}"
+    report(title, headings, rows, config.out, f"transfer-{config.env}-{config.reward}")
 
 
 def _row(pair: str, belief: str, name: str, runs: list[dict[str, Any]]) -> list[object]:

@@ -35,7 +35,7 @@ class Config:
 
     out: Path = Path("out/bench/unknown")
     """Where rows and tables go."""
-    world: str = "map"
+    env: str = "map"
     """map or image."""
     tasks: tuple[str, ...] = ("1", "2", "3", "4", "5", "6", "7", "8")
     """The paper's tasks, or formulas."""
@@ -48,29 +48,29 @@ class Config:
     episodes: int = 10_000
     """Episodes of a run."""
     layout: str = "fixed"
-    """Of the world: fixed, or episode for endless layouts."""
+    """Of the environment: fixed, or episode for endless layouts."""
 
 
 def key(config: Config, task: str, method: str, seed: int) -> str:
-    return f"{config.world} {config.layout} {task} {method} {seed} {config.episodes}"
+    return f"{config.env} {config.layout} {task} {method} {seed} {config.episodes}"
 
 
 def one_run(config: Config, task: str, method: str, seed: int) -> Row:
     """Train once; what came of it."""
-    settings: dict[str, dict[str, Any]] = {"world": {"layout": config.layout}} if config.layout != "fixed" else {}
+    settings: dict[str, dict[str, Any]] = {"env": {"layout": config.layout}} if config.layout != "fixed" else {}
     began = time.process_time()
-    chosen = choose_run(task, config.world, method, seed, episodes=config.episodes, settings=settings)
+    chosen = choose_run(task, config.env, method, seed, episodes=config.episodes, settings=settings)
     trainer = chosen.build_trainer()
     history = trainer.run()
     spent = time.process_time() - began
     row: Row = {
-        "world": f"{config.world} {config.layout}",
+        "env": f"{config.env} {config.layout}",
         "method": method,
         "task": task,
         "seed": seed,
         "last": history.mean_return(),
         "area": float(np.mean(history.returns)),
-        "test": evaluate(trainer, chosen.build_world(50), TESTED, 90_000 + seed, greedy=False).mean_return,
+        "test": evaluate(trainer, chosen.build_env(50), TESTED, 90_000 + seed, greedy=False).mean_return,
         "cpu_seconds": spent,
     }
     if trainer.inference is not None:
@@ -101,7 +101,7 @@ BENCHMARKS = {"unknown-machines": Benchmark(HEADLINE, partial(jobs, Config()), o
 def main(config: Config) -> None:
     """Measure and print."""
     seeds = range(config.first_seed, config.first_seed + config.seeds)
-    name = f"unknown-{config.world}-{config.layout}"
+    name = f"unknown-{config.env}-{config.layout}"
     show(complete(HEADLINE._replace(name=name), jobs(config, seeds), one_run, folder=config.out), config.out)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from nrm.agents import Trainer
 from nrm.agents.evaluation import evaluate
 from nrm.files import read_json, write_json
-from nrm.machines import TaskPool
+from nrm.machines import TaskSet
 from nrm.runs import RunConfig
 from nrm.tracking import Belief
 
@@ -29,7 +29,7 @@ class Tested(NamedTuple):
 def outcomes(
     config: RunConfig,
     trainer: Trainer,
-    pool: TaskPool,
+    pool: TaskSet,
     episodes: int,
     seed: int,
     belief: Belief = "open",
@@ -38,16 +38,14 @@ def outcomes(
     """Sampled actions on every task of a pool; in open beliefs no reward is read."""
     found = []
     for number in range(len(pool)):
-        world = config.build_world(min(episodes, 250), pool.subset([number]))
-        (one,) = evaluate(
-            trainer, world, episodes, seed + number, greedy=False, belief=belief, restless=restless
-        ).by_task
+        env = config.build_env(min(episodes, 250), pool.subset([number]))
+        (one,) = evaluate(trainer, env, episodes, seed + number, greedy=False, belief=belief, restless=restless).by_task
         found.append(Tested(one.success_rate, float("nan") if one.mean_steps is None else one.mean_steps))
     return found
 
 
 def curve(
-    config: RunConfig, test: TaskPool, every: int, episodes: int, seed: int, said: str
+    config: RunConfig, test: TaskSet, every: int, episodes: int, seed: int, said: str
 ) -> tuple[Trainer, dict[str, Any]]:
     """Train to the end; every so many steps, the test: 100 episodes of each formula, and `episodes` at the end.
 

@@ -32,7 +32,7 @@ def main() -> None:
     (IMAGES / "shortcuts-symmetry.png").write_bytes(picture(found, with_symmetry=True))
     distinct = nrm.compile("F a & F b", nrm.PAPER_SYMBOLS, reward="distinct")
     nrm.draw(distinct, IMAGES / "shortcuts-distinct.png")
-    imsave(IMAGES / "minigrid-worlds.png", minigrid_worlds())
+    imsave(IMAGES / "minigrid-worlds.png", minigrid_envs())
     task_view_picture(IMAGES / "task-view.png")
 
 
@@ -66,7 +66,7 @@ def _to_go(machine: MooreMachine, state: int) -> str:
     return "lost" if steps < 0 else f"{steps} to go"
 
 
-def minigrid_worlds() -> np.ndarray[Any, np.dtype[np.uint8]]:
+def minigrid_envs() -> np.ndarray[Any, np.dtype[np.uint8]]:
     """The first image of an episode in some environments with a ready task, four times as large."""
     names = ("MiniGrid-LavaGapS5-v0", "MiniGrid-DoorKey-5x5-v0", "MiniGrid-RedBlueDoors-6x6-v0")
     seen = [minigrid_env(name).reset(seed=2)[0].repeat(4, axis=0).repeat(4, axis=1) for name in names]

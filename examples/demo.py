@@ -37,7 +37,8 @@ class Config:
         "F(lava & F(door & F pickaxe))",
         "F(door & F gem) & F(lava & F pickaxe)",
     )
-    """Formulas over the world's symbols (pickaxe, lava, door, gem) that the agent is tried on, and never trained on."""
+    """Formulas over the environment's symbols (pickaxe, lava, door, gem) that the agent is tried on, and never
+    trained on."""
     family: str = "paper"
     """The family that its training tasks are drawn from; see 'nrm tasks'."""
     tasks: int = 100
@@ -58,7 +59,7 @@ def grids(config: Config) -> Grids:
     """What is trained, the longest run first."""
     many = Grid(
         families=(config.family,),
-        worlds=("image-episode",),
+        envs=("image-episode",),
         methods=("nrm",),
         steps=config.steps,
         settings={"tasks": {"count": config.tasks, "held_out": config.formulas}},

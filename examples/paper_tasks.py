@@ -32,7 +32,7 @@ def section(task: nrm.PaperTask, machine: nrm.MooreMachine, picture: str) -> str
     levels = ", ".join(f"{level:.4g}" for level in machine.levels)
     return (
         f"<section><h2>Task {task.number}: {html.escape(task.pattern)}</h2>"
-        f"<p><code>{html.escape(str(task.formula()))}</code> &mdash; {machine.states} states, levels {levels}</p>"
+        f"<p><code>{html.escape(str(task.formula()))}</code> &mdash; {machine.states} states, potentials {levels}</p>"
         f'<img src="{picture}" alt="machine of task {task.number}"></section>'
     )
 

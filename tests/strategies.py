@@ -71,12 +71,12 @@ def traces(letters: list[Step], longest: int) -> Iterator[tuple[Step, ...]]:
 
 
 @st.composite
-def machines(draw: st.DrawFn, propositional: bool | None = None, most_states: int = 6) -> MooreMachine:
+def machines(draw: st.DrawFn, propositional: bool | None = None, max_states: int = 6) -> MooreMachine:
     """Complete machines, not minimal and not canonical."""
     if propositional is None:
         propositional = draw(st.booleans())
     alphabet = Alphabet.propositional(["a", "b"]) if propositional else Alphabet.exclusive(["a", "b", "empty-cell"])
-    states = draw(st.integers(1, most_states))
+    states = draw(st.integers(1, max_states))
     rows = st.lists(st.integers(0, states - 1), min_size=alphabet.size, max_size=alphabet.size)
     table = np.array(draw(st.lists(rows, min_size=states, max_size=states)))
     accepting = draw(st.lists(st.booleans(), min_size=states, max_size=states))

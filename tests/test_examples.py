@@ -21,7 +21,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
         ("offline_grounding.py", ["--task", "F pickaxe", "--episodes", "40"], "log.npz"),
         ("own_task.py", [], "delivery.svg"),
         ("paper_tasks.py", [], "task-8.svg"),
-        ("worlds.py", [], "world-items.png"),
+        ("environments.py", [], "world-items.png"),
     ],
 )
 def test_examples_run(tmp_path: Path, name: str, options: list[str], written: str) -> None:
@@ -39,5 +39,5 @@ def test_every_example_is_run() -> None:
         "offline_grounding.py",
         "own_task.py",
         "paper_tasks.py",
-        "worlds.py",
+        "environments.py",
     }

@@ -26,11 +26,11 @@ from nrm.machines import (
     task_from_text,
 )
 from nrm.machines import compile_formula as compile  # noqa: A004 - reads as nrm.compile(...)
-from nrm.registration import register_worlds_when_used as _register_worlds_when_used
+from nrm.registration import register_envs_when_used as _register_envs_when_used
 
 if TYPE_CHECKING:
     from nrm.agents import ALGORITHMS, METHODS, Algorithm, Method, Trainer, new_trainer
-    from nrm.envs import MINECRAFT_SYMBOLS, WORLDS, BatchedMinecraft, MinecraftConfig, TaskEnv, VectorWorld, WorldKind
+    from nrm.envs import ENVS, MINECRAFT_SYMBOLS, BatchedMinecraft, EnvKind, GymVectorEnv, MinecraftConfig, TaskEnv
     from nrm.explanations import explain
     from nrm.figures import write_figures
     from nrm.neural import (
@@ -61,7 +61,7 @@ __version__ = "0.1.0"
 _LATER = {
     "agents": ("ALGORITHMS", "METHODS", "Algorithm", "Method", "Trainer", "new_trainer"),
     "envs": (
-        *("MINECRAFT_SYMBOLS", "WORLDS", "BatchedMinecraft", "MinecraftConfig", "TaskEnv", "VectorWorld", "WorldKind"),
+        *("MINECRAFT_SYMBOLS", "ENVS", "BatchedMinecraft", "MinecraftConfig", "TaskEnv", "GymVectorEnv", "EnvKind"),
     ),
     "explanations": ("explain",),
     "figures": ("write_figures",),
@@ -82,20 +82,22 @@ _HOMES = {name: f"nrm.{folder}" for folder, names in _LATER.items() for name in 
 
 __all__ = [
     "ALGORITHMS",
+    "ENVS",
     "GROUNDERS",
     "METHODS",
     "MINECRAFT_SYMBOLS",
     "PAPER_SYMBOLS",
     "PAPER_TASKS",
-    "WORLDS",
     "Algorithm",
     "Alphabet",
     "BatchedMinecraft",
+    "EnvKind",
     "EpisodeBuffer",
     "FitConfig",
     "Formula",
     "Grid",
     "GroundingConfig",
+    "GymVectorEnv",
     "InferenceConfig",
     "MachineLearning",
     "Method",
@@ -114,8 +116,6 @@ __all__ = [
     "Task",
     "TaskEnv",
     "Trainer",
-    "VectorWorld",
-    "WorldKind",
     "__version__",
     "choose_run",
     "compile",
@@ -169,4 +169,4 @@ def __dir__() -> list[str]:
     return sorted([*__all__, *_LATER, "automata", "groundability", "inference", "logic", "machines"])
 
 
-_register_worlds_when_used()
+_register_envs_when_used()

@@ -99,7 +99,7 @@ class LimitError(NrmError):
     """Work stopped at a limit, instead of filling the memory or running for ever."""
 
 
-class WorldError(NrmError):
+class EnvError(NrmError):
     """An environment that cannot be built, stepped or read as asked."""
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.aliases import Json
-from nrm.errors import WorldError, listing, suggestion
+from nrm.errors import EnvError, listing, suggestion
 
 Kind = Literal["image", "numbers", "categories"]
 Rows = TypeVar("Rows", NDArray[Any], Tensor)
@@ -64,7 +64,7 @@ class Parts:
 
     def __post_init__(self) -> None:
         if not self.parts:
-            raise WorldError("there is no entry to read")
+            raise EnvError("there is no entry to read")
 
     @classmethod
     def of(cls, space: spaces.Dict, reads: Sequence[str] | None = None) -> Parts:
@@ -73,11 +73,11 @@ class Parts:
         for name in names:
             if name not in space.spaces:
                 known = list(space)
-                raise WorldError(
+                raise EnvError(
                     f"observations have no entry '{name}'{suggestion(name, known)} (entries: {listing(known)})"
                 )
         if len(set(names)) < len(names):
-            raise WorldError(f"each entry is read once; reads names {listing(names)}")
+            raise EnvError(f"each entry is read once; reads names {listing(names)}")
         return cls(tuple(_part(name, space[name]) for name in names))
 
     @property
@@ -97,7 +97,7 @@ class Parts:
             values = np.asarray(observation[part.name])
             leading = values.shape[: values.ndim - len(part.shape)]
             if values.shape[len(leading) :] != part.shape:
-                raise WorldError(f"the entry '{part.name}' has shape {values.shape}; {part.shape} is needed")
+                raise EnvError(f"the entry '{part.name}' has shape {values.shape}; {part.shape} is needed")
             flat.append(values.reshape(*leading, part.width).astype(self.dtype))
         return np.concatenate(flat, -1)
 
@@ -149,7 +149,7 @@ def _part(name: str, space: spaces.Space[Any]) -> Part:
             return Part(name, space.shape, "image", whole=space.dtype == np.uint8)
         return _bounded(name, space.shape, np.asarray(space.low, float), np.asarray(space.high, float))
     kinds = [kind.__name__ for kind in (spaces.Box, spaces.Discrete, spaces.MultiBinary, spaces.MultiDiscrete)]
-    raise WorldError(
+    raise EnvError(
         f"the entry '{name}' of observations cannot be read: {space} is no array of numbers "
         f"({listing(kinds)}). Name entries that are with reads=(…), or turn observations into one Box with "
         "gymnasium.wrappers.FlattenObservation"

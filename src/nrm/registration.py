@@ -1,4 +1,4 @@
-"""The Gymnasium ids of our worlds. Apart, so that to register them imports neither torch nor the worlds."""
+"""The Gymnasium ids of our environments. Apart, so that to register them imports neither torch nor the environments."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ENTRY_POINTS = {
 }
 
 
-def register_worlds() -> None:
-    """Make our worlds known to `gymnasium.make`; to do so twice does no harm.
+def register_envs() -> None:
+    """Make our environments known to `gymnasium.make`; to do so twice does no harm.
 
     `import nrm.envs` does it, and so does `import nrm` once Gymnasium has been imported.
     """
@@ -26,7 +26,7 @@ def register_worlds() -> None:
             gymnasium.register(id=name, entry_point=entry_point)
 
 
-def register_worlds_when_used() -> None:
+def register_envs_when_used() -> None:
     """The same where somebody has imported Gymnasium already; `import nrm` alone does not import it."""
     if "gymnasium" in sys.modules:
-        register_worlds()
+        register_envs()

@@ -1,4 +1,4 @@
-"""Registries: the doors through which methods, worlds, algorithms and grounders come in, ours and other people's."""
+"""Registries: the doors through which methods, envs, algorithms and grounders come in, ours and other people's."""
 
 from __future__ import annotations
 

@@ -48,9 +48,9 @@ def test_actor_and_critic_are_two_networks_of_three_layers() -> None:
         torch.testing.assert_close(actual, plain(net, 1, net.critic)(joined).squeeze(-1))
 
 
-def rm_agent(**world: Any) -> A2C:
+def rm_agent(**env: Any) -> A2C:
     machine = nrm.compile("F(pickaxe & F lava) & G !door", SYMBOLS)
-    learner = new_trainer(BatchedMinecraft(MinecraftConfig(**world), machine, 8), "rm", seed=3).learner
+    learner = new_trainer(BatchedMinecraft(MinecraftConfig(**env), machine, 8), "rm", seed=3).learner
     assert isinstance(learner, A2C)
     return learner
 
@@ -81,8 +81,8 @@ def test_the_rows_of_a_tabled_policy_go_by_the_rows_of_the_memory() -> None:
     machine = nrm.compile("F(pickaxe & F lava) & G !door", SYMBOLS)
     agents = []
     for tabled in (True, False):
-        world = BatchedMinecraft(MinecraftConfig(), machine, 8)
-        agents.append(A2C(world, WideMemory(machine), A2CConfig(steps=20), NetworkConfig(), seed=3))
+        env = BatchedMinecraft(MinecraftConfig(), machine, 8)
+        agents.append(A2C(env, WideMemory(machine), A2CConfig(steps=20), NetworkConfig(), seed=3))
         agents[-1].actor._tabled = tabled
     rollouts = [agent.collect() for agent in agents]
     assert all(torch.equal(one, other) for one, other in zip(*rollouts, strict=True))
@@ -100,15 +100,15 @@ def test_a_table_that_does_not_hold_the_features_is_refused() -> None:
         A2C(BatchedMinecraft(MinecraftConfig(), machine, 8), Halved(machine), A2CConfig(), NetworkConfig(), seed=0)
 
 
-def test_large_worlds_have_no_table() -> None:
+def test_large_envs_have_no_table() -> None:
     assert not rm_agent(size=(12, 12)).actor._tabled
 
 
 def test_the_weight_of_entropy_comes_down_until_half_way() -> None:
-    config = A2CConfig(entropy_weight=0.05, final_entropy_weight=0.01)
-    assert config.entropy_weight_at(0) == pytest.approx(0.05)
-    assert config.entropy_weight_at(0.25) == pytest.approx(0.03)
-    assert config.entropy_weight_at(0.5) == config.entropy_weight_at(1.0) == pytest.approx(0.01)
+    config = A2CConfig(ent_coef=0.05, final_ent_coef=0.01)
+    assert config.ent_coef_at(0) == pytest.approx(0.05)
+    assert config.ent_coef_at(0.25) == pytest.approx(0.03)
+    assert config.ent_coef_at(0.5) == config.ent_coef_at(1.0) == pytest.approx(0.01)
 
 
 def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_last_checkpoint(

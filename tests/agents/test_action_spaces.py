@@ -16,7 +16,7 @@ from nrm.agents import METHODS, Trainer, new_trainer
 from nrm.agents.a2c import A2CConfig
 from nrm.agents.evaluation import evaluate
 from nrm.agents.ppo import PPOConfig
-from nrm.envs import TaskEnv, VectorWorld
+from nrm.envs import GymVectorEnv, TaskEnv
 from nrm.errors import ConfigError
 from nrm.tracking import GroundingConfig
 
@@ -55,9 +55,9 @@ class Line(gymnasium.Env[Any, Any]):
 
 
 def trainer(continuous: bool, method: str, algorithm: str, episodes: int, seed: int = 0) -> Trainer:
-    world = VectorWorld.of(lambda: TaskEnv(Line(continuous), MACHINE), 8)
+    env = GymVectorEnv.of(lambda: TaskEnv(Line(continuous), MACHINE), 8)
     settings = {"algorithm": CONFIGS[algorithm], "grounding": GroundingConfig(every=30, epochs=60)}
-    return new_trainer(world, method, algorithm, episodes=episodes, seed=seed, settings=settings)
+    return new_trainer(env, method, algorithm, episodes=episodes, seed=seed, settings=settings)
 
 
 def noise_of(made: Trainer) -> torch.Tensor:
@@ -77,9 +77,9 @@ def test_continuous_actions_keep_their_noise_for_some_steps() -> None:
 
 @pytest.mark.parametrize("held", [1, 4, 5])
 def test_how_long_noise_is_kept_can_be_set(held: int) -> None:
-    world = VectorWorld.of(lambda: TaskEnv(Line(True), MACHINE), 8)
+    env = GymVectorEnv.of(lambda: TaskEnv(Line(True), MACHINE), 8)
     config = replace(CONFIGS["ppo"], sde_sample_freq=held)
-    noise = noise_of(new_trainer(world, "rm", "ppo", episodes=45, settings={"algorithm": config}))[..., 0]
+    noise = noise_of(new_trainer(env, "rm", "ppo", episodes=45, settings={"algorithm": config}))[..., 0]
     kept = torch.isclose(noise[1:], noise[:-1], rtol=0, atol=1e-3).all(1)
     assert kept.tolist() == [step % held != 0 for step in range(1, 16)]
 
@@ -96,9 +96,9 @@ def test_a_line_is_walked_to_both_ends(continuous: bool, algorithm: str) -> None
     made = trainer(continuous, "rm", algorithm, 500)
     made.run()
     assert made.history.mean_return() > 90
-    world = VectorWorld.of(lambda: TaskEnv(Line(continuous), MACHINE), 4)
+    env = GymVectorEnv.of(lambda: TaskEnv(Line(continuous), MACHINE), 4)
     for greedy in (True, False):
-        assert evaluate(made, world, 20, seed=9, greedy=greedy).mean_return > 85
+        assert evaluate(made, env, 20, seed=9, greedy=greedy).mean_return > 85
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -12,7 +12,7 @@ from gymnasium import spaces
 from torch import Tensor
 
 from nrm.agents.actions import ActionHead, BoxActions, DiscreteActions, MultiDiscreteActions, head_for
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 
 GENERATOR = torch.Generator().manual_seed(0)
 
@@ -149,5 +149,5 @@ def test_every_space_has_its_head(space: Any, kind: type) -> None:
     ],
 )
 def test_spaces_without_a_head_are_named(space: Any, message: str) -> None:
-    with pytest.raises(WorldError, match=message):
+    with pytest.raises(EnvError, match=message):
         head_for(space)

@@ -11,26 +11,26 @@ import pytest
 import nrm
 from nrm.agents import Trainer, new_trainer
 from nrm.agents.curriculum import JUDGED, SuccessCurriculum, least_steps
-from nrm.envs import VectorWorld
+from nrm.envs import GymVectorEnv
 from nrm.envs.letter import LetterConfig, LetterEnv
 from nrm.errors import ConfigError
-from nrm.families import PoolConfig
-from nrm.machines import TaskPool
+from nrm.families import TaskSetConfig
+from nrm.machines import TaskSet
 from nrm.runs import RunFolder, choose_run, train
 
 SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
 ALPHABET = LetterConfig(**SMALL).alphabet
-CHAINS = TaskPool.of(["F a", "F(a & F b)", "F(a & F(b & F c))"], ALPHABET)
+CHAINS = TaskSet.of(["F a", "F(a & F b)", "F(a & F(b & F c))"], ALPHABET)
 
 
 def small_run(steps: int = 1500, family: str = "mixture", **tasks: Any) -> Trainer:
     settings = {
-        "world": SMALL,
+        "env": SMALL,
         "tasks": {"count": 20, **tasks},
         "algorithm": {"minibatch": 128, "epochs": 4},
         "grounding": {"every": 60, "epochs": 10, "restarts": 2},
     }
-    config = choose_run(None, "letter", "nrm", 3, tasks=family, steps=steps, environments=16, settings=settings)
+    config = choose_run(None, "letter", "nrm", 3, tasks=family, steps=steps, num_envs=16, settings=settings)
     return config.build_trainer()
 
 
@@ -71,10 +71,10 @@ def test_with_the_emphasis_on_the_shortest_half_have_one_of_those() -> None:
     trainer.curriculum.stage = 1
     assert trainer.curriculum.weights()[least_steps(trainer.tasks) == 1].sum() > 0.5
     with pytest.raises(ConfigError, match=r"unknown emphasis 'shortes'; did you mean 'shortest'\?"):
-        PoolConfig(emphasis="shortes")  # type: ignore[arg-type]
+        TaskSetConfig(emphasis="shortes")  # type: ignore[arg-type]
 
 
-def test_choices_go_into_the_world_and_runs_go_on_exactly(tmp_path: Path) -> None:
+def test_choices_go_into_the_env_and_runs_go_on_exactly(tmp_path: Path) -> None:
     whole = small_run(curriculum="success", passed=0.5)
     assert whole.curriculum is not None
     assert whole.tasks is not None
@@ -98,8 +98,8 @@ def test_choices_go_into_the_world_and_runs_go_on_exactly(tmp_path: Path) -> Non
 
 def test_what_was_decided_is_kept_with_the_run(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
-    settings = {"world": SMALL, "tasks": {"count": 20, "curriculum": "success"}}
-    folder.begin(choose_run(None, "letter", "rm", 3, tasks="reach", steps=1500, environments=16, settings=settings))
+    settings = {"env": SMALL, "tasks": {"count": 20, "curriculum": "success"}}
+    folder.begin(choose_run(None, "letter", "rm", 3, tasks="reach", steps=1500, num_envs=16, settings=settings))
     train(folder, folder.load())
     columns = folder.curriculum()
     assert columns is not None
@@ -110,9 +110,9 @@ def test_what_was_decided_is_kept_with_the_run(tmp_path: Path) -> None:
 
 def test_bad_requests() -> None:
     with pytest.raises(ConfigError, match=r"unknown curriculum 'sucess'; did you mean 'success'\?"):
-        PoolConfig(curriculum="sucess")  # type: ignore[arg-type]
+        TaskSetConfig(curriculum="sucess")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="a share from 0 to 1"):
-        PoolConfig(passed=1.5)
-    world = VectorWorld.of(lambda: nrm.TaskEnv(LetterEnv(**SMALL), CHAINS), 2)
+        TaskSetConfig(passed=1.5)
+    env = GymVectorEnv.of(lambda: nrm.TaskEnv(LetterEnv(**SMALL), CHAINS), 2)
     with pytest.raises(ConfigError, match="draws all tasks evenly"):
-        new_trainer(world, "rm", "ppo", settings={"tasks": PoolConfig(curriculum="success")})
+        new_trainer(env, "rm", "ppo", settings={"tasks": TaskSetConfig(curriculum="success")})

@@ -14,7 +14,7 @@ from nrm.agents import Trainer
 from nrm.agents.devices import find_device
 from nrm.agents.evaluation import evaluate
 from nrm.agents.obeying import Agent
-from nrm.envs import find_world
+from nrm.envs import find_env
 from nrm.envs.letter import LetterEnv
 from nrm.errors import ConfigError
 from nrm.runs import RunConfig, RunFolder, choose_run
@@ -28,28 +28,26 @@ SPECIAL: list[tuple[str, str, dict[str, Any]]] = [
     ("nrm", "map", {"grounding": {"belief": "conditioned"}}),
     ("nrm", "map", {"grounding": {"grounder": "recurrent"}}),
     ("nrm", "map", {"network": {"view": "task"}}),
-    ("machine", "map", {"inference": {"misread": 0.05}}),
+    ("machine", "map", {"inference": {"label_noise": 0.05}}),
     ("nrm", "image", {}),
     ("nrm", "image-episode", {}),
     ("rnn", "image-episode", {}),
-    ("rnn", "flat", {"world": {"actions": "continuous"}, "recurrent": {"reads_rewards": True}}),
+    ("rnn", "flat", {"env": {"actions": "continuous"}, "recurrent": {"reads_rewards": True}}),
 ]
-MANY = [
-    (method, world, {"tasks": {"count": 8}}) for method, world in (("rm", "letter"), ("nrm", "flat"), ("rnn", "flat"))
-]
+MANY = [(method, env, {"tasks": {"count": 8}}) for method, env in (("rm", "letter"), ("nrm", "flat"), ("rnn", "flat"))]
 QUICK: dict[str, Any] = {"every": 4, "epochs": 3, "restarts": 1}
 
 
-def run(method: str, world: str, settings: dict[str, Any]) -> RunConfig:
+def run(method: str, env: str, settings: dict[str, Any]) -> RunConfig:
     """A run of a few updates."""
     if method in ("nrm", "frozen"):
         settings = {**settings, "grounding": QUICK | settings.get("grounding", {})}
-    options: dict[str, Any] = {"steps": 256, "environments": 4, "settings": settings}
+    options: dict[str, Any] = {"steps": 256, "num_envs": 4, "settings": settings}
     if "tasks" in settings:
-        return choose_run(None, world, method, 1, tasks="mixture", **options)
-    kind, place = find_world(world)
+        return choose_run(None, env, method, 1, tasks="mixture", **options)
+    kind, place = find_env(env)
     events = [] if kind.tasks is None else [event.brief() for event in kind.tasks(place).events]
-    return choose_run(f"F({events[0]} & F {events[1]})", world, method, 1, **options)
+    return choose_run(f"F({events[0]} & F {events[1]})", env, method, 1, **options)
 
 
 def learned(trainer: Trainer) -> list[torch.Tensor]:
@@ -57,20 +55,20 @@ def learned(trainer: Trainer) -> list[torch.Tensor]:
     return [*trainer.learner.actor.parameters, *model]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("method", "world", "settings"), [*ONE, *SPECIAL, *MANY])
-def test_the_same_is_learned_elsewhere(method: str, world: str, settings: dict[str, Any]) -> None:
-    config = run(method, world, settings)
+@pytest.mark.parametrize(("method", "env", "settings"), [*ONE, *SPECIAL, *MANY])
+def test_the_same_is_learned_elsewhere(method: str, env: str, settings: dict[str, Any]) -> None:
+    config = run(method, env, settings)
     here = config.build_trainer()
     here.run()
     with Elsewhere() as mode:
         there = config.build_trainer(device=ELSEWHERE)
         there.run()
         places = {mode.place(one) for one in learned(there)}
-        found = evaluate(there, config.build_world(2), 2, 0, greedy=False)
+        found = evaluate(there, config.build_env(2), 2, 0, greedy=False)
     assert places == {ELSEWHERE}
     assert there.history == here.history
     assert method != "nrm" or there.history.decisions
-    assert repr(found) == repr(evaluate(here, config.build_world(2), 2, 0, greedy=False))  # NaN equals nothing
+    assert repr(found) == repr(evaluate(here, config.build_env(2), 2, 0, greedy=False))  # NaN equals nothing
 
 
 @pytest.mark.parametrize("method", ["nrm", "rnn"])
@@ -93,7 +91,7 @@ def test_a_run_goes_on_on_another_device(method: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
 def test_formulas_are_executed_elsewhere(method: str) -> None:
     config = run(method, "letter", {"tasks": {"count": 8}})
-    env = LetterEnv(config.settings["world"])
+    env = LetterEnv(config.settings["env"])
     here = Agent(config.build_trainer()).obey("F a", env, seed=0, most_steps=10)
     with Elsewhere():
         there = Agent(config.build_trainer(device=ELSEWHERE)).obey("F a", env, seed=0, most_steps=10)

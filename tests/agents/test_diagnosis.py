@@ -8,7 +8,7 @@ import pytest
 import nrm
 from nrm.agents import History, diagnose
 from nrm.agents.training import Decided
-from nrm.machines import MooreMachine, TaskPool
+from nrm.machines import MooreMachine, TaskSet
 
 SYMBOLS = "shop bank pond elsewhere"
 ERRAND = nrm.compile("F(shop & F bank) & G !pond", SYMBOLS)
@@ -71,7 +71,7 @@ def test_rewards_that_are_not_explained_point_to_the_grounder() -> None:
 
 def test_tasks_with_many_potentials_are_put_together() -> None:
     alphabet = nrm.compile("F a", "a b c d e f g h").alphabet
-    pool = TaskPool.of((f"visit({', '.join('abcdefg'[:n])}) & G !h" for n in range(1, 8)), alphabet)
+    pool = TaskSet.of((f"visit({', '.join('abcdefg'[:n])}) & G !h" for n in range(1, 8)), alphabet)
     shares = {100.0: 0.5, 0.0: 0.1, -100.0: 0.1, 50.0: 0.05, 25.0: 0.05, 75.0: 0.05, 20.0: 0.05, 40.0: 0.05, 80.0: 0.05}
     found = diagnose(history(shares), pool.union).endings
     assert [(one.low, one.high) for one in found] == [(100, 100), (0, 100), (0, 0), (-100, -100)]

@@ -13,7 +13,7 @@ from gymnasium import spaces
 import nrm
 from nrm.agents import new_trainer
 from nrm.agents.a2c import A2CConfig
-from nrm.envs import TaskEnv, VectorWorld
+from nrm.envs import GymVectorEnv, TaskEnv
 from nrm.errors import ConfigError
 from nrm.tracking import GroundingConfig
 
@@ -45,12 +45,12 @@ class Row(gymnasium.Env[Any, Any]):
         return {"picture": picture, "warm": np.array([8.0 * self.place], dtype=np.float32)}
 
 
-def world(count: int = 8) -> VectorWorld:
-    return VectorWorld.of(lambda: TaskEnv(Row(), TASK), count)
+def env(count: int = 8) -> GymVectorEnv:
+    return GymVectorEnv.of(lambda: TaskEnv(Row(), TASK), count)
 
 
 def test_rows_hold_all_entries() -> None:
-    made = world(2)
+    made = env(2)
     seen = made.reset(0)
     assert made.parts is not None
     assert seen.shape == (2, 65)
@@ -66,7 +66,7 @@ def test_agents_learn_from_them(method: str) -> None:
     settings: dict[str, Any] = {"algorithm": A2CConfig(learning_rate=3e-3)}
     if method == "nrm":
         settings["grounding"] = GroundingConfig(every=40)
-    trainer = new_trainer(world(), method, episodes=400 if method != "rnn" else 700, seed=1, settings=settings)
+    trainer = new_trainer(env(), method, episodes=400 if method != "rnn" else 700, seed=1, settings=settings)
     trainer.run()
     assert trainer.history.mean_return(50) > 80
     if method == "nrm":
@@ -76,10 +76,10 @@ def test_agents_learn_from_them(method: str) -> None:
 
 
 def test_runs_on_them_go_on_exactly() -> None:
-    whole = new_trainer(world(4), "nrm", episodes=60, seed=2, settings={"grounding": GroundingConfig(every=20)})
+    whole = new_trainer(env(4), "nrm", episodes=60, seed=2, settings={"grounding": GroundingConfig(every=20)})
     whole.run()
     half, resumed = (
-        new_trainer(world(4), "nrm", episodes=60, seed=2, settings={"grounding": GroundingConfig(every=20)})
+        new_trainer(env(4), "nrm", episodes=60, seed=2, settings={"grounding": GroundingConfig(every=20)})
         for _ in range(2)
     )
     while half.updates < whole.updates // 2:
@@ -91,4 +91,4 @@ def test_runs_on_them_go_on_exactly() -> None:
 
 def test_what_reads_one_array_says_so() -> None:
     with pytest.raises(ConfigError, match="reads one array, but observations are a Dict"):
-        new_trainer(world(2), "nrm", settings={"grounding": GroundingConfig(grounder="mlp")})
+        new_trainer(env(2), "nrm", settings={"grounding": GroundingConfig(grounder="mlp")})

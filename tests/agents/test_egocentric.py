@@ -105,9 +105,9 @@ def test_actions_are_told_from_where_the_attended_place_went() -> None:
 
 def drawn_agent(encoder: str = "auto", seed: int = 0) -> PPO:
     config = MinecraftConfig(observation="image", layout="episode", pixels=32)
-    world = BatchedMinecraft(config, nrm.compile("F gem", ("gem", "lava", "door", "pickaxe", "empty")), 16)
+    env = BatchedMinecraft(config, nrm.compile("F gem", ("gem", "lava", "door", "pickaxe", "empty")), 16)
     settings = {"network": NetworkConfig(encoder=encoder), "algorithm": PPOConfig(steps=16, minibatch=64)}
-    made = new_trainer(world, "rm", "ppo", episodes=1000, seed=seed, settings=settings).learner
+    made = new_trainer(env, "rm", "ppo", episodes=1000, seed=seed, settings=settings).learner
     assert isinstance(made, PPO)
     return made
 

@@ -11,11 +11,11 @@ from nrm.agents import METHODS, Trainer, new_trainer
 from nrm.agents.evaluation import evaluate, play
 from nrm.agents.rnn import RecurrentConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
-from nrm.envs.world import StepBatch
+from nrm.envs.base import StepBatch
 from nrm.tracking import Belief
 
 SYMBOLS = ("gem", "lava", "empty")
-WORLD = MinecraftConfig(size=(4, 1), items={"gem": (2, 0), "lava": (3, 0)}, steps=6)
+ENV = MinecraftConfig(size=(4, 1), items={"gem": (2, 0), "lava": (3, 0)}, steps=6)
 """Four cells in a row: start, nothing, gem, lava."""
 UP, RIGHT = 0, 1
 
@@ -37,14 +37,14 @@ class Scripted:
 
 
 def trainer(formula: str, actions: list[int], method: str = "rm") -> Trainer:
-    made = new_trainer(BatchedMinecraft(WORLD, nrm.compile(formula, SYMBOLS), 2), method, episodes=10)
+    made = new_trainer(BatchedMinecraft(ENV, nrm.compile(formula, SYMBOLS), 2), method, episodes=10)
     made.learner.policy = Scripted(actions)  # type: ignore[misc]
     return made
 
 
 def found(formula: str, actions: list[int], episodes: int = 6, method: str = "rm", count: int = 4) -> tuple[float, ...]:
-    world = BatchedMinecraft(WORLD, nrm.compile(formula, SYMBOLS), count)
-    result = evaluate(trainer(formula, actions, method), world, episodes, seed=0, greedy=True)
+    env = BatchedMinecraft(ENV, nrm.compile(formula, SYMBOLS), count)
+    result = evaluate(trainer(formula, actions, method), env, episodes, seed=0, greedy=True)
     return result.episodes, result.mean_return, result.success_rate, result.mean_length
 
 
@@ -59,7 +59,7 @@ def test_half_of_the_task_is_no_success() -> None:
 
 
 def test_a_task_that_is_lost() -> None:
-    # The gem, which is forbidden, lies on the way: the level falls from 0 to -100, and the episode ends.
+    # The gem, which is forbidden, lies on the way: the potential falls from 0 to -100, and the episode ends.
     assert found("F lava & G !gem", [RIGHT] * 4, episodes=3, count=2) == (3, -100.0, 0.0, 2.0)
 
 
@@ -70,10 +70,10 @@ def test_each_environment_does_its_share_and_no_more() -> None:
 
 def test_tracking_of_states() -> None:
     machine = nrm.compile("F(gem & F lava)", SYMBOLS)
-    world = BatchedMinecraft(WORLD, machine, 2)
-    told = evaluate(trainer("F(gem & F lava)", [RIGHT] * 4), world, 4, seed=0, greedy=True)
+    env = BatchedMinecraft(ENV, machine, 2)
+    told = evaluate(trainer("F(gem & F lava)", [RIGHT] * 4), env, 4, seed=0, greedy=True)
     assert told.state_accuracy == told.state_accuracy_modulo_shortcuts == 1.0
-    blind = evaluate(trainer("F(gem & F lava)", [RIGHT] * 4, "rnn"), world, 4, seed=0, greedy=True)
+    blind = evaluate(trainer("F(gem & F lava)", [RIGHT] * 4, "rnn"), env, 4, seed=0, greedy=True)
     assert blind.state_accuracy is None
     assert blind.grounding is None
 
@@ -88,15 +88,15 @@ def test_grounding_over_what_was_met() -> None:
             return torch.tensor([[1.0, 0.0, 0.0]]).expand(len(observations), -1)
 
     made.model.grounder = AlwaysGem()
-    world = BatchedMinecraft(WORLD, nrm.compile("F(gem & F lava)", SYMBOLS), 2)
-    result = evaluate(made, world, 4, seed=0, greedy=True)
+    env = BatchedMinecraft(ENV, nrm.compile("F(gem & F lava)", SYMBOLS), 2)
+    result = evaluate(made, env, 4, seed=0, greedy=True)
     assert result.grounding is not None
     assert result.grounding.plain == pytest.approx(1 / 3)
     assert result.grounding.balanced == pytest.approx(1 / 3)
 
 
 class Repaid(BatchedMinecraft):
-    """A world that shows its agents other rewards than it pays."""
+    """An environment that shows its agents other rewards than it pays."""
 
     def step(self, action: Tensor) -> StepBatch:
         batch = super().step(action)
@@ -107,15 +107,15 @@ class Repaid(BatchedMinecraft):
 def test_a_test_reads_no_rewards_unless_it_says_so(method: str) -> None:
     machine = nrm.compile("F(gem & F lava)", SYMBOLS)
     settings = {"recurrent": RecurrentConfig(reads_rewards=True)}
-    made = new_trainer(BatchedMinecraft(WORLD, machine, 4), method, episodes=60, seed=3, settings=settings)
+    made = new_trainer(BatchedMinecraft(ENV, machine, 4), method, episodes=60, seed=3, settings=settings)
     made.run()
 
-    def features(world: BatchedMinecraft, belief: Belief | None) -> list[Tensor]:
+    def features(env: BatchedMinecraft, belief: Belief | None) -> list[Tensor]:
         return [
-            step.memory for step, _ in zip(play(made, world, 1, greedy=False, belief=belief), range(30), strict=False)
+            step.memory for step, _ in zip(play(made, env, 1, greedy=False, belief=belief), range(30), strict=False)
         ]
 
-    honest, repaid = (kind(WORLD, machine, 4) for kind in (BatchedMinecraft, Repaid))
+    honest, repaid = (kind(ENV, machine, 4) for kind in (BatchedMinecraft, Repaid))
     for one, other in zip(features(honest, None), features(repaid, None), strict=True):
         assert torch.equal(one, other)
     if method in ("nrm", "frozen", "return", "rnn"):
@@ -124,13 +124,13 @@ def test_a_test_reads_no_rewards_unless_it_says_so(method: str) -> None:
 
 
 def test_filtered_beliefs_hide_a_random_grounder() -> None:
-    # With a level of its own for every state, the rewards alone tell the state: symbols are not put to the test.
+    # With a potential of its own for every state, the rewards alone tell the state: symbols are not put to the test.
     machine = nrm.compile("F(gem & F lava)", SYMBOLS)
-    made = new_trainer(BatchedMinecraft(WORLD, machine, 4), "frozen", episodes=60, seed=3)
+    made = new_trainer(BatchedMinecraft(ENV, machine, 4), "frozen", episodes=60, seed=3)
     assert made.accuracy() is not None
     made.learner.policy = Scripted([RIGHT] * 4)  # type: ignore[misc]
-    world = BatchedMinecraft(WORLD, machine, 4)
-    filtered, tested = (evaluate(made, world, 8, 0, greedy=True, belief=kind) for kind in ("conditioned", None))
+    env = BatchedMinecraft(ENV, machine, 4)
+    filtered, tested = (evaluate(made, env, 8, 0, greedy=True, belief=kind) for kind in ("conditioned", None))
     assert filtered.state_accuracy == 1.0
     assert tested.state_accuracy is not None
     assert tested.state_accuracy < 1.0

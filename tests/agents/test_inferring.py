@@ -18,7 +18,7 @@ from nrm.agents.inferring import PROBES, judge_for, same_task
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, LimitError
 from nrm.inference import Hypothesis
-from nrm.machines import TaskPool
+from nrm.machines import TaskSet
 from nrm.neural.frames import FrameTable
 from nrm.tracking import HypothesisMemory, InferenceConfig, MachineLearning, RecordedEpisode, Seen
 from nrm.tracking.observed_letters import ListedLetters, SeenLetters
@@ -34,13 +34,13 @@ def corridor(formula: str = "F(gem & F lava)", count: int = 8) -> BatchedMinecra
     return BatchedMinecraft(CORRIDOR, nrm.compile(formula, SYMBOLS), count)
 
 
-def made(method: str, episodes: int = 300, seed: int = 1, world: Any = None, **inference: Any) -> Trainer:
+def made(method: str, episodes: int = 300, seed: int = 1, env: Any = None, **inference: Any) -> Trainer:
     settings = {"algorithm": A2CConfig(learning_rate=3e-3), "inference": InferenceConfig(**inference)}
-    return new_trainer(world or corridor(), method, episodes=episodes, seed=seed, settings=settings)
+    return new_trainer(env or corridor(), method, episodes=episodes, seed=seed, settings=settings)
 
 
 @pytest.mark.parametrize("method", ["machine", "both"])
-def test_the_machine_is_found_and_the_world_is_solved(method: str) -> None:
+def test_the_machine_is_found_and_the_env_is_solved(method: str) -> None:
     trainer = made(method, 400)
     trainer.run()
     inference = trainer.inference
@@ -132,7 +132,7 @@ def test_too_many_states_leave_the_old_machine_with_a_note() -> None:
     learning.add([episode([1], [50.0])])
     assert learning.add([episode([1, 2], [50.0, 50.0])]) is None
     assert learning.hypothesis.states == 2
-    assert "3 different levels" in learning.note
+    assert "3 different potentials" in learning.note
 
 
 def test_settled_machines_keep_no_episodes_but_those_that_surprise() -> None:
@@ -151,8 +151,8 @@ def test_settled_machines_keep_no_episodes_but_those_that_surprise() -> None:
 def test_wrong_rewards_do_not_grow_the_machine_for_ever() -> None:
     generator = np.random.default_rng(0)
     grown = {}
-    for flips in (0.0, 0.05):
-        learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=8, flips=flips))
+    for reward_noise in (0.0, 0.05):
+        learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=8, reward_noise=reward_noise))
         for _ in range(600):
             cells = generator.integers(4, size=10)
             levels = np.where(np.maximum.accumulate(cells == 1), 50.0, 0.0)
@@ -162,7 +162,7 @@ def test_wrong_rewards_do_not_grow_the_machine_for_ever() -> None:
                 learning.add([episode(cells.tolist(), np.diff(shown, prepend=0.0).tolist())])
             except nrm.errors.ContradictionError:
                 break
-        grown[flips] = learning.hypothesis.states
+        grown[reward_noise] = learning.hypothesis.states
     assert grown[0.05] == 2
     assert grown[0.0] != 2
 
@@ -201,7 +201,7 @@ def test_observations_without_end_become_symbols_that_a_grounder_reads() -> None
     assert learning.versions == [version]  # machines over observations that never come again are forgotten
     assert len(version.levels) == 4
     assert (letters.name(0), letters.name(1)) == ("anything else", "symbol 1")
-    # Fresh observations of a, then of b, lead to the last level; what was not paid yet plays no part.
+    # Fresh observations of a, then of b, lead to the last potential; what was not paid yet plays no part.
     fresh = np.random.default_rng(5)
     carry, unused = learning.memory.start(1), torch.zeros(1, dtype=torch.int64)
     for letter, paid in ((2, 0.0), (0, 50.0), (0, 0.0), (1, 50.0)):
@@ -219,7 +219,7 @@ def test_observations_without_end_become_symbols_that_a_grounder_reads() -> None
 
 
 def test_endless_observations_with_wrong_rewards_are_refused() -> None:
-    learning = MachineLearning(SeenLetters(), InferenceConfig(flips=0.05))
+    learning = MachineLearning(SeenLetters(), InferenceConfig(reward_noise=0.05))
     many = np.arange(1100.0)[:, None]
     with pytest.raises(LimitError, match=r"more than 1024 distinct observations.*--unknown machine"):
         learning.add([RecordedEpisode(0, 0.0, 1100, many, np.zeros(1100), None)])
@@ -243,21 +243,21 @@ def test_observations_that_no_kept_episode_holds_are_let_go() -> None:
     assert letters.state_dict()["observations"].tolist() == [[5.0], [7.0]]
 
 
-def test_settings_and_worlds_that_make_no_sense_are_refused() -> None:
+def test_settings_and_envs_that_make_no_sense_are_refused() -> None:
     for wrong in (
         {"states": 0},
-        {"flips": 0.5},
-        {"flips": -0.1},
-        {"misread": 0.6},
-        {"misread": -0.1},
+        {"reward_noise": 0.5},
+        {"reward_noise": -0.1},
+        {"label_noise": 0.6},
+        {"label_noise": -0.1},
         {"keep": 0},
     ):
         with pytest.raises(ConfigError, match=f"inference.{next(iter(wrong))}"):
             InferenceConfig(**wrong)
-    pool = TaskPool.of([nrm.compile("F gem", SYMBOLS), nrm.compile("F lava", SYMBOLS)])
+    pool = TaskSet.of([nrm.compile("F gem", SYMBOLS), nrm.compile("F lava", SYMBOLS)])
     for method in ("machine", "both"):
         with pytest.raises(ConfigError, match="learns the machine of one task"):
-            made(method, world=BatchedMinecraft(CORRIDOR, pool, 2))
+            made(method, env=BatchedMinecraft(CORRIDOR, pool, 2))
 
 
 def test_judging_looks_at_levels_on_all_letters_until_the_end() -> None:
@@ -291,15 +291,15 @@ def test_what_is_unknown_names_one_method_each() -> None:
 def test_symbols_that_a_grounder_reads_are_judged_on_drawn_observations() -> None:
     task = nrm.compile("F gem", SYMBOLS)
     config = MinecraftConfig(size=3, items=("gem", "lava"), layout="episode", observation="image", pixels=12)
-    world, letters = BatchedMinecraft(config, task, 2), SeenLetters()
+    env, letters = BatchedMinecraft(config, task, 2), SeenLetters()
     letters.endless = True
-    judge = judge_for(world, letters)
+    judge = judge_for(env, letters)
     assert judge is not None
     table = np.array([[0, 1], [1, 1]])
     known = Hypothesis(table, np.array([0, 1]), np.ones_like(table), np.arange(2))
     levels = np.array([0.0, 100.0])
     assert judge(known, levels) is None  # nothing reads symbols yet
-    true = world.probe(PROBES, 0).letters.numpy()
+    true = env.probe(PROBES, 0).letters.numpy()
     for read, right in (
         ((true == 0).astype(np.int64), True),  # the gem is symbol 1, all else symbol 0
         ((true == 1).astype(np.int64), False),  # lava is taken for it

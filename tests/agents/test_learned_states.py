@@ -31,7 +31,7 @@ def test_one_state_for_all_is_right_in_the_most_frequent_one_alone() -> None:
 
 
 def test_states_that_rewards_do_not_tell_apart_before_the_end_count_as_one() -> None:
-    # Done by a, which what follows may undo, or for good by b: the level is the same.
+    # Done by a, which what follows may undo, or for good by b: the potential is the same.
     task = nrm.compile("F(a & last) | b", "a b c")
     over = [state for state in range(task.states) if task.accepting[state]]
     assert len(over) == 2

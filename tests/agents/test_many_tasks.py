@@ -13,9 +13,9 @@ import nrm
 from nrm.agents import Trainer
 from nrm.agents.evaluation import evaluate
 from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
-from nrm.errors import ConfigError, NrmError, WorldError
-from nrm.families import draw_pool
-from nrm.machines import TaskPool, task_view
+from nrm.errors import ConfigError, EnvError, NrmError
+from nrm.families import sample_tasks
+from nrm.machines import TaskSet, task_view
 from nrm.neural import NeuralRewardMachine
 from nrm.neural.grounders import AttendingGrounder
 from nrm.runs import RunFolder, choose_run, train
@@ -27,13 +27,13 @@ ALPHABET = LetterConfig(**SMALL).alphabet
 
 
 def small_run(method: str, steps: int, seed: int = 3, family: str = "reach", **settings: Any) -> Trainer:
-    sections = {"world": SMALL, "tasks": {"count": 12}, "algorithm": QUICK, **settings}
-    config = choose_run(None, "letter", method, seed, tasks=family, steps=steps, environments=16, settings=sections)
+    sections = {"env": SMALL, "tasks": {"count": 12}, "algorithm": QUICK, **settings}
+    config = choose_run(None, "letter", method, seed, tasks=family, steps=steps, num_envs=16, settings=sections)
     return config.build_trainer()
 
 
 def test_the_view_of_a_true_state_and_of_a_belief_by_hand() -> None:
-    tasks = TaskPool.of(["F a", "F(b & F c)", "!a U c"], ALPHABET)
+    tasks = TaskSet.of(["F a", "F(b & F c)", "!a U c"], ALPHABET)
     view = task_view(tasks.union)
     told = TaskStateMemory(tasks)
     assert told.feature(told.begin(torch.tensor([1, 2]))).tolist() == view[tasks.initial[[1, 2]]].astype("f4").tolist()
@@ -66,7 +66,7 @@ def test_the_view_of_a_true_state_and_of_a_belief_by_hand() -> None:
 
 
 def test_who_is_certain_that_a_task_is_over_sees_it_so() -> None:
-    tasks = TaskPool.of(["F a", "!b U c"], ALPHABET)
+    tasks = TaskSet.of(["F a", "!b U c"], ALPHABET)
 
     class Certain(torch.nn.Module):
         def forward(self, observations: torch.Tensor) -> torch.Tensor:
@@ -81,7 +81,7 @@ def test_who_is_certain_that_a_task_is_over_sees_it_so() -> None:
 
 
 def test_rewards_read_make_a_belief_certain() -> None:
-    tasks = TaskPool.of(["F(b & F c)"], ALPHABET)
+    tasks = TaskSet.of(["F(b & F c)"], ALPHABET)
     model = NeuralRewardMachine(AttendingGrounder(4, (3, 3, 3)), tasks).eval()
     memory = TaskBeliefMemory(model, None, "conditioned")
     seen = Seen(torch.zeros(1, 3, 3, 3), None, torch.zeros(1).long(), torch.tensor([50.0]), None)
@@ -113,8 +113,8 @@ def test_other_encodings_of_tasks_are_seen_in_training_and_in_tests(method: str)
     memories: list[Any] = [run.learner.memory for run in (trainer, plain)]
     assert memories[1].size - memories[0].size == 2 * letters * (2 if method == "rnn" else 1)
     trainer.update()
-    world = BatchedLetters(LetterConfig(**SMALL), TaskPool.of(["F(a & F b)"], ALPHABET), 4)
-    assert evaluate(trainer, world, 8, 0, greedy=False).by_task[0].episodes == 8
+    env = BatchedLetters(LetterConfig(**SMALL), TaskSet.of(["F(a & F b)"], ALPHABET), 4)
+    assert evaluate(trainer, env, 8, 0, greedy=False).by_task[0].episodes == 8
     with pytest.raises(ConfigError, match="unknown task encoding"):
         small_run(method, 100, tasks={"encoding": "four-step"})
 
@@ -132,8 +132,8 @@ def test_a_tiny_family_is_learned_and_an_unseen_formula_obeyed() -> None:
     assert trainer.tasks is not None
     unseen = nrm.compile("F(a & F(b & F(c & F a)))", ALPHABET)
     assert unseen not in trainer.tasks.machines
-    world = BatchedLetters(LetterConfig(**SMALL), TaskPool.of([unseen]), 50)
-    found = evaluate(trainer, world, 100, 7, greedy=False, belief="open")
+    env = BatchedLetters(LetterConfig(**SMALL), TaskSet.of([unseen]), 50)
+    found = evaluate(trainer, env, 100, 7, greedy=False, belief="open")
     assert found.success_rate > 0.7
     assert found.by_task[0].states == unseen.states
     assert found.grounding is not None
@@ -141,8 +141,8 @@ def test_a_tiny_family_is_learned_and_an_unseen_formula_obeyed() -> None:
 
 
 def test_an_agent_obeys_in_a_gymnasium_environment(tmp_path: Path) -> None:
-    settings = {"world": SMALL, "tasks": {"count": 12}, "algorithm": QUICK}
-    config = choose_run(None, "letter", "rm", 0, tasks="reach", steps=12_000, environments=16, settings=settings)
+    settings = {"env": SMALL, "tasks": {"count": 12}, "algorithm": QUICK}
+    config = choose_run(None, "letter", "rm", 0, tasks="reach", steps=12_000, num_envs=16, settings=settings)
     folder = RunFolder(tmp_path / "run")
     folder.begin(config)
     train(folder, folder.load())
@@ -166,24 +166,24 @@ def test_an_agent_obeys_in_a_gymnasium_environment(tmp_path: Path) -> None:
         agent.obey("a & b", env)
     with pytest.raises(ConfigError, match="nothing to obey"):
         agent.obey("G !a", env)
-    with pytest.raises(WorldError, match="was trained on"):
+    with pytest.raises(EnvError, match="was trained on"):
         agent.obey("F a", LetterEnv())
 
 
 def test_agents_of_one_task_say_so() -> None:
-    config = choose_run("F a", "letter", "rm", 0, steps=512, environments=16, settings={"world": SMALL})
+    config = choose_run("F a", "letter", "rm", 0, steps=512, num_envs=16, settings={"env": SMALL})
     trainer = config.build_trainer()
     trainer.run()
-    pool = draw_pool("reach", ALPHABET, 3, 0)
-    with pytest.raises(WorldError, match="trained on one task"):
+    pool = sample_tasks("reach", ALPHABET, 3, 0)
+    with pytest.raises(EnvError, match="trained on one task"):
         evaluate(trainer, BatchedLetters(LetterConfig(**SMALL), pool, 4), 4, 0, greedy=True)
 
 
 def test_bad_requests() -> None:
     with pytest.raises(ConfigError, match="given together"):
         choose_run("F a", "letter", "rm", 0, tasks="reach")
-    with pytest.raises(ConfigError, match="worlds for many tasks: map, image"):
-        choose_run(None, "minigrid:MiniGrid-Empty-5x5-v0", "rm", 0, tasks="reach").build_world()
+    with pytest.raises(ConfigError, match="environments for many tasks: map, image"):
+        choose_run(None, "minigrid:MiniGrid-Empty-5x5-v0", "rm", 0, tasks="reach").build_env()
     with pytest.raises(ConfigError, match="unknown family"):
         choose_run(None, "letter", "rm", 0, tasks="reech")
     with pytest.raises(ConfigError, match="steps must be at least 1"):

@@ -29,7 +29,7 @@ SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
 DRAWN = MinecraftConfig(observation="image", layout="episode")
 
 
-def world(config: MinecraftConfig = DRAWN, count: int = 4) -> BatchedMinecraft:
+def env(config: MinecraftConfig = DRAWN, count: int = 4) -> BatchedMinecraft:
     return BatchedMinecraft(config, nrm.compile("F(pickaxe & F gem)", SYMBOLS), count)
 
 
@@ -50,9 +50,9 @@ def images(count: int = 6, side: int = 64) -> Tensor:
 def test_images_without_end_are_looked_at_as_suits_the_algorithm(
     config: MinecraftConfig, algorithm: str, kind: type
 ) -> None:
-    assert isinstance(new_trainer(world(config), "rm", algorithm).learner.policy, kind)
+    assert isinstance(new_trainer(env(config), "rm", algorithm).learner.policy, kind)
     named = {"network": NetworkConfig(encoder="paper")}
-    assert isinstance(new_trainer(world(config), "rm", algorithm, settings=named).learner.policy, ActorCritic)
+    assert isinstance(new_trainer(env(config), "rm", algorithm, settings=named).learner.policy, ActorCritic)
 
 
 def test_images_that_are_seen_from_the_agent_already_need_no_search_for_it() -> None:
@@ -97,11 +97,11 @@ def test_the_dynamic_network_is_its_definition(wraps: bool) -> None:
 
 def test_pictures_of_letters_are_seen_cell_by_cell() -> None:
     """What stands next to a letter does not change how it looks, to the policy or to the grounder."""
-    small = {"world": {"size": 3, "letters": 3, "copies": 1}, "tasks": {"count": 12}}
-    run = choose_run(None, "letter-image", "nrm", tasks="reach", steps=10, environments=4, settings=small)
+    small = {"env": {"size": 3, "letters": 3, "copies": 1}, "tasks": {"count": 12}}
+    run = choose_run(None, "letter-image", "nrm", tasks="reach", steps=10, num_envs=4, settings=small)
     trainer = run.build_trainer()
     assert trainer.model is not None
-    seen = trainer.world.reset(0)
+    seen = trainer.env.reset(0)
     other = seen.clone()
     other[:, :8, 8:16] += 40  # the cell above the middle
     encoder, grounder = trainer.learner.policy.encoder, trainer.model.grounder
@@ -129,8 +129,8 @@ def test_features_of_images_begin_uncorrelated_and_no_larger_than_a_grid_of_zero
 
 @pytest.mark.parametrize("method", ["rm", "rnn"])
 def test_what_acting_found_is_what_learning_would_find(method: str) -> None:
-    small = {"world": {"size": 3, "letters": 3, "copies": 1, "steps": 5}, "tasks": {"count": 12}}
-    run = choose_run(None, "letter", method, tasks="reach", steps=10, environments=4, settings=small).build_trainer()
+    small = {"env": {"size": 3, "letters": 3, "copies": 1, "steps": 5}, "tasks": {"count": 12}}
+    run = choose_run(None, "letter", method, tasks="reach", steps=10, num_envs=4, settings=small).build_trainer()
     actor: Any = run.learner.actor  # type: ignore[attr-defined]
     rollout = actor.collect()
     known = actor.judge(rollout)
@@ -142,9 +142,9 @@ def test_small_images_and_vectors_are_refused_with_the_way_out() -> None:
     with pytest.raises(ConfigError, match="images of 3x3 pixels are too small"):
         Patches((3, 3, 3), None)
     with pytest.raises(ConfigError, match=r"--network\.encoder auto"):
-        new_trainer(world(MinecraftConfig()), "rm", settings={"network": NetworkConfig(encoder="egocentric")})
+        new_trainer(env(MinecraftConfig()), "rm", settings={"network": NetworkConfig(encoder="egocentric")})
     with pytest.raises(ConfigError, match="unknown network 'egocentrc'; did you mean 'egocentric'"):
-        new_trainer(world(), "rm", settings={"network": NetworkConfig(encoder="egocentrc")})
+        new_trainer(env(), "rm", settings={"network": NetworkConfig(encoder="egocentrc")})
     assert list(NETWORKS) == ["paper", "dynamic", "egocentric", "planning", "fourier", "parts", "blind"]
 
 
@@ -167,7 +167,7 @@ def test_a_policy_acts_and_learns_with_the_same_statistics_and_saves_them() -> N
 
     def begin() -> Trainer:
         settings = {"algorithm": PPOConfig(steps=8, minibatch=16)}
-        return new_trainer(world(config), "rm", "ppo", episodes=12, seed=1, settings=settings)
+        return new_trainer(env(config), "rm", "ppo", episodes=12, seed=1, settings=settings)
 
     made, saved = begin(), begin()
     actor: Any = made.learner.actor  # type: ignore[attr-defined]
@@ -188,7 +188,7 @@ def test_runs_on_drawn_layouts_go_on_exactly(method: str) -> None:
 
     def begin() -> Trainer:
         settings = {"algorithm": PPOConfig(steps=8, minibatch=16, epochs=2)}
-        return new_trainer(world(config), method, "ppo", episodes=30, seed=1, settings=settings)
+        return new_trainer(env(config), method, "ppo", episodes=30, seed=1, settings=settings)
 
     whole, half, resumed = begin(), begin(), begin()
     whole.run()
@@ -236,10 +236,10 @@ def test_a_network_from_outside_is_as_good_as_ours(
     (tmp_path / "my_network.py").write_text(DEEP)
     monkeypatch.chdir(tmp_path)
     settings = {"network": NetworkConfig(encoder="my_network:DEEP")}
-    made = new_trainer(world(MinecraftConfig()), method, algorithm, episodes=20, settings=settings)
+    made = new_trainer(env(MinecraftConfig()), method, algorithm, episodes=20, settings=settings)
     made.run()
     assert len(made.history.returns) == 20
-    assert evaluate(made, world(MinecraftConfig()), 4, seed=0, greedy=False).episodes == 4
+    assert evaluate(made, env(MinecraftConfig()), 4, seed=0, greedy=False).episodes == 4
 
 
 def test_waves_by_hand() -> None:

@@ -13,14 +13,14 @@ import pytest
 import torch
 
 from nrm.agents import Trainer, curriculum
-from nrm.envs import WORLDS, find_world
-from nrm.envs.world import BatchedWorld, Probe, Truth
+from nrm.envs import ENVS, find_env
+from nrm.envs.base import BatchedEnv, Probe, Truth
 from nrm.runs import choose_run
 
 EXAMPLES = {"minigrid:ID": "minigrid:MiniGrid-LavaGapS5-v0", "gym:ID": "tests.envs.own:Speaking"}
 """An environment for each name that stands for many."""
-NAMES = [EXAMPLES.get(name, name) for kind in WORLDS.values() for name in kind.names]
-MANY = [name for name in NAMES if find_world(name)[0].tasks is not None]
+NAMES = [EXAMPLES.get(name, name) for kind in ENVS.values() for name in kind.names]
+MANY = [name for name in NAMES if find_env(name)[0].tasks is not None]
 CHOSEN = {"curriculum": "success", "passed": 0.5}
 CASES = (
     [("one task", name) for name in NAMES]
@@ -31,10 +31,10 @@ TASKS = {"tests.envs.own:Speaking": "F(mail & F desk)"}
 """Where neither the environment has one of its own nor the registry says what tasks speak of."""
 
 
-def lie(world: BatchedWorld) -> None:
+def lie(env: BatchedEnv) -> None:
     """Let an environment name other labels, and call every state an accepting one."""
-    honest: Any = type(world)
-    letters, accepting = world.machine.alphabet.size, int(np.flatnonzero(world.machine.accepting)[0])
+    honest: Any = type(env)
+    letters, accepting = env.machine.alphabet.size, int(np.flatnonzero(env.machine.accepting)[0])
 
     def other(label: Any) -> Any:
         return None if label is None else (label + 1) % letters
@@ -48,18 +48,18 @@ def lie(world: BatchedWorld) -> None:
         return found._replace(letters=other(found.letters))
 
     lies: dict[str, Any] = {"truth": property(truth), "true_labels": lambda self: other(honest.true_labels(self))}
-    if hasattr(world, "probe"):
+    if hasattr(env, "probe"):
         lies["probe"] = probe
-    if hasattr(world, "labelled"):
+    if hasattr(env, "labelled"):
         lies["labelled"] = lambda self: None
-    world.__class__ = type("Liar", (honest,), lies)
+    env.__class__ = type("Liar", (honest,), lies)
 
 
 def prepared(case: str, name: str) -> Trainer:
     """A short run of NRM at its beginning."""
-    kind, place = find_world(name)
+    kind, place = find_env(name)
     settings: dict[str, dict[str, Any]] = {"grounding": {"every": 5, "epochs": 5, "restarts": 1}}
-    options: dict[str, Any] = {"environments": 4, "steps": 450, "settings": settings}
+    options: dict[str, Any] = {"num_envs": 4, "steps": 450, "settings": settings}
     if case == "one task":
         events = [] if kind.tasks is None else [event.brief() for event in kind.tasks(place).events]
         task = f"F({events[0]} & F {events[1]})" if events else TASKS.get(name)
@@ -72,7 +72,7 @@ def prepared(case: str, name: str) -> Trainer:
 def test_lies_about_labels_and_states_change_nothing(case: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curriculum, "JUDGED", 4)  # so that a curriculum decides within a short run
     honest, lying = prepared(case, name), prepared(case, name)
-    lie(lying.world)
+    lie(lying.env)
     assert honest.run().successes != lying.run().successes  # which the log takes from the state
     assert honest.history.returns == lying.history.returns
     assert honest.history.decisions == lying.history.decisions

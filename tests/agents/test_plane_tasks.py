@@ -12,8 +12,8 @@ from nrm import Alphabet
 from nrm.agents import Trainer
 from nrm.agents.networks.fourier import FourierNetwork
 from nrm.errors import ConfigError, EpisodeError
-from nrm.families import PoolConfig
-from nrm.machines import TaskPool
+from nrm.families import TaskSetConfig
+from nrm.machines import TaskSet
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.neural.grounders import FourierGrounder, grounder_for
 from nrm.runs import choose_run
@@ -22,12 +22,12 @@ LETTERS = Alphabet.of_sets(["a", "b"], [(), ["a"], ["a", "b"]])
 QUICK: dict[str, Any] = {"tasks": {"count": 12}, "algorithm": {"steps": 8, "minibatch": 64, "epochs": 1}}
 
 
-def small_run(method: str, **world: Any) -> Trainer:
-    settings = {**QUICK, "world": {"steps": 20, **world}}
+def small_run(method: str, **env: Any) -> Trainer:
+    settings = {**QUICK, "env": {"steps": 20, **env}}
     if method == "nrm":
         settings["grounding"] = {"every": 10, "keep": 30, "epochs": 40}
     return choose_run(
-        None, "flat", method, 5, tasks="reach-avoid", steps=1200, environments=16, settings=settings
+        None, "flat", method, 5, tasks="reach-avoid", steps=1200, num_envs=16, settings=settings
     ).build_trainer()
 
 
@@ -35,7 +35,7 @@ def small_run(method: str, **world: Any) -> Trainer:
 def test_runs_repeat_and_go_on_as_if_never_stopped(method: str, actions: str) -> None:
     whole = small_run(method, actions=actions)
     assert isinstance(whole.learner.policy, FourierNetwork)
-    assert whole.world.machine.alphabet.size == 13
+    assert whole.env.machine.alphabet.size == 13
     whole.run()
     again = small_run(method, actions=actions)
     while again.steps < 600:
@@ -59,7 +59,7 @@ def test_what_reads_positions_is_chosen_by_itself() -> None:
 
 def test_a_grounder_of_positions_comes_back_from_its_file(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    pool = TaskPool.of(["F a", "F(b & F a)"], LETTERS)
+    pool = TaskSet.of(["F a", "F(b & F a)"], LETTERS)
     model = NeuralRewardMachine(FourierGrounder(2, 3, hidden=(8,), waves=4), pool).eval()
     seen = torch.randn(5, 2)
     said = model.ground(seen)
@@ -72,14 +72,14 @@ def test_a_grounder_of_positions_comes_back_from_its_file(tmp_path: Path) -> Non
 
 def test_training_cuts_off_what_is_stuck_and_tests_do_not() -> None:
     settings = {**QUICK, "tasks": {"count": 4, "patience": 7}}
-    config = choose_run(None, "flat", "rm", 5, tasks="reach-avoid", steps=1200, environments=16, settings=settings)
+    config = choose_run(None, "flat", "rm", 5, tasks="reach-avoid", steps=1200, num_envs=16, settings=settings)
     trainer = config.build_trainer()
     for _ in range(4):
         trainer.update()
     assert max(trainer.history.lengths) == 7
-    assert config.build_world(2).config.steps == 500  # type: ignore[attr-defined]
+    assert config.build_env(2).config.steps == 500  # type: ignore[attr-defined]
     with pytest.raises(ConfigError, match=r"tasks.patience is a number of steps from 1, or absent, not 0"):
-        PoolConfig(patience=0)
+        TaskSetConfig(patience=0)
 
 
 def test_settings_of_the_plane_are_chosen_by_themselves() -> None:

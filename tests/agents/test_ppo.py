@@ -1,4 +1,5 @@
-"""PPO with the numbers computed by hand, against A2C where both are the same, and on worlds that it must solve."""
+"""PPO with the numbers computed by hand, against A2C where both are the same, and on environments that it must
+solve."""
 
 from __future__ import annotations
 
@@ -26,10 +27,10 @@ QUICK = PPOConfig(steps=8, epochs=2, minibatch=32, learning_rate=5e-3)
 def trainer(method: str = "rm", config: PPOConfig | A2CConfig = QUICK, seed: int = 1, **options: Any) -> Trainer:
     """On the corridor: to the gem, and then to the lava."""
     count, episodes = options.pop("count", 8), options.pop("episodes", 300)
-    world = BatchedMinecraft(replace(CORRIDOR, **options), nrm.compile("F(gem & F lava)", SYMBOLS), count)
+    env = BatchedMinecraft(replace(CORRIDOR, **options), nrm.compile("F(gem & F lava)", SYMBOLS), count)
     settings = {"algorithm": config, "grounding": GroundingConfig(every=40, epochs=100)}
     name = "ppo" if isinstance(config, PPOConfig) else "a2c"
-    return new_trainer(world, method, name, episodes=episodes, seed=seed, settings=settings)
+    return new_trainer(env, method, name, episodes=episodes, seed=seed, settings=settings)
 
 
 def learner(method: str = "rm", config: PPOConfig = QUICK, **options: Any) -> PPO:
@@ -39,7 +40,7 @@ def learner(method: str = "rm", config: PPOConfig = QUICK, **options: Any) -> PP
 
 
 @pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
-def test_a_trivial_world_is_solved(method: str) -> None:
+def test_a_trivial_env_is_solved(method: str) -> None:
     made = trainer(method, replace(QUICK, final_learning_rate=1e-3), episodes=1200 if method == "rnn" else 500)
     made.run()
     assert made.history.mean_return() > 90
@@ -61,7 +62,7 @@ def test_a_saved_run_goes_on_as_if_never_stopped_and_equal_seeds_are_equal(metho
 @pytest.mark.parametrize("method", ["rm", "rnn"])
 def test_one_step_over_the_whole_rollout_is_that_of_a2c(method: str) -> None:
     # At the policy that acted the ratio is 1, and its gradient that of the logarithm.
-    shared: Any = {"steps": 8, "gae": 0.9, "entropy_weight": 0.03, "final_entropy_weight": 0.03}
+    shared: Any = {"steps": 8, "gae_lambda": 0.9, "ent_coef": 0.03, "final_ent_coef": 0.03}
     plain = replace(QUICK, epochs=1, minibatch=64, learning_rate=1e-3, normalise_advantages=False, **shared)
     one = trainer(method, plain).learner
     other = trainer(method, A2CConfig(learning_rate=1e-3, **shared)).learner
@@ -125,9 +126,9 @@ def test_advantages_are_centred_and_scaled_and_entropy_is_that_of_the_policy() -
 
 
 def test_step_size_and_weight_of_entropy_come_down_to_the_end() -> None:
-    config = PPOConfig(learning_rate=1e-3, final_learning_rate=2e-4, entropy_weight=0.02, final_entropy_weight=0.01)
+    config = PPOConfig(learning_rate=1e-3, final_learning_rate=2e-4, ent_coef=0.02, final_ent_coef=0.01)
     assert [config.learning_rate_at(at) for at in (0, 0.5, 1, 1.2)] == pytest.approx([1e-3, 6e-4, 2e-4, 2e-4])
-    assert [config.entropy_weight_at(at) for at in (0, 0.5, 1, 1.2)] == pytest.approx([0.02, 0.015, 0.01, 0.01])
+    assert [config.ent_coef_at(at) for at in (0, 0.5, 1, 1.2)] == pytest.approx([0.02, 0.015, 0.01, 0.01])
 
 
 def test_a_failure_costs_its_weight_and_a_set_back_all_of_it() -> None:
@@ -182,7 +183,7 @@ def test_a_recurrent_memory_is_replayed_through_the_whole_rollout_of_its_environ
     [
         ({"epochs": 0}, "epochs must be positive, not 0"),
         ({"clip": -0.1}, "clip must be positive"),
-        ({"gae": 1.5}, "gae lies from 0 to 1, not 1.5"),
+        ({"gae_lambda": 1.5}, "gae_lambda lies from 0 to 1, not 1.5"),
         ({"value_clip": 0.0}, "value_clip must be positive, or absent, not 0.0"),
     ],
 )
@@ -225,7 +226,7 @@ def test_ends_that_the_task_knows_nothing_of_may_cost() -> None:
 
 
 def test_what_an_end_is_worth_by_hand() -> None:
-    config = PPOConfig(paid_at_end=True, discount=0.9, setback_weight=0.2, unpaid_end=0.3)
+    config = PPOConfig(paid_at_end=True, gamma=0.9, setback_weight=0.2, unpaid_end=0.3)
     # From 50 up to 75, back from 50 to 0, nothing at 50, won from 50, lost from 50, left at 50.
     reward = torch.tensor([[25.0, -50.0, 0.0, 50.0, -150.0, 0.0]])
     level = torch.tensor([[75.0, 0.0, 50.0, 100.0, -100.0, 50.0]])
@@ -235,9 +236,10 @@ def test_what_an_end_is_worth_by_hand() -> None:
 
 
 def test_paid_at_the_end_is_discounted_levels_with_the_levels_taken_from_the_values() -> None:
-    """Potential-based shaping, with values that are less by the level of each state; set-backs cost nothing here."""
+    """Potential-based shaping, with values that are less by the potential of each state; set-backs cost nothing
+    here."""
     generator = torch.Generator().manual_seed(0)
-    config = PPOConfig(paid_at_end=True, discount=0.9, setback_weight=0.0)
+    config = PPOConfig(paid_at_end=True, gamma=0.9, setback_weight=0.0)
     level = torch.tensor([0.0, 50.0, 50.0, 0.0, 25.0, 100.0])
     worth, values = level * config.reward_scale, torch.rand(6, generator=generator)
     reward, over = level.diff(), torch.tensor([False] * 4 + [True])

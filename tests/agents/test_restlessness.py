@@ -12,8 +12,8 @@ from nrm.agents.obeying import Agent
 from nrm.agents.restlessness import LOUDER, Restlessness
 from nrm.envs.plane import FLAT, PlaneEnv
 from nrm.errors import ConfigError
-from nrm.families import PoolConfig
-from nrm.machines import TaskPool
+from nrm.families import TaskSetConfig
+from nrm.machines import TaskSet
 from nrm.runs import choose_run
 
 SAME = torch.zeros(2, 3)
@@ -57,17 +57,17 @@ def test_a_new_episode_begins_anew() -> None:
 
 def quick(**tasks: Any) -> Any:
     settings: dict[str, Any] = {"tasks": {"count": 4, **tasks}, "algorithm": {"steps": 4}}
-    return choose_run(None, "flat", "rm", 0, tasks="reach", steps=64, environments=16, settings=settings)
+    return choose_run(None, "flat", "rm", 0, tasks="reach", steps=64, num_envs=16, settings=settings)
 
 
 def test_tests_are_restless_as_the_tasks_say() -> None:
     assert quick().settings["tasks"].restless == 40
     config = quick(restless=10)
     trainer = config.build_trainer()
-    pool = TaskPool.of(["F (red & magenta)"], config.alphabet)
+    pool = TaskSet.of(["F (red & magenta)"], config.alphabet)
 
     def ways(**how: Any) -> list[list[int]]:
-        played = play(trainer, config.build_world(8, pool), 1, greedy=how.pop("greedy", False), **how)
+        played = play(trainer, config.build_env(8, pool), 1, greedy=how.pop("greedy", False), **how)
         return [next(played).action.tolist() for _ in range(16)]
 
     assert ways()[:10] == ways(restless=False)[:10]
@@ -88,4 +88,4 @@ def test_who_obeys_is_restless_too() -> None:
 
 def test_a_patience_of_no_step_is_an_error() -> None:
     with pytest.raises(ConfigError, match=r"tasks.restless is a number of steps from 1, or absent, not 0"):
-        PoolConfig(restless=0)
+        TaskSetConfig(restless=0)

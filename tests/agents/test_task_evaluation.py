@@ -6,15 +6,15 @@ import pytest
 
 from nrm.agents.evaluation import TaskOutcome, evaluate, play
 from nrm.agents.task_evaluation import by_size, evaluate_tasks
-from nrm.machines import TaskPool
+from nrm.machines import TaskSet
 from nrm.runs import RunConfig, choose_run
 from tests.results.folders import LETTERS
 
-SETTINGS = {"world": LETTERS, "tasks": {"count": 6}, "algorithm": {"minibatch": 128, "epochs": 1}}
+SETTINGS = {"env": LETTERS, "tasks": {"count": 6}, "algorithm": {"minibatch": 128, "epochs": 1}}
 
 
 def config(method: str) -> RunConfig:
-    return choose_run(None, "letter", method, tasks="reach", steps=200, environments=4, settings=SETTINGS)
+    return choose_run(None, "letter", method, tasks="reach", steps=200, num_envs=4, settings=SETTINGS)
 
 
 def test_sizes_by_hand() -> None:
@@ -31,13 +31,13 @@ def test_sizes_by_hand() -> None:
 def test_each_task_is_tried_by_itself() -> None:
     run = config("nrm")
     trainer = run.build_trainer()
-    pool = TaskPool.of(["F a", "F(b & F c)"], run.alphabet)
+    pool = TaskSet.of(["F a", "F(b & F c)"], run.alphabet)
     told: list[int] = []
-    found = evaluate_tasks(trainer, run.build_world, pool, 6, 100, progress=told.append)
+    found = evaluate_tasks(trainer, run.build_env, pool, 6, 100, progress=told.append)
     assert told == [1, 2]
     assert [one.name for one in found] == ["F a", "F(b & F c)"]
     assert [one.episodes for one in found] == [6, 6]
-    slow = evaluate(trainer, run.build_world(6, pool.subset([1])), 6, 101, greedy=False, belief="open")
+    slow = evaluate(trainer, run.build_env(6, pool.subset([1])), 6, 101, greedy=False, belief="open")
     assert found[1] == slow.by_task[0]
 
 
@@ -45,14 +45,14 @@ def test_each_task_is_tried_by_itself() -> None:
 def test_beliefs_are_over_the_states_of_the_own_machine(method: str) -> None:
     run = config(method)
     trainer = run.build_trainer()
-    pool = TaskPool.of(["F a", "F(b & F c)", "F(a & F(b & F c))"], run.alphabet)
-    world = run.build_world(8, pool)
-    for number, played in enumerate(play(trainer, world, 3, greedy=False)):
+    pool = TaskSet.of(["F a", "F(b & F c)", "F(a & F(b & F c))"], run.alphabet)
+    env = run.build_env(8, pool)
+    for number, played in enumerate(play(trainer, env, 3, greedy=False)):
         if method == "rnn":
             assert played.belief is None
             break
         assert played.belief is not None
-        assert played.belief.shape == (8, pool.most_states)
+        assert played.belief.shape == (8, pool.max_states)
         assert played.belief.sum(1).tolist() == pytest.approx([1.0] * 8, abs=1e-5)
         if method == "rm":
             own = [pool.local(int(state)) for state in played.state]

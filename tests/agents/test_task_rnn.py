@@ -11,7 +11,7 @@ from torch import Tensor
 from nrm.agents.evaluation import evaluate
 from nrm.agents.task_graph import GraphEncoder, TaskGraphs
 from nrm.envs.letter import BatchedLetters, LetterConfig
-from nrm.machines import TaskPool
+from nrm.machines import TaskSet
 from nrm.machines.look_ahead import labelled_moves
 from nrm.tracking import Seen
 from tests.agents.test_many_tasks import ALPHABET, SMALL, small_run
@@ -20,16 +20,16 @@ LATE = ["F(a & F(b & F(c & F a)))", "F(a & F(b & F(c & F b)))"]
 """They differ after the third step."""
 WAYS = ["F(a & F b) | F(b & F c)", "F(a & F c) | F(b & F b)"]
 """They differ in which first step asks for which second one."""
-POOL = TaskPool.of([*LATE, *WAYS, "F a", "!b U c", "F(a & (!b U c)) & F b"], ALPHABET)
+POOL = TaskSet.of([*LATE, *WAYS, "F a", "!b U c", "F(a & (!b U c)) & F b"], ALPHABET)
 
 
-def memory_of(tasks: TaskPool, seed: int = 3) -> Any:
+def memory_of(tasks: TaskSet, seed: int = 3) -> Any:
     return small_run("rnn", 100, seed).learner.memory.with_tasks(None, tasks)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("formulas", [LATE, WAYS])
 def test_tasks_that_differ_late_are_seen_to_differ(formulas: list[str]) -> None:
-    memory = memory_of(TaskPool.of(formulas, ALPHABET))
+    memory = memory_of(TaskSet.of(formulas, ALPHABET))
     one, other = memory.feature(memory.begin(torch.tensor([0, 1])))
     assert not torch.allclose(one, other, atol=1e-5)
 
@@ -45,7 +45,7 @@ def test_rewards_change_nothing() -> None:
     assert torch.equal(*read)
 
 
-def slow(encoder: GraphEncoder, tasks: TaskPool, task: int) -> Tensor:
+def slow(encoder: GraphEncoder, tasks: TaskSet, task: int) -> Tensor:
     """Message by message."""
     machine, graphs = tasks.machines[task], TaskGraphs(tasks)
     views = graphs.views[int(tasks.first[task]) :][: machine.states]
@@ -88,15 +88,15 @@ def test_what_is_kept_of_tasks_is_what_gradients_are_taken_of() -> None:
 def test_larger_tasks_than_any_of_training_are_taken() -> None:
     trainer = small_run("rnn", 100)
     trainer.update()
-    large = TaskPool.of(["F(a & F(b & F(c & F(a & F(b & F(c & F(a & F b)))))))", "F b"], ALPHABET)
+    large = TaskSet.of(["F(a & F(b & F(c & F(a & F(b & F(c & F(a & F b)))))))", "F b"], ALPHABET)
     assert trainer.tasks is not None
-    assert large.most_states > trainer.tasks.most_states
-    world = BatchedLetters(LetterConfig(**SMALL), large, 4)
-    assert [one.episodes for one in evaluate(trainer, world, 40, 0, greedy=False).by_task] != []
+    assert large.max_states > trainer.tasks.max_states
+    env = BatchedLetters(LetterConfig(**SMALL), large, 4)
+    assert [one.episodes for one in evaluate(trainer, env, 40, 0, greedy=False).by_task] != []
 
 
 def test_moves_and_their_letters_by_hand() -> None:
-    machine = TaskPool.of(["!b U (c | a)"], ALPHABET).machines[0]
+    machine = TaskSet.of(["!b U (c | a)"], ALPHABET).machines[0]
     pairs, letters = labelled_moves(machine)
     done, lost = (machine.step(machine.initial, name) for name in "cb")
     found = {

@@ -1,4 +1,4 @@
-"""Training as a whole: worlds are solved, equal seeds give equal runs, and only RM learns from the truth."""
+"""Training as a whole: environments are solved, equal seeds give equal runs, and only RM learns from the truth."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import nrm
 from nrm.agents import METHODS, NetworkConfig, Trainer, new_trainer
 from nrm.agents.a2c import A2C, A2CConfig
 from nrm.agents.evaluation import evaluate
-from nrm.envs import BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv, VectorWorld
-from nrm.envs.world import Truth
+from nrm.envs import BatchedMinecraft, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv
+from nrm.envs.base import Truth
 from nrm.errors import ConfigError, LimitError
 from nrm.tracking import GroundingConfig, accuracy
 
@@ -30,9 +30,9 @@ def corridor(formula: str = "F gem & F lava", count: int = 8, **options: Any) ->
     return BatchedMinecraft(config, nrm.compile(formula, SYMBOLS), count)
 
 
-def trainer(world: BatchedMinecraft, method: str, episodes: int, seed: int, **grounding: Any) -> Trainer:
+def trainer(env: BatchedMinecraft, method: str, episodes: int, seed: int, **grounding: Any) -> Trainer:
     settings = {**QUICK, "grounding": replace(QUICK["grounding"], **grounding)}  # type: ignore[type-var]
-    return new_trainer(world, method, episodes=episodes, seed=seed, settings=settings)
+    return new_trainer(env, method, episodes=episodes, seed=seed, settings=settings)
 
 
 def run(made: Trainer, updates: int | None = None) -> Trainer:
@@ -42,10 +42,10 @@ def run(made: Trainer, updates: int | None = None) -> Trainer:
 
 
 @pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
-def test_a_trivial_world_is_solved(method: str) -> None:
+def test_a_trivial_env_is_solved(method: str) -> None:
     # From the middle to one end and then to the other: on the way back the middle looks as it did before.
-    world = corridor("F(gem & F lava)", items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0))
-    made = run(trainer(world, method, 1200 if method == "rnn" else 400, seed=1))
+    env = corridor("F(gem & F lava)", items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0))
+    made = run(trainer(env, method, 1200 if method == "rnn" else 400, seed=1))
     assert made.history.mean_return() > 90
     if METHODS[method].grounds:
         assert made.history.accuracy[-1][3] == 1.0
@@ -67,8 +67,8 @@ def test_equal_seeds_give_equal_runs(method: str) -> None:
 @pytest.mark.parametrize("observation", ["map", "image"])
 def test_a_saved_run_goes_on_as_if_never_stopped(method: str, observation: str) -> None:
     def begin() -> Trainer:
-        world = corridor(observation=observation, slip=0.1)
-        return trainer(world, method, 130 if observation == "map" else 60, seed=5, every=25, epochs=20)
+        env = corridor(observation=observation, slip=0.1)
+        return trainer(env, method, 130 if observation == "map" else 60, seed=5, every=25, epochs=20)
 
     whole = run(begin())
     half = run(begin(), updates=whole.updates // 2)
@@ -78,7 +78,7 @@ def test_a_saved_run_goes_on_as_if_never_stopped(method: str, observation: str) 
 
 
 class Liar(BatchedMinecraft):
-    """A world that tells false states."""
+    """An environment that tells false states."""
 
     @property
     def truth(self) -> Truth:
@@ -99,7 +99,7 @@ def test_only_rm_acts_on_the_truth(method: str) -> None:
 def test_labels_are_not_needed_for_learning_the_grounding(monkeypatch: pytest.MonkeyPatch) -> None:
     with_labels = run(trainer(corridor(), "nrm", 120, seed=2))
 
-    def hidden(world: BatchedMinecraft) -> Tensor | None:
+    def hidden(env: BatchedMinecraft) -> Tensor | None:
         return None
 
     monkeypatch.setattr(BatchedMinecraft, "true_labels", hidden)
@@ -109,11 +109,11 @@ def test_labels_are_not_needed_for_learning_the_grounding(monkeypatch: pytest.Mo
 
 
 def test_returns_are_what_was_earned_also_where_outputs_are_paid() -> None:
-    # Every step in state 1 pays 1 again: 15 steps there earn 15, which is no level.
+    # Every step in state 1 pays 1 again: 15 steps there earn 15, which is no potential.
     machine = nrm.compile("F gem", SYMBOLS, reward="acceptance")
     config = MinecraftConfig(size=(2, 1), items={"gem": (1, 0)}, steps=15)
-    world = VectorWorld.of(lambda: TaskEnv(MinecraftEnv(config), machine, end="limit", pay="outputs"), 4)
-    made = run(trainer(world, "rm", 60, seed=0))  # type: ignore[arg-type]
+    env = GymVectorEnv.of(lambda: TaskEnv(MinecraftEnv(config), machine, end="limit", pay="outputs"), 4)
+    made = run(trainer(env, "rm", 60, seed=0))  # type: ignore[arg-type]
     assert max(made.history.returns) > 10
 
 
@@ -157,16 +157,16 @@ def test_unknown_methods_and_algorithms() -> None:
 
 def test_without_a_memory_only_half_of_the_way_back_is_found() -> None:
     # From the middle to one end and then to the other: what is seen in the middle does not tell where to go.
-    world = corridor("F(gem & F lava)", items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0))
-    made = run(trainer(world, "none", 200, seed=1))
-    told = run(trainer(world, "rm", 200, seed=1))
+    env = corridor("F(gem & F lava)", items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0))
+    made = run(trainer(env, "none", 200, seed=1))
+    told = run(trainer(env, "rm", 200, seed=1))
     assert sum(made.history.lengths[-50:]) > 1.5 * sum(told.history.lengths[-50:])
     assert made.learner.memory.size == 1
 
 
 def test_a_blind_network_acts_alike_whatever_it_sees() -> None:
-    world = corridor()
-    made = new_trainer(world, "none", settings={"network": NetworkConfig(encoder="blind")})
+    env = corridor()
+    made = new_trainer(env, "none", settings={"network": NetworkConfig(encoder="blind")})
     policy = made.learner.policy
     rows = policy.encoder(torch.randn(5, 2))
     with torch.no_grad():

@@ -23,14 +23,14 @@ from nrm.runs import choose_run
 from nrm.tracking import BeliefMemory, MachineMemory, Seen, ViewedMemory
 
 TASK = nrm.compile("F(pickaxe & F gem) & G !lava", MINECRAFT_SYMBOLS)
-FEW: dict[str, Any] = {"world": {"size": 3, "letters": 3, "copies": 1, "steps": 15}, "tasks": {"count": 4}}
+FEW: dict[str, Any] = {"env": {"size": 3, "letters": 3, "copies": 1, "steps": 15}, "tasks": {"count": 4}}
 VIEW = task_view(TASK).astype(np.float32)
 
 
 def trainer(method: str, episodes: int = 300, **network: Any) -> Trainer:
-    world = BatchedMinecraft(MinecraftConfig(), TASK, 16)
+    env = BatchedMinecraft(MinecraftConfig(), TASK, 16)
     settings = {"network": NetworkConfig(view="task", **network)}
-    return new_trainer(world, method, "a2c", episodes=episodes, seed=4, settings=settings)
+    return new_trainer(env, method, "a2c", episodes=episodes, seed=4, settings=settings)
 
 
 def test_the_view_of_each_state_and_of_a_belief_by_hand() -> None:
@@ -61,10 +61,10 @@ def test_runs_go_on_as_if_never_stopped_and_states_are_still_known(method: str) 
     resumed.load_state_dict(half.state_dict())
     resumed.run()
     assert resumed.history == whole.history
-    world = BatchedMinecraft(MinecraftConfig(), TASK, 4)
-    step = next(play(whole, world, 0, greedy=True))
+    env = BatchedMinecraft(MinecraftConfig(), TASK, 4)
+    step = next(play(whole, env, 0, greedy=True))
     assert step.memory.shape == (4, TASK.states)
-    found = evaluate(whole, world, 8, 0, greedy=True)
+    found = evaluate(whole, env, 8, 0, greedy=True)
     if method == "rm":
         assert found.state_accuracy == 1.0
     else:

@@ -14,7 +14,7 @@ import nrm
 from nrm.agents import Trainer, new_trainer
 from nrm.agents.a2c import A2CConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
-from nrm.envs.world import Truth
+from nrm.envs.base import Truth
 from nrm.report.learned import learned_data
 from nrm.results import Record
 from nrm.runs.learned_machines import LearnedMachines
@@ -46,7 +46,7 @@ def made(**inference: float) -> Trainer:
 
 
 def test_the_machine_is_found_and_the_policy_sees_beliefs() -> None:
-    trainer = made(misread=0.05, states=6)
+    trainer = made(label_noise=0.05, states=6)
     trainer.run()
     inference = trainer.inference
     assert inference is not None
@@ -79,7 +79,7 @@ def misread_episodes(count: int, seed: int) -> list[RecordedEpisode]:
 
 
 def learned(count: int = 100) -> MachineLearning:
-    learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=4, misread=0.05))
+    learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=4, label_noise=0.05))
     for start in range(0, count, 5):
         learning.add(misread_episodes(5, start))
     return learning
@@ -102,7 +102,7 @@ def test_the_memory_is_a_belief_that_levels_put_right() -> None:
 
 
 def test_learning_goes_on_from_a_saved_state() -> None:
-    one, two = learned(60), MachineLearning(ListedLetters(frames()), InferenceConfig(states=4, misread=0.05))
+    one, two = learned(60), MachineLearning(ListedLetters(frames()), InferenceConfig(states=4, label_noise=0.05))
     two.load_state_dict(one.state_dict())
     for start in range(200, 300, 5):
         assert one.add(misread_episodes(5, start)) == two.add(misread_episodes(5, start))

@@ -1,4 +1,5 @@
-"""A method, a world, an algorithm and a grounder from outside, one file each: as good as ours in every command."""
+"""A method, an environment, an algorithm and a grounder from outside, one file each: as good as ours in every
+command."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ CLOCK = Method(
     name="clock",
     label="Clock",
     knows="counts its steps",
-    prepare=lambda world, settings, features, seed: Prepared(Clock(settings.most)),
+    prepare=lambda environment, settings, features, seed: Prepared(Clock(settings.most)),
     config=ClockConfig,
     section="clock",
     colour="#123456",
@@ -63,7 +64,7 @@ CLOCK = Method(
 )
 '''
 
-WORLD = '''
+ENV = '''
 """A row of cells with a bell at its end."""
 from dataclasses import dataclass
 
@@ -71,7 +72,7 @@ import gymnasium
 import numpy as np
 
 import nrm
-from nrm.envs import VectorWorld, WorldKind
+from nrm.envs import GymVectorEnv, EnvKind
 
 
 @dataclass(frozen=True)
@@ -122,13 +123,13 @@ def env(config, machine, mode, end):
     return nrm.TaskEnv(Row(config, mode), machine, end=end)
 
 
-ROW = WorldKind(
+ROW = EnvKind(
     name="row",
-    names=("my_world:ROW",),
+    names=("my_env:ROW",),
     config=RowConfig,
     parse=lambda name: RowConfig(),
     task=task,
-    build=lambda config, machine, count, end: VectorWorld.of(lambda: env(config, machine, None, end), count),
+    build=lambda config, machine, count, end: GymVectorEnv.of(lambda: env(config, machine, None, end), count),
     render=env,
     title=lambda config: f"row-{config.length}",
     titled=("length",),
@@ -154,9 +155,9 @@ class ReinforceConfig:
 
 
 class Reinforce:
-    def __init__(self, world, memory, config, network, seed):
+    def __init__(self, environment, memory, config, network, seed):
         self.memory = memory
-        self.actor = Actor(world, memory, network, 8, seed)
+        self.actor = Actor(environment, memory, network, 8, seed)
         self.policy = self.actor.net
         self.optimizer = torch.optim.SGD(self.actor.parameters, lr=config.rate)
 
@@ -208,16 +209,16 @@ class Table(nn.Module):
 
 GRID = """
 tasks = ["F(bell & F home)"]
-worlds = ["my_world:ROW"]
+envs = ["my_env:ROW"]
 methods = ["rm", "nrm", "my_method:CLOCK"]
 algorithm = "my_algorithm:REINFORCE"
 episodes = 60
-environments = 4
+num_envs = 4
 [settings]
 grounding = {every = 20, epochs = 10, restarts = 1, grounder = "my_grounder:Table"}
 clock.most = 7
 [variants.short]
-[variants.long.world]
+[variants.long.env]
 length = 6
 """
 
@@ -226,7 +227,7 @@ length = 6
 def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the four files, where commands are run."""
     folder = tmp_path_factory.mktemp("outside")
-    for name, text in (("method", METHOD), ("world", WORLD), ("algorithm", ALGORITHM), ("grounder", GROUNDER)):
+    for name, text in (("method", METHOD), ("env", ENV), ("algorithm", ALGORITHM), ("grounder", GROUNDER)):
         (folder / f"my_{name}.py").write_text(text)
     (folder / "grid.toml").write_text(GRID)
     return folder
@@ -238,14 +239,14 @@ def _there(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_train_evaluate_watch_and_resume(nrm_command: Nrm, outside: Path) -> None:
-    run = ("--world", "my_world:ROW", "--algorithm", "my_algorithm:REINFORCE", "--episodes", "60", "--quiet")
+    run = ("--env", "my_env:ROW", "--algorithm", "my_algorithm:REINFORCE", "--episodes", "60", "--quiet")
     clock = nrm_command("train", *run, "--method", "my_method:CLOCK", "--clock.most", "7", "--out", "clock")
     assert clock.status == 0, clock.err
     table = ("--method", "nrm", "--grounding.grounder", "my_grounder:Table", "--grounding.every", "20")
-    found = nrm_command("train", *run, *table, "--world.length", "3", "--algorithm.rate", "0.02", "--out", "table")
+    found = nrm_command("train", *run, *table, "--env.length", "3", "--algorithm.rate", "0.02", "--out", "table")
     assert found.status == 0, found.err
     config = json.loads((outside / "table" / "config.json").read_text())
-    assert config["settings"]["world"] == {"length": 3}
+    assert config["settings"]["env"] == {"length": 3}
     assert config["settings"]["algorithm"] == {"rate": 0.02}
     assert json.loads((outside / "clock" / "config.json").read_text())["settings"]["clock"] == {"most": 7}
     for name in ("clock", "table"):
@@ -255,7 +256,7 @@ def test_train_evaluate_watch_and_resume(nrm_command: Nrm, outside: Path) -> Non
     assert "done already" in nrm_command("train", "--resume", "table", "--quiet").out
     listed = nrm_command("train", *run, "--method", "my_method:CLOCK", "--help").out
     assert "--clock.most" in listed
-    assert "--world.length" in listed
+    assert "--env.length" in listed
 
 
 def test_the_installed_command_finds_modules_in_the_current_folder(outside: Path) -> None:
@@ -270,7 +271,7 @@ def test_sweep_and_report(nrm_command: Nrm, outside: Path) -> None:
     swept = nrm_command("sweep", "grid.toml", "--out", "grid", "--processes", "2", "--quiet")
     assert swept.status == 0, swept.err + swept.out
     rows = list(csv.DictReader((outside / "grid" / "results.csv").read_text().splitlines()))
-    assert {row["world"] for row in rows} == {"row-4", "row-6"}
+    assert {row["env"] for row in rows} == {"row-4", "row-6"}
     assert {row["method"] for row in rows} == {"rm", "nrm", "my_method:CLOCK"}
     assert all(row["runs"] == "1" for row in rows)
     assert list((outside / "grid" / "figures").glob("tasks-row-4*.svg"))
@@ -284,8 +285,8 @@ def test_sweep_and_report(nrm_command: Nrm, outside: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--world", "my_wrld:ROW"], "there is no module 'my_wrld' here"),
-        (["--world", "my_world:RWO"], "the module 'my_world' has no 'RWO'; did you mean 'ROW'?"),
+        (["--env", "my_wrld:ROW"], "there is no module 'my_wrld' here"),
+        (["--env", "my_env:RWO"], "the module 'my_env' has no 'RWO'; did you mean 'ROW'?"),
         (["--method", "my_method:Clock"], "the method 'my_method:Clock' lacks name, label, knows"),
         (["--method", "broken:METHOD"], "importing 'broken:METHOD' failed: ZeroDivisionError: division by zero ("),
         (["--algorithm", "my_algorithm:"], "write module:name"),
@@ -297,7 +298,7 @@ def test_mistakes(nrm_command: Nrm, outside: Path, arguments: list[str], message
     (outside / "broken.py").write_text("\nMETHOD = 1 / 0\n")
     (outside / "failing.py").write_text(
         "from nrm.agents import Method\n"
-        "METHOD = Method('failing', 'Failing', 'fails', lambda world, settings, features, seed: 1 / 0)\n"
+        "METHOD = Method('failing', 'Failing', 'fails', lambda environment, settings, features, seed: 1 / 0)\n"
     )
     found = nrm_command("train", "--task", "F gem", *arguments, "--out", "mistake")
     assert found.status == 2

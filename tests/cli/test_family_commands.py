@@ -42,8 +42,8 @@ def test_exceptions_are_none_where_one_symbol_holds_at_a_time(nrm_command: Nrm, 
 
 
 def test_training_on_exceptions_says_so_too(nrm_command: Nrm, tmp_path: Path) -> None:
-    world = ("--world", "letter", "--world.size", "3", "--world.letters", "4", "--world.copies", "1")
-    train = ("train", "--tasks", "exceptions", *world, "--tasks.count", "5", "--steps", "64", "--method", "rm")
+    env = ("--env", "letter", "--env.size", "3", "--env.letters", "4", "--env.copies", "1")
+    train = ("train", "--tasks", "exceptions", *env, "--tasks.count", "5", "--steps", "64", "--method", "rm")
     told = nrm_command(*train, "--out", str(tmp_path / "run")).err
     assert "nrm: note: where one symbol holds at a time, 'unless others hold' says nothing" in told
 
@@ -88,9 +88,9 @@ def test_bad_requests(nrm_command: Nrm, arguments: tuple[str, ...], message: str
     assert message in " ".join(outcome.err.split())
 
 
-WORLD = (
-    *("--world", "letter", "--world.size", "3", "--world.letters", "3", "--world.copies", "1", "--world.steps", "15"),
-    *("--steps", "300", "--environments", "8", "--quiet"),
+ENV = (
+    *("--env", "letter", "--env.size", "3", "--env.letters", "3", "--env.copies", "1", "--env.steps", "15"),
+    *("--steps", "300", "--num-envs", "8", "--quiet"),
 )
 
 
@@ -105,23 +105,23 @@ def test_bad_families_for_training(nrm_command: Nrm, tmp_path: Path) -> None:
         ("X X true", "teach nothing"),
     ):
         listed.write_text(text)
-        outcome = nrm_command("train", "--tasks", f"file:{listed}", *WORLD, "--out", str(out))
+        outcome = nrm_command("train", "--tasks", f"file:{listed}", *ENV, "--out", str(out))
         assert outcome.status == 2
         assert message in " ".join(outcome.err.split())
         assert not out.exists()
     listed.write_text("F a\nF(a & F b)")
-    outcome = nrm_command("train", "--tasks", f"file:{listed}", *WORLD, "--out", str(out))
+    outcome = nrm_command("train", "--tasks", f"file:{listed}", *ENV, "--out", str(out))
     assert outcome.status == 0
     assert "the rewards of these tasks cannot tell apart c, empty" in " ".join(outcome.err.split())
 
 
 def test_bad_tasks_for_an_agent_of_many(nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(new_tasks, "MOST_STATES", 4)
+    monkeypatch.setattr(new_tasks, "MAX_STATES", 4)
     listed = tmp_path / "tasks.txt"
     listed.write_text("F a\nF(a & F b)")
     runs = {method: str(tmp_path / method) for method in ("nrm", "rm")}
     for method, out in runs.items():
-        arguments = ("--tasks", f"file:{listed}", "--method", method, *WORLD)
+        arguments = ("--tasks", f"file:{listed}", "--method", method, *ENV)
         assert nrm_command("train", *arguments, "--out", out).status == 0
     few = {"evaluate": ("--episodes", "2"), "watch": ("--delay", "0")}
     for command, options in few.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import worlds
+from benchmarks import envs
 
 import nrm
 from nrm.errors import LearningError
@@ -19,16 +19,16 @@ from tests.cli.conftest import Nrm
 
 @pytest.fixture(scope="module")
 def episodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Random episodes of task 3 in the map world, with true symbols."""
-    machine = nrm.compile(nrm.paper_task(3).formula(worlds.SYMBOLS), worlds.SYMBOLS)
-    recorded = worlds.record_many(machine, 80, 0)
+    """Random episodes of task 3 in the map environment, with true symbols."""
+    machine = nrm.compile(nrm.paper_task(3).formula(envs.SYMBOLS), envs.SYMBOLS)
+    recorded = envs.record_many(machine, 80, 0)
     return save_episodes(
         tmp_path_factory.mktemp("fit") / "episodes.npz",
         record_episodes(
-            [worlds.as_map(episode.cells) for episode in recorded],
+            [envs.as_map(episode.cells) for episode in recorded],
             [episode.rewards for episode in recorded],
             [episode.symbols for episode in recorded],
-            worlds.SYMBOLS,
+            envs.SYMBOLS,
         ),
     )
 
@@ -43,11 +43,11 @@ def test_grounding_is_learned_diagnosed_and_saved(nrm_command: Nrm, episodes: Pa
     assert record["explained"] is True
     assert record["summary"]["left to learn"].startswith("explained (loss 0.00")
     model = load_model(tmp_path / "model.pt")
-    assert model.machine.alphabet.symbols == worlds.SYMBOLS
+    assert model.machine.alphabet.symbols == envs.SYMBOLS
 
 
 def test_the_task_may_be_a_machine_file(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
-    machine = nrm.compile(nrm.paper_task(3).formula(worlds.SYMBOLS), worlds.SYMBOLS)
+    machine = nrm.compile(nrm.paper_task(3).formula(envs.SYMBOLS), envs.SYMBOLS)
     nrm.save_machine(machine, tmp_path / "task.json")
     outcome = nrm_command(
         "fit", str(episodes), "--machine", str(tmp_path / "task.json"), "--out", str(tmp_path / "fit")
@@ -62,7 +62,7 @@ def test_the_task_may_be_a_machine_file(nrm_command: Nrm, episodes: Path, tmp_pa
 def test_a_reward_machine_file_takes_its_symbols_from_the_episodes(
     nrm_command: Nrm, episodes: Path, tmp_path: Path
 ) -> None:
-    a, b = worlds.SYMBOLS[:2]
+    a, b = envs.SYMBOLS[:2]
     path = tmp_path / "t.txt"
     edges = (f"(0, 1, '{a}', ConstantRewardFunction(50))", f"(1, 2, '{b}', ConstantRewardFunction(50))")
     path.write_text("\n".join(["0", "[2]", *edges, f"(0, 0, '!{a}', ConstantRewardFunction(0))"]) + "\n")
@@ -86,19 +86,19 @@ def test_a_machine_is_learned_from_true_symbols(nrm_command: Nrm, episodes: Path
 
 
 def test_a_machine_is_learned_from_symbols_that_are_sometimes_wrong(nrm_command: Nrm, tmp_path: Path) -> None:
-    machine = nrm.compile(nrm.paper_task(3).formula(worlds.SYMBOLS), worlds.SYMBOLS)
-    recorded, generator = worlds.record_many(machine, 80, 0), np.random.default_rng(0)
+    machine = nrm.compile(nrm.paper_task(3).formula(envs.SYMBOLS), envs.SYMBOLS)
+    recorded, generator = envs.record_many(machine, 80, 0), np.random.default_rng(0)
     told = [
-        np.where(generator.random(len(one.symbols)) < 0.03, (one.symbols + 1) % len(worlds.SYMBOLS), one.symbols)
+        np.where(generator.random(len(one.symbols)) < 0.03, (one.symbols + 1) % len(envs.SYMBOLS), one.symbols)
         for one in recorded
     ]
-    seen = [worlds.as_map(one.cells) for one in recorded]
+    seen = [envs.as_map(one.cells) for one in recorded]
     file = save_episodes(
-        tmp_path / "e.npz", record_episodes(seen, [one.rewards for one in recorded], told, worlds.SYMBOLS)
+        tmp_path / "e.npz", record_episodes(seen, [one.rewards for one in recorded], told, envs.SYMBOLS)
     )
     arguments = ("fit", str(file), "--learn", "machine", "--task", "3", "--out", str(tmp_path / "fit"))
     assert nrm_command(*arguments).status == 2
-    outcome = nrm_command(*arguments, "--misread", "0.03")
+    outcome = nrm_command(*arguments, "--label_noise", "0.03")
     assert "the machine is equivalent" in " ".join(outcome.out.split()), outcome.out + outcome.err
 
 
@@ -190,17 +190,17 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
         (["EPISODES", "--learn", "both", "--symbols", "a,b"], "with --learn both they are discovered"),
         (["EPISODES", "--learn", "machine", "--symbols", "a,b"], "with --learn machine the file tells them"),
         (["EPISODES", "--task", "9"], "unknown paper task '9'"),
-        (["EPISODES", "--task", "4"], "which this machine never outputs; its levels are"),
+        (["EPISODES", "--task", "4"], "which this machine never outputs; its potentials are"),
         (["EPISODES", "--formula", "F zebra"], "zebra"),
         (["EPISODES", "--task", "3", "--fall-off", "terminal"], "for machine files only; add --machine"),
         (["EPISODES", "--task", "3", "--epochs", "0"], "epochs must be positive"),
         (["EPISODES", "--task", "3", "--threads", "0"], "--threads must be at least 1"),
         (["EPISODES", "--task", "3", "--learn", "both", "--states", "0"], "--states must be at least 1"),
         (
-            ["EPISODES", "--learn", "machine", "--misread", "0.6"],
-            "--misread is a probability below 0.5, not 0.6",
+            ["EPISODES", "--learn", "machine", "--label_noise", "0.6"],
+            "--label_noise is a probability below 0.5, not 0.6",
         ),
-        (["EPISODES", "--task", "3", "--misread", "0.1"], "--misread is for machines that are learned"),
+        (["EPISODES", "--task", "3", "--label_noise", "0.1"], "--label_noise is for machines that are learned"),
         (["EPISODES", "--task", "3", "--grounder", "cnn"], "images have the shape"),
         (["EPISODES", "--task", "3", "--grounder", "mpl"], "unknown grounder 'mpl'; did you mean 'mlp'?"),
         (["EPISODES", "--task", "3", "--grounder", "nowhere:Net"], "there is no module 'nowhere'"),
@@ -255,7 +255,7 @@ def test_a_task_that_contradicts_the_episodes_is_named(nrm_command: Nrm, tmp_pat
     outcome = nrm_command("fit", str(path), "--task", "1", "--out", str(tmp_path))
     assert outcome.status == 2
     assert "episode 0, step 2" in outcome.err
-    assert "level 50 cannot follow" in outcome.err
+    assert "potential 50 cannot follow" in outcome.err
 
 
 def test_symbols_of_the_file_must_fit_the_task(nrm_command: Nrm, tmp_path: Path) -> None:

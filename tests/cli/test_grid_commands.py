@@ -24,7 +24,7 @@ SWEEP = """
 tasks = [1]
 methods = ["rm", "nrm"]
 episodes = 200
-environments = 4
+num_envs = 4
 [settings.grounding]
 every = 40
 epochs = 20
@@ -98,7 +98,7 @@ def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path, monk
     command += ["--processes", "1", "--out", str(tmp_path)]
     made = nrm_command(*command)
     assert made.status == 0
-    assert "a quick version: 1 of the paper's 5 seeds, 60 of its 10,000 episodes, the map world only" in made.out
+    assert "a quick version: 1 of the paper's 5 seeds, 60 of its 10,000 episodes, the map environment only" in made.out
     assert "[1/2] map-task3-rm-seed4 done after" in made.err
     assert "[2/2] map-task1-rm-seed4 done after" in made.err
     assert "paper task 1: visit(a, b)" in (tmp_path / "results.md").read_text()

@@ -52,7 +52,7 @@ def test_no_machine_is_newer_than_its_run() -> None:
 
 def test_a_run_without_a_machine_says_why() -> None:
     nothing = LearnedMachines((), (), "", "", "", None)
-    assert learned_lines(nothing, 5) == ["no machine yet: no episode has shown a change of level"]
+    assert learned_lines(nothing, 5) == ["no machine yet: no episode has shown a change of potential"]
     assert learned_json(nothing, 5)["states"] is None
 
 

@@ -18,7 +18,7 @@ def test_compile_prints_the_machine(nrm_command: Nrm) -> None:
     outcome = nrm_command("compile", "F a & G !b", "--symbols", "a,b,c")
     assert outcome.status == 0
     assert "machine   3 states, 3 letter classes, minimal" in outcome.out
-    assert "((1))  level 100   accepting" in outcome.out
+    assert "((1))  potential 100   accepting" in outcome.out
 
 
 def test_compile_json_is_what_scripts_rely_on(nrm_command: Nrm) -> None:
@@ -43,7 +43,7 @@ def test_compile_into_files(nrm_command: Nrm, tmp_path: Path) -> None:
     assert machine_from_dict(json.loads((tmp_path / "machine.json").read_text())) == expected
     for ending in ("dot", "txt", "hoa"):
         assert nrm.load_machine(tmp_path / f"machine.{ending}") == expected
-    assert "level 0   start" in nrm_command("compile", "--task", "7", "--format", "text").out
+    assert "potential 0   start" in nrm_command("compile", "--task", "7", "--format", "text").out
 
 
 OFFICE = """0 # initial state
@@ -67,7 +67,7 @@ def test_machine_files_are_drawn_converted_checked_and_analysed(nrm_command: Nrm
     shown = nrm_command("compile", *read).out
     assert "file      t1.txt" in shown
     assert "machine   4 states, 5 letter classes, minimal" in shown
-    assert "rewards   as in the file: levels 0, 1" in shown
+    assert "rewards   as in the file: potentials 0, 1" in shown
     for ending in ("svg", "json", "hoa", "txt"):
         assert nrm_command("compile", *read, "--out", str(tmp_path / f"out.{ending}")).status == 0
     expected = nrm.load_machine(path, fall_off="terminal")
@@ -76,7 +76,7 @@ def test_machine_files_are_drawn_converted_checked_and_analysed(nrm_command: Nrm
     assert nrm_command("check", *read, "--trace", "f,n").status == 1
     assert "t1.txt" in nrm_command("shortcuts", *read, "--symbols", "f,g,n,nothing").out
     with_scheme = nrm_command("compile", *read, "--reward", "three_value").out
-    assert "three_value: levels -100, 0, 100" in with_scheme
+    assert "three_value: potentials -100, 0, 100" in with_scheme
 
 
 def test_machine_files_whose_rewards_add_up_without_end(nrm_command: Nrm, tmp_path: Path) -> None:
@@ -86,12 +86,12 @@ def test_machine_files_whose_rewards_add_up_without_end(nrm_command: Nrm, tmp_pa
     assert refused.status == 2
     assert "the loop 0 -[c]-> 1 -[d]-> 0 (lines 4, 6) pays 1000 each time round" in refused.err
     read = ("--machine", str(path), "--outputs", "rewards")
-    assert "paid on entering a state: levels 0, 1000" in nrm_command("compile", *read).out
+    assert "paid on entering a state: potentials 0, 1000" in nrm_command("compile", *read).out
     paid = nrm_command("check", *read, "--trace", "c,d,c,d", "--json")
     assert json.loads(paid.out)["rewards"] == [0, 1000, 0, 1000]
     assert "sum of rewards 2000" in nrm_command("check", *read, "--trace", "c,d,c,d").out
     assert nrm_command("shortcuts", *read).status == 0
-    assert "outputs levels" in nrm_command("compile", *read, "--out", str(tmp_path / "x.json")).err
+    assert "read back as one of potentials" in nrm_command("compile", *read, "--out", str(tmp_path / "x.json")).err
 
 
 def test_tasks_by_name_file_and_own_symbols(nrm_command: Nrm, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_tasks_by_name_file_and_own_symbols(nrm_command: Nrm, tmp_path: Path) ->
     assert by_file.out == by_name.out
     renamed = nrm_command("compile", "--task", "1", "--symbols", "gem,lava,none", "--reward", "three_value")
     assert "F gem & F lava" in renamed.out
-    assert "three_value: levels 0, 100" in renamed.out
+    assert "three_value: potentials 0, 100" in renamed.out
     custom = nrm_command("compile", "F a", "--symbols", "a,b", "--reward", "1,2.5", "--format", "json")
     assert json.loads(custom.out)["outputs"] == [1, 2.5]
 
@@ -180,7 +180,7 @@ DEEP = "X(" * 10_000 + "a" + ")" * 10_000
         (["compile", DEEP], "nested more than"),
         (["compile", "F a", "--reward", "distanse"], "did you mean 'distance'"),
         (["compile", "F a", "--reward", "1,x"], "a scheme's name or numbers"),
-        (["compile", "F a", "--reward", "1"], "1 custom levels for 2 states"),
+        (["compile", "F a", "--reward", "1"], "1 custom potentials for 2 states"),
         (["compile", "--task", "visit-9"], "unknown paper task"),
         (["compile", "--file", "missing.toml"], "no such file"),
         (["compile", "F a", "--format", "png"], "add --out"),

@@ -76,7 +76,7 @@ def test_options_that_would_do_nothing_are_refused(nrm_command: Nrm, obeys: str)
     assert "--task 'F a'" in nrm_command("watch", obeys).err
 
 
-def test_an_episode_that_the_world_ends_is_not_lost() -> None:
+def test_an_episode_that_the_env_ends_is_not_lost() -> None:
     machine = compile_formula("F a & G !b", "a b c")
     ended = torch.tensor([True])
 

@@ -15,14 +15,14 @@ from nrm.runs import RunConfig, RunFolder, choose_run, train
 from tests.cli.conftest import Nrm
 
 LAVA = "minigrid:MiniGrid-LavaGapS5-v0"
-QUICK = ("--quiet", "--episodes", "16", "--environments", "4", "--algorithm.steps", "5")
+QUICK = ("--quiet", "--episodes", "16", "--num-envs", "4", "--algorithm.steps", "5")
 GROUNDING = ("--grounding.every", "8", "--grounding.epochs", "5", "--grounding.restarts", "1")
 
 
 @pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
 def test_train_resume_evaluate_and_watch(nrm_command: Nrm, tmp_path: Path, method: str) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    options: tuple[str, ...] = ("--world", LAVA, "--task", "F goal & G !lava", "--method", method, *QUICK)
+    options: tuple[str, ...] = ("--env", LAVA, "--task", "F goal & G !lava", "--method", method, *QUICK)
     options += GROUNDING if method == "nrm" else ()
     trained = nrm_command("train", *options, "--out", str(whole))
     assert trained.status == 0
@@ -33,7 +33,7 @@ def test_train_resume_evaluate_and_watch(nrm_command: Nrm, tmp_path: Path, metho
     assert not train(folder, folder.load(), interrupted=lambda: next(countdown))
     assert nrm_command("train", "--resume", str(parts), "--quiet").status == 0
     assert (parts / "metrics.csv").read_text() == (whole / "metrics.csv").read_text()
-    assert read_record(whole).world == LAVA
+    assert read_record(whole).env == LAVA
     data = json.loads(nrm_command("evaluate", str(whole), "--episodes", "2", "--json").out)
     assert (data["grounding_accuracy"] is None) == (method != "nrm")
     if method == "nrm":
@@ -56,12 +56,12 @@ def test_the_ready_task_is_the_default() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--world", "minigrid:MiniGrid-LavaGap5-v0"], "did you mean 'MiniGrid-LavaGapS5-v0'"),
-        (["--world", "minigird:MiniGrid-LavaGapS5-v0"], "unknown world 'minigird:MiniGrid-LavaGapS5-v0'"),
-        (["--world", LAVA, "--task", "F gaol"], "did you mean 'goal'"),
-        (["--world", LAVA, "--world.layout", "episode"], "Unrecognized options: --world.layout"),
-        (["--world", "minigrid:MiniGrid-Playground-v0"], "there is no ready task for MiniGrid-Playground-v0"),
-        (["--world", "minigrid:MiniGrid-Empty-5x5-v0", "--task", "F gem"], "nothing in a grid is called 'gem'"),
+        (["--env", "minigrid:MiniGrid-LavaGap5-v0"], "did you mean 'MiniGrid-LavaGapS5-v0'"),
+        (["--env", "minigird:MiniGrid-LavaGapS5-v0"], "unknown environment 'minigird:MiniGrid-LavaGapS5-v0'"),
+        (["--env", LAVA, "--task", "F gaol"], "did you mean 'goal'"),
+        (["--env", LAVA, "--env.layout", "episode"], "Unrecognized options: --env.layout"),
+        (["--env", "minigrid:MiniGrid-Playground-v0"], "there is no ready task for MiniGrid-Playground-v0"),
+        (["--env", "minigrid:MiniGrid-Empty-5x5-v0", "--task", "F gem"], "nothing in a grid is called 'gem'"),
     ],
 )
 def test_bad_input(
@@ -76,12 +76,12 @@ def test_bad_input(
 
 def test_without_minigrid(nrm_command: Nrm, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "minigrid", None)
-    outcome = nrm_command("train", "--world", LAVA, "--out", str(tmp_path / "run"))
+    outcome = nrm_command("train", "--env", LAVA, "--out", str(tmp_path / "run"))
     assert outcome.status == 2
     assert "pip install 'neural-reward-machines[minigrid]'" in " ".join(outcome.err.split())
 
 
 def test_a_task_of_the_paper_and_a_forgotten_prefix(nrm_command: Nrm) -> None:
-    assert "goal, lava, empty" in nrm_command("train", "--world", LAVA, "--task", "1", "--out", "x").err
-    forgotten = nrm_command("train", "--world", LAVA.removeprefix("minigrid:"), "--out", "x")
+    assert "goal, lava, empty" in nrm_command("train", "--env", LAVA, "--task", "1", "--out", "x").err
+    forgotten = nrm_command("train", "--env", LAVA.removeprefix("minigrid:"), "--out", "x")
     assert f"did you mean '{LAVA}'" in forgotten.err

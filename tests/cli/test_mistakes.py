@@ -53,8 +53,8 @@ def test_what_is_said(nrm_command: Nrm, arguments: tuple[str, ...], message: str
             ("train", "--task", "1", "--grounding.every", "9", "--grounding.every", "8"),
             "--grounding.every is given twice",
         ),
-        (("train", "--world.kwargs.size", "8", "--world.kwargs.size", "9"), "--world.kwargs.size is given twice"),
-        (("train", "--world.kwargs", "size", "8", "--world.kwargs.n", "9"), "--world.kwargs is given twice"),
+        (("train", "--env.kwargs.size", "8", "--env.kwargs.size", "9"), "--env.kwargs.size is given twice"),
+        (("train", "--env.kwargs", "size", "8", "--env.kwargs.n", "9"), "--env.kwargs is given twice"),
     ],
 )
 def test_options_that_are_given_twice(nrm_command: Nrm, arguments: tuple[str, ...], message: str) -> None:
@@ -77,8 +77,8 @@ def test_a_sequence_that_one_step_satisfies_is_told(nrm_command: Nrm) -> None:
 
 
 def test_a_warning_is_told_once(nrm_command: Nrm, tmp_path: Path) -> None:
-    world = (
-        "--world",
+    env = (
+        "--env",
         "tests.envs.own:Corridor",
         "--label",
         "tests.envs.own:holds",
@@ -86,7 +86,7 @@ def test_a_warning_is_told_once(nrm_command: Nrm, tmp_path: Path) -> None:
         "mail,desk,floor",
     )
     run = ("--task", "F(mail & F desk)", "--method", "rm", "--episodes", "3", "--quiet", "--out", str(tmp_path / "run"))
-    assert nrm_command("train", *world, *run).err.count("nrm: warning: one step can satisfy") == 1
+    assert nrm_command("train", *env, *run).err.count("nrm: warning: one step can satisfy") == 1
 
 
 def test_one_and_several(nrm_command: Nrm, tmp_path: Path) -> None:

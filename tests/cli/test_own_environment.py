@@ -30,13 +30,13 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_train_evaluate_watch_report_and_sweep(nrm_command: Nrm, mine: Path) -> None:
-    run = ("train", "--world", "mine:Corridor", "--label", "mine:holds", *SYMBOLS, *TASK, "--out", "runs/one")
-    trained = nrm_command(*run, *QUICK, "--world.kwargs.size", "2", "--grounding.every", "40")
+    run = ("train", "--env", "mine:Corridor", "--label", "mine:holds", *SYMBOLS, *TASK, "--out", "runs/one")
+    trained = nrm_command(*run, *QUICK, "--env.kwargs.size", "2", "--grounding.every", "40")
     assert (trained.status, trained.err) == (0, "")
     config = json.loads((mine / "runs/one/config.json").read_text())
-    assert config["world"] == "mine:Corridor"
-    assert config["settings"]["world"]["label"] == "mine:holds"
-    assert config["settings"]["world"]["kwargs"] == {"size": 2}
+    assert config["env"] == "mine:Corridor"
+    assert config["settings"]["env"]["label"] == "mine:holds"
+    assert config["settings"]["env"]["kwargs"] == {"size": 2}
 
     found = json.loads(nrm_command("evaluate", "runs/one", "--episodes", "10", "--json").out)
     assert found["success_rate"] >= 0.9
@@ -56,8 +56,8 @@ def test_train_evaluate_watch_report_and_sweep(nrm_command: Nrm, mine: Path) -> 
     assert (reported.status, reported.err) == (0, "")
 
     (mine / "grid.toml").write_text(
-        'tasks = ["F(mail & F desk)"]\nworlds = ["mine:Corridor"]\nmethods = ["rm"]\nepisodes = 30\n'
-        '[settings.world]\nlabel = "mine:holds"\nsymbols = ["mail", "desk", "floor"]\nkwargs = {size = 2}\n'
+        'tasks = ["F(mail & F desk)"]\nenvs = ["mine:Corridor"]\nmethods = ["rm"]\nepisodes = 30\n'
+        '[settings.env]\nlabel = "mine:holds"\nsymbols = ["mail", "desk", "floor"]\nkwargs = {size = 2}\n'
     )
     swept = nrm_command("sweep", "grid.toml", "--out", "grid", "--quiet", "--processes", "1")
     assert swept.status == 0
@@ -66,8 +66,8 @@ def test_train_evaluate_watch_report_and_sweep(nrm_command: Nrm, mine: Path) -> 
 
 def test_a_machine_file_in_place_of_a_task(nrm_command: Nrm, mine: Path) -> None:
     nrm_command("compile", TASK[1], *SYMBOLS, "--out", "order.json")
-    world = ("--world", "mine:Corridor", "--label", "mine:holds", "--method", "rm")
-    trained = nrm_command("train", *world, "--machine", "order.json", "--out", "run", *QUICK)
+    env = ("--env", "mine:Corridor", "--label", "mine:holds", "--method", "rm")
+    trained = nrm_command("train", *env, "--machine", "order.json", "--out", "run", *QUICK)
     assert trained.status == 0
     (mine / "order.json").unlink()  # the run remembers the machine
     assert nrm_command("evaluate", "run", "--episodes", "5").status == 0
@@ -76,28 +76,26 @@ def test_a_machine_file_in_place_of_a_task(nrm_command: Nrm, mine: Path) -> None
 
 def test_an_environment_with_a_task_and_one_that_says_what_holds(nrm_command: Nrm, mine: Path) -> None:
     for out, arguments in (("a", ("mine:with_task",)), ("b", ("mine:Speaking", *TASK))):
-        done = nrm_command(
-            "train", "--world", *arguments, "--method", "rm", "--episodes", "20", "--out", out, "--quiet"
-        )
+        done = nrm_command("train", "--env", *arguments, "--method", "rm", "--episodes", "20", "--out", out, "--quiet")
         assert (done.status, done.err) == (0, "")
 
 
 def test_a_run_whose_module_is_gone(nrm_command: Nrm, mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = ("--world", "mine:Speaking", *TASK, "--method", "rm", "--out", "runs/one", "--episodes", "20", "--quiet")
+    run = ("--env", "mine:Speaking", *TASK, "--method", "rm", "--out", "runs/one", "--episodes", "20", "--quiet")
     assert nrm_command("train", *run).status == 0
     (mine / "mine.py").unlink()
     monkeypatch.delitem(sys.modules, "mine")
     lost = nrm_command("evaluate", "runs/one")
     assert lost.status == 2
-    assert "the world 'mine:Speaking' cannot be found: there is no module 'mine' here" in lost.err
+    assert "the environment 'mine:Speaking' cannot be found: there is no module 'mine' here" in lost.err
     assert "remove" not in lost.err
     reported = nrm_command("report", "runs")
     assert reported.status == 0
-    assert "only its numbers are shown: the world 'mine:Speaking' cannot be found" in reported.err
+    assert "only its numbers are shown: the environment 'mine:Speaking' cannot be found" in reported.err
 
 
 def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> None:
-    run = ("--world", "mine:Unseeded", "--label", "mine:holds", *SYMBOLS, *TASK, "--method", "rm", "--quiet")
+    run = ("--env", "mine:Unseeded", "--label", "mine:holds", *SYMBOLS, *TASK, "--method", "rm", "--quiet")
     done = nrm_command("train", *run, "--out", "run", "--episodes", "20")
     assert done.status == 0
     assert "nrm: warning: the environment cannot be seeded: two episodes from one seed part" in done.err
@@ -112,33 +110,33 @@ def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--world", "map", "--task", "1", "--label", "a:b"), "--label is for worlds of your own"),
-        (("--world", "mine:Corridor", "--machine", "F mail"), "--machine takes a machine file"),
-        (("--world", "mine:Corridor", "--machine", "m.json", *TASK), "--task and --machine are given together"),
-        (("--world", "mine:Corridor", "--machine", "m.json"), "cannot read m.json"),
-        (("--world", "mine:Corridor"), "no task is given, and mine:Corridor has none of its own"),
-        (("--world", "mine:Corridor", *TASK, "--label", "mine:holds"), "name all that the label can say"),
+        (("--env", "map", "--task", "1", "--label", "a:b"), "--label is for envs of your own"),
+        (("--env", "mine:Corridor", "--machine", "F mail"), "--machine takes a machine file"),
+        (("--env", "mine:Corridor", "--machine", "m.json", *TASK), "--task and --machine are given together"),
+        (("--env", "mine:Corridor", "--machine", "m.json"), "cannot read m.json"),
+        (("--env", "mine:Corridor"), "no task is given, and mine:Corridor has none of its own"),
+        (("--env", "mine:Corridor", *TASK, "--label", "mine:holds"), "name all that the label can say"),
         (
-            ("--world", "mine:Corridor", "--task", "F(mail & X F dexk)", "--label", "mine:holds"),
+            ("--env", "mine:Corridor", "--task", "F(mail & X F dexk)", "--label", "mine:holds"),
             "unknown symbol 'dexk' in the task (the label mine:holds says in its first steps: desk, floor, mail); did "
             "you mean 'desk'? If 'dexk' is right, name all that the label can say: --symbols",
         ),
         (
-            ("--world", "mine:Corridor", "--task", "F(mail & X F table)", "--label", "mine:holds"),
+            ("--env", "mine:Corridor", "--task", "F(mail & X F table)", "--label", "mine:holds"),
             "mine:holds says desk, floor, of which the task does not speak, and never table, of which it does",
         ),
         (
-            ("--world", "mine:Corridor", "--task", "F(mail & F dexk)", "--label", "mine:holds", *SYMBOLS),
+            ("--env", "mine:Corridor", "--task", "F(mail & F dexk)", "--label", "mine:holds", *SYMBOLS),
             "unknown symbol 'dexk' in the formula (symbols: mail, desk, floor); did you mean 'desk'?",
         ),
-        (("--world", "mine:Corridor", "--task", "1"), "say with --symbols what these are"),
-        (("--world", "mine:failing", *TASK), "mine:failing failed: RuntimeError: the simulator is not running"),
-        (("--world", "mine:Corridor", "--world.kwargs.size"), "needs a value, such as --world.kwargs.size 8"),
+        (("--env", "mine:Corridor", "--task", "1"), "say with --symbols what these are"),
+        (("--env", "mine:failing", *TASK), "mine:failing failed: RuntimeError: the simulator is not running"),
+        (("--env", "mine:Corridor", "--env.kwargs.size"), "needs a value, such as --env.kwargs.size 8"),
         (
-            ("--world", "mine:Corridor", *TASK, "--world.kwargs.colour", "red"),
+            ("--env", "mine:Corridor", *TASK, "--env.kwargs.colour", "red"),
             "unknown argument 'colour' (arguments: size, noise)",
         ),
-        (("--world", "mine:Pieces", *TASK, "--label", "mine:holds", *SYMBOLS), "gymnasium.wrappers:FlattenObservation"),
+        (("--env", "mine:Pieces", *TASK, "--label", "mine:holds", *SYMBOLS), "gymnasium.wrappers:FlattenObservation"),
     ],
 )
 def test_what_cannot_be_trained_says_why(
@@ -150,7 +148,7 @@ def test_what_cannot_be_trained_says_why(
     assert not (mine / "run").exists()
 
 
-LATE = ("--world", "mine:Corridor", "--world.kwargs.size", "24", *SYMBOLS, *TASK, "--quiet", "--out", "run")
+LATE = ("--env", "mine:Corridor", "--env.kwargs.size", "24", *SYMBOLS, *TASK, "--quiet", "--out", "run")
 
 
 def test_a_run_that_fails_before_anything_is_trained_leaves_the_way_free(nrm_command: Nrm, mine: Path) -> None:
@@ -165,20 +163,20 @@ def test_a_run_that_fails_before_anything_is_trained_leaves_the_way_free(nrm_com
 
 def test_a_grid_with_a_label_that_is_corrected(nrm_command: Nrm, mine: Path) -> None:
     grid = (
-        'tasks = ["F(mail & F desk)"]\nworlds = ["mine:Corridor"]\nmethods = ["rm"]\nepisodes = 9\n'
-        '[settings.world]\nlabel = "mine:late_label"\nsymbols = ["mail", "desk", "floor"]\nkwargs = {size = 24}\n'
+        'tasks = ["F(mail & F desk)"]\nenvs = ["mine:Corridor"]\nmethods = ["rm"]\nepisodes = 9\n'
+        '[settings.env]\nlabel = "mine:late_label"\nsymbols = ["mail", "desk", "floor"]\nkwargs = {size = 24}\n'
     )
     (mine / "grid.toml").write_text(grid)
     assert nrm_command("sweep", "grid.toml", "--out", "out", "--processes", "1").status != 0
     said = (mine / "out" / "failed.md").read_text()
     assert "the label mine:late_label says 'flor'" in said
-    assert "settings.world.symbols where one holds at a time" in said
+    assert "settings.env.symbols where one holds at a time" in said
     assert not list((mine / "out" / "runs").iterdir())
 
 
 def test_an_environment_that_promises_pictures_and_draws_none(nrm_command: Nrm, mine: Path) -> None:
-    world = ("--world", "mine:Undrawn", "--label", "mine:holds", *SYMBOLS, "--method", "rm", "--episodes", "9")
-    assert nrm_command("train", *world, *TASK, "--quiet", "--out", "runs/one").status == 0
+    env = ("--env", "mine:Undrawn", "--label", "mine:holds", *SYMBOLS, "--method", "rm", "--episodes", "9")
+    assert nrm_command("train", *env, *TASK, "--quiet", "--out", "runs/one").status == 0
     seen = nrm_command("watch", "runs/one")
     assert seen.status == 0
     assert "observation [" in seen.out
@@ -204,43 +202,43 @@ def test_blocks_of_a_picture() -> None:
 
 
 def test_a_grounder_from_another_run(nrm_command: Nrm, mine: Path) -> None:
-    world = ("--world", "mine:Speaking", "--quiet", "--episodes", "20")
-    assert nrm_command("train", *world, "--task", "F mail", "--out", "one").status == 0
-    again = ("train", *world, *TASK, "--grounder", "one", "--out")
+    env = ("--env", "mine:Speaking", "--quiet", "--episodes", "20")
+    assert nrm_command("train", *env, "--task", "F mail", "--out", "one").status == 0
+    again = ("train", *env, *TASK, "--grounder", "one", "--out")
     assert nrm_command(*again, "two", "--grounding.learn", "false").status == 0
     config = json.loads((mine / "two" / "config.json").read_text())["settings"]["grounding"]
     assert (config["learn"], config["initial"]) == (False, str(mine / "one"))
     for chosen, method in ((("--method", "rm"), "rm"), (("--unknown", "both"), "both")):
         refused = nrm_command(*again, "three", *chosen)
         assert f"the symbols of a task that is given (nrm), not for '{method}'" in refused.err
-    assert "holds no run" in nrm_command("train", *world, *TASK, "--grounder", "none", "--out", "four").err
+    assert "holds no run" in nrm_command("train", *env, *TASK, "--grounder", "none", "--out", "four").err
 
 
 def test_continuous_actions_are_learned_with_ppo_whatever_makes_them_so(nrm_command: Nrm, mine: Path) -> None:
-    world = ("--world", "mine:Listed", "--label", "mine:holds", *SYMBOLS, *TASK, "--method", "rm", "--quiet")
-    for out, more, algorithm in (("a", (), "a2c"), ("b", ("--world.kwargs.continuous", "true"), "ppo")):
-        done = nrm_command("train", *world, *more, "--episodes", "20", "--out", out)
+    env = ("--env", "mine:Listed", "--label", "mine:holds", *SYMBOLS, *TASK, "--method", "rm", "--quiet")
+    for out, more, algorithm in (("a", (), "a2c"), ("b", ("--env.kwargs.continuous", "true"), "ppo")):
+        done = nrm_command("train", *env, *more, "--episodes", "20", "--out", out)
         assert (done.status, done.err) == (0, "")
         config = json.loads((mine / out / "config.json").read_text())
         assert config["algorithm"] == algorithm
         assert ("normalise_advantages" in config["settings"]["algorithm"]) == (algorithm == "ppo")
         assert nrm_command("evaluate", out, "--episodes", "5").status == 0
     changed = nrm_command(
-        "train", *world, *more, "--episodes", "20", "--out", "c", "--environments", "4", "--algorithm.epochs", "1"
+        "train", *env, *more, "--episodes", "20", "--out", "c", "--num-envs", "4", "--algorithm.epochs", "1"
     )
     assert changed.status == 0
     assert json.loads((mine / "c" / "config.json").read_text())["settings"]["algorithm"]["epochs"] == 1
-    assert "--algorithm.epochs" in nrm_command("train", "--world", "mine:Listed", *more, "--help").out
-    assert "--algorithm.epochs" not in nrm_command("train", "--world", "mine:Listed", "--help").out
-    assert "--algorithm.steps" in nrm_command("train", "--world", "mine:failing", "--help").out
+    assert "--algorithm.epochs" in nrm_command("train", "--env", "mine:Listed", *more, "--help").out
+    assert "--algorithm.epochs" not in nrm_command("train", "--env", "mine:Listed", "--help").out
+    assert "--algorithm.steps" in nrm_command("train", "--env", "mine:failing", "--help").out
 
 
 def test_an_environment_without_an_end_is_trained_to_the_end(
     nrm_command: Nrm, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nrm.envs.gym.guard.MOST_STEPS", 20)
-    run = ("--world", "mine:Endless", "--label", "mine:holds", *SYMBOLS, "--task", "F(mail & F desk) & F mail")
+    monkeypatch.setattr("nrm.envs.gym.guard.MAX_STEPS", 20)
+    run = ("--env", "mine:Endless", "--label", "mine:holds", *SYMBOLS, "--task", "F(mail & F desk) & F mail")
     done = nrm_command("train", *run, "--end", "limit", "--method", "rm", "--episodes", "30", "--quiet", "--out", "run")
     assert done.status == 0
     assert done.err.count("mine:Endless has no TimeLimit, and an episode had not ended after 20 steps") == 1
-    assert "--world.steps 200" in done.err
+    assert "--env.steps 200" in done.err

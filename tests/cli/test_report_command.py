@@ -20,7 +20,7 @@ def test_a_report(nrm_command: Nrm, tmp_path: Path) -> None:
     (broken / "metrics.csv").write_text("x\ny\n")
     outcome = nrm_command("report", str(tmp_path / "runs"), "--title", "Mine")
     assert outcome.status == 0
-    assert outcome.out.startswith("2 runs, 1 task, 1 world: wrote ")
+    assert outcome.out.startswith("2 runs, 1 task, 1 environment: wrote ")
     assert "nrm: unfinished: " in outcome.err
     assert f"nrm: problem: {broken}: " in outcome.err
     assert "<title>Mine</title>" in (tmp_path / "runs" / "index.html").read_text()
@@ -32,9 +32,9 @@ def test_a_report(nrm_command: Nrm, tmp_path: Path) -> None:
 def test_families_are_counted_as_such(nrm_command: Nrm, tmp_path: Path) -> None:
     many_run(tmp_path / "many", "rm")
     said = ("report", str(tmp_path), "--recorded", "0")
-    assert nrm_command(*said).out.startswith("1 run, 1 family of tasks, 1 world: wrote ")
+    assert nrm_command(*said).out.startswith("1 run, 1 family of tasks, 1 environment: wrote ")
     run(tmp_path / "one", "rm", 0)
-    assert nrm_command(*said).out.startswith("2 runs, 1 task, 1 family of tasks, 2 worlds: wrote ")
+    assert nrm_command(*said).out.startswith("2 runs, 1 task, 1 family of tasks, 2 environments: wrote ")
 
 
 def test_bad_input(nrm_command: Nrm, tmp_path: Path) -> None:

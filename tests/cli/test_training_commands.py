@@ -57,7 +57,7 @@ def test_ppo_by_name_with_its_own_settings(nrm_command: Nrm, tmp_path: Path) -> 
     done = nrm_command("train", "--task", "F gem", "--out", str(folder), *chosen, *QUICK)
     assert done.status == 0, done.err
     config = json.loads((folder / "config.json").read_text())
-    assert (config["algorithm"], config["environments"]) == ("ppo", 64)
+    assert (config["algorithm"], config["num_envs"]) == ("ppo", 64)
     assert config["settings"]["algorithm"]["epochs"] == 2
     assert config["settings"]["algorithm"]["value_clip"] == 0.3
     assert json.loads(nrm_command("evaluate", str(folder), "--episodes", "4", "--json").out)["episodes"] == 4
@@ -123,16 +123,16 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
         (["train", "--out", "x"], "no task is given"),
         (["train", "--task", "9", "--out", "x"], "unknown paper task '9'"),
         (["train", "--task", "F pikaxe", "--out", "x"], "did you mean 'pickaxe'"),
-        (["train", "--task", "1", "--world", "mpa", "--out", "x"], "unknown world 'mpa'; did you mean 'map'"),
+        (["train", "--task", "1", "--env", "mpa", "--out", "x"], "unknown environment 'mpa'; did you mean 'map'"),
         (["train", "--task", "1", "--method", "nmr", "--out", "x"], "unknown method 'nmr'; did you mean 'nrm'"),
         (["train", "--task", "1", "--preset", "papr", "--out", "x"], "did you mean 'paper'"),
         (["train", "--task", "1", "--algorithm", "a3c", "--out", "x"], "unknown algorithm 'a3c'; did you mean 'a2c'"),
         (["train", "--task", "1", "--algorithm.stpes", "3", "--out", "x"], "Perhaps you meant: --algorithm.steps"),
         (["train", "--task", "1", "--method", "rm", "--grounding.every", "3", "--out", "x"], "--grounding.every"),
         (["train", "--task", "1", "--algorithm.steps", "0", "--out", "x"], "steps must be positive, not 0"),
-        (["train", "--task", "1", "--world.size", "2", "--out", "x"], "outside the 2x2 grid"),
+        (["train", "--task", "1", "--env.size", "2", "--out", "x"], "outside the 2x2 grid"),
         (["train", "--task", "1", "--grounding.grounder", "mpl", "--out", "x"], "did you mean 'mlp'"),
-        (["train", "--task", "1", "--world", "gone:WORLD", "--out", "x"], "there is no module 'gone'"),
+        (["train", "--task", "1", "--env", "gone:ENV", "--out", "x"], "there is no module 'gone'"),
         (["train", "--task", "1", "--episodes", "0", "--out", "x"], "episodes must be at least 1, not 0"),
         (["train", "--resume", "missing"], "holds no run"),
         (["train", "--resume", "x", "--task", "1"], "drop the other options"),

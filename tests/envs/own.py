@@ -219,5 +219,5 @@ def one_argument(observation: Any) -> str:
     return "mail"
 
 
-WORLD = Corridor()
+ENV = Corridor()
 NUMBER = 3

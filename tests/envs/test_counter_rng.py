@@ -6,7 +6,7 @@ import pytest
 from nrm.envs.counter_rng import draws, environment_seeds, episode_keys, words
 from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.grid import begin, slipped
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 
 WORD = (1 << 64) - 1
 
@@ -65,5 +65,5 @@ def test_slips_happen_as_often_as_asked() -> None:
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "3", True])
 def test_bad_seeds_are_named(seed: object) -> None:
-    with pytest.raises(WorldError, match="a seed is a whole number from 0"):
+    with pytest.raises(EnvError, match="a seed is a whole number from 0"):
         environment_seeds(seed, 2)  # type: ignore[arg-type]

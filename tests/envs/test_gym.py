@@ -10,9 +10,9 @@ import pytest
 import torch
 
 import nrm
-from nrm.envs import TaskEnv, find_world
-from nrm.envs.gym import GymConfig, gym_env, gym_world
-from nrm.errors import ConfigError, NrmError, NrmWarning, UnknownSymbolError, WorldError
+from nrm.envs import TaskEnv, find_env
+from nrm.envs.gym import GymConfig, gym_batch, gym_env
+from nrm.errors import ConfigError, EnvError, NrmError, NrmWarning, UnknownSymbolError
 from tests.envs.own import SYMBOLS, Corridor, holds
 
 OWN = "tests.envs.own:"
@@ -47,7 +47,7 @@ def test_where_labels_come_from(name: str, label: str | None) -> None:
 
 
 def test_environments_in_processes_of_their_own() -> None:
-    here, there = gym_world(own("Corridor"), MACHINE, 2), gym_world(own("Corridor", processes=True), MACHINE, 2)
+    here, there = gym_batch(own("Corridor"), MACHINE, 2), gym_batch(own("Corridor", processes=True), MACHINE, 2)
     try:
         assert torch.equal(here.reset(0), there.reset(0))
         for action in (0, 1, 0, 0):
@@ -58,19 +58,19 @@ def test_environments_in_processes_of_their_own() -> None:
 
 
 def test_names_find_their_kind_and_configuration() -> None:
-    kind, config = find_world("gym:CartPole-v1")
+    kind, config = find_env("gym:CartPole-v1")
     assert (kind.name, config, kind.title(config)) == ("gym", GymConfig("gym:CartPole-v1"), "gym:CartPole-v1")
-    kind, config = find_world(OWN + "Corridor")
+    kind, config = find_env(OWN + "Corridor")
     assert (kind.name, config.id) == ("gym", None)
-    assert find_world("gym:minigrid:MiniGrid-Empty-5x5-v0")[1].id == "minigrid:MiniGrid-Empty-5x5-v0"
+    assert find_env("gym:minigrid:MiniGrid-Empty-5x5-v0")[1].id == "minigrid:MiniGrid-Empty-5x5-v0"
 
 
 def test_registered_environments_step() -> None:
     config = GymConfig("gym:CartPole-v1", label="tests.envs.test_gym:side", symbols=("left", "right"))
-    world = gym_world(config, nrm.compile("F right", ("left", "right")), 2)
-    assert (world.shape, world.actions, world.unrepeatable) == ((4,), 2, "")
-    world.reset(0)
-    paid = sum(world.step(torch.ones(2, dtype=torch.int64)).reward for _ in range(60))
+    env = gym_batch(config, nrm.compile("F right", ("left", "right")), 2)
+    assert (env.shape, env.actions, env.unrepeatable) == ((4,), 2, "")
+    env.reset(0)
+    paid = sum(env.step(torch.ones(2, dtype=torch.int64)).reward for _ in range(60))
     assert bool((torch.as_tensor(paid) >= 100).all())
 
 
@@ -89,28 +89,28 @@ def side(observation: Any, info: dict[str, Any], env: Any) -> str:
     ],
 )
 def test_what_can_hold(config: GymConfig, text: str, symbols: tuple[str, ...], exclusive: bool) -> None:
-    kind, _ = find_world(config.source)
+    kind, _ = find_env(config.source)
     task = kind.task(text, config)
     assert (task.alphabet.symbols, task.alphabet.is_exclusive) == (symbols, exclusive)
 
 
 def test_an_environment_with_a_task_of_its_own() -> None:
-    kind, config = find_world(OWN + "with_task")
+    kind, config = find_env(OWN + "with_task")
     task = kind.task(None, config)
     assert task.machine() == MACHINE
-    world = kind.build(config, task.machine(), 2, "outcome")
-    assert world.machine == MACHINE
-    with pytest.raises(WorldError, match=r"puts a task on its environment itself.*drop --task"):
+    env = kind.build(config, task.machine(), 2, "outcome")
+    assert env.machine == MACHINE
+    with pytest.raises(EnvError, match=r"puts a task on its environment itself.*drop --task"):
         kind.build(config, nrm.compile("F desk", SYMBOLS), 2, "outcome")
-    with pytest.raises(WorldError, match="add --end outcome"):
+    with pytest.raises(EnvError, match="add --end outcome"):
         kind.build(config, MACHINE, 2, "limit")
-    with pytest.raises(WorldError, match=r"a label of its own.*drop --label x:y"):
+    with pytest.raises(EnvError, match=r"a label of its own.*drop --label x:y"):
         kind.build(GymConfig(config.source, label="x:y"), MACHINE, 2, "outcome")
 
 
 def test_wrappers_from_their_names() -> None:
     config = own("Pieces", wrappers=("gymnasium.wrappers:FlattenObservation",))
-    assert gym_world(config, MACHINE, 2).shape == (3,)
+    assert gym_batch(config, MACHINE, 2).shape == (3,)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_wrappers_from_their_names() -> None:
     [
         ("gym:CartPol-v1", r"no environment 'CartPol-v1'; did you mean 'CartPole-v1'\?; if a package brings it"),
         ("gym:no_such_package:It-v0", "'gym:no_such_package:It-v0' cannot be found: there is no module"),
-        ("CartPole-v1", r"unknown world 'CartPole-v1'; did you mean 'gym:CartPole-v1'\?"),
+        ("CartPole-v1", r"unknown environment 'CartPole-v1'; did you mean 'gym:CartPole-v1'\?"),
         ("gim:CartPole-v1", r"did you mean 'gym'\?"),
         ("no_such_module:make", "there is no module 'no_such_module' here"),
         ("tests/envs/own.py:Corridor", "names a file; write the module without its ending"),
@@ -127,7 +127,7 @@ def test_wrappers_from_their_names() -> None:
 )
 def test_names_that_lead_nowhere(name: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        find_world(name)
+        find_env(name)
 
 
 @pytest.mark.parametrize(
@@ -142,14 +142,14 @@ def test_names_that_lead_nowhere(name: str, message: str) -> None:
         (own("failing", kwargs={"size": 4}), r"'size' is given, but it takes no arguments"),
         (own("Corridor", label=OWN + "npp"), r"has no 'npp'$"),
         (own("no_environment"), r"gave int, not a gymnasium\.Env"),
-        (own("WORLD"), "is one environment, but several are needed"),
+        (own("ENV"), "is one environment, but several are needed"),
         (own("NUMBER"), "is 3; name a function or class"),
         (own("Old"), r"Old, step 1 of episode 1: step\(\) must return .* not 4 values .*the old gym package"),
         (own("Breaks"), r"own:Breaks, step 3 of episode 1, action \d: ZeroDivisionError: no more steps"),
         (own("WrongShape"), r"WrongShape, step 1 of episode 1: the observation has shape \(2,\), but"),
         (own("NotANumber"), "NotANumber, step 1 of episode 1: the reward is nan"),
         (own("NothingAtFirst"), r"the first observation, which reset\(\) gives, is nan at \(0,\); observations must"),
-        (own("Pieces"), r"not Tuple.*--world\.wrappers gymnasium\.wrappers:FlattenObservation"),
+        (own("Pieces"), r"not Tuple.*--env\.wrappers gymnasium\.wrappers:FlattenObservation"),
         (own("Corridor", label=OWN + "wrong_label"), f"the label {OWN}wrong_label says 'zebra' at step 1 of"),
         (own("Corridor", label=OWN + "failing_label"), r"failing_label failed at step 1 of episode 1: KeyError"),
         (own("Corridor", label=OWN + "one_argument"), r"called with three arguments"),
@@ -164,27 +164,25 @@ def test_names_that_lead_nowhere(name: str, message: str) -> None:
 )
 def test_environments_that_break_the_rules(config: GymConfig, message: str) -> None:
     with pytest.raises(NrmError, match=message):
-        gym_world(config, MACHINE, 2)
+        gym_batch(config, MACHINE, 2)
 
 
 def test_nothing_holds_where_no_symbol_says_so() -> None:
     two = nrm.compile("F(mail & F desk)", ("mail", "desk"))
     with pytest.raises(UnknownSymbolError, match="says 'floor' at step 1"):
-        gym_world(own("Corridor"), two, 1)
+        gym_batch(own("Corridor"), two, 1)
 
 
 @pytest.mark.parametrize("name", ["Unseeded", "Leaking", "Warming"])
 def test_environments_that_no_seed_repeats(name: str) -> None:
-    world = gym_world(own(name), MACHINE, 2)
-    assert world.unrepeatable == "the first observation"
-    world.reset(0)
-    world.step(torch.zeros(2, dtype=torch.int64))
-    saved = world.state_dict()
-    again = gym_world(own(name), MACHINE, 2)
+    env = gym_batch(own(name), MACHINE, 2)
+    assert env.unrepeatable == "the first observation"
+    env.reset(0)
+    env.step(torch.zeros(2, dtype=torch.int64))
+    saved = env.state_dict()
+    again = gym_batch(own(name), MACHINE, 2)
     again.load_state_dict(saved)
-    with pytest.raises(
-        WorldError, match="cannot be brought back to where it was saved: two episodes from one seed part"
-    ):
+    with pytest.raises(EnvError, match="cannot be brought back to where it was saved: two episodes from one seed part"):
         again.step(torch.zeros(2, dtype=torch.int64))
     again.reset(0)
     again.step(torch.zeros(2, dtype=torch.int64))
@@ -192,30 +190,28 @@ def test_environments_that_no_seed_repeats(name: str) -> None:
 
 def test_observations_outside_of_their_space_are_told() -> None:
     with pytest.warns(NrmWarning, match=r"outside of observation_space Box.*: 10\d"):
-        gym_world(own("Outside"), MACHINE, 1)
+        gym_batch(own("Outside"), MACHINE, 1)
     with pytest.warns(
         NrmWarning, match=r"the observation of step 3 lies outside of observation_space Box.*: 10\d"
     ) as told:
-        gym_world(own("OutsideLater"), MACHINE, 1)
+        gym_batch(own("OutsideLater"), MACHINE, 1)
     assert sum("outside" in str(one.message) for one in told) == 1
 
 
 @pytest.mark.parametrize("name", ["Endless", "endless_with_task"])
 def test_episodes_without_an_end_are_cut_off(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr("nrm.envs.gym.guard.MOST_STEPS", 5)
+    monkeypatch.setattr("nrm.envs.gym.guard.MAX_STEPS", 5)
     env = gym_env(own(name, label=OWN + "holds" if name == "Endless" else None), MACHINE)
     for seed in range(2):
         env.reset(seed=seed)
-        with pytest.warns(
-            NrmWarning, match=r"no TimeLimit, and an episode had not ended after 5 steps.*--world\.steps"
-        ):
+        with pytest.warns(NrmWarning, match=r"no TimeLimit, and an episode had not ended after 5 steps.*--env\.steps"):
             ends = [env.step(0)[2:4] for _ in range(5)]
         assert ends == [(False, False)] * 4 + [(False, True)]
 
 
 @pytest.mark.parametrize("config", [own("Endless", steps=7), own("limited", kwargs={"steps": 7})])
 def test_a_limit_that_somebody_set_is_the_limit(monkeypatch: pytest.MonkeyPatch, config: GymConfig) -> None:
-    monkeypatch.setattr("nrm.envs.gym.guard.MOST_STEPS", 5)
+    monkeypatch.setattr("nrm.envs.gym.guard.MAX_STEPS", 5)
     env = gym_env(config, MACHINE)
     env.reset(seed=0)
     assert [env.step(0)[3] for _ in range(7)] == [False] * 6 + [True]
@@ -230,5 +226,5 @@ def test_an_environment_that_ends_by_itself_is_left_alone(recwarn: pytest.Warnin
 
 def test_a_task_on_a_task_is_refused() -> None:
     inner = TaskEnv(Corridor(), MACHINE, holds)
-    with pytest.raises(WorldError, match=r"has a task already \(a machine of 3 states\), and would be paid for twice"):
+    with pytest.raises(EnvError, match=r"has a task already \(a machine of 3 states\), and would be paid for twice"):
         TaskEnv(gymnasium.wrappers.TimeLimit(inner, 5), MACHINE, holds)

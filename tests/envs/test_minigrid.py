@@ -18,11 +18,11 @@ pytest.importorskip("minigrid")
 from minigrid.wrappers import ImgObsWrapper, RGBImgObsWrapper, RGBImgPartialObsWrapper
 
 import nrm
-from nrm.envs import find_world
+from nrm.envs import find_env
 from nrm.envs.minigrid import READY_TASKS, MiniGridConfig, minigrid_env, minigrid_task
-from nrm.envs.minigrid.build import minigrid_images, minigrid_world
+from nrm.envs.minigrid.build import minigrid_batch, minigrid_images
 from nrm.envs.minigrid.labels import EMPTY, GridLabels
-from nrm.errors import MissingExtraError, NrmError, UnknownSymbolError, WorldError
+from nrm.errors import EnvError, MissingExtraError, NrmError, UnknownSymbolError
 
 LAVA, KEY, DOORS = "MiniGrid-LavaGapS5-v0", "MiniGrid-DoorKey-5x5-v0", "MiniGrid-RedBlueDoors-6x6-v0"
 READY = (LAVA, KEY, DOORS)
@@ -94,16 +94,16 @@ def carries_nothing(observation: Any, info: dict[str, Any], env: Any) -> list[st
 
 def test_a_label_of_ones_own() -> None:
     config = MiniGridConfig(KEY, label="tests.envs.test_minigrid:carries_nothing", propositions=("free",))
-    kind, _ = find_world(f"minigrid:{KEY}")
+    kind, _ = find_env(f"minigrid:{KEY}")
     task = kind.task("F !free", config)
     assert task.alphabet.symbols == ("free",)
     for env in (minigrid_env(config, task), minigrid_env(KEY, task, label=carries_nothing)):
         assert {info["label"] for _, info in random_steps(env, 2000)} == {"free", "-"}
-    with pytest.raises(WorldError, match="for a label of your own"):
+    with pytest.raises(EnvError, match="for a label of your own"):
         MiniGridConfig(KEY, propositions=("free",))
-    with pytest.raises(WorldError, match="unknown view 'agnt'; did you mean 'agent'"):
+    with pytest.raises(EnvError, match="unknown view 'agnt'; did you mean 'agent'"):
         MiniGridConfig(KEY, view="agnt")  # type: ignore[arg-type]
-    with pytest.raises(WorldError, match="an odd number of tiles from 3, not 4"):
+    with pytest.raises(EnvError, match="an odd number of tiles from 3, not 4"):
         MiniGridConfig(KEY, view="agent", view_size=4)
 
 
@@ -206,7 +206,7 @@ def test_any_other_environment_takes_a_formula_over_things() -> None:
         minigrid_task(name, "F red_dor")
     with pytest.raises(UnknownSymbolError, match="did you mean 'purple_box'"):
         GridLabels(["purple_bx"])
-    with pytest.raises(WorldError, match="no ready task for MiniGrid-Playground-v0"):
+    with pytest.raises(EnvError, match="no ready task for MiniGrid-Playground-v0"):
         minigrid_task("MiniGrid-Playground-v0")
 
 
@@ -218,10 +218,10 @@ def test_a_task_of_ones_own_on_a_ready_environment() -> None:
         minigrid_task(LAVA, "F gaol")
 
 
-def test_a_world_goes_on_exactly_from_its_saved_state() -> None:
+def test_a_env_goes_on_exactly_from_its_saved_state() -> None:
     machine = minigrid_task(DOORS).machine()
     actions = torch.from_numpy(np.random.default_rng(0).integers(0, 4, (80, 3)))
-    whole, again = minigrid_world(DOORS, machine, 3), minigrid_world(DOORS, machine, 3)
+    whole, again = minigrid_batch(DOORS, machine, 3), minigrid_batch(DOORS, machine, 3)
     whole.reset(5)
     for step in range(40):
         whole.step(actions[step])
@@ -252,11 +252,11 @@ def test_pictures_to_look_at() -> None:
 
 
 def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(WorldError, match="did you mean 'MiniGrid-LavaGapS5-v0'"):
+    with pytest.raises(EnvError, match="did you mean 'MiniGrid-LavaGapS5-v0'"):
         minigrid_env("MiniGrid-LavaGap5-v0")
-    with pytest.raises(WorldError, match="'used' or 'all'"):
+    with pytest.raises(EnvError, match="'used' or 'all'"):
         MiniGridConfig(LAVA, actions="some")  # type: ignore[arg-type]
-    with pytest.raises(WorldError, match="4 to 64 pixels"):
+    with pytest.raises(EnvError, match="4 to 64 pixels"):
         MiniGridConfig(LAVA, tile=2)
     with pytest.raises(UnknownSymbolError, match="nothing in a grid is called 'a'"):
         minigrid_env(LAVA, nrm.compile("F a", ["a", "b"]))

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 import nrm
 from nrm.envs import End, MinecraftEnv, TaskEnv
-from nrm.errors import MachineError, TraceError, UnknownSymbolError, WorldError
+from nrm.errors import EnvError, MachineError, TraceError, UnknownSymbolError
 from tests.envs import own
-from tests.envs.worlds import paper_machine
+from tests.envs.envs import paper_machine
 
 ABC = ("a", "b", "c")
 
@@ -94,7 +94,7 @@ def test_the_environments_own_end_counts_under_every_rule() -> None:
 
 @pytest.mark.parametrize(("formula", "end"), [("G !a", "outcome"), ("a & !a", "outcome"), ("true", "absorbing")])
 def test_a_task_that_is_over_before_it_begins_is_refused(formula: str, end: End) -> None:
-    with pytest.raises(WorldError, match="every episode could end at once; use end='limit'"):
+    with pytest.raises(EnvError, match="every episode could end at once; use end='limit'"):
         TaskEnv(Script(["a"]), nrm.compile(formula, ABC), end=end)
 
 
@@ -123,7 +123,7 @@ def test_outputs_that_are_rewards_are_paid_as_they_are(tmp_path: Path) -> None:
     said = [(), "a", "a", "a", ()]
     steps = run(TaskEnv(Script(said), machine, end="limit", pay="outputs"))
     assert [step[0] for step in steps] == [-0.5, 2.0, 0.0, 2.0, 0.0]
-    with pytest.raises(WorldError, match="a step pays 'differences' of levels or 'outputs', not 'output'; did you"):
+    with pytest.raises(EnvError, match="a step pays 'differences' or 'outputs', not 'output'; did you"):
         TaskEnv(Script(said), machine, pay="output")  # type: ignore[arg-type]
 
 
@@ -167,27 +167,27 @@ def test_bad_labels_are_named_with_their_step() -> None:
     with pytest.raises(TraceError, match="2 symbols at step 1"):
         run(TaskEnv(Script([["alpha", "beta"]]), machine))
     for said in (True, 1.5, [1, 2], np.zeros(2)):
-        with pytest.raises(WorldError, match=r"the label of the environment gave .* at step 1"):
+        with pytest.raises(EnvError, match=r"the label of the environment gave .* at step 1"):
             run(TaskEnv(Script([said]), machine))
-    with pytest.raises(WorldError, match=r"shape \(3,\) at step 1 of episode 1, for 2 symbols"):
+    with pytest.raises(EnvError, match=r"shape \(3,\) at step 1 of episode 1, for 2 symbols"):
         run(TaskEnv(Script([np.zeros(3, dtype=bool)]), machine))
 
 
 def test_misuse_is_named() -> None:
     machine = nrm.compile("F a", ABC)
-    with pytest.raises(WorldError, match="unknown way to label 'labls'; did you mean 'labels'"):
+    with pytest.raises(EnvError, match="unknown way to label 'labls'; did you mean 'labels'"):
         TaskEnv(Script(["a"]), machine, "labls")
-    with pytest.raises(WorldError, match=r"no method get_events\(\)"):
+    with pytest.raises(EnvError, match=r"no method get_events\(\)"):
         TaskEnv(Script(["a"]), machine, "get_events")
-    with pytest.raises(WorldError, match="info has no 'propositions' \\(it has labels\\)"):
+    with pytest.raises(EnvError, match="info has no 'propositions' \\(it has labels\\)"):
         run(TaskEnv(Script(["a"]), machine, "propositions"))
-    with pytest.raises(WorldError, match="does not say what holds"):
+    with pytest.raises(EnvError, match="does not say what holds"):
         run(TaskEnv(Script(["a"], how="other"), machine))
-    with pytest.raises(WorldError, match="unknown end 'limits'; did you mean 'limit'"):
+    with pytest.raises(EnvError, match="unknown end 'limits'; did you mean 'limit'"):
         TaskEnv(Script(["a"]), machine, end="limits")  # type: ignore[arg-type]
     with pytest.raises(MachineError, match="a task is needed, a machine"):
         TaskEnv(Script(["a"]), 3)  # type: ignore[arg-type]
-    with pytest.raises(WorldError, match=r"call reset\(\) before"):
+    with pytest.raises(EnvError, match=r"call reset\(\) before"):
         TaskEnv(Script(["a"]), machine).step(0)
 
 
@@ -219,7 +219,7 @@ def test_it_can_be_made_again_from_its_spec() -> None:
 
 
 def test_a_label_with_other_arguments_is_refused_at_once() -> None:
-    with pytest.raises(WorldError, match="three arguments"):
+    with pytest.raises(EnvError, match="three arguments"):
         nrm.TaskEnv(gymnasium.make("CartPole-v1"), nrm.compile("F a", ["a", "b"]), lambda observation: "a")  # type: ignore[arg-type,misc]
 
 

@@ -12,10 +12,10 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from torch import Tensor
 
 import nrm
-from nrm.envs import BatchedMinecraft, BatchedWorld, MinecraftEnv, TaskEnv, VectorWorld
-from nrm.errors import WorldError
+from nrm.envs import BatchedEnv, BatchedMinecraft, GymVectorEnv, MinecraftEnv, TaskEnv
+from nrm.errors import EnvError
+from tests.envs.envs import config, paper_machine
 from tests.envs.minecraft.test_batched import COUNT, random_actions, same, shown, through_a_file, walk
-from tests.envs.worlds import config, paper_machine
 
 MACHINE = paper_machine(5)
 
@@ -25,52 +25,52 @@ def maker(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ["paper", "image", "slip", "layout-episode-image", "layout-seed", "one-step"])
-def test_it_equals_the_batched_world(name: str) -> None:
-    world: BatchedWorld = VectorWorld.of(maker(name), COUNT)
+def test_it_equals_the_batched_env(name: str) -> None:
+    env: BatchedEnv = GymVectorEnv.of(maker(name), COUNT)
     tables = BatchedMinecraft(config(name), MACHINE, COUNT)
-    assert (world.shape, world.actions, world.count) == (tables.shape, tables.actions, tables.count)
-    assert torch.equal(world.reset(3), shown(tables, tables.reset(3)))
-    assert same([[world.truth]], [[tables.truth]])
+    assert (env.shape, env.actions, env.count) == (tables.shape, tables.actions, tables.count)
+    assert torch.equal(env.reset(3), shown(tables, tables.reset(3)))
+    assert same([[env.truth]], [[tables.truth]])
     for actions in random_actions(80):
-        one, other = world.step(actions), tables.step(actions)
+        one, other = env.step(actions), tables.step(actions)
         whole = other._replace(
             observation=shown(tables, other.observation), final_observation=shown(tables, other.final_observation)
         )
-        assert same([[one, world.truth]], [[whole, tables.truth]])
+        assert same([[one, env.truth]], [[whole, tables.truth]])
 
 
 @pytest.mark.parametrize("name", ["paper", "image", "layout-episode-random"])
 def test_environments_that_reset_themselves(name: str) -> None:
     """The same first episodes, and after them what Gymnasium draws: compared with environments stepped one by one."""
     vector = SyncVectorEnv([maker(name)] * COUNT, autoreset_mode=AutoresetMode.SAME_STEP)
-    world = VectorWorld(vector)
+    env = GymVectorEnv(vector)
     tables = BatchedMinecraft(config(name), MACHINE, COUNT)
-    assert torch.equal(world.reset(3), shown(tables, tables.reset(3)))
+    assert torch.equal(env.reset(3), shown(tables, tables.reset(3)))
     for actions in random_actions(80):
-        one, other = world.step(actions), tables.step(actions)
+        one, other = env.step(actions), tables.step(actions)
         assert torch.equal(one.observation, shown(tables, other.observation))
         assert torch.equal(one.final_observation, shown(tables, other.final_observation))
-        assert same([[one[1:4], world.truth]], [[other[1:4], tables.truth]])
-    with pytest.raises(WorldError, match="cannot be continued exactly"):
-        world.state_dict()
+        assert same([[one[1:4], env.truth]], [[other[1:4], tables.truth]])
+    with pytest.raises(EnvError, match="cannot be continued exactly"):
+        env.state_dict()
 
 
 @pytest.mark.parametrize("name", ["paper", "slip", "layout-episode-image", "one-step"])
 def test_a_saved_state_goes_on_exactly(name: str, tmp_path: Path) -> None:
-    world = VectorWorld.of(maker(name), COUNT)
-    world.reset(2)
-    walk(world, random_actions(33))
-    saved = through_a_file(world.state_dict(), tmp_path)
-    before = world.truth
-    expected = walk(world, random_actions(60, seed=1))
-    again = VectorWorld.of(maker(name), COUNT)
+    env = GymVectorEnv.of(maker(name), COUNT)
+    env.reset(2)
+    walk(env, random_actions(33))
+    saved = through_a_file(env.state_dict(), tmp_path)
+    before = env.truth
+    expected = walk(env, random_actions(60, seed=1))
+    again = GymVectorEnv.of(maker(name), COUNT)
     again.load_state_dict(saved)
     assert same([[again.truth]], [[before]])
     assert same(walk(again, random_actions(60, seed=1)), expected)
 
 
 def test_environments_in_processes_of_their_own() -> None:
-    here, there = VectorWorld.of(maker("slip"), 2), VectorWorld.of(maker("slip"), 2, processes=True)
+    here, there = GymVectorEnv.of(maker("slip"), 2), GymVectorEnv.of(maker("slip"), 2, processes=True)
     try:
         assert torch.equal(here.reset(0), there.reset(0))
         actions = random_actions(40, 2)
@@ -85,13 +85,13 @@ def test_any_gymnasium_environment_will_do() -> None:
     def side(observation: Any, info: Any, env: Any) -> str:
         return "right" if observation[0] > 0.05 else "left"
 
-    world = VectorWorld.of(lambda: TaskEnv(gymnasium.make("CartPole-v1"), machine, side), 3)
-    first = world.reset(0)
+    batched = GymVectorEnv.of(lambda: TaskEnv(gymnasium.make("CartPole-v1"), machine, side), 3)
+    first = batched.reset(0)
     assert first.shape == (3, 4)
-    assert world.actions == 2
+    assert batched.actions == 2
     paid = torch.zeros(3)
     for _ in range(60):
-        batch = world.step(torch.ones(3, dtype=torch.int64))
+        batch = batched.step(torch.ones(3, dtype=torch.int64))
         paid += batch.reward
         assert batch.observation.dtype == torch.float32
     assert (paid >= 100).all()
@@ -128,8 +128,8 @@ SPACES = {
 }
 
 
-def told(space: Any, count: int = 3) -> VectorWorld:
-    return VectorWorld.of(lambda: TaskEnv(Told(space), TOLD_MACHINE), count)
+def told(space: Any, count: int = 3) -> GymVectorEnv:
+    return GymVectorEnv.of(lambda: TaskEnv(Told(space), TOLD_MACHINE), count)
 
 
 def some_actions(space: Any, steps: int, count: int = 3) -> Tensor:
@@ -145,49 +145,49 @@ def some_actions(space: Any, steps: int, count: int = 3) -> Tensor:
 @pytest.mark.parametrize("name", SPACES)
 def test_every_kind_of_actions_reaches_the_environment_and_goes_on_exactly(name: str, tmp_path: Path) -> None:
     actions = some_actions(SPACES[name], 9)
-    world, fresh = told(SPACES[name]), told(SPACES[name])
-    world.reset(4)
+    env, fresh = told(SPACES[name]), told(SPACES[name])
+    env.reset(4)
     for step in actions[:7]:
-        world.step(step)
+        env.step(step)
     fresh.reset(0)
-    fresh.load_state_dict(through_a_file(world.state_dict(), tmp_path))
+    fresh.load_state_dict(through_a_file(env.state_dict(), tmp_path))
     for step in actions[7:]:
-        one, other = world.step(step), fresh.step(step)
+        one, other = env.step(step), fresh.step(step)
         assert all(torch.equal(first, second) for first, second in zip(one, other, strict=True))
 
 
 def test_actions_out_of_bounds_are_named() -> None:
-    world = told(SPACES["box"])
-    world.reset(0)
-    with pytest.raises(WorldError, match=r"action \[0\. 5\.\] in environment 1 is outside of Box"):
-        world.step(torch.tensor([[0.0, 2.0], [0.0, 5.0], [0.0, 2.0]]))
-    with pytest.raises(WorldError, match="no finite bounds"):
+    env = told(SPACES["box"])
+    env.reset(0)
+    with pytest.raises(EnvError, match=r"action \[0\. 5\.\] in environment 1 is outside of Box"):
+        env.step(torch.tensor([[0.0, 2.0], [0.0, 5.0], [0.0, 2.0]]))
+    with pytest.raises(EnvError, match="no finite bounds"):
         told(spaces.Box(-np.inf, np.inf, (2,)))
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(WorldError, match=r"spends a step on every reset.*VectorWorld\.of"):
-        VectorWorld(SyncVectorEnv([maker("paper")]))
-    with pytest.raises(WorldError, match=r"have no task; wrap each in nrm\.TaskEnv"):
-        VectorWorld.of(lambda: MinecraftEnv(), 2)
-    with pytest.raises(WorldError, match="count is 0"):
-        VectorWorld.of(maker("paper"), 0)
+    with pytest.raises(EnvError, match=r"spends a step on every reset.*GymVectorEnv\.of"):
+        GymVectorEnv(SyncVectorEnv([maker("paper")]))
+    with pytest.raises(EnvError, match=r"have no task; wrap each in nrm\.TaskEnv"):
+        GymVectorEnv.of(lambda: MinecraftEnv(), 2)
+    with pytest.raises(EnvError, match="count is 0"):
+        GymVectorEnv.of(maker("paper"), 0)
     makers = [lambda n=n: TaskEnv(MinecraftEnv(), paper_machine(n)) for n in (1, 2)]
     vector = SyncVectorEnv(makers, autoreset_mode=AutoresetMode.DISABLED)
-    with pytest.raises(WorldError, match="must share one task"):
-        VectorWorld(vector)
-    with pytest.raises(WorldError, match="actions must be Discrete"):
+    with pytest.raises(EnvError, match="must share one task"):
+        GymVectorEnv(vector)
+    with pytest.raises(EnvError, match="actions must be Discrete"):
         told(spaces.Text(3))
-    with pytest.raises(WorldError, match="observations must be a Box, Discrete or Dict"):
-        VectorWorld.of(lambda: TaskEnv(gymnasium.make("Blackjack-v1"), MACHINE), 1)
-    world = VectorWorld.of(maker("paper"), 2)
-    with pytest.raises(WorldError, match=r"call reset\(seed\) before"):
-        world.step(torch.zeros(2, dtype=torch.int64))
-    world.reset(0)
-    with pytest.raises(WorldError, match=r"action 4 in environment 1 is outside of Discrete\(4\), numbered from 0"):
-        world.step(torch.tensor([0, 4]))
-    with pytest.raises(WorldError, match="of another world: it has 0 environments, this one 2"):
-        world.load_state_dict({})
+    with pytest.raises(EnvError, match="observations must be a Box, Discrete or Dict"):
+        GymVectorEnv.of(lambda: TaskEnv(gymnasium.make("Blackjack-v1"), MACHINE), 1)
+    env = GymVectorEnv.of(maker("paper"), 2)
+    with pytest.raises(EnvError, match=r"call reset\(seed\) before"):
+        env.step(torch.zeros(2, dtype=torch.int64))
+    env.reset(0)
+    with pytest.raises(EnvError, match=r"action 4 in environment 1 is outside of Discrete\(4\), numbered from 0"):
+        env.step(torch.tensor([0, 4]))
+    with pytest.raises(EnvError, match="of another batch: it has 0 environments, this one 2"):
+        env.load_state_dict({})
 
 
 def test_observations_that_are_no_numbers_are_named_with_environment_and_step() -> None:
@@ -198,13 +198,13 @@ def test_observations_that_are_no_numbers_are_named_with_environment_and_step() 
             Broken.steps += 1
             return observation * (np.nan if Broken.steps == 7 else 1.0)  # two resets, two steps of each, one more
 
-    world = VectorWorld.of(lambda: TaskEnv(Broken(MinecraftEnv()), paper_machine(1)), 2)
-    world.reset(0)
+    env = GymVectorEnv.of(lambda: TaskEnv(Broken(MinecraftEnv()), paper_machine(1)), 2)
+    env.reset(0)
     moves = torch.zeros(2, dtype=torch.int64)
-    world.step(moves)
-    world.step(moves)
-    with pytest.raises(WorldError, match="environment 0 shows NaN or infinity in its observation at step 3"):
-        world.step(moves)
+    env.step(moves)
+    env.step(moves)
+    with pytest.raises(EnvError, match="environment 0 shows NaN or infinity in its observation at step 3"):
+        env.step(moves)
     Broken.steps = 5
-    with pytest.raises(WorldError, match=r"environment 1 shows NaN or infinity in its observation after reset\(\)"):
-        world.reset(0)
+    with pytest.raises(EnvError, match=r"environment 1 shows NaN or infinity in its observation after reset\(\)"):
+        env.reset(0)

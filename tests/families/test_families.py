@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from nrm.errors import ConfigError, FileError
-from nrm.families import FAMILIES, draw_pool, family_of
+from nrm.families import FAMILIES, family_of, sample_tasks
 from nrm.families.chains import Exceptions, Reach, ReachAvoid, chain
 from nrm.families.compounds import Alternatives
 from nrm.families.mixture import Mixture
 from nrm.groundability import Copies
 from nrm.logic import parse
 from nrm.logic.ltlf.formula import atom
-from nrm.machines import Alphabet, Task, TaskPool, compile_formula
+from nrm.machines import Alphabet, Task, TaskSet, compile_formula
 
 LETTERS = Alphabet.exclusive([*"abcdefgh", "empty"])
 EVENTS = [atom(name) for name in "abcdefgh"]
@@ -24,7 +24,7 @@ DRAWN = [name for name in FAMILIES if name != "file"]
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_tasks_are_different_possible_and_not_done_yet(name: str) -> None:
-    pool = draw_pool(name, LETTERS, 40, 0, events=EVENTS)
+    pool = sample_tasks(name, LETTERS, 40, 0, events=EVENTS)
     assert len(pool) == 40
     assert len(set(pool.machines)) == 40
     for machine in pool.machines:
@@ -33,8 +33,8 @@ def test_tasks_are_different_possible_and_not_done_yet(name: str) -> None:
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_equal_seeds_draw_equal_tasks_and_names_are_the_formulas(name: str) -> None:
-    pool, again = (draw_pool(name, LETTERS, 10, 7, events=EVENTS) for _ in range(2))
-    other = draw_pool(name, LETTERS, 10, 8, events=EVENTS)
+    pool, again = (sample_tasks(name, LETTERS, 10, 7, events=EVENTS) for _ in range(2))
+    other = sample_tasks(name, LETTERS, 10, 8, events=EVENTS)
     assert pool.names == again.names != other.names
     assert pool.machines == again.machines
     for text, machine in zip(pool.names, pool.machines, strict=True):
@@ -43,7 +43,7 @@ def test_equal_seeds_draw_equal_tasks_and_names_are_the_formulas(name: str) -> N
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_nobody_speaks_of_what_is_no_event(name: str) -> None:
-    pool = draw_pool(name, LETTERS, 30, 3, events=EVENTS[:4])
+    pool = sample_tasks(name, LETTERS, 30, 3, events=EVENTS[:4])
     for text in pool.names:
         assert set(parse(text).atoms()) <= set("abcd")
 
@@ -62,20 +62,20 @@ def test_a_chain_never_avoids_what_it_has_just_reached() -> None:
 
 
 def test_settings_change_what_is_drawn() -> None:
-    long = draw_pool(Reach(shortest=5, longest=5, choices=1), LETTERS, 20, 0, events=EVENTS)
+    long = sample_tasks(Reach(shortest=5, longest=5, choices=1), LETTERS, 20, 0, events=EVENTS)
     assert all(machine.distance_to_acceptance[machine.initial] == 5 for machine in long.machines)
-    harmless = draw_pool(ReachAvoid(avoided=0), LETTERS, 20, 0, events=EVENTS)
+    harmless = sample_tasks(ReachAvoid(avoided=0), LETTERS, 20, 0, events=EVENTS)
     assert not any(machine.dead.any() for machine in harmless.machines)
 
 
 def test_a_small_family_gives_all_it_has() -> None:
-    pool = draw_pool(Reach(longest=1, choices=1), LETTERS, 1000, 0, events=EVENTS)
+    pool = sample_tasks(Reach(longest=1, choices=1), LETTERS, 1000, 0, events=EVENTS)
     assert sorted(pool.names) == [f"F {name}" for name in "abcdefgh"]
 
 
 def test_tasks_that_a_test_keeps_for_itself_are_not_drawn() -> None:
-    kept = draw_pool(Reach(longest=1, choices=1), LETTERS, 5, 1, events=EVENTS)
-    left = draw_pool(Reach(longest=1, choices=1), LETTERS, 1000, 0, events=EVENTS, without=kept.machines)
+    kept = sample_tasks(Reach(longest=1, choices=1), LETTERS, 5, 1, events=EVENTS)
+    left = sample_tasks(Reach(longest=1, choices=1), LETTERS, 1000, 0, events=EVENTS, without=kept.machines)
     assert len(left) == 3
     assert not set(left.machines) & set(kept.machines)
 
@@ -94,7 +94,9 @@ def test_copies_of_held_out_tasks_are_sampled_unless_they_are_held_out_too(seed:
     kept = compile_formula(unseen, alphabet)
     copies = Copies([kept], ["empty"])
     for up_to_renaming in (False, True):
-        pool = draw_pool("mixture", alphabet, 100, seed, most_states=30, without=[kept], up_to_renaming=up_to_renaming)
+        pool = sample_tasks(
+            "mixture", alphabet, 100, seed, max_states=30, without=[kept], up_to_renaming=up_to_renaming
+        )
         assert len(pool) == 100
         assert any(machine in copies for machine in pool.machines) == (not up_to_renaming)
 
@@ -106,21 +108,21 @@ def test_copies_are_held_out_where_few_sets_of_propositions_occur(tmp_path: Path
     (tmp_path / "tasks.txt").write_text("\n".join(tasks))
     listed = f"file:{tmp_path / 'tasks.txt'}"
     for kept, left in (("F blue", tasks[2:]), (Task(parse("F (green & F red)"), alphabet), tasks[:3])):
-        pool = draw_pool(listed, alphabet, 9, 0, without=[kept], up_to_renaming=True)
-        assert pool.machines == TaskPool.of(left, alphabet).machines
+        pool = sample_tasks(listed, alphabet, 9, 0, without=[kept], up_to_renaming=True)
+        assert pool.machines == TaskSet.of(left, alphabet).machines
 
 
 def test_events_may_be_several_things_at_once() -> None:
     colours = Alphabet.propositional(["red", "blue", "green"])
     events = [parse("red & blue"), parse("green")]
-    pool = draw_pool(Reach(longest=2, choices=1), colours, 4, 0, events=events)
+    pool = sample_tasks(Reach(longest=2, choices=1), colours, 4, 0, events=events)
     assert "F(red & blue)" in pool.names
 
 
 def test_a_file_gives_all_its_formulas(tmp_path: Path) -> None:
     path = tmp_path / "tasks.txt"
     path.write_text("F a  # first\n\n# nothing here\nF(b & F c)\n")
-    pool = draw_pool(f"file:{path}", LETTERS, 1, 0)
+    pool = sample_tasks(f"file:{path}", LETTERS, 1, 0)
     assert pool.names == ("F a", "F(b & F c)")
 
 
@@ -137,7 +139,7 @@ def test_a_bad_file_is_named(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "tasks.txt"
     path.write_text(text)
     with pytest.raises((FileError, ConfigError), match=message) as error:
-        draw_pool(f"file:{path}", LETTERS, 1, 0)
+        sample_tasks(f"file:{path}", LETTERS, 1, 0)
     assert str(path) in str(error.value)
 
 
@@ -145,9 +147,9 @@ def test_bad_requests() -> None:
     with pytest.raises(ConfigError, match="did you mean 'reach'"):
         family_of("reech")
     with pytest.raises(ConfigError, match="3 different events at least; there are 2"):
-        draw_pool("reach-avoid", LETTERS, 1, 0, events=EVENTS[:2])
+        sample_tasks("reach-avoid", LETTERS, 1, 0, events=EVENTS[:2])
     with pytest.raises(ConfigError, match="at least one task, not 0"):
-        draw_pool("reach", LETTERS, 0, 0)
+        sample_tasks("reach", LETTERS, 0, 0)
     with pytest.raises(ConfigError, match="mixture is empty"):
         Mixture(families=())
     with pytest.raises(ConfigError, match="cannot hold itself"):
@@ -157,11 +159,11 @@ def test_bad_requests() -> None:
     with pytest.raises(ConfigError, match="file:PATH"):
         family_of("file")
     with pytest.raises(ConfigError, match="at most 2 states"):
-        draw_pool(Reach(shortest=3, longest=3), LETTERS, 5, 0, events=EVENTS, most_states=2)
+        sample_tasks(Reach(shortest=3, longest=3), LETTERS, 5, 0, events=EVENTS, max_states=2)
 
 
 def test_what_has_begun_can_be_undone_from_the_start() -> None:
-    for machine in draw_pool("begun-set-backs", LETTERS, 30, 2, events=EVENTS).machines:
+    for machine in sample_tasks("begun-set-backs", LETTERS, 30, 2, events=EVENTS).machines:
         distance = machine.distance_to_acceptance
         reached = distance[machine.transitions[machine.initial]]
         # One letter accepts at once, and one or two lead back to where two steps are needed.

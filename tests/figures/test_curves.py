@@ -12,7 +12,7 @@ EIGHT = tuple(str(number) for number in range(1, 9))
 
 
 def test_figure_2_has_the_papers_panels() -> None:
-    ((name, figure),) = figure_2(collect(grid(tasks=EIGHT, worlds=("map", "image"), seeds=(0, 1))))
+    ((name, figure),) = figure_2(collect(grid(tasks=EIGHT, envs=("map", "image"), seeds=(0, 1))))
     assert name == "figure-2"
     titles = [panel.get_title(loc="left") for panel in figure.axes]
     assert titles == ["(a) map, class 1", "(b) map, class 2", "(c) image, class 1", "(d) image, class 2"]

@@ -86,11 +86,9 @@ def test_further_series_and_methods_that_are_gone_look_different() -> None:
     assert len({series.look for series in runs.series}) == 5
 
 
-def test_tasks_come_in_order_in_every_world() -> None:
-    runs = collect(
-        [record([1], task=task, world=world) for task, world in (("2", "map"), ("2", "image"), ("1", "image"))]
-    )
-    assert runs.worlds == ["map", "image"]
+def test_tasks_come_in_order_in_every_env() -> None:
+    runs = collect([record([1], task=task, env=env) for task, env in (("2", "map"), ("2", "image"), ("1", "image"))])
+    assert runs.envs == ["map", "image"]
     assert [task.paper and task.paper.number for task in runs.tasks_in("image")] == [1, 2]
 
 

@@ -18,7 +18,7 @@ from tests.results.synthetic import grid, record
 
 def test_a_full_grid_gives_every_figure_twice(tmp_path: Path) -> None:
     before = dict(matplotlib.rcParams), matplotlib.get_backend()
-    paths = write_figures(grid(tasks=("1", "5"), worlds=("map", "image"), episodes=120), tmp_path / "new")
+    paths = write_figures(grid(tasks=("1", "5"), envs=("map", "image"), episodes=120), tmp_path / "new")
     assert (dict(matplotlib.rcParams), matplotlib.get_backend()) == before
     assert sorted({path.stem for path in paths}) == [
         *("figure-2", "grounding-image", "grounding-map", "improvement", "iqm", "profiles", "tasks-image", "tasks-map")

@@ -19,13 +19,13 @@ def machine_of(table: Any, outputs: Any) -> MooreMachine:
 
 
 @st.composite
-def tables(draw: st.DrawFn, letters: int, most_states: int = 4) -> tuple[np.ndarray, np.ndarray]:
+def tables(draw: st.DrawFn, letters: int, max_states: int = 4) -> tuple[np.ndarray, np.ndarray]:
     """Any machine whose first state is left and differs from some other.
 
     Drawn by a seed: drawn entry by entry, most tables would be all zeros, and minimise to one state.
     """
     generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    states = int(generator.integers(2, most_states + 1))
+    states = int(generator.integers(2, max_states + 1))
     table, outputs = generator.integers(0, states, (states, letters)), generator.integers(0, 3, states)
     table[0, generator.integers(letters)] = 1
     outputs[1] = (outputs[0] + 1) % 3

@@ -14,9 +14,9 @@ import nrm
 from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.tables import as_diagram, listed
 from nrm.errors import LimitError
-from nrm.groundability import pool_shortcuts
+from nrm.groundability import task_set_shortcuts
 from nrm.groundability.counting import digits
-from nrm.machines import Alphabet, MooreMachine, TaskPool
+from nrm.machines import Alphabet, MooreMachine, TaskSet
 from tests.cli.conftest import Nrm, nrm_command
 
 __all__ = ["nrm_command"]
@@ -144,7 +144,7 @@ def test_the_command_with_many_propositions(nrm_command: Nrm) -> None:
 
 def test_pools_of_many_propositions() -> None:
     alphabet = Alphabet.propositional([*NAMES, *HAZARDS])
-    found = pool_shortcuts(TaskPool.of([nrm.compile(f"F {name} & {NEVER}", alphabet) for name in NAMES]))
+    found = task_set_shortcuts(TaskSet.of([nrm.compile(f"F {name} & {NEVER}", alphabet) for name in NAMES]))
     assert not found.groundable
     assert sum(found.class_sizes) == 2**23
     assert len(found.class_sizes) == 9

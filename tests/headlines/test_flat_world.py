@@ -101,7 +101,7 @@ def test_formulas_for_choosing_and_for_reporting_differ() -> None:
 
 def test_an_agent_is_tested_on_held_out_formulas() -> None:
     torch.set_num_threads(1)
-    changes = {"tasks": {"count": 8, "most_states": 4}}
+    changes = {"tasks": {"count": 8, "max_states": 4}}
     config = configured("rm", "discrete", 3, 300, PUBLISHED[:2], changes)
     trainer, cpu = trained(config)
     found = scores(config, trainer, PUBLISHED[:2], 2, 7)

@@ -20,7 +20,7 @@ FILES = sorted(path.stem for path in RESULTS.glob("*.json"))
 
 OLDER = {
     "Results",
-    "The image world",
+    "The image environment",
     "Time to solve",
     "Items that lie elsewhere in every episode",
     "The paper's settings",

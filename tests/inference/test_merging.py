@@ -16,9 +16,9 @@ from nrm.inference.prefix_tree import prefix_tree
 Words = list[tuple[list[int], list[int]]]
 
 
-def evidence(words: Words, letters: int = 2, levels: int = 2, flips: float = 0.0) -> Evidence:
+def evidence(words: Words, letters: int = 2, levels: int = 2, reward_noise: float = 0.0) -> Evidence:
     traces = [LetterTrace(np.array(read), np.array(shown)) for read, shown in words]
-    return Evidence.of(traces, letters, levels, 0, flips)
+    return Evidence.of(traces, letters, levels, 0, reward_noise)
 
 
 def explains(known: Hypothesis, words: Words) -> bool:
@@ -58,7 +58,7 @@ def test_a_tree_shares_histories_and_stays_at_idle_letters() -> None:
     tree = prefix_tree(evidence([([0, 2], [1, 1]), ([1, 0, 1, 2, 1], [0, 1, 1, 1, 1])], letters=3), (0, 2))
     assert tree.children == [{0: 1}, {2: 2}, {}]
     assert tree.of_step.tolist() == [1, 2, 0, 1, 1, 2, 2]
-    # At the root: two beginnings and one idle step, all at level 0.
+    # At the root: two beginnings and one idle step, all at potential 0.
     assert tree.counts.tolist() == [[3, 0], [0, 3], [0, 3]]
 
 
@@ -68,7 +68,7 @@ def test_letters_at_which_nothing_changes_are_idle() -> None:
 
 
 def test_a_modulo_counter_is_found_although_most_of_its_moves_show_nothing() -> None:
-    # Letter 0 counts modulo 3 and the level is 1 at 2 of 3; letter 1 does nothing.
+    # Letter 0 counts modulo 3 and the potential is 1 at 2 of 3; letter 1 does nothing.
     table, levels = [[1, 0], [2, 1], [0, 2]], [0, 0, 1]
     generator = np.random.default_rng(0)
     words = []
@@ -83,8 +83,8 @@ def test_a_modulo_counter_is_found_although_most_of_its_moves_show_nothing() -> 
 
 
 def test_a_letter_that_shows_later_is_let_in() -> None:
-    # The level changes at letter 1 alone, and only once letter 0 was read: F(a & F b) that pays at the end. Letter 2 is
-    # read often and means nothing.
+    # The potential changes at letter 1 alone, and only once letter 0 was read: F(a & F b) that pays at the end.
+    # Letter 2 is read often and means nothing.
     table, levels = [[1, 0, 0], [1, 2, 1], [2, 2, 2]], [0, 0, 1]
     generator = np.random.default_rng(1)
     words = []
@@ -128,7 +128,7 @@ def test_what_is_learned_explains_every_episode(seed: int) -> None:
     for _ in range(30):
         read = generator.integers(letters, size=int(generator.integers(1, 12))).tolist()
         words.append((read, run(table, levels, read)))
-    known = learn_machine(evidence(words, letters, 3), most_states=64)
+    known = learn_machine(evidence(words, letters, 3), max_states=64)
     assert explains(known, words)
     # Counts are those of the steps, one by one.
     seen = np.zeros_like(known.seen)

@@ -19,13 +19,13 @@ from nrm.inference.misreading import Misreader
 from nrm.inference.refuting import explained
 
 TABLE = np.array([[1, 0, 0], [1, 2, 1], [2, 2, 2]])
-"""F(a & F b) over a, b and one letter that means nothing; levels 0, 1, 2."""
+"""F(a & F b) over a, b and one letter that means nothing; potentials 0, 1, 2."""
 LEVELS = np.array([0, 1, 2])
 STICKY = np.array([[0.1, 0.0, 0.9], [0.1, 0.1, 0.8], [0.15, 0.15, 0.7]])
 """How probable each letter is after each: b never follows a at once."""
 
 
-def episodes(count: int, misread: float, seed: int, flips: float = 0.0, length: int = 20) -> Evidence:
+def episodes(count: int, label_noise: float, seed: int, reward_noise: float = 0.0, length: int = 20) -> Evidence:
     """Episodes of a walk over letters, in which each depends on the one before."""
     generator = np.random.default_rng(seed)
     result = []
@@ -34,12 +34,12 @@ def episodes(count: int, misread: float, seed: int, flips: float = 0.0, length: 
         for _ in range(length):
             letter = int(generator.choice(3, p=STICKY[letter]))
             state = int(TABLE[state, letter])
-            wrong = generator.random() < misread
+            wrong = generator.random() < label_noise
             told.append((letter + int(generator.integers(1, 3))) % 3 if wrong else letter)
-            flipped = generator.random() < flips
+            flipped = generator.random() < reward_noise
             shown.append((state + int(generator.integers(1, 3))) % 3 if flipped else state)
         result.append(LetterTrace(np.array(told), np.array(shown)))
-    return Evidence.of(result, 3, 3, 0, flips, misread)
+    return Evidence.of(result, 3, 3, 0, reward_noise, label_noise)
 
 
 def known(table: np.ndarray = TABLE) -> Hypothesis:
@@ -47,7 +47,7 @@ def known(table: np.ndarray = TABLE) -> Hypothesis:
 
 
 def by_enumeration(table: np.ndarray, levels: np.ndarray, reader: Misreader, episode: int) -> float:
-    """How probable an episode's levels are: the sum over all sequences of true letters, each walked through."""
+    """How probable an episode's potentials are: the sum over all sequences of true letters, each walked through."""
     total = 0.0
     length = int(reader.present[:, episode].sum())
     for letters in itertools.product(range(table.shape[1]), repeat=length):
@@ -66,8 +66,8 @@ def cases(draw: st.DrawFn) -> tuple[Evidence, np.ndarray, np.ndarray]:
     lengths = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     generator = np.random.default_rng(draw(st.integers(0, 999)))
     traces = [LetterTrace(generator.integers(0, letters, one), generator.integers(0, levels, one)) for one in lengths]
-    misread, flips = draw(st.sampled_from([0.02, 0.3])), draw(st.sampled_from([0.0, 0.1]))
-    evidence = Evidence.of(traces, letters, levels, 0, flips, misread)
+    label_noise, reward_noise = draw(st.sampled_from([0.02, 0.3])), draw(st.sampled_from([0.0, 0.1]))
+    evidence = Evidence.of(traces, letters, levels, 0, reward_noise, label_noise)
     return evidence, generator.integers(0, states, (states, letters)), generator.integers(0, levels, states)
 
 
@@ -140,43 +140,45 @@ def test_what_cannot_be_reached_is_dropped() -> None:
     assert reachable(larger).table.tolist() == TABLE.tolist()
 
 
-@pytest.mark.parametrize(("misread", "flips"), [(0.02, 0.0), (0.1, 0.0), (0.05, 0.02)])
-def test_the_machine_is_found_and_does_not_grow_with_more_episodes(misread: float, flips: float) -> None:
+@pytest.mark.parametrize(("label_noise", "reward_noise"), [(0.02, 0.0), (0.1, 0.0), (0.05, 0.02)])
+def test_the_machine_is_found_and_does_not_grow_with_more_episodes(label_noise: float, reward_noise: float) -> None:
     for count in (200, 800):
-        found = learn_machine(episodes(count, misread, 4, flips), 12)
+        found = learn_machine(episodes(count, label_noise, 4, reward_noise), 12)
         assert found.table.tolist() == TABLE.tolist()
         assert found.levels.tolist() == LEVELS.tolist()
 
 
 def test_levels_that_no_state_has_are_named() -> None:
-    """Wrong letters show no wrong level, so one that is shown needs a state."""
+    """Wrong letters show no wrong potential, so one that is shown needs a state."""
     shown = Evidence.of([LetterTrace(np.array([0, 1]), np.array([0, level])) for level in (1, 0)], 2, 2, 0, 0.0, 0.02)
-    with pytest.raises(TooManyStatesError, match=r"1 of 4 steps show levels \(1 of 2\) .* at most 4 states"):
+    with pytest.raises(TooManyStatesError, match=r"1 of 4 steps show potentials \(1 of 2\) .* at most 4 states"):
         learn_machine(shown, 4)
 
 
 def test_too_few_states_are_named_with_the_steps_that_are_wrong() -> None:
-    """Two visits in a row that show one level: the steps, and not a level, are wrong with a state too few."""
+    """Two visits in a row that show one potential: the steps, and not a potential, are wrong with a state too few."""
     twice = Hypothesis(
         np.array([[1, 0, 0], [2, 1, 1], [2, 2, 2]]), np.array([0, 0, 1]), np.ones((3, 3), dtype=np.int64), np.arange(3)
     )
     clean = episodes(200, 0.0, 5)
-    paid = replace(clean, levels=twice.levels[twice.follow(clean)], level_count=2, misread=0.02)
+    paid = replace(clean, levels=twice.levels[twice.follow(clean)], level_count=2, label_noise=0.02)
     assert learn_machine(paid, 3).states == 3
-    with pytest.raises(TooManyStatesError, match=r"at most 2 states .* for wrong, more than 0\.02 .*\(misread\)"):
+    with pytest.raises(TooManyStatesError, match=r"at most 2 states .* for wrong, more than 0\.02 .*\(label_noise\)"):
         learn_machine(paid, 2)
 
 
-@pytest.mark.parametrize(("flips", "misread"), [(0.02, 0.0), (0.0, 0.02)])
-def test_more_noise_than_there_is_loses_no_letter_that_is_read_seldom(flips: float, misread: float) -> None:
+@pytest.mark.parametrize(("reward_noise", "label_noise"), [(0.02, 0.0), (0.0, 0.02)])
+def test_more_noise_than_there_is_loses_no_letter_that_is_read_seldom(reward_noise: float, label_noise: float) -> None:
     """A third letter loses the task, and is read in one of three hundred steps: less often than slips might tell it."""
     table = np.array([[1, 0, 3], [1, 2, 3], [2, 2, 2], [3, 3, 3]])
     generator = np.random.default_rng(0)
     read = [generator.choice(3, size=20, p=[0.1, 0.897, 0.003]) for _ in range(200)]
     hypothesis = Hypothesis(table, np.array([0, 1, 2, 3]), np.ones((4, 3), dtype=np.int64), np.arange(3))
     plain = Evidence.of([LetterTrace(letters, np.zeros(20, np.int64)) for letters in read], 3, 4, 0)
-    shown = replace(plain, levels=hypothesis.levels[hypothesis.follow(plain)], flips=flips, misread=misread)
-    assert learn_machine(shown, 8).same_as(learn_machine(replace(shown, flips=0.0, misread=0.0), 8))
+    shown = replace(
+        plain, levels=hypothesis.levels[hypothesis.follow(plain)], reward_noise=reward_noise, label_noise=label_noise
+    )
+    assert learn_machine(shown, 8).same_as(learn_machine(replace(shown, reward_noise=0.0, label_noise=0.0), 8))
 
 
 def test_a_state_for_each_level_leads_where_letters_mostly_led() -> None:
@@ -190,7 +192,7 @@ def test_a_state_for_each_level_leads_where_letters_mostly_led() -> None:
 
 
 def test_states_follow_levels_where_a_letter_was_wrong() -> None:
-    # The second step is told as nothing, but its level shows that b was read.
+    # The second step is told as nothing, but its potential shows that b was read.
     told = LetterTrace(np.array([0, 2, 2]), np.array([1, 2, 2]))
     evidence = Evidence.of([*_split(episodes(50, 0.05, 6)), told], 3, 3, 0, 0.0, 0.05)
     found = following(known(), evidence)
@@ -222,7 +224,7 @@ def test_counts_of_a_tally_are_saved_and_loaded() -> None:
 
 def test_the_share_of_episodes_that_are_explained() -> None:
     wrong = known(np.array([[1, 0, 0], [1, 1, 1], [2, 2, 2]]))
-    for noise in ({"misread": 0.05}, {"flips": 0.05, "misread": 0.0}, {"misread": 0.0}):
+    for noise in ({"label_noise": 0.05}, {"reward_noise": 0.05, "label_noise": 0.0}, {"label_noise": 0.0}):
         evidence = episodes(100, seed=11, **noise)  # type: ignore[arg-type]
         assert explained(known(), evidence) > 0.95
         assert explained(wrong, evidence) < 0.8

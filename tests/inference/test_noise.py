@@ -1,4 +1,4 @@
-"""Levels that are sometimes wrong."""
+"""Potentials that are sometimes wrong."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from nrm.inference import Evidence, LetterTrace, Tally, learn_machine
 from nrm.inference.chance import improbable, surprising
 
 TABLE = [[1, 0, 0], [1, 2, 1], [2, 2, 2]]
-"""F(a & F b) over a, b and one letter that means nothing; levels 0, 1, 2."""
+"""F(a & F b) over a, b and one letter that means nothing; potentials 0, 1, 2."""
 
 
-def episodes(count: int, flips: float, seed: int) -> list[LetterTrace]:
+def episodes(count: int, reward_noise: float, seed: int) -> list[LetterTrace]:
     generator = np.random.default_rng(seed)
     result = []
     for _ in range(count):
@@ -21,7 +21,7 @@ def episodes(count: int, flips: float, seed: int) -> list[LetterTrace]:
         state, shown = 0, []
         for letter in read.tolist():
             state = TABLE[state][letter]
-            wrong = generator.random() < flips
+            wrong = generator.random() < reward_noise
             shown.append((state + int(generator.integers(1, 3))) % 3 if wrong else state)
         result.append(LetterTrace(read, np.array(shown)))
     return result
@@ -29,7 +29,7 @@ def episodes(count: int, flips: float, seed: int) -> list[LetterTrace]:
 
 def test_with_the_noise_model_the_machine_is_found_and_does_not_grow() -> None:
     for count in (150, 600):
-        known = learn_machine(Evidence.of(episodes(count, 0.05, 0), 3, 3, 0, flips=0.05), 12)
+        known = learn_machine(Evidence.of(episodes(count, 0.05, 0), 3, 3, 0, reward_noise=0.05), 12)
         assert known.table.tolist() == TABLE
         assert known.levels.tolist() == [0, 1, 2]
 
@@ -56,12 +56,12 @@ def test_a_machine_is_refuted_at_once_or_by_counts() -> None:
     other = [LetterTrace(np.array([2, 2, 1]), np.array([0, 0, 2]))]
     found = Tally(true).add(Evidence.of(other, 3, 3, 0))
     assert found == (0, 2, 0, 2)
-    # Where levels may be wrong one such episode is chance, and ten are not.
+    # Where potentials may be wrong one such episode is chance, and ten are not.
     noisy = Tally(true)
-    answers = [noisy.add(Evidence.of(other, 3, 3, 0, flips=0.05)) for _ in range(10)]
+    answers = [noisy.add(Evidence.of(other, 3, 3, 0, reward_noise=0.05)) for _ in range(10)]
     assert answers[0] is None
     assert answers[-1] == (0, 2, 0, 2)
-    assert Tally(true).add(Evidence.of(episodes(300, 0.05, 3), 3, 3, 0, flips=0.05)) is None
+    assert Tally(true).add(Evidence.of(episodes(300, 0.05, 3), 3, 3, 0, reward_noise=0.05)) is None
 
 
 def test_chance_by_hand() -> None:

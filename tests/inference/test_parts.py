@@ -1,4 +1,4 @@
-"""Letters alike, numbers of states, levels as they come, and the guess of a formula."""
+"""Letters alike, numbers of states, potentials as they come, and the guess of a formula."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def test_levels_come_as_they_are_paid() -> None:
 
 
 def test_levels_without_end_and_nan_are_errors() -> None:
-    with pytest.raises(LimitError, match=r"episode 3: rewards have summed up to 64 different levels, and now to 64"):
+    with pytest.raises(
+        LimitError, match=r"episode 3: rewards have summed up to 64 different potentials, and now to 64"
+    ):
         LevelTable().encode(np.ones(100), "episode 3")
     with pytest.raises(LimitError, match="NaN or infinite"):
         LevelTable().encode([0.0, float("nan")])
@@ -100,10 +102,10 @@ def test_other_rewards_and_relations_are_guessed_and_nonsense_is_not() -> None:
     assert guess_formula(odd, np.array([0.0, 17.0])) is None
 
 
-@pytest.mark.parametrize("misread", [0.0, 0.02])
-def test_rewards_that_add_up_without_end_are_named(misread: float) -> None:
-    endless = Evidence.of([LetterTrace(np.zeros(9, np.int64), np.arange(1, 10))], 1, 10, 0, misread=misread)
+@pytest.mark.parametrize("label_noise", [0.0, 0.02])
+def test_rewards_that_add_up_without_end_are_named(label_noise: float) -> None:
+    endless = Evidence.of([LetterTrace(np.zeros(9, np.int64), np.arange(1, 10))], 1, 10, 0, label_noise=label_noise)
     with pytest.raises(
-        TooManyStatesError, match=r"10 different levels, .* at most 4 are allowed; .* a sum without end"
+        TooManyStatesError, match=r"10 different potentials, .* at most 4 are allowed; .* a sum without end"
     ):
         learn_machine(endless, 4)

@@ -1,4 +1,4 @@
-"""Machines by description length, where levels are sometimes wrong."""
+"""Machines by description length, where potentials are sometimes wrong."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from nrm.inference.drafts import Draft, Draftsman, folded, redirected
 from nrm.inference.refining import Refinement
 
 TABLE = np.array([[1, 0, 0], [1, 2, 1], [2, 2, 2]])
-"""F(a & F b) over a, b and one letter that means nothing; levels 0, 1, 2."""
+"""F(a & F b) over a, b and one letter that means nothing; potentials 0, 1, 2."""
 LEVELS = np.array([0, 1, 2])
 
 
-def episodes(count: int, flips: float, seed: int, table: np.ndarray = TABLE, levels: np.ndarray = LEVELS) -> Evidence:
+def episodes(
+    count: int, reward_noise: float, seed: int, table: np.ndarray = TABLE, levels: np.ndarray = LEVELS
+) -> Evidence:
     generator = np.random.default_rng(seed)
     result = []
     for length in generator.integers(1, 12, count).tolist():
@@ -25,13 +27,13 @@ def episodes(count: int, flips: float, seed: int, table: np.ndarray = TABLE, lev
         for letter in read.tolist():
             state = int(table[state, letter])
             other = int(levels[state] + generator.integers(1, 3)) % 3
-            shown.append(other if generator.random() < flips else int(levels[state]))
+            shown.append(other if generator.random() < reward_noise else int(levels[state]))
         result.append(LetterTrace(read, np.array(shown)))
-    return Evidence.of(result, 3, 3, 0, flips=flips)
+    return Evidence.of(result, 3, 3, 0, reward_noise=reward_noise)
 
 
 def wrong_from(draft: Draft, trace: LetterTrace, step: int, state: int) -> int:
-    """Levels that an episode shows and a machine does not, if the step led to a state: one step after the other."""
+    """Potentials that an episode shows and a machine does not, if the step led to a state: one step after the other."""
     wrong = int(draft.levels[state] != trace.levels[step])
     for letter, level in zip(trace.letters[step + 1 :].tolist(), trace.levels[step + 1 :].tolist(), strict=True):
         state = int(draft.table[state, letter])
@@ -59,14 +61,14 @@ def test_what_is_to_come_is_what_walking_on_shows() -> None:
 
 
 def test_the_length_of_a_description_by_hand() -> None:
-    # Reads a, idle, b and then a, b: one level of five is wrong.
+    # Reads a, idle, b and then a, b: one potential of five is wrong.
     traces = [
         LetterTrace(np.array([0, 2, 1]), np.array([1, 1, 2])),
         LetterTrace(np.array([0, 1]), np.array([1, 0])),
     ]
-    run = Draftsman(Evidence.of(traces, 3, 3, 0, flips=0.1)).run(Draft(TABLE, LEVELS))
+    run = Draftsman(Evidence.of(traces, 3, 3, 0, reward_noise=0.1)).run(Draft(TABLE, LEVELS))
     wrong = math.log(0.9 * 2 / 0.1)
-    # Three levels; letters a and b count; of their transitions (0, a) and (1, b) were taken.
+    # Three potentials; letters a and b count; of their transitions (0, a) and (1, b) were taken.
     assert run.length == pytest.approx(wrong + 3 * math.log(3) + 2 * math.log(3) + 2 * math.log(3))
     assert run.moves.tolist() == [[True, False, False], [False, True, False], [False, False, False]]
 
@@ -86,17 +88,17 @@ def test_folding_and_redirecting_by_hand() -> None:
     assert redirected(double, 3, 1).table[0].tolist() == [1, 0, 1]
 
 
-@pytest.mark.parametrize("flips", [0.02, 0.1, 0.2])
-def test_the_machine_is_found_and_stays_small_with_more_episodes(flips: float) -> None:
+@pytest.mark.parametrize("reward_noise", [0.02, 0.1, 0.2])
+def test_the_machine_is_found_and_stays_small_with_more_episodes(reward_noise: float) -> None:
     for count in (300, 900):
-        found = Refinement.shortest(episodes(count, flips, 3), 12).draft
+        found = Refinement.shortest(episodes(count, reward_noise, 3), 12).draft
         assert found.states == 3
-        known = learn_machine(episodes(count, flips, 3), 12)
+        known = learn_machine(episodes(count, reward_noise, 3), 12)
         assert known.table.tolist() == TABLE.tolist()
 
 
 def test_too_few_states_are_named_with_the_levels_that_are_wrong() -> None:
-    with pytest.raises(TooManyStatesError, match=r"show levels \(1 of 3\) .* at most 2 states .*\(flips\)"):
+    with pytest.raises(TooManyStatesError, match=r"show potentials \(1 of 3\) .* at most 2 states .*\(flips\)"):
         learn_machine(episodes(300, 0.05, 4), 2)
 
 

@@ -25,14 +25,14 @@ def test_pictures(tmp_path: Path) -> None:
 def test_the_text_picture_names_every_state_and_move() -> None:
     text = text_picture(nrm.compile("F a & G !b", "a b c"))
     assert text.splitlines() == [
-        "    (0)  level 0   start",
+        "    (0)  potential 0   start",
         "         ├─ a                    → (1)",
         "         ├─ b                    → (2)",
         "         └─ c                    → stay",
-        "  ((1))  level 100   accepting",
+        "  ((1))  potential 100   accepting",
         "         ├─ a | c                → stay",
         "         └─ b                    → (2)",
-        "    (2)  level -100   failure",
+        "    (2)  potential -100   failure",
         "         └─ true                 → stay",
     ]
 

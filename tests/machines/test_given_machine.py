@@ -33,7 +33,7 @@ def test_formulas_are_no_machine_files() -> None:
 
 
 def test_it_keeps_what_no_formula_says() -> None:
-    """Levels of its own, and a state that a minimal machine would not have."""
+    """Potentials of its own, and a state that a minimal machine would not have."""
     machine = nrm.compile("F a", "a b").with_outputs([5.0, 7.0])
     task = Task.from_machine(machine, "own")
     assert task.machine() == machine

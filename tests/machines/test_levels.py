@@ -1,4 +1,4 @@
-"""Rewards to levels: sums, tolerance at every scale, and errors that name the step."""
+"""Rewards to potentials: sums, tolerance at every scale, and errors that name the step."""
 
 from __future__ import annotations
 
@@ -35,21 +35,23 @@ def test_rewards_of_runs_give_their_levels_back_at_every_scale(number: int, fact
     assert machine.levels[found].tolist() == list(run.outputs[1:])
     assert codec.snap(float(paid.sum())) == run.outputs[-1] - run.outputs[0]
     with pytest.raises(EpisodeError, match="never outputs"):
-        codec.encode([0.0, 0.5 * factor])  # half way between two levels
+        codec.encode([0.0, 0.5 * factor])  # half way between two potentials
 
 
 def test_rewards_that_make_no_level_are_refused() -> None:
     codec = LevelCodec(LEVELS, 0.0)
-    with pytest.raises(EpisodeError, match=r"episode 7, step 1 .* sum to 25.*never outputs; its levels are 0, 50, 100"):
+    with pytest.raises(
+        EpisodeError, match=r"episode 7, step 1 .* sum to 25.*never outputs; its potentials are 0, 50, 100"
+    ):
         codec.encode([0, 25], "episode 7")
     with pytest.raises(EpisodeError, match="sum to nan"):
         codec.encode([np.nan])
     with pytest.raises(EpisodeError, match=r"one a step, not of shape \(1, 1\)"):
         codec.encode([[0.0]])
-    with pytest.raises(EpisodeError, match="the initial level must be known"):
+    with pytest.raises(EpisodeError, match="the initial potential must be known"):
         LevelCodec(LEVELS).encode([0.0])
     for levels in ([], [np.inf], [[0.0]]):
-        with pytest.raises(EpisodeError, match="levels are a list of finite numbers"):
+        with pytest.raises(EpisodeError, match="potentials are a list of finite numbers"):
             LevelCodec(levels)
 
 

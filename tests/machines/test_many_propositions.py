@@ -20,7 +20,7 @@ from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.errors import LimitError, MachineError, NrmWarning
 from nrm.logic import Formula, holds
-from nrm.machines import Alphabet, MooreMachine, TaskPool, machine_from_dict, text_picture
+from nrm.machines import Alphabet, MooreMachine, TaskSet, machine_from_dict, text_picture
 from nrm.machines.formats.json import machine_json, machine_to_dict
 from nrm.machines.guarded import machine_of_moves
 from nrm.machines.guards import moves
@@ -260,7 +260,7 @@ def test_on_an_environment(machine: MooreMachine) -> None:
 
 def test_pools(machine: MooreMachine) -> None:
     other = nrm.compile("F h3", propositions=machine.alphabet.symbols)
-    pool = TaskPool((machine, other), ("one", "two"))
+    pool = TaskSet((machine, other), ("one", "two"))
     union = pool.union
     assert union.states == machine.states + other.states
     for task, start, own in ((0, pool.initial[0], machine), (1, pool.initial[1], other)):

@@ -74,7 +74,10 @@ def test_a_difference_is_real_and_shortest(left: MooreMachine, right: MooreMachi
 def test_a_difference_in_words() -> None:
     found = difference(nrm.compile("F a", "a b"), nrm.compile("F(a & X true)", "a b"))
     assert found is not None
-    assert str(found) == "after (a) the first machine is accepting at level 100, the second not accepting at level 50"
+    assert (
+        str(found)
+        == "after (a) the first machine is accepting at potential 100, the second not accepting at potential 50"
+    )
 
 
 def test_minimising_by_outputs_alone_forgets_acceptance() -> None:

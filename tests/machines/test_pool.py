@@ -8,22 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nrm.errors import ConfigError, MachineError
-from nrm.families import draw_pool
+from nrm.families import sample_tasks
 from nrm.logic.ltlf.formula import atom
-from nrm.machines import ENCODINGS, Alphabet, MooreMachine, TaskPool, compile_formula, task_view
+from nrm.machines import ENCODINGS, Alphabet, MooreMachine, TaskSet, compile_formula, task_view
 
 LETTERS = Alphabet.exclusive("abcd")
 
 
 def test_equal_machines_are_taken_once() -> None:
-    pool = TaskPool.of(["F a", "F F a", "F b"], LETTERS)
+    pool = TaskSet.of(["F a", "F F a", "F b"], LETTERS)
     assert pool.names == ("F a", "F b")
-    assert repr(pool) == "TaskPool(2 tasks over 4 exclusive letters, 4 states, 2 at most)"
+    assert repr(pool) == "TaskSet(2 tasks over 4 exclusive letters, 4 states, 2 at most)"
 
 
 @given(st.integers(0, 10_000), st.lists(st.integers(0, 3), max_size=12))
 def test_a_state_of_the_union_is_a_state_of_its_task(seed: int, letters: list[int]) -> None:
-    pool = draw_pool("mixture", LETTERS, 6, seed, events=[atom(name) for name in "abcd"])
+    pool = sample_tasks("mixture", LETTERS, 6, seed, events=[atom(name) for name in "abcd"])
     for task, machine in enumerate(pool.machines):
         state, whole = machine.initial, int(pool.initial[task])
         for letter in letters:
@@ -35,14 +35,14 @@ def test_a_state_of_the_union_is_a_state_of_its_task(seed: int, letters: list[in
 
 def test_the_union_of_one_is_itself() -> None:
     machine = compile_formula("F(a & F b)", LETTERS)
-    assert TaskPool.of([machine]).union == machine
+    assert TaskSet.of([machine]).union == machine
 
 
 def test_pools_share_an_alphabet() -> None:
     with pytest.raises(MachineError, match="share one alphabet"):
-        TaskPool.of([compile_formula("F a", LETTERS), compile_formula("F a", Alphabet.exclusive("ab"))])
+        TaskSet.of([compile_formula("F a", LETTERS), compile_formula("F a", Alphabet.exclusive("ab"))])
     with pytest.raises(MachineError, match="at least one task"):
-        TaskPool.of([])
+        TaskSet.of([])
 
 
 def test_the_view_by_hand() -> None:
@@ -94,7 +94,7 @@ def slow_view(machine: MooreMachine) -> list[list[float]]:
 
 @given(st.integers(0, 10_000))
 def test_the_view_is_its_definition(seed: int) -> None:
-    pool = draw_pool("mixture", LETTERS, 4, seed, events=[atom(name) for name in "abcd"])
+    pool = sample_tasks("mixture", LETTERS, 4, seed, events=[atom(name) for name in "abcd"])
     np.testing.assert_allclose(task_view(pool.union), slow_view(pool.union))
     # The view of a task does not depend on the tasks beside it.
     np.testing.assert_array_equal(
@@ -104,7 +104,7 @@ def test_the_view_is_its_definition(seed: int) -> None:
 
 def test_encodings_look_one_two_or_three_steps_ahead() -> None:
     """`F(a & F(b & F c))`: a now, b next, c after."""
-    pool = TaskPool.of([compile_formula("F(a & F(b & F c))", LETTERS)])
+    pool = TaskSet.of([compile_formula("F(a & F(b & F c))", LETTERS)])
     seen = {name: pool.seen_as(ENCODINGS[name]).view for name in ENCODINGS}
     initial = pool.union.initial
     for name, steps in {"one-step": 1, "two-step": 2, "three-step": 3}.items():

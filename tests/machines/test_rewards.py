@@ -1,4 +1,4 @@
-"""Levels and rewards, with the numbers computed by hand."""
+"""Potentials and rewards, with the numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -112,8 +112,8 @@ def test_every_scheme_gives_a_finite_level_to_every_state(formula: Formula) -> N
     ("reward", "message"),
     [
         ("distnace", "unknown reward scheme 'distnace'; did you mean 'distance'"),
-        ([1.0], "1 custom levels for 2 states"),
-        (["x", "y"], "custom levels must be numbers"),
+        ([1.0], "1 custom potentials for 2 states"),
+        (["x", "y"], "custom potentials must be numbers"),
         (7, "a name, a function or numbers"),
         ({0: 1.0}, "each of the states 0 to 1"),
         ([1.0, float("inf")], "must be finite"),

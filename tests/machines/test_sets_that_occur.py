@@ -12,7 +12,7 @@ from nrm import Alphabet
 from nrm.errors import AlphabetError, FileError, TraceError
 from nrm.groundability import shortcuts
 from nrm.logic import parse
-from nrm.machines import Task, TaskPool
+from nrm.machines import Task, TaskSet
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.formats.pool_file import pool_bytes, pool_from_bytes
 from nrm.machines.formats.task_file import task_from_toml, task_toml
@@ -46,7 +46,7 @@ def test_sets_that_are_none(sets: tuple[int, ...]) -> None:
         Alphabet(("red", "blue"), "exclusive", (0, 1))
 
 
-def test_a_task_takes_as_many_steps_as_the_world_asks_for() -> None:
+def test_a_task_takes_as_many_steps_as_the_env_asks_for() -> None:
     formula = "F red & F(blue & green)"
     anything = nrm.compile(formula, propositions=PLANE.symbols)
     assert anything.distance_to_acceptance[anything.initial] == 1  # all at once
@@ -76,7 +76,7 @@ def test_files_keep_the_sets(tmp_path: Path) -> None:
     machine = task.machine()
     assert machine_from_dict(machine_to_dict(machine)) == machine
     assert task_from_toml(task_toml(task)) == Task(task.formula, PLANE, name=task.name)
-    pool, _ = pool_from_bytes(pool_bytes(TaskPool.of([machine])), "here")
+    pool, _ = pool_from_bytes(pool_bytes(TaskSet.of([machine])), "here")
     assert pool.machines == (machine,)
     for ending in ("json", "dot"):
         nrm.save_machine(machine, tmp_path / f"m.{ending}")
@@ -104,6 +104,6 @@ def test_few_sets_of_many_propositions_are_a_small_table() -> None:
     assert machine.accepts(["p3", (), "p1", ("p29", "p3")])
     assert not machine.accepts(["p3", "p7", ("p29", "p3")])
     assert machine == nrm.compile("F(p3 & F(p29 & p3)) & !F p7", few)
-    pool = TaskPool.of([machine, "F p1"], few)
+    pool = TaskSet.of([machine, "F p1"], few)
     assert pool.union.transitions.shape[1] == 32
     assert machine_from_dict(machine_to_dict(machine)) == machine

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 import nrm
 import nrm.machines.look_ahead as look_ahead_module
 from nrm.logic import Formula
-from nrm.machines import Alphabet, TaskPool, task_view, view_columns, view_width
+from nrm.machines import Alphabet, TaskSet, task_view, view_columns, view_width
 from nrm.machines.formats.pool_file import load_pool, save_pool
 from nrm.machines.look_ahead import labelled_moves
 from tests.strategies import formulas
@@ -64,7 +64,7 @@ def test_twenty_four_propositions_by_hand() -> None:
 def test_pools_of_many_propositions_are_saved_and_seen(tmp_path: pytest.TempPathFactory) -> None:
     alphabet = Alphabet.propositional(MANY)
     texts = ["F p0 & G !p1", "F(p2 & X F p3)", "p4 U p5", "F(p6 & p7)"]
-    pool = TaskPool.of([nrm.compile(text, alphabet) for text in texts])
+    pool = TaskSet.of([nrm.compile(text, alphabet) for text in texts])
     path = f"{tmp_path}/pool.npz"
     save_pool(path, pool, {"from": "a test"})
     again, origin = load_pool(path)

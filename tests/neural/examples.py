@@ -20,7 +20,7 @@ def task(number: int) -> MooreMachine:
 
 
 def random_traces(machine: MooreMachine, count: int, length: int, seed: int) -> list[tuple[list[int], list[int]]]:
-    """Random letters, and the level index after each."""
+    """Random letters, and the potential index after each."""
     generator = np.random.default_rng(seed)
     result = []
     for _ in range(count):

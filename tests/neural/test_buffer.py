@@ -1,4 +1,4 @@
-"""Episodes: levels from rewards, distinct observations, capacity, rare rewards, bad input."""
+"""Episodes: potentials from rewards, distinct observations, capacity, rare rewards, bad input."""
 
 from __future__ import annotations
 
@@ -128,13 +128,13 @@ def test_bad_episodes_are_refused() -> None:
         buffer.batch()
     with pytest.raises(EpisodeError, match="the buffer is empty"):
         buffer.sample(1, torch.Generator())
-    with pytest.raises(EpisodeError, match="either the rewards or the level indices"):
+    with pytest.raises(EpisodeError, match="either the rewards or the potential indices"):
         buffer.add([[0]])
     with pytest.raises(EpisodeError, match="2 observations but 1 labels"):
         buffer.add([[0], [0]], levels=[0])
     with pytest.raises(EpisodeError, match="episode 0 has no steps"):
         buffer.add([], levels=[])
-    with pytest.raises(EpisodeError, match=r"level index 3; the machine's levels are 0 to 2: 0, 50, 100"):
+    with pytest.raises(EpisodeError, match=r"potential index 3; the machine's potentials are 0 to 2: 0, 50, 100"):
         buffer.add([[0]], levels=[3])
     with pytest.raises(EpisodeError, match=r"episode 0, row 1 .* NaN or infinity"):
         buffer.add([[0.0], [np.nan]], levels=[0, 0])
@@ -149,7 +149,7 @@ def test_bad_episodes_are_refused() -> None:
             buffer.add(index=index, levels=[0])
     with pytest.raises(EpisodeError, match="2 true symbols for 1 steps"):
         buffer.add([[0.0]], levels=[0], symbols=[1, 2])
-    with pytest.raises(EpisodeError, match="episode 0: to read rewards, the initial level must be known"):
+    with pytest.raises(EpisodeError, match="episode 0: to read rewards, the initial potential must be known"):
         EpisodeBuffer(LEVELS).add([[0.0]], rewards=[0.0])
     with pytest.raises(EpisodeError, match="its capacity is 0"):
         EpisodeBuffer(LEVELS, capacity=0)

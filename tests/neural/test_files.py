@@ -34,12 +34,12 @@ TRUE = [np.array([4, 0, 1]), np.array([4, 4])]
 
 @pytest.mark.parametrize("repeat", [1, 20])
 def test_episodes_come_back(tmp_path: Path, repeat: int) -> None:
-    recorded = record_episodes(OBSERVATIONS * repeat, REWARDS * repeat, TRUE * repeat, SYMBOLS, {"world": "toy"})
+    recorded = record_episodes(OBSERVATIONS * repeat, REWARDS * repeat, TRUE * repeat, SYMBOLS, {"env": "toy"})
     assert recorded.index is not None
     path = save_episodes(tmp_path / "deep" / "episodes", recorded)
     assert path.name == "episodes.npz"
     found = load_episodes(path)
-    assert found.metadata == {"world": "toy"}
+    assert found.metadata == {"env": "toy"}
     assert found.symbol_names == SYMBOLS
     buffer = found.buffer(task(1))
     assert len(buffer) == 2 * repeat

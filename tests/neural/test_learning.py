@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from benchmarks import worlds
+from benchmarks import envs
 from torch import nn
 
 import nrm
@@ -30,15 +30,15 @@ from nrm.neural.descent import temperature_at
 from nrm.neural.episode_file import as_buffer
 from tests.neural.examples import SYMBOLS, letter_buffer, task
 
-CELLS = torch.from_numpy(worlds.as_map(np.array(worlds.all_cells())))
-TRUE = worlds.true_symbols()
+CELLS = torch.from_numpy(envs.as_map(np.array(envs.all_cells())))
+TRUE = envs.true_symbols()
 
 
-def map_world(number: int, episodes: int = 60, seed: int = 0) -> tuple[MooreMachine, EpisodeBuffer]:
-    machine = nrm.compile(nrm.paper_task(number).formula(worlds.SYMBOLS), worlds.SYMBOLS)
+def map_env(number: int, episodes: int = 60, seed: int = 0) -> tuple[MooreMachine, EpisodeBuffer]:
+    machine = nrm.compile(nrm.paper_task(number).formula(envs.SYMBOLS), envs.SYMBOLS)
     buffer = EpisodeBuffer.for_machine(machine)
-    for episode in worlds.record_many(machine, episodes, seed):
-        buffer.add(worlds.as_map(episode.cells), rewards=episode.rewards, symbols=episode.symbols)
+    for episode in envs.record_many(machine, episodes, seed):
+        buffer.add(envs.as_map(episode.cells), rewards=episode.rewards, symbols=episode.symbols)
     return machine, buffer
 
 
@@ -54,17 +54,17 @@ def letters(model: NeuralRewardMachine) -> list[int]:
 
 @pytest.mark.parametrize("number", [1, 3, 7])
 def test_a_grounder_is_learned_from_rewards_alone(number: int) -> None:
-    machine, buffer = map_world(number)
+    machine, buffer = map_env(number)
     model = fresh(machine)
     record = fit(model, buffer, "grounding", FitConfig(epochs=200))
     assert record.explained
-    assert worlds.accuracy_modulo_shortcuts(machine, letters(model), TRUE) == 1
+    assert envs.accuracy_modulo_shortcuts(machine, letters(model), TRUE) == 1
     assert record.best.losses[-1] < 0.1 * record.best.losses[0]
     assert not model.training
 
 
 def test_equal_seeds_give_equal_results_and_leave_the_callers_randomness_alone() -> None:
-    machine, buffer = map_world(4, episodes=20)
+    machine, buffer = map_env(4, episodes=20)
     found = []
     for _ in range(2):
         model = fresh(machine)
@@ -80,7 +80,7 @@ def test_equal_seeds_give_equal_results_and_leave_the_callers_randomness_alone()
 @pytest.mark.parametrize("batch_size", [None, 4])
 @pytest.mark.parametrize("epochs", [1, 2, 6])
 def test_the_last_steps_count_too(batch_size: int | None, epochs: int) -> None:
-    machine, buffer = map_world(3, episodes=30)
+    machine, buffer = map_env(3, episodes=30)
     model = fresh(machine)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     config = FitConfig(objective="sequence", epochs=epochs, restarts=1, batch_size=batch_size, held_out=0.0)
@@ -92,7 +92,7 @@ def test_the_last_steps_count_too(batch_size: int | None, epochs: int) -> None:
 
 
 def test_the_parameters_with_the_least_loss_are_kept() -> None:
-    machine, buffer = map_world(3, episodes=30)
+    machine, buffer = map_env(3, episodes=30)
     model = fresh(machine)
     # Steps so large that the loss goes up and down.
     record = fit(
@@ -104,7 +104,7 @@ def test_the_parameters_with_the_least_loss_are_kept() -> None:
 
 
 def test_the_best_attempt_is_kept_not_the_last() -> None:
-    machine, buffer = map_world(4, episodes=30)
+    machine, buffer = map_env(4, episodes=30)
     model = fresh(machine)
     record = fit(model, buffer, config=FitConfig(objective="sequence", epochs=15, restarts=4, target=1e-9))
     assert len(record.attempts) == 4
@@ -138,15 +138,15 @@ def test_rewards_alone_can_be_unknown() -> None:
 
 
 def test_mini_batches_learn_too() -> None:
-    machine, buffer = map_world(3)
+    machine, buffer = map_env(3)
     model = fresh(machine)
     record = fit(model, buffer, config=FitConfig(objective="sequence", epochs=60, batch_size=16, restarts=3))
     assert record.explained
-    assert worlds.accuracy_modulo_shortcuts(machine, letters(model), TRUE) == 1
+    assert envs.accuracy_modulo_shortcuts(machine, letters(model), TRUE) == 1
 
 
 def test_labelled_observations_choose_among_the_symmetries() -> None:
-    machine, buffer = map_world(1)
+    machine, buffer = map_env(1)
     named = [cell for cell, symbol in enumerate(TRUE) if symbol in (0, 1)]
     for wanted in ((0, 1), (1, 0)):
         model = fresh(machine)
@@ -157,7 +157,7 @@ def test_labelled_observations_choose_among_the_symmetries() -> None:
 
 
 def test_two_tasks_share_one_grounder_and_leave_no_shortcut() -> None:
-    tasks = [map_world(2, episodes=120), map_world(8, episodes=120)]
+    tasks = [map_env(2, episodes=120), map_env(8, episodes=120)]
     torch.manual_seed(0)
     grounder = MlpGrounder(2, 5)
     models = [NeuralRewardMachine(grounder, machine) for machine, _ in tasks]
@@ -168,7 +168,7 @@ def test_two_tasks_share_one_grounder_and_leave_no_shortcut() -> None:
 
 
 def test_dropout_is_on_while_learning_and_off_after() -> None:
-    machine, buffer = map_world(3, episodes=10)
+    machine, buffer = map_env(3, episodes=10)
     modes = []
 
     class Watching(MlpGrounder):
@@ -190,7 +190,7 @@ def test_temperature_falls_and_then_stays() -> None:
 
 
 def test_batch_statistics_ground_every_step() -> None:
-    machine, buffer = map_world(3, episodes=10)
+    machine, buffer = map_env(3, episodes=10)
     rows = []
 
     class Normed(nn.Module):
@@ -226,14 +226,14 @@ def test_a_grounder_that_gives_no_probabilities_is_refused_before_it_learns(end:
 
 def test_a_task_that_contradicts_the_episodes_is_refused() -> None:
     other = EpisodeBuffer(task(3).levels, 0.0)
-    # F(a & F b): from level 100 there is no way back to 0.
+    # F(a & F b): from potential 100 there is no way back to 0.
     other.add([[0.0, 0.0]] * 3, levels=[0, 1, 0])
-    with pytest.raises(ContradictionError, match=r"episode 0, step 2 .*level 0 cannot follow.*can output 50, 100"):
+    with pytest.raises(ContradictionError, match=r"episode 0, step 2 .*potential 0 cannot follow.*can output 50, 100"):
         fit(fresh(task(3)), other)
 
 
 def test_bad_requests_are_refused() -> None:
-    machine, buffer = map_world(1, episodes=3)
+    machine, buffer = map_env(1, episodes=3)
     model = fresh(machine)
     with pytest.raises(LearningError, match="cannot learn 'groundin'; did you mean 'grounding'"):
         fit(model, buffer, "groundin")
@@ -247,7 +247,7 @@ def test_bad_requests_are_refused() -> None:
         fit(model, EpisodeBuffer.for_machine(machine))
     other = EpisodeBuffer([0.0, 1.0])
     other.add([[0.0, 0.0]], levels=[0])
-    with pytest.raises(EpisodeError, match="labelled with the levels 0, 1, but the machine outputs 0, 50, 100"):
+    with pytest.raises(EpisodeError, match="labelled with the potentials 0, 1, but the machine outputs 0, 50, 100"):
         fit(model, other)
     with pytest.raises(LearningError, match="1 models but 2 sets of episodes"):
         fit(model, [buffer, buffer])
@@ -278,9 +278,9 @@ def test_bad_settings_are_refused(settings: dict[str, object], message: str) -> 
 
 
 def test_recorded_episodes_are_as_good_as_a_buffer() -> None:
-    machine, buffer = map_world(3, 20)
-    walks = worlds.record_many(machine, 20, 0)
-    log = record_episodes([worlds.as_map(walk.cells) for walk in walks], [walk.rewards for walk in walks])
+    machine, buffer = map_env(3, 20)
+    walks = envs.record_many(machine, 20, 0)
+    log = record_episodes([envs.as_map(walk.cells) for walk in walks], [walk.rewards for walk in walks])
     config = FitConfig(objective="sequence", epochs=5, restarts=1)
     results = []
     for episodes in (buffer, log):
@@ -290,14 +290,14 @@ def test_recorded_episodes_are_as_good_as_a_buffer() -> None:
     assert results[0] == results[1]
     with pytest.raises(EpisodeError, match="an EpisodeBuffer or RecordedEpisodes, not dict"):
         fit(model, {})  # type: ignore[arg-type]
-    lost = record_episodes([np.zeros((2, 2))], [np.array([0.0, -200.0])])  # of a task that starts at level 100
-    assert as_buffer(lost, fresh(nrm.compile("G !pickaxe", worlds.SYMBOLS)).machine)[0].levels.tolist() == [1, 0]
-    unknown = ProbabilisticMoore.unknown(worlds.SYMBOLS, 2, [-200.0, 0.0])
+    lost = record_episodes([np.zeros((2, 2))], [np.array([0.0, -200.0])])  # of a task that starts at potential 100
+    assert as_buffer(lost, fresh(nrm.compile("G !pickaxe", envs.SYMBOLS)).machine)[0].levels.tolist() == [1, 0]
+    unknown = ProbabilisticMoore.unknown(envs.SYMBOLS, 2, [-200.0, 0.0])
     assert as_buffer(lost, unknown)[0].levels.tolist() == [1, 0]
 
 
 def test_lists_and_arrays_are_taken_for_tensors() -> None:
-    machine, _ = map_world(3, 1)
+    machine, _ = map_env(3, 1)
     model = fresh(machine).eval()
     rows = [[0.0, 0.5], [1.0, -1.0], [0.5, 0.5]]
     tensor = torch.tensor(rows)
@@ -321,5 +321,5 @@ def test_lists_and_arrays_are_taken_for_tensors() -> None:
         model.ground(1.0)
     with pytest.raises(EpisodeError, match=r"beliefs have shape \(1, 2\); \(3, 3\) is needed"):
         model.step(rows, [[1.0, 0.0]])
-    with pytest.raises(EpisodeError, match=r"levels have shape \(\); \(3,\) is needed"):
+    with pytest.raises(EpisodeError, match=r"potentials have shape \(\); \(3,\) is needed"):
         model.step(rows, level=0)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 import nrm
 from nrm.errors import LimitError
-from nrm.machines import Alphabet, MooreMachine, TaskPool
+from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore
 from nrm.neural.em.expectation import expected_letters
 from nrm.neural.objectives import sequence
@@ -111,7 +111,7 @@ def test_beliefs_are_followed_by_classes(belief: str) -> None:
 def test_many_tasks_over_many_propositions_each_count_their_own_classes() -> None:
     alphabet = Alphabet.propositional(named(24))
     machines = [nrm.compile(text, alphabet) for text in ("F key & G !h0", "F(door & X F key)", "F h5 & G !h6 & G !h7")]
-    pool = TaskPool.of(machines)
+    pool = TaskSet.of(machines)
     model = NeuralRewardMachine(nn.Sigmoid(), pool, "independent")
     rng = np.random.default_rng(0)
     buffer = EpisodeBuffer.for_tasks(pool)

@@ -28,7 +28,7 @@ class Given(nn.Module):
 
 
 def small() -> NeuralRewardMachine:
-    """`F a` over {a, b}: state 0 (level 0) until a is seen, then state 1 (level 100)."""
+    """`F a` over {a, b}: state 0 (potential 0) until a is seen, then state 1 (potential 100)."""
     return NeuralRewardMachine(Given(), nrm.compile("F a", ["a", "b"]))
 
 
@@ -50,7 +50,7 @@ def test_likelihood_and_filter_by_hand() -> None:
 
 
 def test_a_filter_that_two_states_share_a_level() -> None:
-    # F a & F b: after one of the two, level 50, but which of the states is open.
+    # F a & F b: after one of the two, potential 50, but which of the states is open.
     model = NeuralRewardMachine(Given(), nrm.compile("F a & F b", ["a", "b", "c"]))
     symbols = torch.tensor([[[0.2, 0.3, 0.5], [0.1, 0.6, 0.3]]])
     found = model.filter(symbols, torch.tensor([[1, 2]]))
@@ -252,22 +252,22 @@ def test_mismatched_alphabets_are_refused() -> None:
 def test_levels_that_do_not_exist_and_lengths_that_do_not_fit() -> None:
     model = small()
     symbols = torch.full((1, 2, 2), 0.5)
-    with pytest.raises(EpisodeError, match=r"episode 0, step 1 .*level index 5.*levels 0 to 1: 0, 100"):
+    with pytest.raises(EpisodeError, match=r"episode 0, step 1 .*potential index 5.*potentials 0 to 1: 0, 100"):
         model.log_likelihood(symbols, torch.tensor([[0, 5]]))
-    with pytest.raises(EpisodeError, match=r"row 0 .*level index -1"):
+    with pytest.raises(EpisodeError, match=r"row 0 .*potential index -1"):
         model.step(symbols[:, 0], level=torch.tensor([-1]))
     with pytest.raises(EpisodeError, match="lengths must be 1 numbers from 0 to 2"):
         model(symbols, [3])
-    with pytest.raises(EpisodeError, match="levels have shape"):
+    with pytest.raises(EpisodeError, match="potentials have shape"):
         model.log_likelihood(symbols, torch.tensor([[0]]))
 
 
 def test_an_impossible_sequence_names_episode_and_step() -> None:
     model = NeuralRewardMachine(TrueLabels(2), nrm.compile("F a", ["a", "b"]))
-    with pytest.raises(ContradictionError, match=r"episode 1, step 2.*level 0 has probability 0") as caught:
+    with pytest.raises(ContradictionError, match=r"episode 1, step 2.*potential 0 has probability 0") as caught:
         model.log_likelihood(torch.tensor([[1, 1, 1], [1, 0, 1]]), torch.tensor([[0, 0, 0], [0, 1, 0]]))
     assert (caught.value.episode, caught.value.step) == (1, 2)
-    with pytest.raises(ContradictionError, match="level 100 has probability 0"):
+    with pytest.raises(ContradictionError, match="potential 100 has probability 0"):
         model.step(torch.tensor([1]), level=torch.tensor([1]))
 
 

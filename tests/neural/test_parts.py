@@ -11,7 +11,7 @@ import torch
 from gymnasium import spaces
 
 import nrm
-from nrm.errors import EpisodeError, WorldError
+from nrm.errors import EnvError, EpisodeError
 from nrm.neural import (
     EpisodeBuffer,
     FitConfig,
@@ -105,13 +105,13 @@ def test_images_are_scaled_by_their_own_type() -> None:
     ],
 )
 def test_what_cannot_be_read(space: spaces.Dict, reads: Any, message: str) -> None:
-    with pytest.raises(WorldError, match=message):
+    with pytest.raises(EnvError, match=message):
         Parts.of(space, reads)
 
 
 def test_wrong_shapes_are_named() -> None:
     parts = Parts.of(SPACE, ["place", "door"])
-    with pytest.raises(WorldError, match=r"the entry 'place' has shape \(3,\); \(2,\) is needed"):
+    with pytest.raises(EnvError, match=r"the entry 'place' has shape \(3,\); \(2,\) is needed"):
         parts.join({"place": [1, 2, 3], "door": 0})
     grounder = PartsGrounder.from_parts(parts, 3)
     with pytest.raises(EpisodeError, match=r"reads observations of shape \(3,\), but got \(4,\)"):

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from nrm.errors import ContradictionError, EpisodeError
-from nrm.families import draw_pool
-from nrm.machines import Alphabet, LevelCodec, TaskPool
+from nrm.families import sample_tasks
+from nrm.machines import Alphabet, LevelCodec, TaskSet
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, fit
 from nrm.neural.em.expectation import expected_letters
 from nrm.neural.grounders import MlpGrounder
@@ -16,11 +16,11 @@ from nrm.neural.grounders import MlpGrounder
 LETTERS = Alphabet.exclusive([*"abcd", "empty"])
 
 
-def pool(count: int = 6) -> TaskPool:
-    return draw_pool("mixture", LETTERS, count, 0)
+def pool(count: int = 6) -> TaskSet:
+    return sample_tasks("mixture", LETTERS, count, 0)
 
 
-def recorded(tasks: TaskPool, episodes: int, seed: int, steps: int = 12) -> tuple[EpisodeBuffer, list[np.ndarray]]:
+def recorded(tasks: TaskSet, episodes: int, seed: int, steps: int = 12) -> tuple[EpisodeBuffer, list[np.ndarray]]:
     """Random letters as one-hot observations with a little noise, each episode with a task of its own."""
     generator = np.random.default_rng(seed)
     buffer = EpisodeBuffer.for_tasks(tasks)
@@ -120,7 +120,7 @@ def test_one_grounder_learns_its_symbols_plainly_from_many_tasks() -> None:
 
 
 def test_equal_levels_but_for_rounding_are_one() -> None:
-    tasks = TaskPool.of(["F(a & F(b & F c))", "F(a & X F(b & X F(c & X F(d & X F(a & X F b)))))"], LETTERS)
+    tasks = TaskSet.of(["F(a & F(b & F c))", "F(a & X F(b & X F(c & X F(d & X F(a & X F b)))))"], LETTERS)
     assert len(tasks.levels) == 7  # sixths; thirds are among them
 
 

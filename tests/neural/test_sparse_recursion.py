@@ -18,7 +18,7 @@ from nrm.neural.sparse_recursion import SparseChain
 
 
 def random_machine(states: int, letters: int, seed: int) -> nrm.MooreMachine:
-    """Any moves and few levels, so that some episodes are impossible."""
+    """Any moves and few potentials, so that some episodes are impossible."""
     random = np.random.default_rng(seed)
     alphabet = nrm.Alphabet.exclusive([f"s{number}" for number in range(letters)])
     outputs = random.integers(0, 3, states).astype(float)

@@ -142,32 +142,32 @@ OUTSIDE = """
 from nrm.agents.methods import Method
 from nrm.agents.rm import RM
 from nrm.envs.minecraft.kind import MINECRAFT
-from nrm.envs import MinecraftConfig, WorldKind
+from nrm.envs import MinecraftConfig, EnvKind
 
 TOLD = Method(
     name="told", label="Told all", knows="is given everything", prepare=RM.prepare, colour="#123456", dark="#abcdef",
     dash=(3, 1), marker="v", tracks_states=True,
 )
-ISLAND = WorldKind(
+ISLAND = EnvKind(
     name="island", names=("outside_things:ISLAND",), config=MinecraftConfig, parse=lambda name: MinecraftConfig(),
     task=MINECRAFT.task, build=MINECRAFT.build, render=MINECRAFT.render, title=lambda config: "island",
 )
 """
 
 
-def test_a_method_and_a_world_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_method_and_a_env_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "outside_things.py").write_text(OUTSIDE)
     monkeypatch.chdir(tmp_path)
-    run(tmp_path / "runs" / "a", "outside_things:TOLD", world="outside_things:ISLAND")
+    run(tmp_path / "runs" / "a", "outside_things:TOLD", env="outside_things:ISLAND")
     run(tmp_path / "runs" / "b", "outside_things:TOLD")
     page = build_report(tmp_path / "runs")
     (method,) = page.data["methods"]
     assert (method["label"], method["knows"]) == ("Told all", "is given everything")
     assert (method["colour"], method["dash"]) == ("light-dark(#123456, #abcdef)", "6 2")
-    assert [group["world"] for group in page.data["groups"]] == ["map", "island"]
+    assert [group["env"] for group in page.data["groups"]] == ["map", "island"]
     played, filmed_group = page.data["groups"]
     assert played["recordings"][0]["actions"] == ("up", "right", "down", "left")
-    (filmed,) = filmed_group["recordings"]  # a world without a board is shown as it renders itself
+    (filmed,) = filmed_group["recordings"]  # an environment without a board is shown as it renders itself
     assert filmed["filmed"]
     assert filmed["actions"] == ("up", "right", "down", "left")
     assert not page.problems

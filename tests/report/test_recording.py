@@ -1,4 +1,4 @@
-"""Recorded episodes and groundings are what the task and the world say."""
+"""Recorded episodes and groundings are what the task and the environment say."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def test_who_learns_the_machine_shows_where_it_is_in_it(tmp_path: Path, method: 
 
 
 def test_the_grounding_of_a_layout_that_is_drawn(tmp_path: Path) -> None:
-    run(tmp_path / "a", "nrm", 0, episodes=10, settings={"world": DRAWN, "grounding": {"every": 999}})
+    run(tmp_path / "a", "nrm", 0, episodes=10, settings={"env": DRAWN, "grounding": {"every": 999}})
     (group,) = build_report(tmp_path).data["groups"]
     (recording,) = group["recordings"]
-    assert group["world"] == "map-episode"
+    assert group["env"] == "map-episode"
     assert recording["drawn"]
     assert sorted(recording["contents"]) == [0] * 12 + [1, 2, 3, 4]
     truth = [recording["letters"][content] for content in recording["contents"]]
@@ -66,17 +66,17 @@ def test_the_grounding_of_a_layout_that_is_drawn(tmp_path: Path) -> None:
     assert all((a == b) == (verdict == "right") for a, b, verdict in verdicts)
 
 
-def test_a_large_world_has_curves_and_no_picture(tmp_path: Path) -> None:
-    run(tmp_path / "a", "rm", 0, episodes=5, settings={"world": {"size": 40, "pixels": 80}})
+def test_a_large_env_has_curves_and_no_picture(tmp_path: Path) -> None:
+    run(tmp_path / "a", "rm", 0, episodes=5, settings={"env": {"size": 40, "pixels": 80}})
     page = build_report(tmp_path)
     assert page.data["groups"][0]["recordings"] == []
     assert "up to 1,024 cells" in next(iter(page.problems.values()))
 
 
-def test_a_world_that_renders_pixels_is_filmed(tmp_path: Path) -> None:
-    world = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
+def test_a_env_that_renders_pixels_is_filmed(tmp_path: Path) -> None:
+    env = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
     task = nrm.Task(nrm.parse("F(mail & F desk)"), nrm.Alphabet.exclusive(("mail", "desk", "floor")))
-    config = choose_run(task, "tests.envs.own:Corridor", "nrm", episodes=20, settings={"world": world})
+    config = choose_run(task, "tests.envs.own:Corridor", "nrm", episodes=20, settings={"env": env})
     folder = RunFolder(tmp_path / "a")
     folder.begin(config)
     train(folder, folder.load())
@@ -107,7 +107,7 @@ def _red(page: Page, number: int) -> int:
     return int(np.flatnonzero((pixels[4] == (200, 30, 30)).all(-1))[0]) // 8
 
 
-def test_a_world_that_renders_nothing_is_left_out_quietly(tmp_path: Path) -> None:
+def test_a_env_that_renders_nothing_is_left_out_quietly(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "a")
     folder.begin(choose_run(None, "tests.envs.own:with_task", "rm", episodes=10))
     train(folder, folder.load())

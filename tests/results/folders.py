@@ -26,7 +26,7 @@ def run(
     *,
     name: str = "visits",
     formula: str = "F pickaxe & F lava",
-    world: str = "map",
+    env: str = "map",
     episodes: int = 40,
     settings: dict[str, dict[str, Any]] | None = None,
     stop_after: int | None = None,
@@ -36,7 +36,7 @@ def run(
     task = Task(parse(formula), Alphabet.exclusive(MINECRAFT_SYMBOLS), name=name)
     grounding = {"grounding": GROUNDING} if METHODS[method].section == "grounding" else {}
     changes = {**grounding, **(settings or {})}
-    config = choose_run(task, world, method, seed, episodes=episodes, environments=4, settings=changes)
+    config = choose_run(task, env, method, seed, episodes=episodes, num_envs=4, settings=changes)
     folder = RunFolder(path)
     folder.begin(config, {"cell.json": json.dumps({"variant": variant})} if variant else None)
     updates = iter(range(10**6))
@@ -61,12 +61,12 @@ def many_run(
 ) -> Path:
     """A small run folder of an agent of many tasks."""
     sections: dict[str, dict[str, Any]] = {
-        "world": LETTERS,
+        "env": LETTERS,
         "tasks": {"count": count},
         "algorithm": {"minibatch": 128, "epochs": 2},
         **(settings or {}),
     }
-    config = choose_run(None, "letter", method, seed, tasks=family, steps=steps, environments=16, settings=sections)
+    config = choose_run(None, "letter", method, seed, tasks=family, steps=steps, num_envs=16, settings=sections)
     folder = RunFolder(path)
     folder.begin(config)
     updates = iter(range(10**6))
@@ -109,7 +109,7 @@ BREAKAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no JSON": (written("config.json", "{"), "is not JSON"),
     "algorithm gone": (configured(algorithm="nowhere:ALGORITHM"), "no module 'nowhere'"),
     "broken task": (configured(task='formula = "F ("'), "the run's task"),
-    "broken levels": (configured(task=LEVELS), "3 custom levels for 2 states"),
+    "broken potentials": (configured(task=LEVELS), "3 custom potentials for 2 states"),
     "wrong column": (written("metrics.csv", "episode,gain\n1,2\n"), "columns episode,gain"),
     "no number": (lambda path: replace_last_return(path, "many"), "is damaged"),
     "not a number": (lambda path: replace_last_return(path, "nan"), "has nan as return"),

@@ -13,14 +13,14 @@ from nrm.runs import RunConfig, choose_run
 
 
 @cache
-def _config(task: str, world: str, method: str, seed: int, episodes: int, environments: int) -> RunConfig:
-    return choose_run(task, world, method, seed, episodes=episodes, environments=environments)
+def _config(task: str, env: str, method: str, seed: int, episodes: int, num_envs: int) -> RunConfig:
+    return choose_run(task, env, method, seed, episodes=episodes, num_envs=num_envs)
 
 
 def record(
     returns: Sequence[float],
     task: str = "1",
-    world: str = "map",
+    env: str = "map",
     method: str = "rm",
     seed: int = 0,
     variant: str = "",
@@ -48,12 +48,12 @@ def record(
             "balanced_accuracy": 0.3 * rise,
             "accuracy_modulo_shortcuts": rise,
         }
-    config = _config(task, world, method, seed, count + missing, 16 + len(variant))
+    config = _config(task, env, method, seed, count + missing, 16 + len(variant))
     return Record(
-        path=Path(path or f"{world}-{task}-{method}-{variant}-{seed}"),
+        path=Path(path or f"{env}-{task}-{method}-{variant}-{seed}"),
         config=config,
         task=config.build_task(),
-        world=config.world_title,
+        env=config.env_title,
         variant=variant,
         metrics=metrics,
         grounding=grounding,
@@ -63,18 +63,18 @@ def record(
 
 def grid(
     tasks: Sequence[str] = ("1", "5"),
-    worlds: Sequence[str] = ("map",),
+    envs: Sequence[str] = ("map",),
     methods: Sequence[str] = ("rm", "nrm", "rnn"),
     seeds: Sequence[int] = (0, 1, 2),
     episodes: int = 300,
 ) -> list[Record]:
     """Runs that learn, each method at its own pace."""
     records = []
-    for place, (world, task, method, seed) in enumerate(
-        (world, task, method, seed) for world in worlds for task in tasks for method in methods for seed in seeds
+    for place, (env, task, method, seed) in enumerate(
+        (env, task, method, seed) for env in envs for task in tasks for method in methods for seed in seeds
     ):
         pace = {"rm": 40, "nrm": 60, "rnn": 150}[method]
         noise = np.random.default_rng(place).normal(0, 5, episodes)
         returns = np.minimum(100, 100 * (1 - np.exp(-np.arange(episodes) / pace)) + noise)
-        records.append(record(returns.tolist(), task, world, method, seed))
+        records.append(record(returns.tolist(), task, env, method, seed))
     return records

@@ -24,18 +24,16 @@ def renamed(run: Record, **changes: object) -> Record:
 def configured(run: Record, path: str = "", **settings: dict[str, object]) -> Record:
     """The same run with other settings."""
     config = run.config
-    changed = choose_run(
-        run.task, config.world, config.method, config.seed, episodes=config.episodes, settings=settings
-    )
-    return replace(run, path=Path(path or "other"), config=changed, world=changed.world_title)
+    changed = choose_run(run.task, config.env, config.method, config.seed, episodes=config.episodes, settings=settings)
+    return replace(run, path=Path(path or "other"), config=changed, env=changed.env_title)
 
 
 def heads(groups: tuple[Group, ...]) -> list[tuple[str, str, str]]:
-    return [(group.world, group.task.split(":")[0], group.method) for group in groups]
+    return [(group.env, group.task.split(":")[0], group.method) for group in groups]
 
 
 def test_groups_come_in_one_order_whatever_the_order_of_runs() -> None:
-    runs = grid(tasks=("F gem", "8", "2"), worlds=("image", "map"))
+    runs = grid(tasks=("F gem", "8", "2"), envs=("image", "map"))
     found = group_runs(reversed(runs)).groups
     assert found == group_runs(runs).groups
     tasks = ["paper task 2", "paper task 8", "F gem"]
@@ -82,19 +80,19 @@ def test_of_two_settings_the_default_is_the_usual_one_and_nothing_is_said_in_wor
 def test_runs_with_other_settings_are_kept_apart_and_named_after_them() -> None:
     usual = [record([100] * 4, seed=seed, method=method) for seed in range(2) for method in ("rm", "nrm")]
     odd = configured(record([0] * 4), algorithm={"learning_rate": 0.5})
-    found = group_runs([odd, *usual, configured(record([0] * 4), world={"size": 6})]).groups
+    found = group_runs([odd, *usual, configured(record([0] * 4), env={"size": 6})]).groups
     assert [(group.method, group.variant, len(group.records)) for group in found] == [
         ("rm", "", 2),
         ("nrm", "", 2),
         ("rm", "algorithm.learning_rate=0.5", 1),
-        ("rm", "world.size=(6, 6)", 1),
+        ("rm", "env.size=(6, 6)", 1),
     ]
 
 
-def test_what_a_worlds_title_tells_is_no_variant() -> None:
-    drawn = configured(record([0] * 4), world={"layout": "episode"})
+def test_what_a_envs_title_tells_is_no_variant() -> None:
+    drawn = configured(record([0] * 4), env={"layout": "episode"})
     found = group_runs([record([0] * 4), drawn]).groups
-    assert [(group.world, group.variant) for group in found] == [("map", ""), ("map-episode", "")]
+    assert [(group.env, group.variant) for group in found] == [("map", ""), ("map-episode", "")]
 
 
 def test_a_variants_name_is_a_name_only() -> None:

@@ -24,13 +24,13 @@ def test_a_record_tells_the_run(tmp_path: Path) -> None:
     run(tmp_path / "runs" / "a", variant="wide")
     (record,), problems = read_records(tmp_path)
     assert not problems
-    assert (record.method, record.world, record.seed, record.variant) == ("nrm", "map", 0, "wide")
+    assert (record.method, record.env, record.seed, record.variant) == ("nrm", "map", 0, "wide")
     assert record.subject == "visits"
     assert record.done
     assert len(record.returns) == 40
     assert record.last_return(10) == pytest.approx(record.returns[-10:].mean())
     assert record.settings["grounding.every"] == "20"
-    assert "world.layout" not in record.settings  # the world's title tells it
+    assert "env.layout" not in record.settings  # the environment's title tells it
     assert record.last_accuracy("accuracy") is not None
     assert record.cpu_seconds is not None
     assert record.cpu_seconds > 0
@@ -61,14 +61,14 @@ def test_a_run_whose_method_is_gone_keeps_its_numbers(two: Path, tmp_path: Path)
     assert "nowhere:METHOD,1,0" in results_csv(results_table(records))
 
 
-def test_a_run_whose_world_is_gone_keeps_its_numbers(two: Path, tmp_path: Path) -> None:
+def test_a_run_whose_env_is_gone_keeps_its_numbers(two: Path, tmp_path: Path) -> None:
     root = tmp_path / "runs"
     shutil.copytree(two, root)
-    configured(world="nowhere:make")(root / "a")
+    configured(env="nowhere:make")(root / "a")
     records, problems = read_records(root)
-    assert [record.world for record in records] == ["nowhere:make", "map"]
-    assert records[0].settings["world.size"] == "[4, 4]"
-    assert "only its numbers are shown: the world 'nowhere:make' cannot be found" in problems[root / "a"]
+    assert [record.env for record in records] == ["nowhere:make", "map"]
+    assert records[0].settings["env.size"] == "[4, 4]"
+    assert "only its numbers are shown: the environment 'nowhere:make' cannot be found" in problems[root / "a"]
     assert "nowhere:make,,visits,rm,1,0" in results_csv(results_table(records))
 
 

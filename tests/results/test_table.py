@@ -81,7 +81,7 @@ def test_csv_reads_back() -> None:
     assert tuple(read[0]) == COLUMNS
     assert len(read) == 6
     for row, line in zip(rows, read, strict=True):
-        assert (row.group.world, row.group.task, row.group.method) == (line["world"], line["task"], line["method"])
+        assert (row.group.env, row.group.task, row.group.method) == (line["env"], line["task"], line["method"])
         assert float(line["last_mean"]) == pytest.approx(scores(row).last.mean, rel=1e-5)
         assert (line["accuracy"] == "") == (row.group.method != "nrm")
 

@@ -13,20 +13,20 @@ from gymnasium import spaces
 from nrm.agents.a2c import A2CConfig
 from nrm.agents.ppo import PPOConfig
 from nrm.cli.train_arguments import train_command
-from nrm.envs import WORLDS
-from nrm.envs.worlds import Spaces
+from nrm.envs import ENVS
+from nrm.envs.registry import Spaces
 from nrm.runs import RunConfig, choose_run
 from nrm.runs.algorithm_choice import CONTINUOUS, choose_algorithm, suited
 from nrm.sweeps.grid import Grid
 
 
-def test_the_kind_of_world_says_which_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kind_of_env_says_which_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_algorithm("map", "auto").name == "a2c"
     assert choose_algorithm("map", "ppo").name == "ppo"
-    kind = WORLDS["minecraft"]
-    monkeypatch.setitem(WORLDS._values, "minecraft", replace(kind, algorithm="ppo"))
+    kind = ENVS["minecraft"]
+    monkeypatch.setitem(ENVS._values, "minecraft", replace(kind, algorithm="ppo"))
     config = choose_run("1", "map", "rm")
-    assert (config.algorithm, config.environments) == ("ppo", 64)
+    assert (config.algorithm, config.num_envs) == ("ppo", 64)
     assert config.settings["algorithm"] == PPOConfig()
 
 
@@ -40,38 +40,38 @@ def test_the_kind_of_world_says_which_algorithm(monkeypatch: pytest.MonkeyPatch)
         ("letter-image", ("letter", {"observation": "image"}), "reach"),
     ],
 )
-def test_one_world_by_two_names_is_one_run(name: str, set_as: tuple[str, dict[str, Any]], tasks: str | None) -> None:
+def test_one_env_by_two_names_is_one_run(name: str, set_as: tuple[str, dict[str, Any]], tasks: str | None) -> None:
     other, settings = set_as
     task = "1" if tasks is None else None
     short = choose_run(task, name, "rm", tasks=tasks)
-    long = choose_run(task, other, "rm", tasks=tasks, settings={"world": settings})
-    assert replace(long, world=name) == short
+    long = choose_run(task, other, "rm", tasks=tasks, settings={"env": settings})
+    assert replace(long, env=name) == short
     if tasks is None:
-        changes = {"world": settings}
+        changes = {"env": settings}
         assert [cell.config for cell in Grid(("1",), (other,), ("rm",), settings=changes).cells] == [long]
-    options = [part for key, value in settings.items() for part in (f"--world.{key}", value)]
+    options = [part for key, value in settings.items() for part in (f"--env.{key}", value)]
     family = ("--tasks", tasks) if tasks else ()
-    command = train_command(["--world", other, "--method", "rm", *options, *family])
+    command = train_command(["--env", other, "--method", "rm", *options, *family])
     defaults = {item.name: item.default for item in fields(command)}
     assert defaults["algorithm_section"] == short.settings["algorithm"]
 
 
 def test_environments_follow_option_preset_and_algorithm() -> None:
-    assert choose_run("1", algorithm="ppo").environments == 64
-    assert choose_run("1", algorithm="a2c").environments == 16
-    assert choose_run("1", algorithm="ppo", environments=8).environments == 8
+    assert choose_run("1", algorithm="ppo").num_envs == 64
+    assert choose_run("1", algorithm="a2c").num_envs == 16
+    assert choose_run("1", algorithm="ppo", num_envs=8).num_envs == 8
     paper = choose_run("1", preset_name="paper")
-    assert paper.environments == 1
+    assert paper.num_envs == 1
     assert paper.settings["algorithm"] == replace(
         A2CConfig(),
         learning_rate=4e-4,
-        discount=0.99,
-        gae=1.0,
-        actor_weight=0.3,
-        entropy_weight=1e-4,
-        final_entropy_weight=1e-4,
+        gamma=0.99,
+        gae_lambda=1.0,
+        actor_coef=0.3,
+        ent_coef=1e-4,
+        final_ent_coef=1e-4,
         reward_scale=1.0,
-        gradient_norm=None,
+        max_grad_norm=None,
     )
 
 
@@ -103,14 +103,14 @@ def test_spaces_say_which_algorithm_suits() -> None:
 
 def test_an_own_environment_is_asked_for_its_spaces_as_it_is_made() -> None:
     task = "F(mail & X F desk)"
-    listed = choose_run(task, "tests.envs.own:Listed", "rm", settings={"world": {"label": "tests.envs.own:holds"}})
-    assert (listed.algorithm, listed.environments) == ("a2c", 16)
-    free = choose_run(task, "tests.envs.own:Listed", "rm", settings={"world": {"kwargs": {"continuous": True}}})
-    assert (free.algorithm, free.environments) == ("ppo", 64)
+    listed = choose_run(task, "tests.envs.own:Listed", "rm", settings={"env": {"label": "tests.envs.own:holds"}})
+    assert (listed.algorithm, listed.num_envs) == ("a2c", 16)
+    free = choose_run(task, "tests.envs.own:Listed", "rm", settings={"env": {"kwargs": {"continuous": True}}})
+    assert (free.algorithm, free.num_envs) == ("ppo", 64)
     assert free.settings["algorithm"] == replace(PPOConfig(), **CONTINUOUS)
     assert RunConfig.from_json(free.to_json()) == free
     named = choose_run(
-        task, "tests.envs.own:Listed", "rm", algorithm="ppo", settings={"world": {"kwargs": {"continuous": True}}}
+        task, "tests.envs.own:Listed", "rm", algorithm="ppo", settings={"env": {"kwargs": {"continuous": True}}}
     )
     assert named.settings["algorithm"] == PPOConfig()  # who names it gets it as it is
 
@@ -126,7 +126,7 @@ def test_saved_runs_make_no_environment(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_grid_makes_one_environment_to_choose_for_all_of_its_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    kind, asked = WORLDS["gym"], []
+    kind, asked = ENVS["gym"], []
     assert kind.spaces is not None
 
     def ask(config: Any) -> Spaces:
@@ -134,9 +134,9 @@ def test_a_grid_makes_one_environment_to_choose_for_all_of_its_cells(monkeypatch
         return found(config)
 
     found = kind.spaces
-    monkeypatch.setitem(WORLDS._values, "gym", replace(kind, spaces=ask))
-    settings = {"world": {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}}
-    variants = {"listed": {}, "free": {"world": {"kwargs": {"continuous": True}}}}
+    monkeypatch.setitem(ENVS._values, "gym", replace(kind, spaces=ask))
+    settings = {"env": {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}}
+    variants = {"listed": {}, "free": {"env": {"kwargs": {"continuous": True}}}}
     grid = Grid(("F mail",), ("tests.envs.own:Listed",), ("rm", "none"), (0, 1), settings=settings, variants=variants)
     assert Counter((cell.variant, cell.config.algorithm) for cell in grid.cells) == {
         ("listed", "a2c"): 4,

@@ -24,7 +24,7 @@ def _trained(path: Path, config: RunConfig) -> RunFolder:
 
 def _ppo(steps: int) -> RunConfig:
     settings = {"algorithm": {"steps": 8, "minibatch": 16}}
-    return choose_run("1", "map", "rm", 3, algorithm="ppo", steps=steps, environments=4, settings=settings)
+    return choose_run("1", "map", "rm", 3, algorithm="ppo", steps=steps, num_envs=4, settings=settings)
 
 
 def test_a_finished_run_goes_on(tmp_path: Path) -> None:
@@ -76,8 +76,8 @@ def test_lengths_that_are_no_extension_are_refused(tmp_path: Path) -> None:
         extended(config, steps=6000)
     with pytest.raises(ConfigError, match="counts steps, not episodes; say --steps N"):
         extended(_ppo(640), episodes=100)
-    world = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
-    unseeded = choose_run("F mail", "tests.envs.own:Unseeded", "rm", episodes=20, settings={"world": world})
+    env = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
+    unseeded = choose_run("F mail", "tests.envs.own:Unseeded", "rm", episodes=20, settings={"env": env})
     folder = RunFolder(tmp_path / "run")
     folder.begin(unseeded)
     with pytest.raises(ConfigError, match="cannot be trained further: its environment cannot be seeded"):

@@ -31,7 +31,7 @@ torch.set_num_threads(1)
 
 def config(method: str = "nrm", episodes: int = 60, every: int = 20) -> RunConfig:
     settings = {"grounding": {"every": every, "epochs": 20, "restarts": 1}} if method == "nrm" else {}
-    return choose_run("1", "map", method, 3, episodes=episodes, environments=4, settings=settings)
+    return choose_run("1", "map", method, 3, episodes=episodes, num_envs=4, settings=settings)
 
 
 def test_a_run_in_a_folder(tmp_path: Path) -> None:
@@ -98,10 +98,8 @@ def _content(path: Path) -> bytes:
 
 def test_symbols_and_machine_of_endless_observations_are_loaded_and_resumed(tmp_path: Path) -> None:
     """What reads symbols comes into being later: a checkpoint has it, a run at its beginning does not."""
-    world = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
-    chosen = choose_run(
-        "F(mail & F desk)", "tests.envs.own:Corridor", "both", 1, episodes=120, settings={"world": world}
-    )
+    env = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
+    chosen = choose_run("F(mail & F desk)", "tests.envs.own:Corridor", "both", 1, episodes=120, settings={"env": env})
     (whole, folder) = (RunFolder(tmp_path / name) for name in ("whole", "parts"))
     for one in (whole, folder):
         one.begin(chosen)
@@ -124,7 +122,7 @@ def test_symbols_and_machine_of_endless_observations_are_loaded_and_resumed(tmp_
     assert learned is not None
     assert again is not None
     assert learned.versions == again.versions
-    assert evaluate(folder.load(), chosen.build_world(4), 4, 9, greedy=True).mean_return > 0
+    assert evaluate(folder.load(), chosen.build_env(4), 4, 9, greedy=True).mean_return > 0
 
 
 def _is_at(learning: MachineLearning, stop: Callable[[dict[str, Any]], bool]) -> bool:
@@ -238,7 +236,7 @@ def test_no_tensor_of_another_shape_or_type_is_loaded(tmp_path: Path, method: st
         lambda data: {**data, "sede": 3},
         lambda data: {**data, "method": 7},
         lambda data: {**data, "method": "nmr"},
-        lambda data: {**data, "world": "gone_module:WORLD"},
+        lambda data: {**data, "env": "gone_module:ENV"},
         lambda data: {**data, "settings": {**data["settings"], "algorithm": {"learning_rate": "fast"}}},
         lambda data: {**data, "settings": {**data["settings"], "algorithm": {"learning_rat": 0.1}}},
         lambda data: {**data, "settings": []},

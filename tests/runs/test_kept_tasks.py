@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from nrm.errors import ConfigError, FileError, NrmWarning
-from nrm.families import draw_pool
-from nrm.machines import Alphabet, TaskPool
+from nrm.families import sample_tasks
+from nrm.machines import Alphabet, TaskSet
 from nrm.machines.formats.pool_file import load_pool, save_pool
 from nrm.runs import RunConfig, RunFolder, choose_run, config, train
 from nrm.runs.kept_tasks import TASKS_FILE
@@ -24,11 +24,11 @@ SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
 
 
 def small_config(tasks: str = "mixture", **changes: Any) -> RunConfig:
-    settings = {"world": SMALL, "tasks": {"count": 12, **changes}}
-    return choose_run(None, "letter", "rm", 5, tasks=tasks, steps=500, environments=16, settings=settings)
+    settings = {"env": SMALL, "tasks": {"count": 12, **changes}}
+    return choose_run(None, "letter", "rm", 5, tasks=tasks, steps=500, num_envs=16, settings=settings)
 
 
-def never(*_: Any, **__: Any) -> TaskPool:
+def never(*_: Any, **__: Any) -> TaskSet:
     raise AssertionError("tasks were drawn")
 
 
@@ -36,7 +36,7 @@ def never(*_: Any, **__: Any) -> TaskPool:
     "alphabet", [Alphabet.exclusive("abcd"), Alphabet.propositional("abc")], ids=["exclusive", "propositional"]
 )
 def test_a_pool_comes_back_as_it_was(tmp_path: Path, alphabet: Alphabet) -> None:
-    pool = draw_pool("mixture", alphabet, 30, 0)
+    pool = sample_tasks("mixture", alphabet, 30, 0)
     assert len({machine.states for machine in pool.machines}) > 2
     save_pool(tmp_path / "pool.npz", pool, {"from": ["here"]})
     found, origin = load_pool(tmp_path / "pool.npz")
@@ -47,7 +47,7 @@ def test_what_is_no_pool_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "pool.npz"
     with pytest.raises(FileError, match="there is no file"):
         load_pool(path)
-    pool = draw_pool("reach", Alphabet.exclusive("abc"), 4, 0)
+    pool = sample_tasks("reach", Alphabet.exclusive("abc"), 4, 0)
     save_pool(path, pool, {})
     whole = path.read_bytes()
     for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:200] + b"\x00" * 8 + whole[208:]):
@@ -74,7 +74,7 @@ def test_a_run_draws_its_tasks_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert drawn is not None
     folder = RunFolder(tmp_path / "run")
     folder.begin(given)
-    monkeypatch.setattr(config, "draw_pool", never)
+    monkeypatch.setattr(config, "sample_tasks", never)
     trainer = folder.load()
     assert trainer.tasks is not None
     assert trainer.tasks.machines == drawn.machines
@@ -126,7 +126,7 @@ def test_a_run_on_a_list_goes_on_with_the_list_that_it_was_begun_with(tmp_path: 
 
 def test_runs_of_one_task_keep_none(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
-    single = choose_run("F a", "letter", "rm", 0, steps=500, environments=16, settings={"world": SMALL})
+    single = choose_run("F a", "letter", "rm", 0, steps=500, num_envs=16, settings={"env": SMALL})
     folder.begin(single)
     assert not (folder.path / TASKS_FILE).exists()
     assert folder.config().pool is None
@@ -139,8 +139,8 @@ def test_the_grounder_of_many_tasks_begins_a_run_on_one(tmp_path: Path) -> None:
     source = RunFolder(tmp_path / "many")
     source.begin(many)
     train(source, source.load())
-    settings = {"world": SMALL, "grounding": {"initial": str(source.path), "learn": False}}
-    single = choose_run("F a", "letter", "nrm", 0, steps=200, environments=4, settings=settings)
+    settings = {"env": SMALL, "grounding": {"initial": str(source.path), "learn": False}}
+    single = choose_run("F a", "letter", "nrm", 0, steps=200, num_envs=4, settings=settings)
     folder = RunFolder(tmp_path / "one")
     folder.begin(single)
     old, new = source.load().model, folder.load().model
@@ -151,20 +151,20 @@ def test_the_grounder_of_many_tasks_begins_a_run_on_one(tmp_path: Path) -> None:
 
 
 def test_tasks_that_are_held_out_are_never_drawn(tmp_path: Path) -> None:
-    def made(tasks: str, *held_out: str) -> TaskPool | None:
-        settings = {"world": SMALL, "tasks": {"count": 50, "held_out": held_out}}
+    def made(tasks: str, *held_out: str) -> TaskSet | None:
+        settings = {"env": SMALL, "tasks": {"count": 50, "held_out": held_out}}
         return choose_run(None, "letter", "rm", 5, tasks=tasks, steps=500, settings=settings).pool
 
     whole, part = made("reach"), made("reach", "F(a & F b)", "F c")
     assert whole is not None
     assert part is not None
     alphabet = whole.machines[0].alphabet
-    kept_back = set(TaskPool.of(["F(a & F b)", "F c"], alphabet).machines)
+    kept_back = set(TaskSet.of(["F(a & F b)", "F c"], alphabet).machines)
     assert kept_back < set(whole.machines)
     assert not kept_back & set(part.machines)
     (tmp_path / "list.txt").write_text("F a\nF c\n")
     listed = made(f"file:{tmp_path / 'list.txt'}", "true U c")  # the same task in other words
     assert listed is not None
-    assert listed.machines == TaskPool.of(["F a"], alphabet).machines
+    assert listed.machines == TaskSet.of(["F a"], alphabet).machines
     with pytest.raises(ConfigError, match="all of its tasks are held out"):
         made(f"file:{tmp_path / 'list.txt'}", "F a", "F c")

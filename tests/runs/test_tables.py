@@ -22,7 +22,7 @@ from nrm.runs.tables import GROUNDING, METRICS, TABLES, Tables, read_columns, re
 
 torch.set_num_threads(1)
 SETTINGS = {"grounding": {"every": 20, "epochs": 5, "restarts": 1}}
-CONFIG = choose_run("1", "map", "nrm", 3, episodes=80, environments=4, settings=SETTINGS)
+CONFIG = choose_run("1", "map", "nrm", 3, episodes=80, num_envs=4, settings=SETTINGS)
 HISTORY = History(
     [0.1 + 0.2, -100.0, 1e-17],
     [3, 26, 1],

@@ -47,8 +47,8 @@ def test_a_frozen_grounder_stays_what_it_was(source: Path, tmp_path: Path) -> No
     accuracy = RunFolder(frozen).grounding()
     assert accuracy is not None
     assert accuracy["episode"].tolist() == [0]
-    labels = load_run(source).trainer.world.true_labels()
-    frames = load_run(source).trainer.world.frames
+    labels = load_run(source).trainer.env.true_labels()
+    frames = load_run(source).trainer.env.frames
     assert labels is not None
     named = load_run(source).grounder(frames).argmax(-1)
     assert accuracy["accuracy"][0] == pytest.approx(float((named == labels).double().mean()))
@@ -80,7 +80,7 @@ def test_what_does_not_fit(source: Path, tmp_path: Path) -> None:
     ):
         known_model(choose_run("7", "image", settings={"grounding": initial}))
     items: dict[str, Any] = {"items": ["lava@1,1", "a@2,2"]}
-    other = choose_run("F a", settings={"world": items, "grounding": initial})
+    other = choose_run("F a", settings={"env": items, "grounding": initial})
     with pytest.raises(ConfigError, match=r"exclusive symbols pickaxe, .* over the exclusive symbols lava, a, empty"):
         known_model(other)
     with pytest.raises(ConfigError, match="add --grounder RUN"):

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 import nrm
 from nrm.envs.termination import ending_states
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 from nrm.neural import FitConfig, NeuralRewardMachine
 from nrm.sb3 import (
     BeliefExtractor,
@@ -25,9 +25,9 @@ from nrm.sb3 import (
     counterfactual,
 )
 from nrm.sb3.counterfactual import relabel
-from tests.wrappers.worlds import TASK, Silent, task_env, untrained
+from tests.wrappers.envs import TASK, Silent, task_env, untrained
 
-# States: 0 nothing yet (level 0), 1 a seen (50), 2 b seen (50), 3 both (100). Accepting is 3.
+# States: 0 nothing yet (potential 0), 1 a seen (50), 2 b seen (50), 3 both (100). Accepting is 3.
 BOTH = nrm.compile("F a & F b", "a b c")
 A, B, C = 0, 1, 2
 SPACE = spaces.Dict(observation=spaces.Box(0, 9, (1,), np.float32), belief=spaces.Box(0, 1, (4,), np.float32))
@@ -159,9 +159,9 @@ def test_old_steps_are_relabelled_by_what_was_learned_since() -> None:
 
 @pytest.mark.parametrize("kind", ["rm", "nrm", "image"])
 def test_an_agent_learns_from_it(kind: str) -> None:
-    world: dict[str, Any] = {"observation": "image", "pixels": 16} if kind == "image" else {}
-    model = TASK if kind == "rm" else untrained(**world)
-    venv = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: task_env(**world)] * 2), model, reward_scale=0.01)
+    env: dict[str, Any] = {"observation": "image", "pixels": 16} if kind == "image" else {}
+    model = TASK if kind == "rm" else untrained(**env)
+    venv = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: task_env(**env)] * 2), model, reward_scale=0.01)
     options = counterfactual(venv, TASK)
     kwargs = {"features_extractor_class": BeliefExtractor}
     agent = DQN(
@@ -206,15 +206,15 @@ def test_it_waits_until_the_grounder_explains_the_rewards() -> None:
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(WorldError, match="wrap the environment in NeuralRewardMachineVecWrapper"):
+    with pytest.raises(EnvError, match="wrap the environment in NeuralRewardMachineVecWrapper"):
         counterfactual(DummyVecEnv([task_env]), TASK)
     flat = NeuralRewardMachineVecWrapper(DummyVecEnv([task_env]), TASK, layout="flat")
-    with pytest.raises(WorldError, match="layout='dict'"):
+    with pytest.raises(EnvError, match="layout='dict'"):
         counterfactual(flat, TASK)
     wrapped = NeuralRewardMachineVecWrapper(DummyVecEnv([task_env]), TASK)
-    with pytest.raises(WorldError, match="the task has 2 states, but"):
+    with pytest.raises(EnvError, match="the task has 2 states, but"):
         counterfactual(wrapped, nrm.compile("F a", "a b"))
     silent = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: Silent(task_env())]), untrained())
     agent = DQN("MultiInputPolicy", silent, learning_starts=2, device="cpu", **counterfactual(silent, TASK))
-    with pytest.raises(WorldError, match=r"needs info\['base_terminated'\]"):
+    with pytest.raises(EnvError, match=r"needs info\['base_terminated'\]"):
         agent.learn(5)

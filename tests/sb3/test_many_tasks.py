@@ -14,8 +14,8 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecMoni
 
 import nrm
 from nrm.envs.letter import LetterConfig, LetterEnv
-from nrm.families import draw_pool
-from nrm.machines import TaskPool
+from nrm.families import sample_tasks
+from nrm.machines import TaskSet
 from nrm.neural import NeuralRewardMachine
 from nrm.sb3 import (
     BeliefExtractor,
@@ -28,11 +28,11 @@ from nrm.sb3 import (
 
 SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
 ALPHABET = LetterConfig(**SMALL).alphabet
-POOL = draw_pool("reach-avoid", ALPHABET, 12, 0)
+POOL = sample_tasks("reach-avoid", ALPHABET, 12, 0)
 UNSEEN = "F(c & F(b & F a))"
 
 
-def environments(pool: TaskPool, count: int = 16) -> DummyVecEnv:
+def num_envs(pool: TaskSet, count: int = 16) -> DummyVecEnv:
     return DummyVecEnv([lambda: nrm.TaskEnv(LetterEnv(**SMALL), pool)] * count)
 
 
@@ -42,12 +42,12 @@ def new_agent(env: NeuralRewardMachineVecWrapper) -> PPO:
     return PPO("MultiInputPolicy", env, seed=0, device="cpu", policy_kwargs=extractor, **sizes)
 
 
-def success(agent: PPO, model: NeuralRewardMachine | TaskPool) -> float:
+def success(agent: PPO, model: NeuralRewardMachine | TaskSet) -> float:
     """How often an agent carries the unseen formula out, with no reward read."""
-    tasks = TaskPool.of([UNSEEN], ALPHABET)
+    tasks = TaskSet.of([UNSEEN], ALPHABET)
     assert tasks.machines[0] not in POOL.machines
-    known = tasks if isinstance(model, TaskPool) else NeuralRewardMachine(model.grounder, tasks)
-    env = NeuralRewardMachineVecWrapper(environments(tasks), known, belief="open", record=False)
+    known = tasks if isinstance(model, TaskSet) else NeuralRewardMachine(model.grounder, tasks)
+    env = NeuralRewardMachineVecWrapper(num_envs(tasks), known, belief="open", record=False)
     env.seed(11)
     torch.manual_seed(11)
     returns, _ = evaluate_policy(agent, env, 64, deterministic=False, warn=False, return_episode_rewards=True)
@@ -56,7 +56,7 @@ def success(agent: PPO, model: NeuralRewardMachine | TaskPool) -> float:
 
 @pytest.mark.parametrize("kind", ["rm", "nrm"])
 def test_a_tiny_family_is_learned_and_an_unseen_formula_obeyed(kind: str, tmp_path: Path) -> None:
-    envs = environments(POOL)
+    envs = num_envs(POOL)
     model = POOL if kind == "rm" else model_for(envs.observation_space, POOL)
     agent = new_agent(NeuralRewardMachineVecWrapper(envs, model, reward_scale=0.01))
     assert success(agent, model) < 0.3
@@ -67,7 +67,7 @@ def test_a_tiny_family_is_learned_and_an_unseen_formula_obeyed(kind: str, tmp_pa
         assert callback.accuracy is not None
         assert callback.accuracy.plain == 1.0
     save_pair(tmp_path / "pair.zip", agent, model)
-    pair = load_pair(tmp_path / "pair.zip", environments(POOL))
+    pair = load_pair(tmp_path / "pair.zip", num_envs(POOL))
     assert isinstance(pair.algorithm, PPO)
     assert not isinstance(pair.model, nrm.MooreMachine)
     assert success(pair.algorithm, pair.model) == success(agent, model)

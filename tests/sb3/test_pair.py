@@ -13,7 +13,7 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-from nrm.errors import ConfigError, ModelFileError, WorldError
+from nrm.errors import ConfigError, EnvError, ModelFileError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
 from nrm.sb3 import (
@@ -25,7 +25,7 @@ from nrm.sb3 import (
     load_pair,
     save_pair,
 )
-from tests.wrappers.worlds import TASK, task_env, untrained
+from tests.wrappers.envs import TASK, task_env, untrained
 
 KINDS: list[tuple[type[BaseAlgorithm], dict[str, Any], bool]] = [
     (PPO, {"n_steps": 8, "batch_size": 8}, False),
@@ -87,13 +87,13 @@ def test_what_is_loaded_acts_alike_and_goes_on(
 def test_misuse_is_named(tmp_path: Path) -> None:
     model = untrained()
     agent = trained(A2C, {}, model, False)
-    with pytest.raises(WorldError, match="with the model that is saved"):
+    with pytest.raises(EnvError, match="with the model that is saved"):
         save_pair(tmp_path / "pair.zip", agent, untrained())
     assert not (tmp_path / "pair.zip").exists()
     path = save_pair(tmp_path / "pair.zip", agent, model)
     wrapped = agent.get_env()
     assert wrapped is not None
-    with pytest.raises(WorldError, match="without the belief"):
+    with pytest.raises(EnvError, match="without the belief"):
         load_pair(path, wrapped)
     with pytest.raises(ModelFileError, match="there is no file"):
         load_pair(tmp_path / "none.zip")
@@ -123,7 +123,7 @@ def test_normalisation_around_the_belief_comes_back(tmp_path: Path) -> None:
     assert isinstance(pair.env, VecNormalize)
     venv.training = pair.env.training = False
     assert actions(agent, venv) == actions(pair.algorithm, pair.env)
-    with pytest.raises(WorldError, match=r"saved with VecNormalize.*load_pair\(path, venv\)"):
+    with pytest.raises(EnvError, match=r"saved with VecNormalize.*load_pair\(path, venv\)"):
         load_pair(path)
 
 

@@ -14,7 +14,7 @@ import nrm
 from nrm.envs import MINECRAFT_SYMBOLS, MinecraftEnv
 from nrm.sb3 import BeliefExtractor, GroundingCallback, NeuralRewardMachineVecWrapper
 from nrm.wrappers import model_for
-from tests.wrappers.worlds import Silent
+from tests.wrappers.envs import Silent
 
 EASY = nrm.compile("F(gem & F pickaxe)", MINECRAFT_SYMBOLS)
 """It takes a memory: beside the pickaxe, what to do depends on whether the gem was visited."""
@@ -51,7 +51,7 @@ def easy_env(told: bool) -> Any:
 def test_it_learns(name: str, kind: str) -> None:
     model = EASY if kind == "rm" else model_for(easy_env(True).observation_space, EASY)
     envs = DummyVecEnv([lambda: easy_env(kind == "rm")] * 8)
-    # Open loop: the levels of this task tell the state, and the grounder would not be needed.
+    # Open loop: the potentials of this task tell the state, and the grounder would not be needed.
     venv = NeuralRewardMachineVecWrapper(envs, model, belief="open", reward_scale=0.01)
     algorithm, steps, options = ALGORITHMS[name]
     agent = algorithm("MultiInputPolicy", venv, **COMMON, **options)

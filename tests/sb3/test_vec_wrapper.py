@@ -17,12 +17,12 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecTran
 
 import nrm
 from nrm.envs import MINECRAFT_SYMBOLS, MinecraftEnv
-from nrm.errors import ConfigError, ContradictionError, WorldError
+from nrm.errors import ConfigError, ContradictionError, EnvError
 from nrm.machines import MooreMachine
 from nrm.neural import FitConfig, NeuralRewardMachine
 from nrm.sb3 import BeliefExtractor, GroundingCallback, NeuralRewardMachineVecWrapper, counterfactual
 from nrm.wrappers import NeuralRewardMachineWrapper
-from tests.wrappers.worlds import TASK, Broken, Silent, task_env, untrained
+from tests.wrappers.envs import TASK, Broken, Silent, task_env, untrained
 
 COUNT = 3
 Model = NeuralRewardMachine | MooreMachine
@@ -156,7 +156,7 @@ def test_features_of_numbers_are_scaled_by_their_bounds() -> None:
     assert by_key["place"].tolist() == [[-1.0, 0.5]]
     assert by_key["free"].tolist() == [[7.0]]
     assert by_key["belief"].tolist() == [[0.25, 0.75]]
-    with pytest.raises(WorldError, match="an entry 'belief'"):
+    with pytest.raises(EnvError, match="an entry 'belief'"):
         BeliefExtractor(spaces.Dict(a=spaces.Discrete(2)))
 
 
@@ -227,21 +227,21 @@ def test_misuse_is_named() -> None:
     model = untrained()
     venv = DummyVecEnv([silent])
     wrapped = NeuralRewardMachineVecWrapper(venv, model)
-    with pytest.raises(WorldError, match="a VecEnv of Stable-Baselines3 is needed, not Silent"):
+    with pytest.raises(EnvError, match="a VecEnv of Stable-Baselines3 is needed, not Silent"):
         NeuralRewardMachineVecWrapper(silent(), model)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="reward_scale must be a positive number, not 0"):
         NeuralRewardMachineVecWrapper(venv, model, reward_scale=0)
     with pytest.raises(ConfigError, match="every and keep count episodes"):
         GroundingCallback(model, every=0)
     plain = PPO("MlpPolicy", venv, n_steps=2, batch_size=2, device="cpu")
-    with pytest.raises(WorldError, match="has no belief; wrap it"):
+    with pytest.raises(EnvError, match="has no belief; wrap it"):
         plain.learn(2, callback=GroundingCallback(model))
     agent = PPO("MultiInputPolicy", wrapped, n_steps=2, batch_size=2, device="cpu")
-    with pytest.raises(WorldError, match="one and the same model"):
+    with pytest.raises(EnvError, match="one and the same model"):
         agent.learn(2, callback=GroundingCallback(untrained()))
     deaf = NeuralRewardMachineVecWrapper(DummyVecEnv([silent]), model, record=False)
     agent = PPO("MultiInputPolicy", deaf, n_steps=2, batch_size=2, device="cpu")
-    with pytest.raises(WorldError, match="record=True"):
+    with pytest.raises(EnvError, match="record=True"):
         agent.learn(2, callback=GroundingCallback(model))
 
 
@@ -253,7 +253,7 @@ def test_rewards_of_another_task_are_noticed() -> None:
     model = untrained()
     venv = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: Twice(silent())]), model)
     agent = PPO("MultiInputPolicy", venv, n_steps=32, batch_size=32, device="cpu")
-    with pytest.raises(WorldError, match="Rewards must be those of the task"):
+    with pytest.raises(EnvError, match="Rewards must be those of the task"):
         agent.learn(64, callback=GroundingCallback(model, every=2))
 
 
@@ -269,11 +269,11 @@ def test_a_machine_that_is_not_the_environments_is_refused() -> None:
     other = nrm.compile("F(lava & F gem) & G !pickaxe", MINECRAFT_SYMBOLS)
     assert other.states == TASK.states
     venv = DummyVecEnv([task_env] * 2)
-    with pytest.raises(WorldError, match="is not the environment's"):
+    with pytest.raises(EnvError, match="is not the environment's"):
         NeuralRewardMachineVecWrapper(venv, other)
-    with pytest.raises(WorldError, match="is not the environment's"):
+    with pytest.raises(EnvError, match="is not the environment's"):
         counterfactual(NeuralRewardMachineVecWrapper(venv, untrained()), other)
-    with pytest.raises(WorldError, match="is not the environment's"):
+    with pytest.raises(EnvError, match="is not the environment's"):
         NeuralRewardMachineWrapper(task_env(), other)
     with pytest.raises(ConfigError, match="config must be a FitConfig"):
         GroundingCallback(untrained(), config={"epochs": 2})  # type: ignore[arg-type]
@@ -289,12 +289,12 @@ def test_observations_that_are_no_numbers_are_refused_with_environment_and_step(
     venv.reset()
     for _ in range(begins - 3):
         venv.step(np.array([0, 0]))
-    with pytest.raises(WorldError, match=f"environment 1 shows nan in its observation at {place}"):
+    with pytest.raises(EnvError, match=f"environment 1 shows nan in its observation at {place}"):
         venv.step(np.array([0, 0]))
 
 
 def test_episodes_that_no_grounder_can_explain_end_training_at_once() -> None:
-    """The environment pays 100 at once where the machine knows a level of 50 in between."""
+    """The environment pays 100 at once where the machine knows a potential of 50 in between."""
     pays = nrm.compile("F pickaxe", MINECRAFT_SYMBOLS)
     venv = DummyVecEnv([lambda: nrm.TaskEnv(MinecraftEnv(steps=9), pays)] * 4)
     model = nrm.model_for(venv.observation_space, nrm.compile("F(pickaxe & X F gem)", MINECRAFT_SYMBOLS))
@@ -303,7 +303,7 @@ def test_episodes_that_no_grounder_can_explain_end_training_at_once() -> None:
     )
     callback = GroundingCallback(model, every=10, config=FitConfig(epochs=2, restarts=1))
     with pytest.raises(
-        ContradictionError, match=r"episode \d+ since acting began, step \d+ .*level 100 cannot follow.*0, 50 there"
+        ContradictionError, match=r"episode \d+ since acting began, step \d+ .*potential 100 cannot follow.*0, 50 there"
     ) as caught:
         agent.learn(4000, callback=callback)
     assert caught.value.step >= 2

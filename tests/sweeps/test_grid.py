@@ -16,7 +16,7 @@ from nrm.sweeps.grid_words import grid_words
 
 SWEEP = """
 tasks = [1, "sequence-2", "F pickaxe & G !lava"]
-worlds = ["map", "image"]
+envs = ["map", "image"]
 methods = ["nrm", "rm"]
 seeds = [0, 7]
 episodes = 300
@@ -27,11 +27,11 @@ learning_rate = 0.002
 [variants.base]
 [variants.open]
 grounding.belief = "crisp"
-algorithm.gradient_norm = "none"
+algorithm.max_grad_norm = "none"
 [variants.papers]
 preset = "paper"
 episodes = 50
-world.layout = "episode"
+env.layout = "episode"
 network.normalise = true
 """
 
@@ -40,7 +40,7 @@ def test_the_papers_grid() -> None:
     grid = paper_grid()
     assert len(grid.cells) == 8 * 3 * 5 * 2
     assert {cell.config.episodes for cell in grid.cells} == {10_000}
-    # The first fifth already holds every task, method and world.
+    # The first fifth already holds every task, method and environment.
     first = grid.cells[:48]
     assert {(cell.config.task, *cell.kind) for cell in first} == {(cell.config.task, *cell.kind) for cell in grid.cells}
 
@@ -51,12 +51,12 @@ def test_a_grid_file() -> None:
     assert len(cells) == len(grid.cells) == 3 * 2 * 2 * 2 * 3
     base, opened = cells["map-task1-nrm-base-seed7"].config, cells["map-task1-nrm-open-seed7"].config
     assert (base.settings["grounding"].belief, opened.settings["grounding"].belief) == ("open", "crisp")
-    assert opened.settings["algorithm"].gradient_norm is None
+    assert opened.settings["algorithm"].max_grad_norm is None
     assert base.settings["algorithm"].learning_rate == opened.settings["algorithm"].learning_rate == 0.002
     assert base.episodes == 300
     papers = cells["image-episode-task3-rm-papers-seed0"]
-    assert (papers.variant, papers.config.settings["world"].layout) == ("papers", "episode")
-    assert (papers.config.environments, papers.config.episodes) == (1, 50)  # a variant's own setting wins
+    assert (papers.variant, papers.config.settings["env"].layout) == ("papers", "episode")
+    assert (papers.config.num_envs, papers.config.episodes) == (1, 50)  # a variant's own setting wins
     assert papers.config.settings["network"].normalise is True
     assert "grounding" not in papers.config.settings  # RM has none
 
@@ -78,14 +78,14 @@ def test_minigrid_in_a_grid() -> None:
     assert cell.name.startswith("minigrid-MiniGrid-LavaGapS5-v0-")
 
 
-def test_each_world_has_its_own_task() -> None:
-    worlds = ("minigrid:MiniGrid-LavaGapS5-v0", "minigrid:MiniGrid-DoorKey-5x5-v0")
-    lava, key = Grid(("own",), worlds=worlds, methods=("rm",)).cells
+def test_each_env_has_its_own_task() -> None:
+    envs = ("minigrid:MiniGrid-LavaGapS5-v0", "minigrid:MiniGrid-DoorKey-5x5-v0")
+    lava, key = Grid(("own",), envs=envs, methods=("rm",)).cells
     assert lava.name == "minigrid-MiniGrid-LavaGapS5-v0-own-rm-seed0"
-    assert [cell.config.task == choose_run(None, cell.config.world).task for cell in (lava, key)] == [True, True]
+    assert [cell.config.task == choose_run(None, cell.config.env).task for cell in (lava, key)] == [True, True]
     assert lava.config.task != key.config.task
     with pytest.raises(ConfigError, match="no task is given"):
-        _ = Grid(("own",), worlds=("letter",), methods=("rm",)).cells
+        _ = Grid(("own",), envs=("letter",), methods=("rm",)).cells
 
 
 def test_names_are_stable_and_tell_tasks_apart() -> None:
@@ -113,7 +113,7 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ),
         ("tasks = [1]\n[variants.a]\ngrounding.beleif = 'open'", "line 3: unknown setting 'grounding.beleif'"),
         ("tasks = [1]\n[settings]\nlearning_rate = 1", "'learning_rate' is a setting of the section 'algorithm'"),
-        ("tasks = [1]\n[variants.a]\nworld.layout = 'fix'", "world.layout: invalid enum value 'fix'"),
+        ("tasks = [1]\n[variants.a]\nenv.layout = 'fix'", "env.layout: invalid enum value 'fix'"),
         ("tasks = [1]\nend = 'limits'", "line 2: end: invalid enum value 'limits'"),
         ("tasks = [1]\n[variants.a]\nend = 'limits'", "line 3: end: invalid enum value 'limits'"),
         (
@@ -137,7 +137,7 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ("tasks = [1]\n[variants.'../a']", "cannot name a folder"),
         ("tasks = [9]", "line 1: unknown paper task '9'"),
         ("tasks = ['F pikaxe']", "did you mean 'pickaxe'"),
-        ("tasks = [1]\nworlds = ['mpa']", "did you mean 'map'"),
+        ("tasks = [1]\nenvs = ['mpa']", "did you mean 'map'"),
         ("tasks = [1]\nmethods = ['nmr']", "line 2: unknown method 'nmr'; did you mean 'nrm'"),
         ("tasks = [1]\npreset = 'papr'", "line 2: unknown preset 'papr'; did you mean 'paper'"),
         ("tasks = [1]\nepisodes = 0", "line 2: episodes must be at least 1, not 0"),
@@ -146,11 +146,14 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ("tasks = ['missing.toml']", "missing.toml"),
         ("tasks = 'mixtur'", "line 1: tasks: unknown family 'mixtur'; did you mean 'mixture'"),
         ("tasks = 'F gem'", 'A list has tasks: tasks = ["F gem"]'),
-        ("tasks = 'file:nowhere.txt'\nworlds = ['letter']", "nowhere.txt"),
-        ("tasks = 'mixture'\nworlds = ['minigrid:MiniGrid-LavaGapS5-v0']", "has one task; worlds for many tasks: map"),
-        ("tasks = 'mixture'\nworlds = ['letter']\nsteps = 0", "line 3: steps must be at least 1, not 0"),
-        ("tasks = 'mixture'\nworlds = ['letter']\n[settings.family]\nlongst = 2", "unknown setting 'family.longst'"),
-        ("tasks = 'conditionals'\n[settings.world]\nitems = []", "different events at least; there are"),
+        ("tasks = 'file:nowhere.txt'\nenvs = ['letter']", "nowhere.txt"),
+        (
+            "tasks = 'mixture'\nenvs = ['minigrid:MiniGrid-LavaGapS5-v0']",
+            "has one task; environments for many tasks: map",
+        ),
+        ("tasks = 'mixture'\nenvs = ['letter']\nsteps = 0", "line 3: steps must be at least 1, not 0"),
+        ("tasks = 'mixture'\nenvs = ['letter']\n[settings.family]\nlongst = 2", "unknown setting 'family.longst'"),
+        ("tasks = 'conditionals'\n[settings.env]\nitems = []", "different events at least; there are"),
         ("tasks = [1]\n[settings.family]\nlongest = 2", 'which name a family: tasks = "mixture"'),
         ("families = ['reach', 'reach']", "conflicting cells: families lists 'reach' twice"),
     ],
@@ -162,7 +165,7 @@ def test_bad_grids(text: str, message: str) -> None:
     assert str(caught.value).startswith("sweep.toml")
 
 
-CORRIDOR = "worlds = ['tests.envs.own:Corridor']\n[settings.world]\nlabel = 'tests.envs.own:holds'\n"
+CORRIDOR = "envs = ['tests.envs.own:Corridor']\n[settings.env]\nlabel = 'tests.envs.own:holds'\n"
 
 
 @pytest.mark.parametrize(
@@ -175,24 +178,24 @@ CORRIDOR = "worlds = ['tests.envs.own:Corridor']\n[settings.world]\nlabel = 'tes
         ),
         (
             "tasks = ['own']",
-            "tasks lists 'own', and the world has no task of its own; add one, such as tasks = [\"1\"]",
+            "tasks lists 'own', and the environment has no task of its own; add one, such as tasks = [\"1\"]",
         ),
-        (f"tasks = [1]\n{CORRIDOR}", "say with settings.world.symbols what these are in tests.envs.own:Corridor"),
+        (f"tasks = [1]\n{CORRIDOR}", "say with settings.env.symbols what these are in tests.envs.own:Corridor"),
         (f"tasks = ['F dexk']\n{CORRIDOR}", "line 1: unknown symbol 'dexk' in the task"),
-        (f"tasks = ['F mail']\n{CORRIDOR}", "can say: settings.world.symbols where one holds at a time"),
+        (f"tasks = ['F mail']\n{CORRIDOR}", "can say: settings.env.symbols where one holds at a time"),
         (
             f"tasks = ['F mail']\n{CORRIDOR}kwargs = {{sise = 2}}",
             "line 5: tests.envs.own:Corridor: unknown argument 'sise'; did you mean 'size'? (arguments: size, noise); "
-            "see settings.world.kwargs",
+            "see settings.env.kwargs",
         ),
         (
-            "tasks = ['F mail']\nworlds = ['tests.envs.own:with_task']",
+            "tasks = ['F mail']\nenvs = ['tests.envs.own:with_task']",
             'write tasks = ["own"], or let it return the environment without its TaskEnv',
         ),
-        ("tasks = ['own']\nworlds = ['tests.envs.own:with_task']\nend = 'limit'", 'add end = "outcome"'),
+        ("tasks = ['own']\nenvs = ['tests.envs.own:with_task']\nend = 'limit'", 'add end = "outcome"'),
         (
             f"tasks = ['F mail']\n{CORRIDOR.replace('Corridor', 'Pieces')}symbols = ['mail', 'desk', 'floor']",
-            '(settings.world.wrappers = ["gymnasium.wrappers:FlattenObservation"])',
+            '(settings.env.wrappers = ["gymnasium.wrappers:FlattenObservation"])',
         ),
     ],
 )
@@ -207,13 +210,13 @@ def test_errors_of_environments_of_ones_own_speak_of_fields(text: str, message: 
     ("said", "meant"),
     [
         ("use --network.encoder auto", 'use settings.network.encoder = "auto"'),
-        ("Set a limit: --world.steps 200, for example", "Set a limit: settings.world.steps = 200, for example"),
+        ("Set a limit: --env.steps 200, for example", "Set a limit: settings.env.steps = 200, for example"),
         ("drop --tasks.curriculum and --tasks.teach", "drop settings.tasks.curriculum and settings.tasks.teach"),
         ("train it on many: nrm train --tasks mixture", 'train it on many: families = ["mixture"]'),
         ("tell the symbols (--unknown machine)", 'tell the symbols (methods = ["machine"])'),
         ("learn the symbols (--unknown grounding)", 'learn the symbols (methods = ["nrm"])'),
         ("add --logic re (as it is)", 'add logic = "re" (as it is)'),
-        ("drop --label mine:holds", 'drop settings.world.label = "mine:holds"'),
+        ("drop --label mine:holds", 'drop settings.env.label = "mine:holds"'),
         ("go on with 'nrm train --resume a', or choose another --out", None),
     ],
 )
@@ -221,7 +224,7 @@ def test_options_in_the_words_of_a_grid(said: str, meant: str | None) -> None:
     assert grid_words(said) == (said if meant is None else meant)
 
 
-def test_a_task_that_does_not_fit_the_world_is_found_before_training(tmp_path: Path) -> None:
+def test_a_task_that_does_not_fit_the_env_is_found_before_training(tmp_path: Path) -> None:
     (tmp_path / "task.toml").write_text('formula = "F gem"\npropositions = ["gem"]\n')
     with pytest.raises(NrmError):
         _ = Grid((str(tmp_path / "task.toml"),)).cells
@@ -232,7 +235,7 @@ def test_families_of_tasks(tmp_path: Path) -> None:
     text = """
 tasks = "reach"
 families = ["file:mine.txt"]
-worlds = ["letter"]
+envs = ["letter"]
 methods = ["rm"]
 steps = 4000
 [settings.tasks]
@@ -255,7 +258,7 @@ steps = 2000
 
 
 def test_several_grids_in_one_folder() -> None:
-    one, other = Grid(("1",), methods=("rm",)), Grid(families=("paper",), worlds=("image",), methods=("rm",), steps=99)
+    one, other = Grid(("1",), methods=("rm",)), Grid(families=("paper",), envs=("image",), methods=("rm",), steps=99)
     both = Grids((other, one))
     assert [cell.name for cell in both.cells] == ["image-paper-rm-seed0", "map-task1-rm-seed0"]
     assert both.to_json()["cells"] == [cell.name for cell in both.cells]
@@ -275,19 +278,19 @@ def test_tasks_and_families_side_by_side() -> None:
 def test_tables_within_sections_are_joined() -> None:
     own = "gym:CartPole-v1"
     text = f"""
-worlds = ["{own}"]
+envs = ["{own}"]
 tasks = ["F a"]
 methods = ["none"]
 steps = 100
-[settings.world]
+[settings.env]
 symbols = ["a", "b"]
 label = "tests.sweeps.test_grid:says_b"
 kwargs = {{sutton_barto_reward = true}}
 [variants.base]
 [variants.drawn]
-world.kwargs.max_episode_steps = 20
+env.kwargs.max_episode_steps = 20
 """
-    kwargs = [dict(cell.config.settings["world"].kwargs) for cell in grid_from_toml(text).cells]
+    kwargs = [dict(cell.config.settings["env"].kwargs) for cell in grid_from_toml(text).cells]
     assert kwargs == [{"sutton_barto_reward": True}, {"sutton_barto_reward": True, "max_episode_steps": 20}]
 
 

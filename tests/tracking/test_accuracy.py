@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 import nrm
 from nrm.errors import LimitError
-from nrm.families import draw_pool
-from nrm.machines import TaskPool
+from nrm.families import sample_tasks
+from nrm.machines import TaskSet
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import AccuracyMeter
 
@@ -55,7 +55,7 @@ def test_where_nothing_lies_there_is_no_share() -> None:
 
 
 def test_letters_that_all_of_many_tasks_treat_alike_are_one_and_mirror_images_count() -> None:
-    tasks = TaskPool.of(["F a & F b", "F a | F b"], nrm.Alphabet.exclusive([*"abcd"]))
+    tasks = TaskSet.of(["F a & F b", "F a | F b"], nrm.Alphabet.exclusive([*"abcd"]))
     true = np.array([0, 1, 2, 3, 0])
     found = AccuracyMeter(tasks).compare(true, np.array([1, 0, 3, 3, 0]))
     assert (found.plain, found.modulo_shortcuts) == (0.4, 0.8)
@@ -63,7 +63,7 @@ def test_letters_that_all_of_many_tasks_treat_alike_are_one_and_mirror_images_co
 
 def test_three_hundred_tasks_over_forty_propositions_have_an_accuracy() -> None:
     names = [f"p{number}" for number in range(40)]
-    tasks = draw_pool("mixture", nrm.Alphabet.propositional(names), 300, 0)
+    tasks = sample_tasks("mixture", nrm.Alphabet.propositional(names), 300, 0)
     meter = AccuracyMeter(tasks)
     true = 1 << np.arange(40)
     assert meter.compare(true, true).modulo_shortcuts == 1.0

@@ -7,19 +7,19 @@ import pytest
 
 import nrm
 from nrm.envs import PlaneConfig, PlaneEnv
-from nrm.errors import ConfigError, ContradictionError, WorldError
+from nrm.errors import ConfigError, ContradictionError, EnvError
 from nrm.neural import FitConfig
 from nrm.tracking import Burst, Grounding, GroundingConfig, Tracker
 from nrm.wrappers import NeuralRewardMachineWrapper
-from tests.wrappers.worlds import TASK, task_env, untrained
+from tests.wrappers.envs import TASK, task_env, untrained
 
-WORLD = PlaneConfig(discs=("a@-0.5,0,0.4", "b@0.5,0,0.4"), step=0.3, steps=15)
+ENV = PlaneConfig(discs=("a@-0.5,0,0.4", "b@0.5,0,0.4"), step=0.3, steps=15)
 
 
 def plane(formula: str, paid: str | None = None) -> NeuralRewardMachineWrapper:
     """A wrapped plane whose environment pays for `paid`, or for the formula itself."""
-    machine = nrm.compile(formula, WORLD.symbols)
-    env = nrm.TaskEnv(PlaneEnv(WORLD), nrm.compile(paid or formula, WORLD.symbols))
+    machine = nrm.compile(formula, ENV.symbols)
+    env = nrm.TaskEnv(PlaneEnv(ENV), nrm.compile(paid or formula, ENV.symbols))
     return NeuralRewardMachineWrapper(env, nrm.model_for(env.observation_space, machine))
 
 
@@ -71,10 +71,10 @@ def test_looks_come_at_a_share_of_all_episodes_and_those_in_between_are_passed_o
 
 
 def test_episodes_that_no_grounder_can_explain_are_named_at_once() -> None:
-    """The environment pays 100 for the first a; the machine knows a level of 50 before that."""
+    """The environment pays 100 for the first a; the machine knows a potential of 50 before that."""
     env = plane("F(a & F b)", paid="F a")
     grounding = Grounding.of(env.tracker, every=10)
-    with pytest.raises(ContradictionError, match=r"level 100 cannot follow.*can output 0, 50 there") as caught:
+    with pytest.raises(ContradictionError, match=r"potential 100 cannot follow.*can output 0, 50 there") as caught:
         play(env, grounding, 10)
     assert grounding.bursts == 0
     place = _first_reward(10)
@@ -117,7 +117,7 @@ def test_misuse_is_named() -> None:
     with pytest.raises(ConfigError, match="must be a FitConfig"):
         Grounding.of(wrapped.tracker, config=3)  # type: ignore[arg-type]
     silent = NeuralRewardMachineWrapper(env, untrained(), record=False)
-    with pytest.raises(WorldError, match="make it with record=True"):
+    with pytest.raises(EnvError, match="make it with record=True"):
         Grounding.of(silent.tracker)
 
 
@@ -125,9 +125,9 @@ def test_a_machine_of_thousands_of_states_is_tracked_and_learned_from() -> None:
     states = 2000
     columns = np.stack([np.minimum(np.arange(states) + 1, states - 1), np.arange(states)], axis=1)
     accepting = np.arange(states) == states - 1
-    alphabet = nrm.Alphabet.exclusive(WORLD.symbols)
+    alphabet = nrm.Alphabet.exclusive(ENV.symbols)
     machine = nrm.MooreMachine(alphabet, np.array([0, 0, 1]), columns, accepting, 100.0 * accepting)
-    env = nrm.TaskEnv(PlaneEnv(WORLD), machine)
+    env = nrm.TaskEnv(PlaneEnv(ENV), machine)
     wrapped = NeuralRewardMachineWrapper(env, nrm.model_for(env.observation_space, machine))
     grounding = Grounding.of(wrapped.tracker, every=9)
     play(wrapped, grounding, 9)

@@ -55,7 +55,7 @@ def test_the_open_belief_by_hand() -> None:
 
 
 def test_the_conditioned_belief_by_hand() -> None:
-    # The level is now 50, which states 1 and 2 have: 0.6 and 0.2 become 0.75 and 0.25.
+    # The potential is now 50, which states 1 and 2 have: 0.6 and 0.2 become 0.75 and 0.25.
     memory = belief_memory(conditioned=True)
     carry = memory.read(memory.start(1), seen(torch.tensor([0]), reward=torch.tensor([50.0])))
     assert memory.feature(carry)[0].tolist() == pytest.approx([0.0, 0.75, 0.25, 0.0])
@@ -92,7 +92,7 @@ def test_listed_observations_need_no_matrices_where_these_would_be_large(
     frames, rows = torch.arange(3)[:, None], torch.tensor([0, 1, 2])
     listed = BeliefMemory(model, frames, belief)
     assert isinstance(listed._listed, ListedBeliefStep)
-    monkeypatch.setattr(belief_step_module, "MOST_LISTED", 1)
+    monkeypatch.setattr(belief_step_module, "MAX_LISTED", 1)
     plain = BeliefMemory(model, frames, belief)
     one = other = listed.start(3)
     for _ in range(5):
@@ -124,7 +124,7 @@ def test_a_step_in_numpy_is_the_step_in_torch(formula: str, belief: Belief) -> N
     levels = torch.tensor(machine.levels, dtype=torch.float32)
     for _ in range(20):
         observation = torch.randn(6, 2, generator=draw)
-        # Any levels in any order, impossible ones too: the grounder may be wrong.
+        # Any potentials in any order, impossible ones too: the grounder may be wrong.
         reward = levels[torch.randint(len(levels), (6,), generator=draw)] - one[:, -1]
         one, other = (
             memory.read(carry, seen(observation, reward=reward)) for memory, carry in ((fast, one), (slow, other))

@@ -33,7 +33,9 @@ def test_the_belief_is_that_of_the_model_and_frames_change_nothing_but_the_work(
             before, paid = one, torch.tensor([0.0, 0.0])
             one, other = by_frames.read(one, seen(row, paid)), by_rows.read(other, seen(frames[row], paid))
             assert torch.allclose(one, other, atol=1e-6)
-            level = torch.full((2,), 1) if belief == "conditioned" else None  # the level 0 is the second of -100, 0, …
+            level = (
+                torch.full((2,), 1) if belief == "conditioned" else None
+            )  # the potential 0 is the second of -100, 0, …
             step = net.step(frames[row], believed, level, carry=carry)
             believed, carry = step.belief, step.carry
             assert torch.allclose(by_frames.feature(one), step.belief, atol=1e-5)

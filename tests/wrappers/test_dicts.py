@@ -14,11 +14,11 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from stable_baselines3 import A2C
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 from nrm.neural import MlpGrounder, NeuralRewardMachine
 from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper, counterfactual, load_pair, save_pair
 from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper, model_for
-from tests.wrappers.worlds import TASK, InDict, task_env
+from tests.wrappers.envs import TASK, InDict, task_env
 
 SPACE = InDict(task_env()).observation_space
 
@@ -90,27 +90,25 @@ def test_entries_are_chosen() -> None:
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(WorldError, match=r"grounder 'cnn' reads one array.*clock 1, place 2.*recurrent, parts"):
+    with pytest.raises(EnvError, match=r"grounder 'cnn' reads one array.*clock 1, place 2.*recurrent, parts"):
         model_for(SPACE, TASK, grounder="cnn")
     one = model_for(SPACE, TASK, reads="place")
-    with pytest.raises(
-        WorldError, match=r"cannot read .* the entries clock 1, place 2 together \(reads=… names fewer\)"
-    ):
+    with pytest.raises(EnvError, match=r"cannot read .* the entries clock 1, place 2 together \(reads=… names fewer\)"):
         NeuralRewardMachineWrapper(make(), one)
     several = model_for(SPACE, TASK)
-    with pytest.raises(WorldError, match="it reads the entries clock 1, place 2"):
+    with pytest.raises(EnvError, match="it reads the entries clock 1, place 2"):
         NeuralRewardMachineWrapper(make(), several, reads=("place", "clock"))
-    with pytest.raises(WorldError, match="it reads the entries"):
+    with pytest.raises(EnvError, match="it reads the entries"):
         NeuralRewardMachineWrapper(make(), several, reads="place")
-    with pytest.raises(WorldError, match=r"no entry 'plase'.*did you mean 'place'"):
+    with pytest.raises(EnvError, match=r"no entry 'plase'.*did you mean 'place'"):
         model_for(SPACE, TASK, reads=("plase", "clock"))
-    with pytest.raises(WorldError, match="names entries of Dict"):
+    with pytest.raises(EnvError, match="names entries of Dict"):
         model_for(spaces.Discrete(3), TASK, reads=("a", "b"))
     venv = NeuralRewardMachineVecWrapper(DummyVecEnv([make]), several)
-    with pytest.raises(WorldError, match=r"reads one entry of Dict observations.*reads=… with one name"):
+    with pytest.raises(EnvError, match=r"reads one entry of Dict observations.*reads=… with one name"):
         counterfactual(venv, TASK)
     remembers = model_for(SPACE, TASK, reads="place", grounder="recurrent")
-    with pytest.raises(WorldError, match="GruGrounder names symbols by what came before"):
+    with pytest.raises(EnvError, match="GruGrounder names symbols by what came before"):
         counterfactual(NeuralRewardMachineVecWrapper(DummyVecEnv([make]), remembers, reads="place"), TASK)
     assert counterfactual(NeuralRewardMachineVecWrapper(DummyVecEnv([make]), TASK), TASK)
 

@@ -14,17 +14,17 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import nrm
 from nrm.agents import new_trainer
-from nrm.envs import VectorWorld
+from nrm.envs import GymVectorEnv
 from nrm.envs.letter import LetterConfig, LetterEnv
-from nrm.errors import WorldError
-from nrm.machines import TaskPool, task_view
+from nrm.errors import EnvError
+from nrm.machines import TaskSet, task_view
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Seen, TaskBeliefMemory
 from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper, model_for
 
 SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 6}
 ALPHABET = LetterConfig(**SMALL).alphabet
-POOL = TaskPool.of(["F a", "F(b & F c)", "!a U c", "F a & G !b"], ALPHABET)
+POOL = TaskSet.of(["F a", "F(b & F c)", "!a U c", "F a & G !b"], ALPHABET)
 VIEW = task_view(POOL.union).astype(np.float32)
 
 
@@ -60,10 +60,10 @@ def test_equal_seeds_draw_equal_tasks_and_one_can_be_asked_for() -> None:
     assert len(set(drawn[0])) > 1
     assert first.reset(options={"task": 2})[1]["task"] == first.task_number == 2
     for wrong in (4, -1, "F a", True):
-        with pytest.raises(WorldError, match="the tasks are 0 to 3"):
+        with pytest.raises(EnvError, match="the tasks are 0 to 3"):
             first.reset(options={"task": wrong})
-    with pytest.raises(WorldError, match="the task G !a: the task holds before the first step"):
-        nrm.TaskEnv(LetterEnv(**SMALL), TaskPool.of(["F b", "G !a"], ALPHABET))
+    with pytest.raises(EnvError, match="the task G !a: the task holds before the first step"):
+        nrm.TaskEnv(LetterEnv(**SMALL), TaskSet.of(["F b", "G !a"], ALPHABET))
     assert make().spec is None
     assert pickle.loads(pickle.dumps(POOL)).machines == POOL.machines
 
@@ -140,7 +140,7 @@ def test_vector_environments_are_their_single_twins(kind: str, mode: AutoresetMo
 
 def test_our_own_agents_learn_from_any_environment_with_many_tasks_and_go_on_exactly() -> None:
     def trainer() -> Any:
-        return new_trainer(VectorWorld.of(make, 4), "nrm", "ppo", steps=1500, seed=1)
+        return new_trainer(GymVectorEnv.of(make, 4), "nrm", "ppo", steps=1500, seed=1)
 
     whole = trainer()
     whole.run()
@@ -164,13 +164,13 @@ class Silent(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 def test_mistakes_are_told() -> None:
     model = model_for(make().observation_space, POOL)
-    with pytest.raises(WorldError, match="does not say which one an episode has"):
+    with pytest.raises(EnvError, match="does not say which one an episode has"):
         NeuralRewardMachineWrapper(Silent(make()), model).reset()
-    other = TaskPool.of(["F a", "F b"], ALPHABET)
+    other = TaskSet.of(["F a", "F b"], ALPHABET)
     for given in (other, NeuralRewardMachine(model.grounder, other)):
-        with pytest.raises(WorldError, match=r"the pool of tasks that is given .* is not the environment's"):
+        with pytest.raises(EnvError, match=r"the pool of tasks that is given .* is not the environment's"):
             NeuralRewardMachineWrapper(make(), given)
-    with pytest.raises(WorldError, match="is not the environment's"):
+    with pytest.raises(EnvError, match="is not the environment's"):
         NeuralRewardMachineWrapper(nrm.TaskEnv(LetterEnv(**SMALL), POOL.machines[0]), POOL)
-    with pytest.raises(WorldError, match="an entry 'task' already"):
+    with pytest.raises(EnvError, match="an entry 'task' already"):
         NeuralRewardMachineWrapper(NeuralRewardMachineWrapper(make(), POOL), POOL)

@@ -9,7 +9,7 @@ import pytest
 from gymnasium.vector import SyncVectorEnv
 
 import nrm
-from nrm.errors import NrmWarning, WorldError
+from nrm.errors import EnvError, NrmWarning
 from nrm.neural import NeuralRewardMachine, ProbabilisticMoore, grounder_for
 from nrm.wrappers import NeuralRewardMachineWrapper, model_for
 from tests.envs.own import SYMBOLS, Corridor, holds
@@ -26,11 +26,11 @@ def walk(env: gymnasium.Env[Any, Any], steps: int) -> None:
 
 
 def test_an_environment_in_place_of_its_space() -> None:
-    with pytest.raises(WorldError, match=r"not Corridor; pass env\.observation_space"):
+    with pytest.raises(EnvError, match=r"not Corridor; pass env\.observation_space"):
         model_for(Corridor(), MACHINE)  # type: ignore[arg-type]
-    with pytest.raises(WorldError, match=r"not SyncVectorEnv; pass env\.single_observation_space"):
+    with pytest.raises(EnvError, match=r"not SyncVectorEnv; pass env\.single_observation_space"):
         model_for(SyncVectorEnv([Corridor]), MACHINE)  # type: ignore[arg-type]
-    with pytest.raises(WorldError, match=r"takes a space of Gymnasium, such as .* not 3"):
+    with pytest.raises(EnvError, match=r"takes a space of Gymnasium, such as .* not 3"):
         model_for(3, MACHINE)  # type: ignore[arg-type]
 
 
@@ -59,7 +59,7 @@ def test_a_machine_that_has_yet_to_be_learned() -> None:
     for seed in range(5):
         unknown = ProbabilisticMoore.unknown(SYMBOLS, 5, [0, 50, 100], seed=seed)
         model = NeuralRewardMachine(grounder_for((1,), 3), unknown)
-        with pytest.raises(WorldError, match=r"has yet to be learned .*nrm\.discover"):
+        with pytest.raises(EnvError, match=r"has yet to be learned .*nrm\.discover"):
             NeuralRewardMachineWrapper(env, model)
     near = ProbabilisticMoore.from_machine(MACHINE, trainable=("rewards", "transitions"))
     NeuralRewardMachineWrapper(env, NeuralRewardMachine(grounder_for((1,), 3), near))

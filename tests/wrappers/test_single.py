@@ -15,12 +15,12 @@ from gymnasium.utils.env_checker import check_env
 
 import nrm
 from nrm.envs import MINECRAFT_SYMBOLS
-from nrm.errors import MachineError, WorldError
+from nrm.errors import EnvError, MachineError
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, fit
 from nrm.wrappers import NeuralRewardMachineWrapper, model_for
 from nrm.wrappers.augmentation import Augmentation
-from tests.wrappers.worlds import TASK, Broken, InDict, Silent, task_env, untrained
+from tests.wrappers.envs import TASK, Broken, InDict, Silent, task_env, untrained
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MODELS: dict[str, NeuralRewardMachine | MooreMachine] = {"nrm": untrained(), "rm": TASK}
@@ -71,7 +71,7 @@ def test_a_reward_machine_believes_the_true_state() -> None:
 def test_rm_and_nrm_have_one_shape() -> None:
     spaces_ = [NeuralRewardMachineWrapper(task_env(), model).observation_space for model in MODELS.values()]
     assert spaces_[0] == spaces_[1]
-    with pytest.raises(WorldError, match=r"info\['machine_state'\].*nrm\.TaskEnv.*NeuralRewardMachine"):
+    with pytest.raises(EnvError, match=r"info\['machine_state'\].*nrm\.TaskEnv.*NeuralRewardMachine"):
         walk(NeuralRewardMachineWrapper(Silent(task_env()), TASK), 0)
 
 
@@ -122,18 +122,18 @@ def test_layouts() -> None:
     ],
 )
 def test_spaces_that_cannot_be_augmented(space: spaces.Space[Any], options: dict[str, Any], message: str) -> None:
-    with pytest.raises(WorldError, match=message):
+    with pytest.raises(EnvError, match=message):
         Augmentation.of(space, 3, **options)
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(WorldError, match="unknown belief 'opne'; did you mean 'open'"):
+    with pytest.raises(EnvError, match="unknown belief 'opne'; did you mean 'open'"):
         NeuralRewardMachineWrapper(task_env(), untrained(), belief="opne")  # type: ignore[arg-type]
-    with pytest.raises(WorldError, match="is not the environment's"):
+    with pytest.raises(EnvError, match="is not the environment's"):
         NeuralRewardMachineWrapper(task_env(), "F a")
     with pytest.raises(MachineError, match="a task is needed, a machine"):
         NeuralRewardMachineWrapper(task_env(), 3)  # type: ignore[arg-type]
-    with pytest.raises(WorldError, match=r"call reset\(\) before"):
+    with pytest.raises(EnvError, match=r"call reset\(\) before"):
         NeuralRewardMachineWrapper(task_env(), TASK).step(0)
 
 
@@ -145,10 +145,10 @@ def test_observations_that_are_no_numbers_are_refused(value: float, told: bool) 
     env.reset(seed=0)
     env.step(0)
     env.step(0)
-    with pytest.raises(WorldError, match=f"environment 0 shows {value} in its observation at step 3 of its episode"):
+    with pytest.raises(EnvError, match=f"environment 0 shows {value} in its observation at step 3 of its episode"):
         env.step(0)
     broken = NeuralRewardMachineWrapper(Broken(task_env(), value, 1), model)
-    with pytest.raises(WorldError, match=f"environment 0 shows {value} .* at the beginning of its episode"):
+    with pytest.raises(EnvError, match=f"environment 0 shows {value} .* at the beginning of its episode"):
         broken.reset(seed=0)
 
 
@@ -156,16 +156,16 @@ def test_an_episode_that_is_over_must_be_begun_anew() -> None:
     env = NeuralRewardMachineWrapper(task_env(steps=1), untrained())
     env.reset(seed=0)
     env.step(0)
-    with pytest.raises(WorldError, match="after an episode has ended"):
+    with pytest.raises(EnvError, match="after an episode has ended"):
         env.step(0)
     assert len(env.tracker.take()) == 1
 
 
 def test_a_model_for_other_observations_is_refused_at_once() -> None:
-    with pytest.raises(WorldError, match=r"cannot read the observations of this environment, Box.*64, 64, 3"):
+    with pytest.raises(EnvError, match=r"cannot read the observations of this environment, Box.*64, 64, 3"):
         NeuralRewardMachineWrapper(task_env(observation="image"), untrained())
     own = NeuralRewardMachine(torch.nn.Sequential(torch.nn.Linear(7, 5), torch.nn.Softmax(-1)), TASK)
-    with pytest.raises(WorldError, match=r"model_for\(observation_space, machine\)"):
+    with pytest.raises(EnvError, match=r"model_for\(observation_space, machine\)"):
         NeuralRewardMachineWrapper(task_env(), own)
 
 
@@ -173,7 +173,7 @@ def test_rewards_that_are_not_the_tasks_are_named() -> None:
     scaled = gymnasium.wrappers.TransformReward(task_env(), lambda reward: 0.01 * float(reward) + 0.3)
     env = NeuralRewardMachineWrapper(scaled, untrained())
     env.reset(seed=0)
-    with pytest.raises(WorldError, match=r"environment 0 paid .* outside of this one"):
+    with pytest.raises(EnvError, match=r"environment 0 paid .* outside of this one"):
         env.step(0)
 
 

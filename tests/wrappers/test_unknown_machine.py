@@ -11,9 +11,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import nrm
 from nrm.envs import MINECRAFT_SYMBOLS, MinecraftEnv, TaskEnv
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper
-from tests.wrappers.worlds import Silent
+from tests.wrappers.envs import Silent
 
 TASK = nrm.compile("F(gem & F pickaxe)", MINECRAFT_SYMBOLS)
 
@@ -42,7 +42,14 @@ def test_a_machine_is_learned_in_a_loop_of_ones_own(told: bool) -> None:
     assert model.hypothesis.states == 3
     # One that knows the way: its belief is the third state at the end.
     env.reset()
-    for action in (1, 1, 3, 3, 2, 2):  # right, left and down do not matter in order: what is believed follows levels
+    for action in (
+        1,
+        1,
+        3,
+        3,
+        2,
+        2,
+    ):  # right, left and down do not matter in order: what is believed follows potentials
         seen, _, terminated, truncated, _ = env.step(action)
         if terminated or truncated:
             break
@@ -84,7 +91,7 @@ def test_present_episodes_follow_a_new_machine() -> None:
 
 def test_symbols_that_nobody_tells_are_an_error() -> None:
     env = NeuralRewardMachineWrapper(Silent(task_env()), nrm.unknown_machine(4, symbols=TASK))
-    with pytest.raises(WorldError, match=r"symbols are to be told .*unknown_machine\(\) without symbols"):
+    with pytest.raises(EnvError, match=r"symbols are to be told .*unknown_machine\(\) without symbols"):
         random_episodes(env, 1)
 
 
@@ -101,7 +108,7 @@ def test_stable_baselines_learn_the_machine_too() -> None:
     agent.learn(1500, callback=MachineCallback(model))
     assert model.hypothesis.states == 3
     assert len(model.versions) >= 1
-    with pytest.raises(WorldError, match="one and the same machine"):
+    with pytest.raises(EnvError, match="one and the same machine"):
         agent.learn(1, callback=MachineCallback(nrm.unknown_machine(6)))
-    with pytest.raises(WorldError, match="GroundingCallback is for known tasks"):
+    with pytest.raises(EnvError, match="GroundingCallback is for known tasks"):
         MachineCallback(TASK)  # type: ignore[arg-type]

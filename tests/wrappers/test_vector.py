@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 import nrm
 from nrm.envs import MINECRAFT_SYMBOLS
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import RecordedEpisode
 from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper
-from tests.wrappers.worlds import TASK, InDict, Silent, task_env, untrained
+from tests.wrappers.envs import TASK, InDict, Silent, task_env, untrained
 
 COUNT, STEPS = 3, 60
 Model = NeuralRewardMachine | MooreMachine
@@ -170,19 +170,19 @@ def test_environments_in_other_processes_and_dict_observations() -> None:
 
 def test_misuse_is_named() -> None:
     vector = SyncVectorEnv([lambda: make(False)])
-    with pytest.raises(WorldError, match=r"call reset\(\) before"):
+    with pytest.raises(EnvError, match=r"call reset\(\) before"):
         NeuralRewardMachineVectorWrapper(vector, untrained()).step(np.zeros(1, dtype=np.int64))
     told_nothing = NeuralRewardMachineVectorWrapper(vector, TASK)
     told_nothing.reset(seed=0)
-    with pytest.raises(WorldError, match=r"true state in info\['machine_state'\]"):
+    with pytest.raises(EnvError, match=r"true state in info\['machine_state'\]"):
         told_nothing.step(np.zeros(1, dtype=np.int64))
     vector.metadata = {}
-    with pytest.raises(WorldError, match=r"does not say how it resets"):
+    with pytest.raises(EnvError, match=r"does not say how it resets"):
         NeuralRewardMachineVectorWrapper(vector, untrained())
 
 
 @pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])
 def test_the_machine_of_another_task_is_refused(kind: Any) -> None:
     other = nrm.compile("F gem & G !lava", MINECRAFT_SYMBOLS)
-    with pytest.raises(WorldError, match="is not the environment's"):
+    with pytest.raises(EnvError, match="is not the environment's"):
         NeuralRewardMachineVectorWrapper(kind([task_env] * 2), other)

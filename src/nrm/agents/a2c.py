@@ -12,7 +12,7 @@ from nrm.agents.algorithms import ALGORITHMS, Algorithm
 from nrm.agents.networks import NetworkConfig
 from nrm.agents.optimizers import Descent, finite
 from nrm.agents.returns import advantages
-from nrm.envs.world import BatchedWorld
+from nrm.envs.base import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.tracking import Memory
 
@@ -25,21 +25,21 @@ class A2CConfig:
     """Steps of each environment between two updates."""
     learning_rate: float = 1e-3
     """Adam's step size for actor, critic, features and recurrent memory."""
-    discount: float = 0.97
+    gamma: float = 0.97
     """How much the next step counts."""
-    gae: float = 0.95
+    gae_lambda: float = 0.95
     """Lambda of the advantage estimates; 1 gives n-step returns."""
-    actor_weight: float = 1.0
+    actor_coef: float = 1.0
     """Weight of the policy gradient in the loss."""
-    critic_weight: float = 0.5
+    vf_coef: float = 0.5
     """Weight of the squared error of values in the loss."""
-    entropy_weight: float = 0.05
+    ent_coef: float = 0.05
     """Weight of the policy's entropy in the loss, at the beginning."""
-    final_entropy_weight: float = 0.005
+    final_ent_coef: float = 0.005
     """The weight that it has come down to half way, in a straight line; it stays there."""
     reward_scale: float = 0.01
     """Rewards are multiplied by this before they are learned from."""
-    gradient_norm: float | None = 0.5
+    max_grad_norm: float | None = 0.5
     """Longer gradients are shortened to this."""
     sde_sample_freq: int | None = None
     """Steps in training that sample actions with the same noise, within a rollout: exploration that is correlated in
@@ -51,26 +51,24 @@ class A2CConfig:
                 raise ConfigError(f"algorithm.{name} must be positive, not {getattr(self, name)}")
         if self.sde_sample_freq is not None and self.sde_sample_freq < 1:
             raise ConfigError(f"sde_sample_freq counts steps, at least 1, not {self.sde_sample_freq}")
-        for name in ("discount", "gae"):
+        for name in ("gamma", "gae_lambda"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"algorithm.{name} lies from 0 to 1, not {getattr(self, name)}")
 
-    def entropy_weight_at(self, progress: float) -> float:
+    def ent_coef_at(self, progress: float) -> float:
         """The weight of the entropy when this share of training is over."""
-        return self.entropy_weight + min(1.0, 2 * progress) * (self.final_entropy_weight - self.entropy_weight)
+        return self.ent_coef + min(1.0, 2 * progress) * (self.final_ent_coef - self.ent_coef)
 
 
 class A2C:
-    """One agent on one batched world."""
+    """One agent on one batched environment."""
 
-    def __init__(
-        self, world: BatchedWorld, memory: Memory, config: A2CConfig, network: NetworkConfig, seed: int
-    ) -> None:
+    def __init__(self, env: BatchedEnv, memory: Memory, config: A2CConfig, network: NetworkConfig, seed: int) -> None:
         self.memory = memory
         self.config = config
-        self.actor = Actor(world, memory, network, config.steps, seed, config.sde_sample_freq)
+        self.actor = Actor(env, memory, network, config.steps, seed, config.sde_sample_freq)
         self.policy = self.actor.net
-        self._descent = Descent(self.actor.parameters, config.learning_rate, config.gradient_norm)
+        self._descent = Descent(self.actor.parameters, config.learning_rate, config.max_grad_norm)
 
     def collect(self) -> Rollout:
         """Act for a rollout."""
@@ -86,18 +84,18 @@ class A2C:
             following = actor.following(rollout, fixed)
             rewards = rollout.reward * config.reward_scale
             advantage = advantages(
-                rewards, fixed, following, rollout.terminated, rollout.truncated, config.discount, config.gae
+                rewards, fixed, following, rollout.terminated, rollout.truncated, config.gamma, config.gae_lambda
             )
             policy_loss = -(chosen * advantage).mean()
             value_loss = advantage.square().mean()
             entropy = entropies.mean()
-            # loss = actor_weight * policy_loss + critic_weight * (values - returns)^2 - weight * entropy, in the mean;
+            # loss = actor_coef * policy_loss + vf_coef * (values - returns)^2 - weight * entropy, in the mean;
             # its gradients with respect to chosen, values and entropies.
             share = 1 / advantage.numel()
-            weight = torch.full_like(entropies, -share * config.entropy_weight_at(progress))
+            weight = torch.full_like(entropies, -share * config.ent_coef_at(progress))
             gradients = (
-                -share * config.actor_weight * advantage,
-                -2 * share * config.critic_weight * advantage,
+                -share * config.actor_coef * advantage,
+                -2 * share * config.vf_coef * advantage,
                 weight,
             )
         self._descent.step((chosen, values, entropies), gradients=gradients)

@@ -1,4 +1,4 @@
-"""Acting on a batched world with an actor-critic and a memory: what every on-policy algorithm shares."""
+"""Acting on a batched environment with an actor-critic and a memory: what every on-policy algorithm shares."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nrm.agents.devices import device_of
 from nrm.agents.networks import NetworkConfig, Sight, network_kind
 from nrm.agents.networks.running import RunningFeatures
 from nrm.agents.networks.trunk import SharedTrunk
-from nrm.envs.world import BatchedWorld, ManyTasksWorld, tasks_of
+from nrm.envs.base import BatchedEnv, ManyTasksEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.neural.attention import changed_places, missed
 from nrm.neural.patches import DistinctPatches
@@ -57,17 +57,17 @@ class Rollout(NamedTuple):
         """Every so many steps: of the environments where there is one step, else in time."""
         return Rollout(*(column[:, ::every] if len(self.reward) == 1 else column[::every] for column in self))
 
-    def of(self, environments: Tensor) -> Rollout:
+    def of(self, num_envs: Tensor) -> Rollout:
         """(time, n, …) all steps of some environments, by their numbers (n,)."""
-        return Rollout(*(column.index_select(1, environments) for column in self))
+        return Rollout(*(column.index_select(1, num_envs) for column in self))
 
 
 class Actor:
-    """One actor-critic on one world. Memory and world are given; the networks are made here."""
+    """One actor-critic on one environment. Memory and environment are given; the networks are made here."""
 
     def __init__(
         self,
-        world: BatchedWorld,
+        env: BatchedEnv,
         memory: Memory,
         network: NetworkConfig,
         steps: int,
@@ -78,23 +78,23 @@ class Actor:
 
         `held`: steps that sample with the same noise; as many as suit the actions when absent.
         """
-        self.world = world
+        self.env = env
         self.memory = memory
         self.steps = steps
-        self.device = device_of(world)
-        self.head = head_for(world.actions, self.device)
+        self.device = device_of(env)
+        self.head = head_for(env.actions, self.device)
         self.held = held or self.head.held
-        self.observation = world.reset(seed)
+        self.observation = env.reset(seed)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            endless, parts = world.frames is None, getattr(world, "parts", None)
-            wraps, cells = getattr(world, "wraps", False), getattr(world, "cells", False)
+            endless, parts = env.frames is None, getattr(env, "parts", None)
+            wraps, cells = getattr(env, "wraps", False), getattr(env, "cells", False)
             letters = getattr(memory, "view_letters", None)
             sample = self._sample()
             first = None if sample is None else sample.cpu()
-            sight = Sight(tuple(world.shape), first, endless, parts, wraps, cells, letters)
+            sight = Sight(tuple(env.shape), first, endless, parts, wraps, cells, letters)
             # Drawn on the processor: equal seeds begin with equal networks on every device.
-            self.net: Any = network_kind(world, network).build(sight, memory.size, self.head, network).to(self.device)
+            self.net: Any = network_kind(env, network).build(sight, memory.size, self.head, network).to(self.device)
         self.generator = torch.Generator().manual_seed(seed)
         self.parameters = list(self.net.parameters())
         if isinstance(memory, nn.Module):
@@ -111,40 +111,40 @@ class Actor:
         self._said: list[tuple[Tensor, Tensor]] = []
         self._acted: Tensor | None = None
         # The policy is a table where all pairs of a frame and a memory are about as many as a rollout has steps.
-        rows = None if world.frames is None or memory.table is None else len(world.frames) * len(memory.table)
-        self._tabled = rows is not None and rows <= 4 * steps * world.count
-        self._many = tasks_of(world) is not None
-        self._one_task = torch.zeros(world.count, dtype=torch.int64, device=self.device)
-        self._unmoved = torch.zeros(world.count, 0, device=self.device)
+        rows = None if env.frames is None or memory.table is None else len(env.frames) * len(memory.table)
+        self._tabled = rows is not None and rows <= 4 * steps * env.count
+        self._many = tasks_of(env) is not None
+        self._one_task = torch.zeros(env.count, dtype=torch.int64, device=self.device)
+        self._unmoved = torch.zeros(env.count, 0, device=self.device)
         self._patches: DistinctPatches | None = None
-        self.carry = begin(memory, world.count, self.task)
+        self.carry = begin(memory, env.count, self.task)
 
     @property
     def task(self) -> Tensor:
         """(envs,) the number of the task that each environment has now."""
-        return cast(ManyTasksWorld, self.world).task if self._many else self._one_task
+        return cast(ManyTasksEnv, self.env).task if self._many else self._one_task
 
     def _sample(self) -> Tensor | None:
         """Observations to normalise over: all there are, or the first images. First positions tell too little."""
-        if self.world.frames is not None:
-            return self.world.frames
-        return self.observation if len(self.world.shape) == 3 else None
+        if self.env.frames is not None:
+            return self.env.frames
+        return self.observation if len(self.env.shape) == 3 else None
 
     @torch.no_grad()
     def collect(self) -> Rollout:
         """Act for a rollout."""
-        memory, world = self.memory, self.world
+        memory, env = self.memory, self.env
         columns: list[tuple[Tensor, ...]] = []
         # The noise of a rollout is drawn at once. Where it is held, each step still has the policy's distribution, and
         # log-probabilities are those of single steps (as in gSDE: Raffin, Kober and Stulp, 2022).
-        drawn = self.head.noise((-(-self.steps // self.held), world.count), self.generator)
+        drawn = self.head.noise((-(-self.steps // self.held), env.count), self.generator)
         noise = drawn.repeat_interleave(self.held, 0).to(self.device)
         task = self.task
         self._said = []
         for step in range(self.steps):
             action = self.head.sample(self._scores(), noise[step])
-            batch = world.step(action)
-            label, _, state = world.truth
+            batch = env.step(action)
+            label, _, state = env.truth
             features = self.net.summary(self.features(batch.final_observation)) if memory.learns else None
             told = state if memory.sees_truth else None
             seen = Seen(batch.final_observation, features, action, batch.reward, told, label)
@@ -170,13 +170,13 @@ class Actor:
 
     def features(self, observation: Tensor) -> Tensor:
         """(n, width) features without gradient; those of known frames are computed once an update."""
-        if self.world.frames is None:
+        if self.env.frames is None:
             with torch.no_grad():
                 result: Tensor = self.net.encoder(observation)
             return result
         if self._features is None:
             with torch.no_grad():
-                self._features = self.net.encoder(self.world.frames)
+                self._features = self.net.encoder(self.env.frames)
         return self._features[observation]
 
     def evaluate(self, rollout: Rollout) -> tuple[Tensor, Tensor]:
@@ -205,7 +205,7 @@ class Actor:
         patches, (time, envs, places), until the networks are updated. With `motion`, what moves is found for networks
         that learn from it.
         """
-        if self.world.frames is not None:
+        if self.env.frames is not None:
             return rollout
         size, patches = getattr(self.net.encoder, "places", None), getattr(self.net.encoder, "distinct", None)
         if motion and size is not None and hasattr(self.net, "motion"):
@@ -235,7 +235,7 @@ class Actor:
         one that was studied.
         """
         motion = getattr(self.net, "motion", None)
-        if motion is None or self.world.frames is not None:
+        if motion is None or self.env.frames is not None:
             return None
         images = torch.stack([rollout.observation, rollout.final_observation]).flatten(1, 2)
         scores, looks = motion(*self._encode(images))
@@ -252,7 +252,7 @@ class Actor:
             scores, values = zip(*self._said, strict=True)
             return torch.stack(scores), torch.stack(values)
         whole = self._tabled or self.memory.learns
-        steps = self.steps if whole else max(1, 256 // self.world.count)
+        steps = self.steps if whole else max(1, 256 // self.env.count)
         parts = (Rollout(*columns) for columns in zip(*(torch.split(one, steps) for one in rollout), strict=True))
         scores, values = zip(*map(self.evaluate, parts), strict=True)
         return torch.cat(scores), torch.cat(values)
@@ -280,7 +280,7 @@ class Actor:
             self._said.append(self.net(features, memory))
             return self._said[-1][0]
         if self._policy is None:
-            table, frames = self.memory.table, self.world.frames
+            table, frames = self.memory.table, self.env.frames
             assert table is not None
             assert frames is not None
             seen = self.features(self._numbers(frames)).repeat_interleave(len(table), 0)
@@ -301,14 +301,14 @@ class Actor:
 
     def _encode(self, observation: Tensor) -> Tensor:
         """(…, width) features with gradient, of observations (…) with any leading dimensions."""
-        if self.world.frames is not None:
-            table: Tensor = self.net.encoder(self.world.frames)
+        if self.env.frames is not None:
+            table: Tensor = self.net.encoder(self.env.frames)
             return table.index_select(0, observation.flatten()).view(*observation.shape, -1)
         if self._patches is not None and observation.dtype == torch.int64:
             numbers = observation.flatten(0, -2)
             gathered: Tensor = self.net.encoder(self._patches._replace(numbers=numbers))
             return gathered.view(*observation.shape[:-1], -1)
-        leading = observation.shape[: observation.dim() - len(self.world.shape)]
+        leading = observation.shape[: observation.dim() - len(self.env.shape)]
         encoded: Tensor = self.net.encoder(observation.flatten(0, len(leading) - 1))
         return encoded.view(*leading, -1)
 
@@ -341,7 +341,7 @@ class Actor:
             "generator": self.generator.get_state(),
             "observation": self.observation,
             "carry": self.carry,
-            "world": self.world.state_dict(),
+            "env": self.env.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -351,5 +351,5 @@ class Actor:
             self.memory.load_state_dict(state["memory"])
         self.generator.set_state(state["generator"])
         self.observation, self.carry = state["observation"].to(self.device), state["carry"].to(self.device)
-        self.world.load_state_dict(state["world"])
+        self.env.load_state_dict(state["env"])
         self.updated()

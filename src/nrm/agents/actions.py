@@ -211,7 +211,7 @@ def _log_slope(raw: Tensor) -> Tensor:
 
 
 def head_for(actions: ActionSpace, device: torch.device | None = None) -> ActionHead:
-    """The head of a world's actions: a number of them, or a space of Gymnasium's; `device`: where the policy is."""
+    """The head of an env's actions: a number of them, or a space of Gymnasium's; `device`: where the policy is."""
     space = action_space(actions)
     if isinstance(space, int):
         return DiscreteActions(space)

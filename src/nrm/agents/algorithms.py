@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nrm.agents.acting import Rollout
 from nrm.agents.networks import NetworkConfig
-from nrm.envs.world import BatchedWorld
+from nrm.envs.base import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.registry import Registry
 from nrm.tracking import Memory
@@ -31,7 +31,7 @@ class Policy(Protocol):
 
 
 class Learner(Protocol):
-    """An algorithm at work on a world, with a memory."""
+    """An algorithm at work on an environment, with a memory."""
 
     @property
     def memory(self) -> Memory:
@@ -54,8 +54,8 @@ class Learner(Protocol):
         """Go on from a saved state."""
 
 
-Build = Callable[[BatchedWorld, Memory, Any, NetworkConfig, int], Learner]
-"""From a world, a memory, the algorithm's settings, those of the networks, and a seed."""
+Build = Callable[[BatchedEnv, Memory, Any, NetworkConfig, int], Learner]
+"""From an environment, a memory, the algorithm's settings, those of the networks, and a seed."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Algorithm:
     build: Build
     images: str = "paper"
     """The network for images without end, unless told otherwise."""
-    environments: int = 16
+    num_envs: int = 16
     """Environments that step side by side, unless told otherwise."""
 
     def __post_init__(self) -> None:

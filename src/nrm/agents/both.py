@@ -5,24 +5,24 @@ from __future__ import annotations
 import torch
 
 from nrm.agents.devices import device_of
+from nrm.agents.env_grounders import grounder_on
 from nrm.agents.inferring import check_one_task, judge_for
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.agents.world_grounders import grounder_on
-from nrm.envs.world import BatchedWorld
+from nrm.envs.base import BatchedEnv
 from nrm.tracking import InferenceConfig, MachineLearning
-from nrm.tracking.letters import MOST_LETTERS, LetterBook
+from nrm.tracking.letters import MAX_LETTERS, LetterBook
 from nrm.tracking.observed_letters import ListedLetters, SeenLetters
 
 
-def _prepare(world: BatchedWorld, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    check_one_task(world, "both")
+def _prepare(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    check_one_task(env, "both")
     letters: LetterBook
-    if world.frames is not None and len(world.frames) <= MOST_LETTERS:
-        letters = ListedLetters(world.frames)
+    if env.frames is not None and len(env.frames) <= MAX_LETTERS:
+        letters = ListedLetters(env.frames)
     else:
-        blank = torch.empty(0, *world.shape, dtype=world.dtype)
-        letters = SeenLetters(None, blank, lambda count: grounder_on(world, "auto", count), world.frames, seed)
-    inference = MachineLearning(letters, settings, judge_for(world, letters), device_of(world))
+        blank = torch.empty(0, *env.shape, dtype=env.dtype)
+        letters = SeenLetters(None, blank, lambda count: grounder_on(env, "auto", count), env.frames, seed)
+    inference = MachineLearning(letters, settings, judge_for(env, letters), device_of(env))
     return Prepared(inference.memory, inference=inference)
 
 

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from nrm.families.drawing import Emphasis
-from nrm.machines import TaskPool
+from nrm.machines import TaskSet
 
 Weights = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class SuccessCurriculum:
     until there are no longer ones; or, with the emphasis on the shortest, half of all have one of those to the end.
     """
 
-    def __init__(self, tasks: TaskPool, passed: float = 0.8, emphasis: Emphasis = "longest") -> None:
+    def __init__(self, tasks: TaskSet, passed: float = 0.8, emphasis: Emphasis = "longest") -> None:
         """`passed`: success of the longest tasks that are drawn at which longer ones are."""
         self._passed = passed
         self._emphasis = emphasis
@@ -89,7 +89,7 @@ class SuccessCurriculum:
         self.stage, self._outcomes = state["stage"], state["outcomes"].tolist()
 
 
-def least_steps(tasks: TaskPool) -> NDArray[np.int64]:
+def least_steps(tasks: TaskSet) -> NDArray[np.int64]:
     """(tasks,) the least number of steps to acceptance."""
     found: NDArray[np.int64] = tasks.union.distance_to_acceptance[tasks.initial].astype(np.int64)
     return found

@@ -7,7 +7,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from nrm.envs.world import BatchedWorld, ManyTasksWorld, ProbedWorld, StepBatch, Truth
+from nrm.envs.base import BatchedEnv, ManyTasksEnv, ProbedEnv, StepBatch, Truth
 from nrm.errors import ConfigError
 
 CPU = torch.device("cpu")
@@ -29,44 +29,44 @@ def find_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-class PlacedWorld:
-    """A world as a learner on another device sees it: what it shows is moved there, and actions are moved back."""
+class PlacedEnv:
+    """An env as a learner on another device sees it: what it shows is moved there, and actions are moved back."""
 
-    def __init__(self, world: BatchedWorld, device: torch.device) -> None:
-        self._world = world
+    def __init__(self, env: BatchedEnv, device: torch.device) -> None:
+        self._env = env
         self.device = device
-        self.frames = None if world.frames is None else world.frames.to(device)
-        if isinstance(world, ProbedWorld):
-            self.probe = world.probe
+        self.frames = None if env.frames is None else env.frames.to(device)
+        if isinstance(env, ProbedEnv):
+            self.probe = env.probe
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._world, name)
+        return getattr(self._env, name)
 
     def reset(self, seed: int) -> Tensor:
         """Begin anew."""
-        return self._world.reset(seed).to(self.device)
+        return self._env.reset(seed).to(self.device)
 
     def step(self, actions: Tensor) -> StepBatch:
         """Take one action in each environment."""
-        return StepBatch(*(shown.to(self.device) for shown in self._world.step(actions.cpu())))
+        return StepBatch(*(shown.to(self.device) for shown in self._env.step(actions.cpu())))
 
     @property
     def truth(self) -> Truth:
         """The symbols and states behind what is seen."""
-        return Truth(*(told.to(self.device) for told in self._world.truth))
+        return Truth(*(told.to(self.device) for told in self._env.truth))
 
     @property
     def task(self) -> Tensor:
         """(N,) the numbers of the tasks, where there are many."""
-        return cast(ManyTasksWorld, self._world).task.to(self.device)
+        return cast(ManyTasksEnv, self._env).task.to(self.device)
 
 
-def placed(world: BatchedWorld, device: torch.device) -> BatchedWorld:
-    """A world for a learner on a device: itself where both are on the processor."""
-    return world if device == CPU else cast(BatchedWorld, PlacedWorld(world, device))
+def placed(env: BatchedEnv, device: torch.device) -> BatchedEnv:
+    """An environment for a learner on a device: itself where both are on the processor."""
+    return env if device == CPU else cast(BatchedEnv, PlacedEnv(env, device))
 
 
-def device_of(world: BatchedWorld) -> torch.device:
-    """Where a world shows what it shows."""
-    device: torch.device = getattr(world, "device", CPU)
+def device_of(env: BatchedEnv) -> torch.device:
+    """Where an environment shows what it shows."""
+    device: torch.device = getattr(env, "device", CPU)
     return device

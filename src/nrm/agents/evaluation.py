@@ -1,4 +1,4 @@
-"""How good a trained agent is: episodes on a fresh world, with the truth looked at beside it."""
+"""How good a trained agent is: episodes on a fresh environment, with the truth looked at beside it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from nrm.agents.devices import placed
 from nrm.agents.learned_states import LearnedStates
 from nrm.agents.restlessness import Restlessness
 from nrm.agents.training import Trainer
-from nrm.envs.world import BatchedWorld, ManyTasksWorld, StepBatch, tasks_of
-from nrm.errors import WorldError
-from nrm.machines import LevelCodec, TaskPool
+from nrm.envs.base import BatchedEnv, ManyTasksEnv, StepBatch, tasks_of
+from nrm.errors import EnvError
+from nrm.machines import LevelCodec, TaskSet
 from nrm.tracking import (
     Accuracy,
     Belief,
@@ -102,8 +102,8 @@ class Evaluation:
     grounding: Accuracy | None
     """How often the grounder names what is seen, over the steps of the episodes."""
     borders: BorderAccuracy | None
-    """The same all over the world, near borders between symbols and far from them, where observations can be drawn.
-    Of one task."""
+    """The same all over the environment, near borders between symbols and far from them, where observations can be
+    drawn. Of one task."""
     by_task: tuple[TaskOutcome, ...] = ()
     """Task by task, where there are many."""
 
@@ -118,55 +118,55 @@ def unrewarded(memory: Memory) -> Belief:
     return "crisp" if argmax else "open"
 
 
-def memory_for(trainer: Trainer, world: BatchedWorld, belief: Belief) -> Memory:
-    """The trainer's memory on another world, with its tasks; `belief`: what it reads."""
-    memory, tasks = trainer.learner.memory, tasks_of(world)
+def memory_for(trainer: Trainer, env: BatchedEnv, belief: Belief) -> Memory:
+    """The trainer's memory on another environment, with its tasks; `belief`: what it reads."""
+    memory, tasks = trainer.learner.memory, tasks_of(env)
     if isinstance(memory, TaskMemory):
-        return memory.with_tasks(world.frames, tasks or TaskPool.of([world.machine]), belief)
+        return memory.with_tasks(env.frames, tasks or TaskSet.of([env.machine]), belief)
     if tasks is not None:
-        raise WorldError(
+        raise EnvError(
             "the agent was trained on one task and follows the states of its machine; for tasks that it has not seen, "
             "train it on many: nrm train --tasks mixture"
         )
-    return memory.on(world.frames, belief)
+    return memory.on(env.frames, belief)
 
 
 def play(
     trainer: Trainer,
-    world: BatchedWorld,
+    env: BatchedEnv,
     seed: int,
     greedy: bool,
     belief: Belief | None = None,
     restless: bool = True,
 ) -> Iterator[Played]:
-    """Act on a world without end, with the trainer's policy as it is.
+    """Act on an environment without end, with the trainer's policy as it is.
 
     `belief`: what memories read; no rewards when absent (`unrewarded`), and rewards too if it is `conditioned`.
     `restless`: whether sampled actions leave places where they get no further, as the settings of the tasks say.
     """
-    kind, world = belief or unrewarded(trainer.learner.memory), placed(world, trainer.device)
-    policy, memory = trainer.learner.policy, memory_for(trainer, world, kind)
-    hidden = None if kind == "conditioned" else torch.zeros(world.count, device=trainer.device)
-    many = cast(ManyTasksWorld, world) if tasks_of(world) is not None else None
-    generator, head = torch.Generator().manual_seed(seed), head_for(world.actions, trainer.device)
+    kind, env = belief or unrewarded(trainer.learner.memory), placed(env, trainer.device)
+    policy, memory = trainer.learner.policy, memory_for(trainer, env, kind)
+    hidden = None if kind == "conditioned" else torch.zeros(env.count, device=trainer.device)
+    many = cast(ManyTasksEnv, env) if tasks_of(env) is not None else None
+    generator, head = torch.Generator().manual_seed(seed), head_for(env.actions, trainer.device)
 
     def features(observation: Tensor) -> Tensor:
-        return policy.encoder(observation if world.frames is None else world.frames[observation])
+        return policy.encoder(observation if env.frames is None else env.frames[observation])
 
     # What is believed of the states, also where the policy sees them through the view of tasks.
     inner = memory.memory if isinstance(memory, ViewedMemory) else memory
     restlessness = Restlessness(trainer.restless if restless else None)
     with torch.no_grad():
-        observation = world.reset(seed)
+        observation = env.reset(seed)
         task = None if many is None else many.task
-        carry = begin(memory, world.count, task)
+        carry = begin(memory, env.count, task)
         while True:
             shown = memory.feature(carry)
             logits = policy.logits(features(observation), shown)
-            noise = restlessness.noise(shown, head.noise((world.count,), generator).to(shown.device))
+            noise = restlessness.noise(shown, head.noise((env.count,), generator).to(shown.device))
             action = head.best(logits) if greedy else head.sample(logits, noise)
-            batch = world.step(action)
-            truth = world.truth
+            batch = env.step(action)
+            truth = env.truth
             state = truth.final_state if memory.sees_truth else None
             read = policy.summary(features(batch.final_observation)) if memory.learns else None
             paid = batch.reward if hidden is None else hidden
@@ -192,7 +192,7 @@ def play(
 
 def evaluate(
     trainer: Trainer,
-    world: BatchedWorld,
+    env: BatchedEnv,
     episodes: int,
     seed: int,
     greedy: bool,
@@ -203,20 +203,20 @@ def evaluate(
 
     Taking the first episodes to end instead would favour short ones. `belief` and `restless`: as in `play`.
     """
-    machine, codec, recorder = world.machine, LevelCodec.of(world.machine), Recorder(world.count, keep=False)
-    left = np.array([len(part) for part in np.array_split(np.arange(episodes), world.count)])
+    machine, codec, recorder = env.machine, LevelCodec.of(env.machine), Recorder(env.count, keep=False)
+    left = np.array([len(part) for part in np.array_split(np.arange(episodes), env.count)])
     returns: list[float] = []
     lengths: list[int] = []
     successes: list[bool] = []
     tasks: list[int] = []
-    many = tasks_of(world)
+    many = tasks_of(env)
     tracks = trainer.method.tracks_states and trainer.tasks is None
     tracked = np.zeros((machine.states, machine.states) if tracks else (1, 1), dtype=np.int64)
     inference = trainer.inference
     learned = LearnedStates(machine, inference.hypothesis.states) if inference and inference.versions else None
     said: list[Tensor] = []
     letters: list[Tensor] = []
-    for played in play(trainer, world, seed, greedy, belief, restless):
+    for played in play(trainer, env, seed, greedy, belief, restless):
         active = left > 0
         recorder.add(played.batch.reward.numpy(), played.batch.final_observation.numpy())
         if tracks:
@@ -259,7 +259,7 @@ def evaluate(
 
 
 def _by_task(
-    pool: TaskPool, tasks: NDArray[np.int64], successes: NDArray[np.bool_], lengths: NDArray[np.int64]
+    pool: TaskSet, tasks: NDArray[np.int64], successes: NDArray[np.bool_], lengths: NDArray[np.int64]
 ) -> tuple[TaskOutcome, ...]:
     found = []
     for number, (name, machine) in enumerate(zip(pool.names, pool.machines, strict=True)):

@@ -11,7 +11,7 @@ from gymnasium.wrappers import RenderCollection
 
 from nrm.agents.evaluation import Played, play
 from nrm.agents.training import Trainer
-from nrm.envs import VectorWorld
+from nrm.envs import GymVectorEnv
 from nrm.errors import NrmWarning
 from nrm.tracking import Belief
 
@@ -38,8 +38,8 @@ def film(
     pictures and draws none.
     """
     camera = None if env.render_mode is None else RenderCollection(_Drawn(env, name), reset_clean=False)
-    world = VectorWorld.of(lambda: env if camera is None else camera, 1)
-    for played in play(trainer, world, seed, greedy, belief):
+    batched = GymVectorEnv.of(lambda: env if camera is None else camera, 1)
+    for played in play(trainer, batched, seed, greedy, belief):
         pictures = [] if camera is None else list(camera.render())
         done = bool(played.done[0])
         # After an episode's end the next one has begun already, and was rendered.

@@ -1,4 +1,4 @@
-"""What methods share that learn the machine: which worlds they suit, and how their machines are judged."""
+"""What methods share that learn the machine: which environments they suit, and how their machines are judged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nrm.envs.world import BatchedWorld, Probe, ProbedWorld, tasks_of
+from nrm.envs.base import BatchedEnv, Probe, ProbedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.inference import Hypothesis
 from nrm.machines import Alphabet, LevelCodec, MooreMachine, equivalent
@@ -20,27 +20,27 @@ READ = 0.99
 """Share of a letter's observations that must be read as one symbol."""
 
 
-def check_one_task(world: BatchedWorld, method: str) -> None:
+def check_one_task(env: BatchedEnv, method: str) -> None:
     """Raise `ConfigError` where every episode has another task: there is no one machine to learn."""
-    if tasks_of(world) is not None:
+    if tasks_of(env) is not None:
         raise ConfigError(
             f"the method '{method}' learns the machine of one task, but every episode has another one here (--tasks); "
             "name one with --task, or use the method nrm"
         )
 
 
-def judge_for(world: BatchedWorld, letters: LetterBook) -> Judge | None:
-    """Whether learned machines are the world's, for evaluation; None where nobody tells what observations mean."""
+def judge_for(env: BatchedEnv, letters: LetterBook) -> Judge | None:
+    """Whether learned machines are the env's, for evaluation; None where nobody tells what observations mean."""
     if isinstance(letters, ToldLetters):
-        return _judge_told(world.machine, letters)
+        return _judge_told(env.machine, letters)
     if isinstance(letters, SeenLetters):
-        return _judge_read(world, letters)
-    labels = world.true_labels()
+        return _judge_read(env, letters)
+    labels = env.true_labels()
     if labels is None or not isinstance(letters, ListedLetters):
         return None
     meaning = np.zeros(len(letters), dtype=np.int64)
     meaning[letters.numbers] = labels.numpy()
-    return lambda known, values: same_task(world.machine, meaning, known, values)
+    return lambda known, values: same_task(env.machine, meaning, known, values)
 
 
 def _judge_told(task: MooreMachine, told: ToldLetters) -> Judge:
@@ -59,12 +59,12 @@ def _judge_told(task: MooreMachine, told: ToldLetters) -> Judge:
     return judge
 
 
-def _judge_read(world: BatchedWorld, letters: SeenLetters) -> Judge | None:
+def _judge_read(env: BatchedEnv, letters: SeenLetters) -> Judge | None:
     """The same for symbols that a grounder reads: it must read each true letter as one symbol, on drawn observations.
 
-    None where the world draws none.
+    None where the environment draws none.
     """
-    if world.frames is None and not isinstance(world, ProbedWorld):
+    if env.frames is None and not isinstance(env, ProbedEnv):
         return None
     shown: list[Probe] = []
 
@@ -72,7 +72,7 @@ def _judge_read(world: BatchedWorld, letters: SeenLetters) -> Judge | None:
         if letters.known is None or not letters.endless:
             return None
         if not shown:
-            shown.append(_shown(world))
+            shown.append(_shown(env))
         read, true = letters.known.read(shown[0].observations), shown[0].letters.numpy()
         met = np.unique(true)
         counts = np.zeros((len(met), known.letters), dtype=np.int64)
@@ -81,25 +81,25 @@ def _judge_read(world: BatchedWorld, letters: SeenLetters) -> Judge | None:
             return False
         table = known.table[:, counts.argmax(1)]
         whole = Hypothesis(table, known.levels, np.zeros_like(table), np.zeros(len(met), dtype=np.int64))
-        return same_task(world.machine, met, whole, values)
+        return same_task(env.machine, met, whole, values)
 
     return judge
 
 
-def _shown(world: BatchedWorld) -> Probe:
+def _shown(env: BatchedEnv) -> Probe:
     """Observations whose letters are known."""
-    if world.frames is not None:
-        labels = world.true_labels()
+    if env.frames is not None:
+        labels = env.true_labels()
         assert labels is not None
-        return Probe(world.frames, labels, torch.ones(len(labels)), 0.5)
-    assert isinstance(world, ProbedWorld)
-    return world.probe(PROBES, 0)
+        return Probe(env.frames, labels, torch.ones(len(labels)), 0.5)
+    assert isinstance(env, ProbedEnv)
+    return env.probe(PROBES, 0)
 
 
 def same_task(task: MooreMachine, meaning: NDArray[np.int64], known: Hypothesis, values: NDArray[np.float64]) -> bool:
-    """Whether a learned machine shows the task's levels on all letters that it knows, until the task is done or lost.
+    """Whether a learned machine shows the task's potentials on all letters it knows, until the task is done or lost.
 
-    `meaning`: (letters,) the true letter of each letter; `values`: (levels,) of the learned machine, from 0.
+    `meaning`: (letters,) the true letter of each letter; `values`: (potentials,) of the learned machine, from 0.
     """
     meaning = meaning[: known.letters]
     codec = LevelCodec.of(task)

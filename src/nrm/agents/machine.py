@@ -5,15 +5,15 @@ from __future__ import annotations
 from nrm.agents.devices import device_of
 from nrm.agents.inferring import check_one_task, judge_for
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.envs.world import BatchedWorld
+from nrm.envs.base import BatchedEnv
 from nrm.tracking import InferenceConfig, MachineLearning
 from nrm.tracking.letters import ToldLetters
 
 
-def _prepare(world: BatchedWorld, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    check_one_task(world, "machine")
-    letters = ToldLetters(world.machine.alphabet)
-    inference = MachineLearning(letters, settings, judge_for(world, letters), device_of(world))
+def _prepare(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    check_one_task(env, "machine")
+    letters = ToldLetters(env.machine.alphabet)
+    inference = MachineLearning(letters, settings, judge_for(env, letters), device_of(env))
     return Prepared(inference.memory, inference=inference)
 
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 
-from nrm.envs.world import BatchedWorld
+from nrm.envs.base import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.registry import Registry
 from nrm.tracking import Grounding, MachineLearning, Memory
 
 
 class Prepared(NamedTuple):
-    """A method made ready for a world."""
+    """A method made ready for an environment."""
 
     memory: Memory
     grounding: Grounding | None = None
@@ -22,8 +22,8 @@ class Prepared(NamedTuple):
     """What learns the machine from finished episodes, where the method does."""
 
 
-Prepare = Callable[[BatchedWorld, Any, int, int], Prepared]
-"""From a world, the method's settings, the width of the observations' features, and a seed."""
+Prepare = Callable[[BatchedEnv, Any, int, int], Prepared]
+"""From an environment, the method's settings, the width of the observations' features, and a seed."""
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ import warnings
 
 from nrm.agents.training import Trainer
 from nrm.errors import ConfigError, LimitError, NrmWarning, listing
-from nrm.groundability import pool_shortcuts
-from nrm.machines import MooreMachine, TaskPool
+from nrm.groundability import task_set_shortcuts
+from nrm.machines import MooreMachine, TaskSet
 from nrm.machines.possible import not_asked
 
-MOST_STATES = 5000
+MAX_STATES = 5000
 """States of a machine past which a belief over them, at every step of many environments, takes too long."""
 
 
-def check_new_tasks(trainer: Trainer, tasks: TaskPool) -> None:
+def check_new_tasks(trainer: Trainer, tasks: TaskSet) -> None:
     """Raise where a task asks for nothing, or for the impossible, or is too large to be followed.
 
     Warn where a task tells symbols apart that no task in training did, so that a grounder cannot have learned them.
@@ -22,16 +22,16 @@ def check_new_tasks(trainer: Trainer, tasks: TaskPool) -> None:
     for name, machine in zip(tasks.names, tasks.machines, strict=True):
         if what := not_asked(machine):
             raise ConfigError(f"the task {name} {what}; there is nothing to obey")
-        if machine.states > MOST_STATES:
+        if machine.states > MAX_STATES:
             raise LimitError(
-                f"the machine of the task {name} has {machine.states:,} states, more than the {MOST_STATES:,} that are "
+                f"the machine of the task {name} has {machine.states:,} states, more than the {MAX_STATES:,} that are "
                 "followed at every step; ask for less at once"
             )
     if trainer.model is None or trainer.tasks is None:
         return
     known = set(trainer.tasks.machines)
     new = [machine for machine in tasks.machines if machine not in known]
-    for names in pool_shortcuts(trainer.tasks).confusable if new else ():
+    for names in task_set_shortcuts(trainer.tasks).confusable if new else ():
         told = sum(_tells_apart(machine, names) for machine in new)
         if told:
             which = "the task tells" if len(tasks) == 1 else f"{told} of {len(tasks)} tasks tell"

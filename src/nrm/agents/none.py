@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.envs.world import BatchedWorld
+from nrm.envs.base import BatchedEnv
 from nrm.tracking import Belief, Seen
 
 
@@ -42,8 +42,8 @@ class NoMemory:
         return self
 
 
-def _prepare(world: BatchedWorld, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    return Prepared(NoMemory(device_of(world)))
+def _prepare(env: BatchedEnv, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    return Prepared(NoMemory(device_of(env)))
 
 
 NONE = METHODS.register(
@@ -88,8 +88,8 @@ class ReturnMemory:
         return self
 
 
-def _prepare_return(world: BatchedWorld, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    return Prepared(ReturnMemory(device_of(world)))
+def _prepare_return(env: BatchedEnv, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    return Prepared(ReturnMemory(device_of(env)))
 
 
 RETURN = METHODS.register(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from nrm.agents.devices import device_of
+from nrm.agents.env_grounders import grounder_on
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.agents.world_grounders import grounder_on
-from nrm.envs.world import BatchedWorld, tasks_of
+from nrm.envs.base import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.neural import NeuralRewardMachine
 from nrm.neural.grounders import RecurrentGrounder
@@ -15,31 +15,31 @@ from nrm.neural.symbol_reader import emission_for, said_symbols
 from nrm.tracking import BeliefMemory, Grounding, GroundingConfig, TaskBeliefMemory
 
 
-def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
+def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
-        alphabet = world.machine.alphabet
+        alphabet = env.machine.alphabet
         emission = emission_for(alphabet)
         symbols = said_symbols(alphabet, emission)
-        grounder = grounder_on(world, settings.grounder, symbols, emission == "independent")
-    tasks = tasks_of(world)
+        grounder = grounder_on(env, settings.grounder, symbols, emission == "independent")
+    tasks = tasks_of(env)
     if tasks is not None and isinstance(grounder, RecurrentGrounder):
         raise ConfigError(
             f"grounding.grounder: '{settings.grounder}' is recurrent and follows one task; with many tasks (--tasks) "
             "use another grounder, or auto"
         )
-    model = NeuralRewardMachine(grounder, world.machine if tasks is None else tasks, emission).eval()
-    model.to(device_of(world))
+    model = NeuralRewardMachine(grounder, env.machine if tasks is None else tasks, emission).eval()
+    model.to(device_of(env))
     remembers = BeliefMemory if tasks is None else TaskBeliefMemory
-    memory = remembers(model, world.frames, settings.belief)
+    memory = remembers(model, env.frames, settings.belief)
     grounding = Grounding(
         model,
         memory,
-        settings.fit_config(seed, listed=world.frames is not None, recurrent=model.recurrence is not None),
+        settings.fit_config(seed, listed=env.frames is not None, recurrent=model.recurrence is not None),
         every=settings.every,
         most=settings.keep,
-        frames=world.frames,
-        blank=torch.empty(0, *world.shape, dtype=world.dtype),
+        frames=env.frames,
+        blank=torch.empty(0, *env.shape, dtype=env.dtype),
         longest=settings.longest,
         steady=settings.steady,
         spacing=settings.spacing,
@@ -48,8 +48,8 @@ def _prepare(world: BatchedWorld, settings: GroundingConfig, features: int, seed
     return Prepared(memory, grounding)
 
 
-def _prepare_frozen(world: BatchedWorld, settings: GroundingConfig, features: int, seed: int) -> Prepared:
-    prepared = _prepare(world, settings, features, seed)
+def _prepare_frozen(env: BatchedEnv, settings: GroundingConfig, features: int, seed: int) -> Prepared:
+    prepared = _prepare(env, settings, features, seed)
     assert prepared.grounding is not None
     prepared.grounding.learns = False
     return prepared

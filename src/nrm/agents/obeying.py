@@ -13,8 +13,8 @@ from nrm.agents.new_tasks import check_new_tasks
 from nrm.agents.restlessness import Restlessness
 from nrm.agents.training import Trainer
 from nrm.envs.labels import Speaker, labelling, letter_of
-from nrm.errors import ConfigError, WorldError
-from nrm.machines import MachineLike, TaskPool, as_machine
+from nrm.errors import ConfigError, EnvError
+from nrm.machines import MachineLike, TaskSet, as_machine
 from nrm.tracking import Seen, TaskBeliefMemory, TaskMemory, TaskStateMemory
 
 Env = gymnasium.Env[Any, Any]
@@ -52,7 +52,7 @@ class Agent:
             )
         self._trainer = trainer
         self._memory = trainer.learner.memory
-        self.alphabet = trainer.world.machine.alphabet
+        self.alphabet = trainer.env.machine.alphabet
 
     @torch.no_grad()
     def obey(
@@ -74,15 +74,15 @@ class Agent:
         """
         machine = as_machine(formula, self.alphabet)
         if machine.alphabet != self.alphabet:
-            raise WorldError(f"the task is over {machine.alphabet.symbols}, the agent knows {self.alphabet.symbols}")
-        tasks = TaskPool((machine,), (str(formula),))
+            raise EnvError(f"the task is over {machine.alphabet.symbols}, the agent knows {self.alphabet.symbols}")
+        tasks = TaskSet((machine,), (str(formula),))
         check_new_tasks(self._trainer, tasks)
         shape = tuple(env.observation_space.shape or ())
-        if shape != tuple(self._trainer.world.shape):
-            raise WorldError(f"the environment shows {shape}, and the agent was trained on {self._trainer.world.shape}")
+        if shape != tuple(self._trainer.env.shape):
+            raise EnvError(f"the environment shows {shape}, and the agent was trained on {self._trainer.env.shape}")
         memory = self._memory.with_tasks(None, tasks, "crisp" if crisp else "open")
         device = self._trainer.device
-        policy, head = self._trainer.learner.policy, head_for(self._trainer.world.actions, device)
+        policy, head = self._trainer.learner.policy, head_for(self._trainer.env.actions, device)
         generator = torch.Generator().manual_seed(0 if seed is None else seed)
         restlessness = Restlessness(self._trainer.restless)
         label = labelling(None, env)

@@ -19,9 +19,9 @@ class Descent:
     each: a step is a handful of calls however many parameters there are. The views must not be replaced.
     """
 
-    def __init__(self, parameters: Sequence[Tensor], learning_rate: float, gradient_norm: float | None) -> None:
+    def __init__(self, parameters: Sequence[Tensor], learning_rate: float, max_grad_norm: float | None) -> None:
         self._parameters = list(parameters)
-        self._gradient_norm = gradient_norm
+        self._gradient_norm = max_grad_norm
         self._values = nn.Parameter(torch.cat([parameter.detach().flatten() for parameter in self._parameters]))
         self._gradient = self._values.grad = torch.zeros_like(self._values)
         self._optimizer = torch.optim.Adam([self._values], lr=learning_rate, fused=True)
@@ -87,6 +87,6 @@ def finite(parts: Mapping[str, Tensor], learning_rate: float) -> dict[str, float
     if not all(abs(part) < float("inf") for part in numbers.values()):
         told = ", ".join(f"{name} {value:g}" for name, value in numbers.items())
         raise TrainingError(
-            f"the loss is no longer finite ({told}); lower learning_rate (now {learning_rate:g}) or gradient_norm"
+            f"the loss is no longer finite ({told}); lower learning_rate (now {learning_rate:g}) or max_grad_norm"
         )
     return numbers

@@ -14,7 +14,7 @@ from nrm.agents.algorithms import ALGORITHMS, Algorithm
 from nrm.agents.networks import NetworkConfig
 from nrm.agents.optimizers import Descent, finite
 from nrm.agents.returns import advantages, levels
-from nrm.envs.world import BatchedWorld
+from nrm.envs.base import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.machines.rewards import Penalties
 from nrm.tracking import Memory
@@ -23,7 +23,7 @@ THINNED = 4
 """Every fourth step of a minibatch is enough to learn from what actions change."""
 TOLD_UNTIL = 0.8
 """The share of training after which actions are no longer told from what they changed."""
-MOST_LIKELIER = 20.0
+MAX_LIKELIER = 20.0
 """Logarithm of how many times more probable an action can become in an update before it no longer counts."""
 
 
@@ -46,17 +46,17 @@ class PPOConfig:
     """Adam's step size for all networks, at the beginning."""
     final_learning_rate: float = 0.0
     """The step size that it comes down to at the end, in a straight line."""
-    discount: float = 0.97
+    gamma: float = 0.97
     """How much the next step counts."""
-    gae: float = 0.95
+    gae_lambda: float = 0.95
     """Lambda of the advantage estimates; 1 gives n-step returns."""
     normalise_advantages: bool = True
     """Whether advantages are centred and scaled in every minibatch."""
-    critic_weight: float = 0.5
+    vf_coef: float = 0.5
     """Weight of the squared error of values in the loss."""
-    entropy_weight: float = 0.02
+    ent_coef: float = 0.02
     """Weight of the policy's entropy in the loss, at the beginning."""
-    final_entropy_weight: float = 0.002
+    final_ent_coef: float = 0.002
     """The weight that it comes down to at the end, in a straight line."""
     reward_scale: float = 0.01
     """Rewards are multiplied by this before they are learned from."""
@@ -65,17 +65,17 @@ class PPOConfig:
     agent is. It comes down to nothing when four fifths of training are over."""
     paid_at_end: bool = False
     """Whether an episode pays at its end, what the end is worth, and set-backs cost a little. Rewards are differences
-    of levels, and under a discount a way up and down again is then worth something. Levels that are discounted too
-    (potential-based shaping: Ng, Harada and Russell, 1999) mend that, but each value is then less by the level of its
-    state, and levels depend on the whole of a task, of which a view shows the next steps. With that difference taken
-    from the values (Wiewiora, 2003) nothing remains but what the end is worth."""
+    of potentials, and under a discount a way up and down again is then worth something. Potentials that are
+    discounted too (potential-based shaping: Ng, Harada and Russell, 1999) mend that, but each value is then less by
+    the potential of its state, and potentials depend on the whole of a task, of which a view shows the next steps.
+    With that difference taken from the values (Wiewiora, 2003) nothing remains but what the end is worth."""
     setback_weight: float = 0.2
     """How much of what a set-back takes it costs, where episodes pay at their end. A full cost is more than an end is
     worth from afar: where the way to it leads through a set-back, agents would rather stand still."""
     unpaid_end: float = 0.0
     """What an episode costs, after scaling, that ends by itself with a step that pays nothing: by something that the
     task knows nothing of, such as leaving the plane. Reaching the goal pays, and losing the task costs."""
-    gradient_norm: float | None = 0.5
+    max_grad_norm: float | None = 0.5
     """Longer gradients are shortened to this."""
     sde_sample_freq: int | None = None
     """Steps in training that sample actions with the same noise, within a rollout: exploration that is correlated in
@@ -87,7 +87,7 @@ class PPOConfig:
                 raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
         if self.sde_sample_freq is not None and self.sde_sample_freq < 1:
             raise ConfigError(f"sde_sample_freq counts steps, at least 1, not {self.sde_sample_freq}")
-        for name in ("discount", "gae"):
+        for name in ("gamma", "gae_lambda"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} lies from 0 to 1, not {getattr(self, name)}")
         if self.value_clip is not None and not self.value_clip > 0:
@@ -105,7 +105,7 @@ class PPOConfig:
         """Rewards as they are learned from; all (time, envs). `weight`: of each reward, less than 1 at failures.
 
         `level`: the sums of the rewards of each episode up to each step, where episodes pay at their end: the weight
-        times the level that it ends with, or the cost of an unpaid end. On the way a set-back costs its own weight
+        times the potential that it ends with, or the cost of an unpaid end. On the way a set-back costs its own weight
         times what it takes.
         """
         if level is not None:
@@ -115,25 +115,23 @@ class PPOConfig:
         paid = reward * weight * self.reward_scale
         return paid - self.unpaid_end * (terminated & (reward == 0)) if self.unpaid_end else paid
 
-    def entropy_weight_at(self, progress: float) -> float:
+    def ent_coef_at(self, progress: float) -> float:
         """The weight of the entropy when this share of training is over."""
-        return self.entropy_weight + min(1.0, progress) * (self.final_entropy_weight - self.entropy_weight)
+        return self.ent_coef + min(1.0, progress) * (self.final_ent_coef - self.ent_coef)
 
 
 class PPO:
-    """One agent on one batched world."""
+    """One agent on one batched environment."""
 
-    def __init__(
-        self, world: BatchedWorld, memory: Memory, config: PPOConfig, network: NetworkConfig, seed: int
-    ) -> None:
+    def __init__(self, env: BatchedEnv, memory: Memory, config: PPOConfig, network: NetworkConfig, seed: int) -> None:
         self.memory = memory
         self.config = config
-        self.actor = Actor(world, memory, network, config.steps, seed, config.sde_sample_freq)
+        self.actor = Actor(env, memory, network, config.steps, seed, config.sde_sample_freq)
         self.policy = self.actor.net
-        self._descent = Descent(self.actor.parameters, config.learning_rate, config.gradient_norm)
+        self._descent = Descent(self.actor.parameters, config.learning_rate, config.max_grad_norm)
         self._generator = torch.Generator().manual_seed(seed)
         self._penalties = Penalties()
-        self._level = torch.zeros(world.count, device=self.actor.device) if config.paid_at_end else None
+        self._level = torch.zeros(env.count, device=self.actor.device) if config.paid_at_end else None
         """(envs,) the sums of the rewards of the episodes that go on, where these pay at their end."""
 
     def collect(self) -> Rollout:
@@ -158,18 +156,18 @@ class PPO:
                 actor.following(rollout, values),
                 rollout.terminated,
                 rollout.truncated,
-                config.discount,
-                config.gae,
+                config.gamma,
+                config.gae_lambda,
             )
         # What a minibatch takes from: columns like those of the rollout, (time, envs).
         known = torch.stack([log_probs, values, advantage])
-        rate, ent_coef = config.learning_rate_at(progress), config.entropy_weight_at(progress)
+        rate, ent_coef = config.learning_rate_at(progress), config.ent_coef_at(progress)
         found = []
         for _ in range(config.epochs):
             for part, rows in self._minibatches(studied, known):
                 losses = self._losses(part, *rows)
                 policy_loss, value_loss, entropy = losses
-                loss = policy_loss + config.critic_weight * value_loss - ent_coef * entropy
+                loss = policy_loss + config.vf_coef * value_loss - ent_coef * entropy
                 told = self.actor.surprise(part.thinned(THINNED)) if inverse > 0 else None
                 self._descent.step(loss if told is None else loss + inverse * told, rate)
                 found.append(torch.stack(losses).detach())
@@ -188,7 +186,7 @@ class PPO:
         if config.normalise_advantages and advantage.numel() > 1:
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         # Narrow Gaussians can make an action e^100 times as probable, and infinity times nothing is no number.
-        ratio = (chosen - log_probs).clamp(max=MOST_LIKELIER).exp()
+        ratio = (chosen - log_probs).clamp(max=MAX_LIKELIER).exp()
         clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
         policy_loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
         errors = (now - returns).square()
@@ -237,4 +235,4 @@ class PPO:
             self._level = state["level"].to(self.actor.device)
 
 
-ALGORITHMS.register(Algorithm("ppo", "PPO", PPOConfig, PPO, images="egocentric", environments=64))
+ALGORITHMS.register(Algorithm("ppo", "PPO", PPOConfig, PPO, images="egocentric", num_envs=64))

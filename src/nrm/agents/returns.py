@@ -12,17 +12,17 @@ def advantages(
     following: Tensor,
     terminated: Tensor,
     truncated: Tensor,
-    discount: float,
-    gae: float = 1.0,
+    gamma: float,
+    gae_lambda: float = 1.0,
 ) -> Tensor:
-    """(time, envs) generalised advantage estimates; `gae=1` gives n-step returns minus values.
+    """(time, envs) generalised advantage estimates; `gae_lambda=1` gives n-step returns minus values.
 
     `values`: V of the observation that each action was taken at. `following`: V of what each action led to, before any
     reset. A terminated episode is worth nothing more; a truncated one goes on unseen, and is bootstrapped with
     `following`. In both cases nothing flows back from the next episode. All inputs are (time, envs) without gradient.
     """
-    delta = rewards + discount * following * ~terminated - values
-    carried = discount * gae * ~(terminated | truncated)
+    delta = rewards + gamma * following * ~terminated - values
+    carried = gamma * gae_lambda * ~(terminated | truncated)
     running = torch.zeros_like(delta[0])
     result = []
     for here, later in zip(reversed(delta.unbind(0)), reversed(carried.unbind(0)), strict=True):
@@ -34,8 +34,8 @@ def advantages(
 def levels(rewards: Tensor, done: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
     """(time, envs) the sum of each episode's rewards up to each step, and (envs,) what the next window goes on from.
 
-    `start`: (envs,) the sums before the first step. Where rewards are differences of levels, this is the level reached
-    (above that of the beginning).
+    `start`: (envs,) the sums before the first step. Where rewards are differences of potentials, this is the
+    potential reached (above that of the beginning).
     """
     running = start
     result = []

@@ -6,14 +6,14 @@ from typing import Any
 
 from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.envs.world import BatchedWorld, tasks_of
+from nrm.envs.base import BatchedEnv, tasks_of
 from nrm.tracking import MachineMemory, TaskStateMemory
 
 
-def _prepare(world: BatchedWorld, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    tasks = tasks_of(world)
-    device = device_of(world)
-    return Prepared(MachineMemory(world.machine, device) if tasks is None else TaskStateMemory(tasks, device))
+def _prepare(env: BatchedEnv, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    tasks = tasks_of(env)
+    device = device_of(env)
+    return Prepared(MachineMemory(env.machine, device) if tasks is None else TaskStateMemory(tasks, device))
 
 
 RM = METHODS.register(

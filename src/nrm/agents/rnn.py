@@ -13,9 +13,9 @@ from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.task_graph import GraphEncoder, TaskGraphs, ranges
 from nrm.envs.action_spaces import ActionSpace
-from nrm.envs.world import BatchedWorld, tasks_of
+from nrm.envs.base import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
-from nrm.machines import TaskPool
+from nrm.machines import TaskSet
 from nrm.tracking import Belief, Seen
 
 
@@ -95,7 +95,7 @@ class RecurrentMemory(nn.Module):
         assert inputs is not None
         if not self._config.reads_rewards:
             return inputs
-        # A level of 100 is the best there is, so rewards are read in units of it.
+        # A potential of 100 is the best there is, so rewards are read in units of it.
         actions = self._head.encode(seen.action).to(inputs.dtype)
         return torch.cat([inputs, actions, seen.reward[..., None].to(inputs.dtype) / 100], -1)
 
@@ -131,7 +131,7 @@ class TaskRecurrentMemory(nn.Module):
     learns = True
     table: Tensor | None = None
 
-    def __init__(self, memory: RecurrentMemory, encoder: GraphEncoder, query: nn.Linear, tasks: TaskPool) -> None:
+    def __init__(self, memory: RecurrentMemory, encoder: GraphEncoder, query: nn.Linear, tasks: TaskSet) -> None:
         """`memory`: it reads what is known of the initial state beside features."""
         super().__init__()
         self.memory, self.encoder, self.query = memory, encoder, query
@@ -206,7 +206,7 @@ class TaskRecurrentMemory(nn.Module):
         """The same for other frames."""
         return self.with_tasks(frames, self._tasks, belief)
 
-    def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskRecurrentMemory:  # noqa: ARG002
+    def with_tasks(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskRecurrentMemory:  # noqa: ARG002
         """The same for other tasks."""
         return TaskRecurrentMemory(self.memory, self.encoder, self.query, tasks.seen_as(self._tasks.encoding))
 
@@ -216,14 +216,14 @@ def _with(seen: Seen, told: Told) -> Seen:
     return seen._replace(features=torch.cat([seen.features, told.begin], -1))
 
 
-def _prepare(world: BatchedWorld, settings: RecurrentConfig, features: int, seed: int) -> Prepared:
-    tasks, device = tasks_of(world), device_of(world)
+def _prepare(env: BatchedEnv, settings: RecurrentConfig, features: int, seed: int) -> Prepared:
+    tasks, device = tasks_of(env), device_of(env)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
         if tasks is None:
-            return Prepared(RecurrentMemory(features, world.actions, settings, device).to(device))
+            return Prepared(RecurrentMemory(features, env.actions, settings, device).to(device))
         encoder = GraphEncoder(TaskGraphs(tasks))
-        memory = RecurrentMemory(features + encoder.width, world.actions, settings, device)
+        memory = RecurrentMemory(features + encoder.width, env.actions, settings, device)
         query = nn.Linear(memory.size, encoder.width)
         return Prepared(TaskRecurrentMemory(memory.to(device), encoder.to(device), query.to(device), tasks))
 

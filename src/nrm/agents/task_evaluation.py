@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from nrm.agents.evaluation import TaskOutcome, evaluate
 from nrm.agents.training import Trainer
-from nrm.envs.world import BatchedWorld
-from nrm.machines import TaskPool
+from nrm.envs.base import BatchedEnv
+from nrm.machines import TaskSet
 from nrm.tracking import Belief
 
-MOST_SIDE_BY_SIDE = 250
+MAX_SIDE_BY_SIDE = 250
 """Environments in which the episodes of one task are played."""
 EDGES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Numbers of states up to which machines count as of one size."""
@@ -33,8 +33,8 @@ class SizeOutcome(NamedTuple):
 
 def evaluate_tasks(
     trainer: Trainer,
-    build: Callable[[int, TaskPool], BatchedWorld],
-    pool: TaskPool,
+    build: Callable[[int, TaskSet], BatchedEnv],
+    pool: TaskSet,
     episodes: int,
     seed: int,
     *,
@@ -43,15 +43,15 @@ def evaluate_tasks(
     restless: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[TaskOutcome, ...]:
-    """As many episodes of every task of a pool, in worlds that `build` makes of a number of environments and tasks.
+    """As many episodes of every task of a pool, in envs that `build` makes of a number of envs and tasks.
 
     `belief`: what beliefs read; open follows the observations alone, so that nothing about a new task leaks.
     `restless`: whether sampled actions leave places where they get no further.
     """
     found = []
     for number in range(len(pool)):
-        world = build(min(episodes, MOST_SIDE_BY_SIDE), pool.subset([number]))
-        (outcome,) = evaluate(trainer, world, episodes, seed + number, greedy, belief, restless).by_task
+        env = build(min(episodes, MAX_SIDE_BY_SIDE), pool.subset([number]))
+        (outcome,) = evaluate(trainer, env, episodes, seed + number, greedy, belief, restless).by_task
         found.append(outcome)
         if progress is not None:
             progress(number + 1)

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nrm.machines import TaskPool
+from nrm.machines import TaskSet
 from nrm.machines.look_ahead import labelled_moves
 
 WIDTH = 64
@@ -31,7 +31,7 @@ class TaskGraphs(nn.Module):
     moves_of: Tensor
     """(2, tasks) likewise its moves."""
 
-    def __init__(self, tasks: TaskPool) -> None:
+    def __init__(self, tasks: TaskSet) -> None:
         super().__init__()
         found = [labelled_moves(machine) for machine in tasks.machines]
         counts = np.array([len(labels) for _, labels in found])

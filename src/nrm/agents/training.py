@@ -16,16 +16,16 @@ from nrm.agents.curriculum import Choice, SuccessCurriculum
 from nrm.agents.devices import CPU, find_device, placed
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
-from nrm.envs.vector import VectorWorld
-from nrm.envs.world import BatchedWorld, ManyTasksWorld, Probe, ProbedWorld, tasks_of
+from nrm.envs.base import BatchedEnv, ManyTasksEnv, Probe, ProbedEnv, tasks_of
+from nrm.envs.vector import GymVectorEnv
 from nrm.errors import ConfigError, TrainingError, listing
-from nrm.families import PoolConfig
+from nrm.families import TaskSetConfig
 from nrm.machines.levels import LevelCodec, paid_success
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Accuracy, AccuracyMeter, BorderAccuracy, Burst, Memory, RecordedEpisode, Recorder, ViewedMemory
 
 PROBES = 4000
-"""Observations at which a grounder is looked at, in worlds that can draw them; fewer where they are large."""
+"""Observations at which a grounder is looked at, in environments that can draw them; fewer where they are large."""
 PROBED = 8_000_000
 """Most numbers that these observations have together."""
 
@@ -67,26 +67,26 @@ class History:
 
 
 class Trainer:
-    """One run: a method's memory and an algorithm on a world. Equal inputs give equal results."""
+    """One run: a method's memory and an algorithm on an environment. Equal inputs give equal results."""
 
     def __init__(
         self,
-        world: BatchedWorld,
+        env: BatchedEnv,
         method: Method,
         prepared: Prepared,
         learner: Learner,
         episodes: int,
         most_steps: int | None = None,
-        drawn: PoolConfig | None = None,
+        drawn: TaskSetConfig | None = None,
         device: torch.device = CPU,
     ) -> None:
         """`most_steps`: of all environments together, to train for in place of episodes; `drawn`: how tasks come in.
 
-        `device`: where the learner is; the world is on the processor.
+        `device`: where the learner is; the environment is on the processor.
         """
         self.most_steps = most_steps
         self.device = device
-        self.world = world
+        self.env = env
         self.method = method
         self.grounding = prepared.grounding
         self.inference = prepared.inference
@@ -96,23 +96,23 @@ class Trainer:
         self.steps = 0
         """Steps of all environments together."""
         self.updates = 0
-        self.tasks = tasks_of(world)
+        self.tasks = tasks_of(env)
         """The tasks, where every episode has one of many."""
         self.curriculum = self._curriculum(drawn)
         """What decides how often each task is drawn; None where all are drawn evenly."""
         self.restless = None if drawn is None else drawn.restless
         """Steps without anything new after which tests act at random for a while; never when absent."""
-        self.meter = AccuracyMeter(world.machine if self.tasks is None else self.tasks)
-        seen = world.shape if world.frames is None else ()
-        kind = world.dtype if world.frames is None else torch.int64
-        blank = torch.empty(0, world.count, *seen, dtype=kind).numpy()
+        self.meter = AccuracyMeter(env.machine if self.tasks is None else self.tasks)
+        seen = env.shape if env.frames is None else ()
+        kind = env.dtype if env.frames is None else torch.int64
+        blank = torch.empty(0, env.count, *seen, dtype=kind).numpy()
         # What a recurrent grounder says depends on what came before, so its accuracy is told by recorded episodes.
         self._labelled = self.model is not None and self.model.recurrence is not None
         if self.inference is not None:
             self._labelled = self.inference.letters.told
         keeps = self.grounding is not None or self.inference is not None
-        self._recorder = Recorder(world.count, keeps, blank, letters=self._labelled)
-        self._codec = LevelCodec.of(world.machine)
+        self._recorder = Recorder(env.count, keeps, blank, letters=self._labelled)
+        self._codec = LevelCodec.of(env.machine)
         self._probe: Probe | None = None
         self._record_accuracy()
 
@@ -169,13 +169,13 @@ class Trainer:
             self._advance(self.curriculum, ended)
         return losses
 
-    def _curriculum(self, drawn: PoolConfig | None) -> SuccessCurriculum | None:
+    def _curriculum(self, drawn: TaskSetConfig | None) -> SuccessCurriculum | None:
         if self.tasks is None or drawn is None or drawn.curriculum != "success":
             return None
-        if not hasattr(self.world, "weigh"):
-            raise ConfigError(f"{type(self.world).__name__} draws all tasks evenly; drop --tasks.curriculum")
+        if not hasattr(self.env, "weigh"):
+            raise ConfigError(f"{type(self.env).__name__} draws all tasks evenly; drop --tasks.curriculum")
         curriculum = SuccessCurriculum(self.tasks, drawn.passed, drawn.emphasis)
-        cast(ManyTasksWorld, self.world).weigh(curriculum.weights())
+        cast(ManyTasksEnv, self.env).weigh(curriculum.weights())
         return curriculum
 
     def _advance(self, curriculum: SuccessCurriculum, ended: list[tuple[int, RecordedEpisode]]) -> None:
@@ -184,7 +184,7 @@ class Trainer:
         machines = self.tasks.machines
         curriculum.note([(one.task or 0, paid_success(machines[one.task or 0], one.total)) for _, one in ended])
         self.history.choices.append(curriculum.choice(len(self.history.returns)))
-        cast(ManyTasksWorld, self.world).weigh(curriculum.weights())
+        cast(ManyTasksEnv, self.env).weigh(curriculum.weights())
 
     def _record_burst(self, burst: Burst) -> None:
         reached = None if burst.record is None else burst.record.best.held_out
@@ -195,13 +195,13 @@ class Trainer:
 
     def _log(self, ended: list[tuple[int, RecordedEpisode]], states: np.ndarray[Any, Any]) -> None:
         """Note episodes, each with the step of the rollout at which it ended; states: (time, envs) of the rollout."""
-        history, accepting = self.history, self.world.machine.accepting
+        history, accepting = self.history, self.env.machine.accepting
         most = len(ended) if self.most_steps is not None else self.episodes - len(history.returns)
         for step, episode in ended[:most]:
             history.returns.append(self._codec.snap(episode.total))
             history.lengths.append(episode.length)
             history.successes.append(bool(accepting[states[step, episode.environment]]))
-            history.steps.append(self.steps + (step + 1) * self.world.count)
+            history.steps.append(self.steps + (step + 1) * self.env.count)
 
     def accuracy(self) -> Accuracy | None:
         """The grounder's accuracy over all frames, or over drawn observations, or over some that were lately seen.
@@ -209,29 +209,29 @@ class Trainer:
         None where there is no grounder, or nobody tells the truth. Of a recurrent grounder, over the steps of the
         episodes that it has learned from; None before there are any.
         """
-        world = self.world
+        env = self.env
         if self.model is None:
             return None
         if self._labelled and self.grounding is not None:
             episodes = self.grounding.labelled()
             return None if episodes is None else self.meter.measure_episodes(self.grounding.model, episodes)
-        if world.frames is not None:
-            labels = world.true_labels()
-            return None if labels is None else self.meter.measure(self.model, world.frames, labels)
+        if env.frames is not None:
+            labels = env.true_labels()
+            return None if labels is None else self.meter.measure(self.model, env.frames, labels)
         if (borders := self.borders()) is not None:
             return borders.overall
-        seen = world.labelled() if isinstance(world, VectorWorld) else None
+        seen = env.labelled() if isinstance(env, GymVectorEnv) else None
         return None if seen is None else self.meter.measure(self.model, *seen)
 
     def borders(self) -> BorderAccuracy | None:
-        """The same near borders between symbols and far from them, in worlds that can draw observations."""
-        world = self.world
-        if self.model is None or self.model.recurrence is not None or not isinstance(world, ProbedWorld):
+        """The same near borders between symbols and far from them, in environments that can draw observations."""
+        env = self.env
+        if self.model is None or self.model.recurrence is not None or not isinstance(env, ProbedEnv):
             return None
-        if world.frames is not None:  # all observations are known: there is nothing to draw
+        if env.frames is not None:  # all observations are known: there is nothing to draw
             return None
         if self._probe is None:
-            self._probe = world.probe(min(PROBES, PROBED // max(1, math.prod(world.shape))), 0)
+            self._probe = env.probe(min(PROBES, PROBED // max(1, math.prod(env.shape))), 0)
         return self.meter.measure_borders(self.model, *self._probe)
 
     def _record_accuracy(self) -> None:
@@ -271,7 +271,7 @@ class Trainer:
 
 
 def new_trainer(
-    world: BatchedWorld,
+    env: BatchedEnv,
     method: str = "nrm",
     algorithm: str = "a2c",
     *,
@@ -289,25 +289,25 @@ def new_trainer(
     """
     given = settings or {}
     where = find_device(device) if isinstance(device, str) else device
-    seen = placed(world, where)
+    seen = placed(env, where)
     what, how = METHODS[method], ALGORITHMS[algorithm]
     memory_settings = given.get(what.section) or (what.config and what.config())
-    network = resolved(world, given.get("network") or NetworkConfig(), how.images)
-    prepared = what.prepare(seen, memory_settings, network_kind(world, network).reads(world.shape), seed)
+    network = resolved(env, given.get("network") or NetworkConfig(), how.images)
+    prepared = what.prepare(seen, memory_settings, network_kind(env, network).reads(env.shape), seed)
     if grounder is not None:
         if prepared.grounding is None:
             raise ConfigError(f"the method '{method}' learns no symbols, so it can take no grounder")
         prepared.grounding.take_over(grounder)
     elif not getattr(memory_settings, "learn", True):
         raise ConfigError("grounding.learn is false, but no grounder that knows anything is given: add --grounder RUN")
-    memory = _viewed(world, what, prepared.memory, network)
+    memory = _viewed(env, what, prepared.memory, network)
     learner = how.build(seen, memory, given.get("algorithm") or how.config(), network, seed)
-    return Trainer(world, what, prepared, learner, episodes, steps, given.get("tasks"), where)
+    return Trainer(env, what, prepared, learner, episodes, steps, given.get("tasks"), where)
 
 
-def _viewed(world: BatchedWorld, method: Method, memory: Memory, network: NetworkConfig) -> Memory:
+def _viewed(env: BatchedEnv, method: Method, memory: Memory, network: NetworkConfig) -> Memory:
     """The memory as the policy is to see it: the states of one task by themselves, or through the view of tasks."""
-    many = tasks_of(world) is not None
+    many = tasks_of(env) is not None
     if network.view == "state" and many:
         raise ConfigError("many tasks have no states in common that a policy could see; drop --view state")
     if network.view != "task" or many:
@@ -318,4 +318,4 @@ def _viewed(world: BatchedWorld, method: Method, memory: Memory, network: Networ
             f"--view task is for methods that follow the states of the task ({listing(able)}), which '{method.name}' "
             "does not"
         )
-    return ViewedMemory(memory, world.machine)
+    return ViewedMemory(memory, env.machine)

@@ -10,8 +10,8 @@ from nrm.errors import LimitError
 
 Cube = tuple[tuple[int, bool], ...]
 """Pairs (proposition, truth), by proposition."""
-MOST_NODES = 500_000
-MOST_CUBES = 2_000
+MAX_NODES = 500_000
+MAX_CUBES = 2_000
 """Cubes of a guard up to which it is written out."""
 
 
@@ -31,7 +31,7 @@ def cubes_of(letters: LetterDiagram, classes: Collection[int]) -> list[Cube]:
         found, _ = work.cover(root, root)
     except LimitError:
         raise LimitError(
-            f"a guard of this machine is too large to be written out (more than {MOST_CUBES:,} alternatives); JSON "
+            f"a guard of this machine is too large to be written out (more than {MAX_CUBES:,} alternatives); JSON "
             "files do without guards"
         ) from None
     named = [tuple(sorted((letters.order[level], true) for level, true in cube)) for cube in found]
@@ -40,7 +40,7 @@ def cubes_of(letters: LetterDiagram, classes: Collection[int]) -> list[Cube]:
 
 class _Irredundant:
     def __init__(self) -> None:
-        self.diagrams: Mtbdd[bool] = Mtbdd(MOST_NODES)
+        self.diagrams: Mtbdd[bool] = Mtbdd(MAX_NODES)
         self.false, self.true = self.diagrams.leaf(False), self.diagrams.leaf(True)
         self._and_not: dict[tuple[int, int], int] = {}
         self._and: dict[tuple[int, int], int] = {}
@@ -78,7 +78,7 @@ class _Irredundant:
         cubes_1, covered_1 = self.cover(self.without(low_1, up_0), up_1)
         rest = self.either(self.without(low_0, covered_0), self.without(low_1, covered_1))
         cubes, covered = self.cover(rest, self.both(up_0, up_1))
-        if len(cubes) + len(cubes_0) + len(cubes_1) > MOST_CUBES:
+        if len(cubes) + len(cubes_0) + len(cubes_1) > MAX_CUBES:
             raise LimitError("too many cubes")
         found = [*cubes, *(((top, False), *cube) for cube in cubes_0), *(((top, True), *cube) for cube in cubes_1)]
         return found, diagrams.node(top, self.either(covered_0, covered), self.either(covered_1, covered))

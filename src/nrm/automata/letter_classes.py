@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from nrm.aliases import IntArray
-from nrm.automata.letter_diagram import MOST_LISTED, LetterDiagram, diagram_of_levels, is_wide
+from nrm.automata.letter_diagram import MAX_LISTED, LetterDiagram, diagram_of_levels, is_wide
 from nrm.automata.minimisation import merge_columns
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.automata.mtbdd import LEAF
@@ -20,7 +20,7 @@ CROWDED = 16
 """Letters in a class on average up to which all letters are listed, while they can be."""
 MANY = 48
 """Roots from which on arrays are faster than tuples."""
-MOST_CELLS = 4_000_000
+MAX_CELLS = 4_000_000
 """States times letter classes up to which the classes of a diagram are made."""
 
 Tuples = list[tuple[int, ...]]
@@ -53,7 +53,7 @@ def letter_classes(
     place = {root: index for index, root in enumerate(distinct)}
     moves = [tuple(nodes[place[root]] for root in roots) for nodes in columns]
     # Where most letters are a class of their own, an array is smaller than a diagram.
-    if not is_wide(variables) or (variables <= MOST_LISTED and len(columns) * CROWDED >= 1 << variables):
+    if not is_wide(variables) or (variables <= MAX_LISTED and len(columns) * CROWDED >= 1 << variables):
         choice = np.zeros(1, dtype=np.int64)
         for pairs in edges:
             below = np.array(pairs)
@@ -122,13 +122,13 @@ def classes_of_moves(moves: MoveDiagram) -> tuple[Letters, IntArray]:
     low, high, roots = (array.tolist() for array in moves.places)
     leaves = list(range(moves.states))
     nodes = _Nodes([LEAF] * moves.states + moves.levels.tolist(), leaves + low, leaves + high)
-    limits = Limits(states=moves.states, cells=max(MOST_CELLS, moves.states))
+    limits = Limits(states=moves.states, cells=max(MAX_CELLS, moves.states))
     try:
         letters, columns = letter_classes(nodes, roots, len(moves.order), limits)
     except LimitError:
         raise LimitError(
             f"the letters of this machine fall into too many classes to be listed: {moves.states:,} states over "
-            f"{moves.propositions} propositions, and more than {MOST_CELLS:,} moves by class. Stepping, drawing, files "
+            f"{moves.propositions} propositions, and more than {MAX_CELLS:,} moves by class. Stepping, drawing, files "
             "and comparisons do without classes; what asks for them, as neural machines and shortcuts do, is for "
             "smaller tasks: split this one"
         ) from None

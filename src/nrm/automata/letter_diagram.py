@@ -19,9 +19,9 @@ from nrm.errors import LimitError
 
 DENSE = 12
 """Propositions up to which the class of each letter stands in an array."""
-MOST_LISTED = 20
+MAX_LISTED = 20
 """Propositions up to which all letters can be listed."""
-MOST_NODES = 2_000_000
+MAX_NODES = 2_000_000
 
 
 def is_wide(propositions: int) -> bool:
@@ -79,10 +79,10 @@ class LetterDiagram:
 
     def table(self) -> IntArray:
         """(letters,) the class of each letter, while these can be listed."""
-        if self.propositions > MOST_LISTED:
+        if self.propositions > MAX_LISTED:
             raise LimitError(
                 f"{self.propositions} propositions have 2^{self.propositions} letters, and this needs a list of them "
-                f"(the limit is {MOST_LISTED} propositions)"
+                f"(the limit is {MAX_LISTED} propositions)"
             )
         return self.take(np.arange(1 << self.propositions, dtype=np.int64)).astype(np.int32)
 
@@ -201,7 +201,7 @@ class _Work:
     """A table of nodes in which diagrams are read, changed and frozen again."""
 
     def __init__(self) -> None:
-        self.diagrams: Mtbdd[int] = Mtbdd(MOST_NODES)
+        self.diagrams: Mtbdd[int] = Mtbdd(MAX_NODES)
 
     def read(self, given: LetterDiagram, change: Callable[[int], int], levels: Sequence[int] | None = None) -> int:
         """The node of a diagram with classes changed; `levels`: where its levels go, in any order."""

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 from itertools import product
 
-from nrm.automata.letter_diagram import MOST_NODES, LetterDiagram
+from nrm.automata.letter_diagram import MAX_NODES, LetterDiagram
 from nrm.automata.mtbdd import Mtbdd
 
 Truths = tuple[int, int]
@@ -103,7 +103,7 @@ def seen_without(letters: LetterDiagram, hidden: Sequence[int]) -> list[int] | N
     """
     if any(proposition not in letters.order for proposition in hidden):
         return None
-    work: Mtbdd[tuple[int, ...]] = Mtbdd(MOST_NODES)
+    work: Mtbdd[tuple[int, ...]] = Mtbdd(MAX_NODES)
     sides = [
         _restricted(letters, dict(zip(hidden, truth, strict=True)), work)
         for truth in product((0, 1), repeat=len(hidden))

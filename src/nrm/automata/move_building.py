@@ -14,7 +14,7 @@ from nrm.automata.move_diagram import MoveDiagram, level_runs
 from nrm.automata.mtbdd import Mtbdd
 from nrm.errors import LimitError, MachineError
 
-MOST_NODES = 4_000_000
+MAX_NODES = 4_000_000
 """Nodes of a diagram on its way into another order."""
 
 
@@ -31,7 +31,7 @@ def reordered(moves: MoveDiagram, order: tuple[int, ...]) -> MoveDiagram:
 
 
 def _rebuilt(moves: MoveDiagram, order: tuple[int, ...], levels: Sequence[int]) -> MoveDiagram:
-    work: Mtbdd[int] = Mtbdd(MOST_NODES)
+    work: Mtbdd[int] = Mtbdd(MAX_NODES)
     made: list[int] = []
     done: dict[tuple[int, int, int], int] = {}
     old_levels, low, high, roots = moves.lists
@@ -44,7 +44,7 @@ def _rebuilt(moves: MoveDiagram, order: tuple[int, ...], levels: Sequence[int]) 
             made.append(work.choice(levels[level], below(one), below(two), done))
     except LimitError:
         raise LimitError(
-            f"with the propositions in this order the machine needs more than {MOST_NODES:,} decision diagram "
+            f"with the propositions in this order the machine needs more than {MAX_NODES:,} decision diagram "
             "nodes; list those that the formula names together beside each other"
         ) from None
     tops = [below(root) for root in roots]

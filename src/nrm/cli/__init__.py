@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             commands = tuple(extended if one is plain else one for one in commands)
         if given[:1] == ["train"]:
             given = plain_arguments(given)
-            check_repeated(given, (Train,))  # --world.kwargs beside --world.kwargs.size
+            check_repeated(given, (Train,))  # --env.kwargs beside --env.kwargs.size
             train = train_command(given)
         command: Any = tyro.cli(
             cast(Any, Union[(*commands, train)]),

@@ -39,7 +39,7 @@ class Compile(MachineOptions):
             raise UsageError("a PNG picture goes into a file; add --out FILE.png")
         if source.paid and form in ("rm", "json", "hoa"):
             raise UsageError(
-                f"a machine that outputs rewards would be read back as one that outputs levels; --format {form} cannot "
+                f"a machine that outputs rewards would be read back as one of potentials; --format {form} cannot "
                 "say so. Drop --outputs rewards, or draw it (text, dot, svg, png)"
             )
         content = _content(source, form)
@@ -81,7 +81,7 @@ def summary(source: Source) -> str:
     machine, alphabet = source.machine, source.machine.alphabet
     kind = "exactly one holds at each step" if alphabet.is_exclusive else "any of them may hold at a step"
     what = "symbols" if alphabet.is_exclusive else "props"
-    scheme = "custom levels" if source.scheme is None or not isinstance(source.scheme, str) else source.scheme
+    scheme = "custom potentials" if source.scheme is None or not isinstance(source.scheme, str) else source.scheme
     if source.from_file and source.scheme is None:
         scheme = "paid on entering a state" if source.paid else "as in the file"
     least = minimise(machine).states if source.from_file else machine.states
@@ -90,7 +90,7 @@ def summary(source: Source) -> str:
         f"{'file' if source.from_file else 'formula':<9} {source.title}",
         f"{what:<9} {listing(alphabet.symbols)}  ({kind})",
         f"machine   {counted(machine.states, 'state')}, {letters_of(machine)}, {size}",
-        f"rewards   {scheme}: levels {listing([f'{level:.4g}' for level in machine.levels])}",
+        f"rewards   {scheme}: potentials {listing([f'{level:.4g}' for level in machine.levels])}",
     ]
     if not machine.accepting.any():
         back = f". {LOOKS_BACK}" if source.looks_back else ""

@@ -21,7 +21,7 @@ from nrm.logic import DEFAULT_LOGIC
 if TYPE_CHECKING:
     from nrm.agents import Trainer
     from nrm.agents.evaluation import Evaluation
-    from nrm.machines import TaskPool
+    from nrm.machines import TaskSet
     from nrm.runs import RunConfig
     from nrm.tracking import Belief
 
@@ -72,7 +72,7 @@ class Evaluate:
     """Of an agent of many tasks: always take its best action instead of drawing from its policy."""
     calm: bool = False
     """Of an agent of many tasks that goes at random for a while where it gets no further (--tasks.restless, as in the
-    world flat): draw from its policy alone."""
+    environment flat): draw from its policy alone."""
     json: bool = False
     """Print JSON: the fields of the greedy policy, and those of the sampled one under "sampled"; of an agent of many
     tasks, a row for each task and one for each size of machines."""
@@ -94,11 +94,11 @@ class Evaluate:
         if any((self.task, self.family, self.file, self.greedy, self.calm)):
             raise UsageError(
                 f"the agent in {self.run_folder} was trained on one task, and is always tested both ways; for --task, "
-                "--family, --file, --greedy and --calm, train one on many: nrm train --tasks mixture --world letter"
+                "--family, --file, --greedy and --calm, train one on many: nrm train --tasks mixture --env letter"
             )
         count, belief = min(16, self.episodes), self._belief or unrewarded(trainer.learner.memory)
         greedy, sampled = (
-            evaluate(trainer, config.build_world(count), self.episodes, self.seed, greedy=best, belief=belief)
+            evaluate(trainer, config.build_env(count), self.episodes, self.seed, greedy=best, belief=belief)
             for best in (True, False)
         )
         note = trainer.meter.note
@@ -144,7 +144,7 @@ class Evaluate:
         with stage_progress() as progress:
             found = evaluate_tasks(
                 trainer,
-                config.build_world,
+                config.build_env,
                 pool,
                 self.episodes,
                 self.seed,
@@ -164,23 +164,23 @@ class Evaluate:
         print(f"mean success {told['success_rate']:.1%} of {self.episodes} episodes each; {how}, {READS[belief]}")
         return 0
 
-    def _tasks(self, config: RunConfig, trained: TaskPool) -> tuple[TaskPool, list[bool]]:
+    def _tasks(self, config: RunConfig, trained: TaskSet) -> tuple[TaskSet, list[bool]]:
         """The tasks to test, and whether each is one of those trained on."""
-        from nrm.families import FILE_PREFIX, draw_pool, family_of
-        from nrm.machines import TaskPool
+        from nrm.families import FILE_PREFIX, family_of, sample_tasks
+        from nrm.machines import TaskSet
 
         if self.task is not None:
             text = formula_option(self.task, self.logic) or self.task
-            pool = TaskPool.of([config.task_named(text)])
+            pool = TaskSet.of([config.task_named(text)])
         elif self.family is not None or self.file is not None:
-            space = config.world_kind.tasks
+            space = config.env_kind.tasks
             assert space is not None
-            alphabet, events = space(config.settings["world"])
+            alphabet, events = space(config.settings["env"])
             name = f"{FILE_PREFIX}{self.file}" if self.family is None else self.family
             kept = () if name.startswith(FILE_PREFIX) else trained.machines
             family = family_of(name) if self.family is None else chosen_family(self, self.family)
             count = 100 if self.count is None else self.count
-            pool = draw_pool(family, alphabet, count, self.seed, events=events, without=kept)
+            pool = sample_tasks(family, alphabet, count, self.seed, events=events, without=kept)
             if self.count is not None and len(pool) < self.count:
                 print(f"nrm: there are {len(pool)} such tasks, fewer than --count {self.count}", file=sys.stderr)
         else:

@@ -39,16 +39,16 @@ class Fit(MachineOptions):
     task: str | None = None
     """A paper task (1 to 8, or its name; see 'nrm tasks'), or a formula."""
     outputs: tyro.conf.Suppress[Outputs | None] = None
-    """Levels, always: rewards that add up without end tell no level."""
+    """Potentials, always: rewards that add up without end tell no potential."""
     episodes: tyro.conf.Positional[str | None] = None
     """The episode file: arrays observations, lengths and rewards, and optionally index, symbols and symbol_names."""
     learn: Literal["grounding", "machine", "both"] = "grounding"
     """What is unknown."""
     states: int = 12
     """Most states of a machine to be learned: at least as many as it may need."""
-    flips: float = 0.0
-    """How probable it is that a step pays for a wrong level, where a machine is learned."""
-    misread: float = 0.0
+    reward_noise: float = 0.0
+    """How probable it is that a step pays for a wrong potential, where a machine is learned."""
+    label_noise: float = 0.0
     """How probable it is that a step tells a wrong symbol (with --learn both: a wrong observation), where a machine is
     learned."""
     grounder: str = "auto"
@@ -71,7 +71,7 @@ class Fit(MachineOptions):
         for name in ("threads", "states"):
             if getattr(self, name) < 1:
                 raise UsageError(f"--{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("flips", "misread"):
+        for name in ("reward_noise", "label_noise"):
             if not 0 <= getattr(self, name) < 0.5:
                 raise UsageError(f"--{name} is a probability below 0.5, not {getattr(self, name)}")
             if getattr(self, name) and self.learn == "grounding":

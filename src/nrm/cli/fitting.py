@@ -43,7 +43,7 @@ from nrm.tracking.observed_letters import observation_name
 if TYPE_CHECKING:
     from nrm.cli.fit import Fit
 
-MOST_NAMED = 6
+MAX_NAMED = 6
 """Observations of a symbol that are named one by one."""
 
 
@@ -204,7 +204,12 @@ def _machine(
     alphabet = Alphabet.exclusive(names) if task is None else task.alphabet
     episodes = recorded.buffer(task)
     inferred, used = infer(
-        episodes, options.states, options.settings, flips=options.flips, misread=options.misread, letters=_true_letters
+        episodes,
+        options.states,
+        options.settings,
+        reward_noise=options.reward_noise,
+        label_noise=options.label_noise,
+        letters=_true_letters,
     )
     found = over_alphabet(inferred, used, alphabet)
     model = NeuralRewardMachine(TrueLabels(alphabet.size), found)
@@ -225,7 +230,12 @@ def _both(
     entry = GROUNDERS[options.grounder]
     make = None if options.grounder == "auto" else lambda count: entry.from_shape(recorded.shape, count)
     made = discover(
-        episodes, options.states, options.settings, flips=options.flips, misread=options.misread, grounder=make
+        episodes,
+        options.states,
+        options.settings,
+        reward_noise=options.reward_noise,
+        label_noise=options.label_noise,
+        grounder=make,
     )
     verdict = None
     if task is not None:
@@ -249,8 +259,8 @@ def _symbols_in_words(made: Discovery, episodes: EpisodeBuffer, names: Sequence[
     result = []
     for number, symbol in enumerate(made.machine.alphabet.symbols):
         mine = np.flatnonzero(made.symbols == number)
-        told = [observation_name(made.observations[row], int(row)) for row in mine[:MOST_NAMED]]
-        text = ", ".join(told) if len(mine) <= MOST_NAMED else f"{len(mine):,} observations"
+        told = [observation_name(made.observations[row], int(row)) for row in mine[:MAX_NAMED]]
+        text = ", ".join(told) if len(mine) <= MAX_NAMED else f"{len(mine):,} observations"
         if true is not None:
             met, times = np.unique(true[read == number], return_counts=True)
             shares = [
@@ -299,7 +309,7 @@ def _judged(
 
 
 def _contradiction(episodes: EpisodeBuffer, task: MooreMachine) -> str | None:
-    """Where the true symbols do not lead to the levels under the task, so that no training could help."""
+    """Where the true symbols do not lead to the potentials under the task, so that no training could help."""
     for number, episode in enumerate(episodes):
         assert episode.symbols is not None
         state = task.initial

@@ -82,7 +82,7 @@ def _print_table(rows: list[ResultRow]) -> None:
     from nrm.results.groups import subject_word
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("world", no_wrap=True)
+    table.add_column("env", no_wrap=True)
     table.add_column(subject_word(row.group for row in rows), min_width=14, overflow="fold")
     table.add_column("method", no_wrap=True)
     for heading in ("runs", "last 100", "success", "area", "grounding", "CPU s"):
@@ -91,7 +91,7 @@ def _print_table(rows: list[ResultRow]) -> None:
         group, texts = row.group, row.texts
         chosen = [texts[heading] for heading in ("last 100", "success", "area", "modulo shortcuts", "CPU s")]
         name = f"{method_named(group.method).label} {group.variant}"
-        table.add_row(group.world, group.task.removeprefix("paper task "), name, str(row.runs), *chosen)
+        table.add_row(group.env, group.task.removeprefix("paper task "), name, str(row.runs), *chosen)
     wide = None if sys.stdout.isatty() else 120
     Console(highlight=False, markup=False, emoji=False, width=wide).print(table)
 

@@ -11,7 +11,7 @@ from nrm.errors import listing
 if TYPE_CHECKING:
     from nrm.tracking import MachineLearning
 
-MOST_LETTERS = 6
+MAX_LETTERS = 6
 """What a symbol stands for, as far as it is listed."""
 NOTHING = "does nothing"
 
@@ -48,7 +48,7 @@ class LearnedSymbols:
             name: [letter for letter, one in zip(self.letters, self.symbols, strict=True) if one == symbol]
             for symbol, name in self.names.items()
         }
-        told = [f"{name} = {listing(letters, MOST_LETTERS)}" for name, letters in sorted(meant.items()) if letters]
+        told = [f"{name} = {listing(letters, MAX_LETTERS)}" for name, letters in sorted(meant.items()) if letters]
         return f"learned symbols: {'; '.join([*told, f'anything else {NOTHING}'])}"
 
     def said(self, letter: int) -> str:

@@ -22,11 +22,11 @@ PLAIN_COLUMNS = 56
 """The same without colours."""
 SHADES = " .:-=+*#%@"
 """From what looks like the ground to what differs most from it."""
-WORLD, WIDTH = 320, 460
-"""Pixels that the world takes of a moving picture, and its width."""
+ENV, WIDTH = 320, 460
+"""Pixels that the environment takes of a moving picture, and its width."""
 LINE, BOX = 18, 22
 """Pixels of a line of text, and of a row of boxes."""
-MOST_BOXES = 14
+MAX_BOXES = 14
 """Symbols that get a box."""
 COLOURS = {"helps": (11, 95, 174), "sets back": (196, 90, 0), "loses": (138, 28, 28), "": (232, 235, 239)}
 SIGNS = {"helps": "+", "sets back": "-", "loses": "x", "": ""}
@@ -64,20 +64,20 @@ def _sampled(image: NDArray[np.uint8], columns: int) -> NDArray[np.uint8]:
 
 
 def captioned(image: Any, lines: Sequence[str], wishes: Sequence[Wish] = ()) -> Any:
-    """The world with its caption below, and a box for each symbol that says what it would do to the task."""
+    """The environment with its caption below, and a box for each symbol that says what it would do to the task."""
     require("PIL", "moving pictures need pillow", "render")
     from PIL import Image, ImageDraw, ImageFont, ImageOps
 
     wrapped = [part for line in lines for part in textwrap.wrap(line, 68, subsequent_indent="    ") or [""]]
-    shown = wishes[:MOST_BOXES]
-    world = ImageOps.contain(Image.fromarray(np.asarray(image)), (WORLD, WORLD), Image.Resampling.NEAREST)
+    shown = wishes[:MAX_BOXES]
+    env = ImageOps.contain(Image.fromarray(np.asarray(image)), (ENV, ENV), Image.Resampling.NEAREST)
     font = ImageFont.load_default(size=13)
     columns, rows = _box_grid([font.getlength(wish.name) for wish in shown])
-    height = WORLD + LINE * len(wrapped) + 14 + rows * (BOX + LINE + 4)
+    height = ENV + LINE * len(wrapped) + 14 + rows * (BOX + LINE + 4)
     canvas = Image.new("RGB", (WIDTH, height), "white")
-    canvas.paste(world, ((WIDTH - world.width) // 2, (WORLD - world.height) // 2))
+    canvas.paste(env, ((WIDTH - env.width) // 2, (ENV - env.height) // 2))
     pen = ImageDraw.Draw(canvas)
-    pen.text((8, WORLD + 6), "\n".join(wrapped).replace("█", "|"), fill="black", font=font)
+    pen.text((8, ENV + 6), "\n".join(wrapped).replace("█", "|"), fill="black", font=font)
     for place, wish in enumerate(shown):
         row, column = divmod(place, columns)
         top = height - (rows - row) * (BOX + LINE + 4) - 2

@@ -49,7 +49,7 @@ class TaskOptions:
     file: str | None = None
     """A task file (TOML) instead of a formula."""
     reward: str | None = None
-    """How states get levels: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
+    """How states get potentials: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
     max_states: int = DEFAULT_LIMITS.states
     """Give up, with a clear message, past this many states."""
     logic: str = DEFAULT_LOGIC
@@ -110,10 +110,10 @@ class Source:
     title: str
     """The formula, or the name of the machine file."""
     scheme: RewardScheme | None
-    """The reward scheme; None when a machine file says the levels."""
+    """The reward scheme; None when a machine file says the potentials."""
     from_file: bool
     paid: bool = False
-    """Whether the outputs are what a step pays, instead of levels."""
+    """Whether the outputs are what a step pays, instead of potentials."""
     looks_back: bool = False
     """Whether the formula is of LTLf and looks back only."""
 
@@ -130,7 +130,7 @@ class MachineOptions(TaskOptions):
     overlap: Overlap | None = None
     """Of .txt files: where a state has several edges, an error (the default), or the first one (as originally)."""
     outputs: Outputs | None = None
-    """Of .txt files: states output levels (the default), or rewards, also where these add up without end."""
+    """Of .txt files: states output potentials (the default), or rewards, also where these add up without end."""
 
     def source(self) -> Source:
         """The machine that the options name."""
@@ -159,7 +159,7 @@ class MachineOptions(TaskOptions):
 
 
 def reward_from_text(text: str) -> RewardScheme:
-    """A scheme's name, or custom levels: `0,50,100`."""
+    """A scheme's name, or custom potentials: `0,50,100`."""
     parts = split_names(text)
     try:
         return tuple(float(part) for part in parts)

@@ -16,7 +16,7 @@ from nrm.errors import counted
 if TYPE_CHECKING:
     from nrm.report import Page
 
-MOST_NOTES = 20
+MAX_NOTES = 20
 """Folders with problems that are named one by one; the page names all."""
 
 
@@ -31,7 +31,7 @@ class Report:
     title: str | None = None
     """The title of the page."""
     recorded: int = 1
-    """How many runs of each method, task and world to play episodes with."""
+    """How many runs of each method, task and environment to play episodes with."""
     task: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """Of agents of many tasks: a formula to try them on, also one that they have never seen. May be given again."""
     formulas: int = 24
@@ -69,13 +69,13 @@ def _contents(page: Page) -> str:
     parts = [counted(page.runs, "run")]
     parts += [counted(len(tasks), "task")] if tasks else []
     parts += [f"{len(families):,} {'family' if len(families) == 1 else 'families'} of tasks"] if families else []
-    return ", ".join([*parts, counted(len({group["world"] for group in groups}), "world")])
+    return ", ".join([*parts, counted(len({group["env"] for group in groups}), "environment")])
 
 
 def _say_notes(page: Page) -> None:
     """Name what is unfinished or unreadable on standard error."""
     for notes, what in ((page.unfinished, "unfinished"), (page.problems, "problem")):
-        for path, reason in list(notes.items())[:MOST_NOTES]:
+        for path, reason in list(notes.items())[:MAX_NOTES]:
             print(f"nrm: {what}: {path}: {reason}", file=sys.stderr)
-        if len(notes) > MOST_NOTES:
-            print(f"nrm: {what}: … and {len(notes) - MOST_NOTES:,} more; the page names all", file=sys.stderr)
+        if len(notes) > MAX_NOTES:
+            print(f"nrm: {what}: … and {len(notes) - MAX_NOTES:,} more; the page names all", file=sys.stderr)

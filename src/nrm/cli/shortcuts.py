@@ -8,13 +8,13 @@ from typing import Annotated
 
 import tyro
 
-from nrm.automata.letter_diagram import MOST_LISTED
+from nrm.automata.letter_diagram import MAX_LISTED
 from nrm.cli.family_options import SECTION, chosen_family
 from nrm.cli.options import MachineOptions, UsageError
 from nrm.cli.shortcuts_report import Findings, as_json, print_report
 from nrm.cli.tasks import TRY_PROPOSITIONS, alone_note, draw_family, family_json, verdict
 from nrm.errors import UnknownSymbolError, listing
-from nrm.groundability import breaking_potential, pool_shortcuts, shortcuts
+from nrm.groundability import breaking_potential, shortcuts, task_set_shortcuts
 from nrm.groundability.counting import digits
 from nrm.logic.language import inherited_logic
 from nrm.machines import MooreMachine, RewardScheme, compile_formula
@@ -54,7 +54,7 @@ class Shortcuts(MachineOptions):
         if self.listed and first.alphabet.is_wide:
             raise UsageError(
                 f"--list: maps between the letters of {len(first.alphabet.symbols)} propositions are too long to be "
-                f"listed (the limit is {MOST_LISTED} propositions); drop --list"
+                f"listed (the limit is {MAX_LISTED} propositions); drop --list"
             )
         machines = [first, *(self._further(formula, first, scheme) for formula in self.also)]
         whole = shortcuts(machines)
@@ -86,7 +86,7 @@ class Shortcuts(MachineOptions):
             raise UsageError("--family goes with --count, --seed, --symbols or --propositions and --json only")
         chosen = chosen_family(self, family)
         pool = draw_family(chosen, self.count, self.seed, self.symbols, self.propositions)
-        found = pool_shortcuts(pool)
+        found = task_set_shortcuts(pool)
         if self.json:
             data = {"family": family, "tasks": len(pool), "count": digits(found.count), **family_json(found)}
             print(json.dumps(data, indent=2))
@@ -102,7 +102,7 @@ class Shortcuts(MachineOptions):
         """The machine of a task after the first, with the first one's scheme."""
         scheme = DEFAULT_SCHEME if scheme is None else scheme
         if not isinstance(scheme, str):
-            raise UsageError("levels given as numbers fit one machine; with --and, name a reward scheme (--reward)")
+            raise UsageError("potentials given as numbers fit one machine; with --and, name a reward scheme (--reward)")
         try:
             logic = inherited_logic(formula, self.logic)
             return compile_formula(formula, first.alphabet, reward=scheme, limits=self.limits, logic=logic)

@@ -19,11 +19,11 @@ from nrm.groundability.formatting import amount, confusions, findings, many, rem
 from nrm.machines import MooreMachine
 from nrm.machines.moore import amount_of_letters
 
-MOST_ROWS = 40
+MAX_ROWS = 40
 """Symbols up to which each gets a row of its own; past that, rows are letter classes."""
-MOST_NAMES = 200
+MAX_NAMES = 200
 """Symbols up to which JSON lists all that one is confusable with; past that, the first ones and their number."""
-MOST_DIGITS = 4000
+MAX_DIGITS = 4000
 """Digits up to which a JSON number is written as a number: many readers refuse longer ones."""
 
 
@@ -151,11 +151,11 @@ def _head(report: Findings) -> list[str]:
 def _table(found: Shortcuts) -> Table:
     headings = ("symbol", "rewards can teach it", "confusable with")
     symbols = found.alphabet.symbols
-    if len(symbols) <= MOST_ROWS or found.alphabet.is_free:
+    if len(symbols) <= MAX_ROWS or found.alphabet.is_free:
         return table(headings, [(v.symbol, "yes" if v.groundable else "no", confusions(v)) for v in found.verdicts])
     # One row for each class stands for all its letters: their verdicts differ in nothing but the name.
     rows = []
-    for letters in found.members[:MOST_ROWS]:
+    for letters in found.members[:MAX_ROWS]:
         verdict = found.verdict(symbols[letters[0]])
         names = [symbols[letter] for letter in letters]
         one = replace(verdict, alike=())
@@ -163,7 +163,7 @@ def _table(found: Shortcuts) -> Table:
         others = confusions(one) if one.swapped else ""
         taught = "yes" if verdict.groundable else "no"
         rows.append((listing(names, 6), taught, "; ".join(filter(None, (alike, others)))))
-    hidden = len(found.members) - MOST_ROWS
+    hidden = len(found.members) - MAX_ROWS
     if hidden > 0:
         rows.append((f"… {hidden:,} more classes", "", "see --json"))
     return table(headings, rows)
@@ -192,10 +192,10 @@ def _moved(found: Shortcuts, images: Sequence[int]) -> list[list[object]]:
 def _verdict_json(verdict: SymbolVerdict, found: Shortcuts) -> str:
     data: dict[str, object] = {
         "groundable": verdict.groundable,
-        "confusable_with": list(islice(verdict.confusions(), MOST_NAMES)),
-        "by_symmetry": list(islice(chain.from_iterable(verdict.swapped), MOST_NAMES)),
+        "confusable_with": list(islice(verdict.confusions(), MAX_NAMES)),
+        "by_symmetry": list(islice(chain.from_iterable(verdict.swapped), MAX_NAMES)),
     }
-    if verdict.confusable_count > MOST_NAMES:
+    if verdict.confusable_count > MAX_NAMES:
         data["confusable_count"] = verdict.confusable_count
     if found.alphabet.is_free:
         data["used"] = verdict.used
@@ -204,4 +204,4 @@ def _verdict_json(verdict: SymbolVerdict, found: Shortcuts) -> str:
 
 def _number(value: int) -> int | str:
     """The number, or its digits where a JSON reader would refuse the number."""
-    return value if value < 10**MOST_DIGITS else digits(value)
+    return value if value < 10**MAX_DIGITS else digits(value)

@@ -13,7 +13,7 @@ from nrm.cli.options import UsageError
 
 @dataclass(frozen=True)
 class Sweep(GridOptions):
-    """Run every combination that a grid file (TOML) lists: worlds, tasks, methods, seeds and variants of settings.
+    """Run every combination that a grid file (TOML) lists: envs, tasks, methods, seeds and variants of settings.
 
     Interrupt it when you like; the same command goes on. Exit status 1 when a run failed; the others are done.
     """

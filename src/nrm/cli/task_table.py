@@ -10,7 +10,7 @@ from nrm.cli.terminal import plain_console, table
 if TYPE_CHECKING:
     from nrm.agents.evaluation import TaskOutcome
 
-MOST_LISTED = 30
+MAX_LISTED = 30
 """Tasks up to which all are listed; of more, those that fail most."""
 WORST = 10
 """How many of these."""
@@ -30,7 +30,7 @@ def outcome_json(outcomes: Sequence[TaskOutcome], trained: Sequence[bool]) -> di
 def print_outcomes(outcomes: Sequence[TaskOutcome], trained: Sequence[bool]) -> None:
     """Tables by task and by the size of machines."""
     rows = list(zip(outcomes, trained, strict=True))
-    hidden = len(rows) > MOST_LISTED
+    hidden = len(rows) > MAX_LISTED
     if hidden:
         rows = sorted(rows, key=lambda row: row[0].success_rate)[:WORST]
     cells = [

@@ -10,10 +10,10 @@ from nrm.cli.family_options import chosen_family
 from nrm.cli.options import UsageError
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import listing
-from nrm.families import FAMILIES, Family, draw_pool
-from nrm.groundability import PoolShortcuts, pool_shortcuts
+from nrm.families import FAMILIES, Family, sample_tasks
+from nrm.groundability import TaskSetShortcuts, task_set_shortcuts
 from nrm.logic import PAPER_TASKS, PATTERNS, parse
-from nrm.machines import Alphabet, TaskPool
+from nrm.machines import Alphabet, TaskSet
 from nrm.machines.alphabet import alphabet_of
 
 LETTERS = Alphabet.exclusive([*"abcdefghijkl", "empty"])
@@ -83,7 +83,7 @@ class Tasks:
             }
             for name, machine in zip(pool.names, pool.machines, strict=True)
         ]
-        found = pool_shortcuts(pool)
+        found = task_set_shortcuts(pool)
         if self.json:
             print(json.dumps({"family": family, "tasks": rows, **family_json(found)}, indent=2))
             return 0
@@ -94,9 +94,9 @@ class Tasks:
         return 0
 
 
-def draw_family(family: Family, count: int, seed: int, symbols: str | None, propositions: str | None) -> TaskPool:
+def draw_family(family: Family, count: int, seed: int, symbols: str | None, propositions: str | None) -> TaskSet:
     """Some tasks of a family over the symbols that the options name."""
-    return draw_pool(family, alphabet_of(symbols, propositions) or LETTERS, count, seed)
+    return sample_tasks(family, alphabet_of(symbols, propositions) or LETTERS, count, seed)
 
 
 def alone_note(family: Family, alphabet: Alphabet) -> str:
@@ -105,12 +105,12 @@ def alone_note(family: Family, alphabet: Alphabet) -> str:
     return f"note: where one symbol holds at a time, {lost}" if lost else ""
 
 
-def family_json(found: PoolShortcuts) -> dict[str, object]:
+def family_json(found: TaskSetShortcuts) -> dict[str, object]:
     """What tasks teach together, for scripts."""
     return {"groundable": found.groundable, "confusable": [list(names) for names in found.confusable]}
 
 
-def verdict(found: PoolShortcuts) -> str:
+def verdict(found: TaskSetShortcuts) -> str:
     """What tasks teach together, in a sentence."""
     if found.groundable:
         return "Their rewards together can teach every symbol."

@@ -1,4 +1,4 @@
-"""`nrm train`: train an agent on a task in a world."""
+"""`nrm train`: train an agent on a task in an environment."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ if TYPE_CHECKING:
 class Train:
     """Train an agent on a task. A run can be interrupted, and goes on exactly with --resume.
 
-    Settings follow the world, the method and the algorithm: --help lists those of the ones that are named beside it.
+    Settings follow the environment, the method and the algorithm: --help lists those of the ones that are named
+    beside it.
     """
 
     task: str | None = None
-    """A paper task (1 to 8, or its name), a formula over the world's symbols, or a task file (.toml). Some worlds have
-    a ready one, which is then the default."""
+    """A paper task (1 to 8, or its name), a formula over the environment's symbols, or a task file (.toml). Some
+    environments have a ready one, which is then the default."""
     machine: str | None = None
     """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
     logic: str = DEFAULT_LOGIC
@@ -47,17 +48,18 @@ class Train:
     tasks: str | None = None
     """Many tasks instead of one, another with every episode: a family that they are drawn from (nrm tasks lists them),
     file:PATH for the formulas of a file, or module:name. The agent then obeys formulas that it has never seen."""
-    world: str = "map"
+    env: str = "map"
     """Where the agent acts: map (it sees its position), image (64x64 pixels), minigrid:ID (one of MiniGrid's
     environments, such as minigrid:MiniGrid-LavaGapS5-v0), gym:ID (any that Gymnasium knows, such as gym:CartPole-v1;
     gym:package:ID imports the package first), or module:name (a function or class of yours that makes one)."""
     label: str | None = None
-    """Of a world of yours: what holds after a step, as module:name of a function of (observation, info, environment),
-    or info:KEY. The same as --world.label."""
+    """Of an environment of yours: what holds after a step, as module:name of a function of (observation, info,
+    environment), or info:KEY. The same as --env.label."""
     symbols: str | None = None
-    """Of a world of yours: comma-separated symbols, exactly one of which holds at each step."""
+    """Of an environment of yours: comma-separated symbols, exactly one of which holds at each step."""
     propositions: str | None = None
-    """Of a world of yours: comma-separated propositions, any of which may hold. The default: those of the formula."""
+    """Of an environment of yours: comma-separated propositions, any of which may hold. The default: those of the
+    formula."""
     grounder: Path | None = None
     """A run whose grounder to begin with, on the same symbols and observations; --grounding.learn false keeps it."""
     method: str = "nrm"
@@ -69,13 +71,13 @@ class Train:
     """What the policy sees of the task: its state, or which symbols help and which hurt from there (task; always so
     with --tasks). The same as --network.view."""
     algorithm: str = "auto"
-    """How the agent learns: a2c, ppo, module:name, or auto, which goes by the world. In one of yours that is ppo where
-    actions are continuous or observations hardly come again, else a2c."""
+    """How the agent learns: a2c, ppo, module:name, or auto, which goes by the environment. In one of yours that is
+    ppo where actions are continuous or observations hardly come again, else a2c."""
     episodes: int | None = None
     """How many episodes to train for: 10,000, unless something else is said. With --resume: in the end."""
     steps: int | None = None
     """How many steps of all environments together to train for, in place of episodes. With --resume: in the end."""
-    environments: int | None = None
+    num_envs: int | None = None
     """Environments that step side by side; the preset or the algorithm says otherwise."""
     seed: int = 0
     """Equal seeds give equal runs."""
@@ -122,7 +124,7 @@ class Train:
             except NrmError:
                 raise
             except Exception as error:
-                if not any(":" in name for name in (self.method, self.algorithm, self.world)):
+                if not any(":" in name for name in (self.method, self.algorithm, self.env)):
                     raise
                 raise UsageError(f"a module of yours failed: {describe(error)}") from error
             folder.begin(config)
@@ -186,13 +188,13 @@ class Train:
             )
         return choose_run(
             formula_option(self.task, self.logic) if self.machine is None else self.machine,
-            self.world,
+            self.env,
             self._method,
             self.seed,
             algorithm=self.algorithm,
             preset_name=self.preset,
             episodes=EPISODES if self.episodes is None else self.episodes,
-            environments=self.environments,
+            num_envs=self.num_envs,
             end=self.end,
             sections=self._sections(),
             tasks=self.tasks,
@@ -205,8 +207,8 @@ class Train:
         ending = "_section"
         found = {item.name: getattr(self, item.name) for item in fields(self) if item.name.endswith(ending)}
         sections = {name.removesuffix(ending): value for name, value in found.items()}
-        if "world" in sections:
-            sections["world"] = replace(sections["world"], **self._of_world(sections["world"]))
+        if "env" in sections:
+            sections["env"] = replace(sections["env"], **self._of_env(sections["env"]))
         if self.view is not None:
             sections["network"] = replace(sections["network"], view=self.view)
         if self.grounder is not None:
@@ -219,8 +221,8 @@ class Train:
             sections[holders[0]] = replace(sections[holders[0]], initial=str(self.grounder.resolve()))
         return sections or None
 
-    def _of_world(self, config: Any) -> dict[str, Any]:
-        """What the short options say of the world."""
+    def _of_env(self, config: Any) -> dict[str, Any]:
+        """What the short options say of the environment."""
         short = {
             "label": self.label,
             "symbols": None if self.symbols is None else split_names(self.symbols),
@@ -230,7 +232,7 @@ class Train:
         for name in given:
             if not hasattr(config, name):
                 raise UsageError(
-                    f"--{name} is for worlds of your own and says what holds there; '{self.world}' says it itself"
+                    f"--{name} is for envs of your own and says what holds there; '{self.env}' says it itself"
                 )
         return given
 
@@ -305,7 +307,7 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     recent = min(done, 100)
     succeeded = sum(history.successes[-100:]) / max(recent, 1)
     print(f"{how_many}; mean return of the last {recent}: {history.mean_return():.1f}, success {succeeded:.0%}")
-    print("\n".join(diagnose(history, trainer.world.machine).lines))
+    print("\n".join(diagnose(history, trainer.env.machine).lines))
     if history.accuracy:
         _, plain, _, modulo = history.accuracy[-1]
         known = "" if math.isnan(modulo) else f", {modulo:.1%} modulo shortcuts"

@@ -15,16 +15,16 @@ from nrm.errors import NrmError
 if TYPE_CHECKING:
     from nrm.runs.algorithm_choice import Choice
 
-_CHOOSERS = ("world", "method", "algorithm", "preset", "tasks")
+_CHOOSERS = ("env", "method", "algorithm", "preset", "tasks")
 """Options that decide which settings there are."""
-_WORLD = "--world."
-KWARGS = f"{_WORLD}kwargs."
+_ENV = "--env."
+KWARGS = f"{_ENV}kwargs."
 
 
 def plain_arguments(arguments: Sequence[str]) -> list[str]:
     """Arguments as the parser knows them, from two friendlier ways to write some.
 
-    `--world.kwargs.size 8` becomes a part of `--world.kwargs size 8 …`, and `--grounding.learn false` a flag.
+    `--env.kwargs.size 8` becomes a part of `--env.kwargs size 8 …`, and `--grounding.learn false` a flag.
     """
     plain: list[str] = []
     pairs: list[str] = []
@@ -48,11 +48,11 @@ def plain_arguments(arguments: Sequence[str]) -> list[str]:
             continue
         if not equals:
             rest.pop(0)
-    return [*plain, *(["--world.kwargs", *pairs] if pairs else [])]
+    return [*plain, *(["--env.kwargs", *pairs] if pairs else [])]
 
 
 def train_command(arguments: Sequence[str]) -> type[Train]:
-    """`Train` with the settings of the world, method, algorithm and preset that the arguments name, by section."""
+    """`Train` with the settings of the env, method, algorithm and preset that the arguments name, by section."""
     from nrm.runs.sections import default_sections, unknown_section
 
     named: dict[str, Any] = {name: getattr(Train, name) for name in _CHOOSERS}
@@ -68,9 +68,9 @@ def train_command(arguments: Sequence[str]) -> type[Train]:
         named["method"] = method_for(unknown)
         if given not in (None, named["method"]):
             raise UsageError(f"--unknown {unknown} is the method '{named['method']}', not '{given}'; give one of them")
-    place = _place(arguments, named["world"])
-    chosen = _algorithm(arguments, named["world"], named["algorithm"], named["tasks"], place)
-    sections = default_sections(named["world"], named["method"], chosen, named["preset"], named["tasks"], place)
+    place = _place(arguments, named["env"])
+    chosen = _algorithm(arguments, named["env"], named["algorithm"], named["tasks"], place)
+    sections = default_sections(named["env"], named["method"], chosen, named["preset"], named["tasks"], place)
     for argument in arguments:
         section, dot, _ = argument.removeprefix("--").partition(".")
         if argument.startswith("--") and dot and section not in sections and section.isidentifier():
@@ -84,32 +84,32 @@ def train_command(arguments: Sequence[str]) -> type[Train]:
     return made
 
 
-def _algorithm(arguments: Sequence[str], world: str, algorithm: str, tasks: str | None, place: Any) -> Choice:
-    """The algorithm of the arguments, in the world as they set it.
+def _algorithm(arguments: Sequence[str], env: str, algorithm: str, tasks: str | None, place: Any) -> Choice:
+    """The algorithm of the arguments, in the environment as they set it.
 
     Help is given whatever the environment does.
     """
     from nrm.runs.algorithm_choice import Choice, choose_algorithm
 
     try:
-        return choose_algorithm(world, algorithm, tasks, place)
+        return choose_algorithm(env, algorithm, tasks, place)
     except NrmError:
         if not {"--help", "-h"} & set(arguments):
             raise
         return Choice("a2c")
 
 
-def _place(arguments: Sequence[str], world: str) -> Any:
-    """The world's configuration as the arguments set it; as its name says where they are wrong, which is told later."""
-    from nrm.envs import find_world
+def _place(arguments: Sequence[str], env: str) -> Any:
+    """The env's configuration as the arguments set it; as its name says where they are wrong, which is told later."""
+    from nrm.envs import find_env
 
-    _, named = find_world(world)
+    _, named = find_env(env)
     own: list[str] = []
     within = False
     for argument in arguments:
-        within = argument.startswith(_WORLD) if argument.startswith("--") else within
+        within = argument.startswith(_ENV) if argument.startswith("--") else within
         if within:
-            own.append(f"--{argument.removeprefix(_WORLD)}" if argument.startswith(_WORLD) else argument)
+            own.append(f"--{argument.removeprefix(_ENV)}" if argument.startswith(_ENV) else argument)
     if not own:
         return named
     try:

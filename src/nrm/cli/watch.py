@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 BAR = 24
 """Letters of a full bar."""
-MOST_STATES = 12
+MAX_STATES = 12
 """States of a machine that are listed, the true one and the likeliest."""
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Show one episode: the world, the belief over the machine's states, the predicted symbol and the true one.
+    """Show one episode: the environment, the belief over the machine's states, the predicted symbol and the true one.
 
-    Of a run that learned its machine, the states are those of the learned one, each with its level, and what is read at
-    each step is told with the symbol that was learned of it.
+    Of a run that learned its machine, the states are those of the learned one, each with its potential, and what is
+    read at each step is told with the symbol that was learned of it.
     """
 
     run_folder: tyro.conf.Positional[Path]
@@ -60,7 +60,7 @@ class Watch:
 
         from nrm.agents.filming import action_names, film
         from nrm.agents.new_tasks import check_new_tasks
-        from nrm.machines import TaskPool
+        from nrm.machines import TaskSet
         from nrm.runs import RunFolder
 
         if self.gif is not None and self.gif.suffix.lower() != ".gif":
@@ -68,7 +68,7 @@ class Watch:
         torch.set_num_threads(1)
         folder = RunFolder(self.run_folder)
         trainer, config = folder.load_trained(), folder.config()
-        machine = trainer.world.machine
+        machine = trainer.env.machine
         if trainer.tasks is not None:
             if self.task is None:
                 raise UsageError(
@@ -76,14 +76,14 @@ class Watch:
                     f"'F {machine.alphabet.symbols[0]}'"
                 )
             machine = config.task_named(formula_option(self.task, self.logic) or self.task).machine()
-            check_new_tasks(trainer, TaskPool((machine,), (self.task,)))
+            check_new_tasks(trainer, TaskSet((machine,), (self.task,)))
         elif self.task is not None:
             raise UsageError(f"the agent in {self.run_folder} was trained on one task; drop --task")
         mode = "ansi" if self.gif is None else "rgb_array"
-        env = config.world_kind.render(config.settings["world"], machine, mode, config.end)
+        env = config.env_kind.render(config.settings["env"], machine, mode, config.end)
         if self.gif is not None and env.render_mode != mode:
             raise UsageError(
-                f"{config.world} does not render as '{mode}' (its render_mode is {env.render_mode!r}), so there is "
+                f"{config.env} does not render as '{mode}' (its render_mode is {env.render_mode!r}), so there is "
                 "nothing to film; let what makes it take render_mode, or drop --gif"
             )
         symbols = None if trainer.inference is None else LearnedSymbols.of(trainer.inference)
@@ -95,10 +95,10 @@ class Watch:
         shown = None
         if symbols is not None:
             console.print(f"{symbols.legend()}\n", markup=False)
-        played = film(trainer, env, self.seed, self.greedy, name=config.world)
+        played = film(trainer, env, self.seed, self.greedy, name=config.env)
         for number, (pictures, shown) in enumerate(played, 1):
             if self.gif is not None and not pictures:
-                raise UsageError(f"{config.world} draws nothing, so there is nothing to film; drop --gif")
+                raise UsageError(f"{config.env} draws nothing, so there is nothing to film; drop --gif")
             picture = pictures[-1] if pictures else _observation(shown)
             lines = _caption(machine, shown, number, names)
             if symbols is not None and shown.read is not None:
@@ -122,7 +122,7 @@ class Watch:
 
 
 def _observation(shown: Played) -> str:
-    """What the agent sees, for worlds that draw nothing."""
+    """What the agent sees, for environments that draw nothing."""
     seen = shown.batch.final_observation[0].numpy()
     return f"observation {seen}" if seen.ndim < 2 else f"observation of shape {seen.shape}"
 
@@ -154,18 +154,18 @@ def _caption(machine: MooreMachine, shown: Played, number: int, names: tuple[str
 
 
 def _learned_states(shown: Played, levels: list[float] | None) -> list[str]:
-    """What the agent believes of the states of a machine that was learned, which are known by their levels."""
+    """What the agent believes of the states of a machine that was learned, which are known by their potentials."""
     if shown.learned is None or levels is None:
         return []
-    notes = {state: f"level {level:g}" for state, level in enumerate(levels)}
+    notes = {state: f"potential {level:g}" for state, level in enumerate(levels)}
     return _bars(shown.learned[0].tolist(), notes)
 
 
 def _bars(shares: list[float], notes: dict[int, str], first: int | None = None) -> list[str]:
     """A line for each state with its share, or for the likeliest and the `first`, where there are many."""
     listed = list(range(len(shares)))
-    if len(shares) > MOST_STATES:
-        listed = sorted(sorted(listed, key=lambda state: (state != first, -shares[state]))[:MOST_STATES])
+    if len(shares) > MAX_STATES:
+        listed = sorted(sorted(listed, key=lambda state: (state != first, -shares[state]))[:MAX_STATES])
     bars = (f"  state {state:<3} {'█' * round(shares[state] * BAR):<{BAR}} {shares[state]:4.0%}" for state in listed)
     return [f"{bar} {notes.get(state, '')}".rstrip() for state, bar in zip(listed, bars, strict=True)]
 
@@ -183,4 +183,6 @@ def _ending(machine: MooreMachine, shown: Played | None) -> str:
     state = int(shown.state[0])
     if machine.accepting[state]:
         return "the task is done"
-    return "the task is lost" if machine.dead[state] else "the world has ended the episode, the task is still open"
+    return (
+        "the task is lost" if machine.dead[state] else "the environment has ended the episode, the task is still open"
+    )

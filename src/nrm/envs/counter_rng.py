@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 
 Words = NDArray[np.uint64]
 
@@ -51,9 +51,9 @@ def episode_keys(first: Words, episodes: ArrayLike) -> Words:
 
 
 def check_seed(seed: object) -> None:
-    """Raise `WorldError` unless `seed` is a whole number from 0."""
+    """Raise `EnvError` unless `seed` is a whole number from 0."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise WorldError(f"a seed is a whole number from 0, not {seed!r}")
+        raise EnvError(f"a seed is a whole number from 0, not {seed!r}")
 
 
 def _mix(words: Words) -> Words:

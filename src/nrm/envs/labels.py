@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 
 from nrm.aliases import Letter, Symbol
-from nrm.errors import UnknownSymbolError, WorldError, listing, suggestion
+from nrm.errors import EnvError, UnknownSymbolError, listing, suggestion
 from nrm.machines import Alphabet
 from nrm.registry import import_value
 
@@ -41,7 +41,7 @@ class Speaker:
     def by_option(label: str | None) -> Speaker:
         """Of a label that the settings of a run name."""
         options = "--symbols where one holds at a time, else --propositions"
-        return Speaker(f"the label {label or 'of the environment'}", options, "--world.empty")
+        return Speaker(f"the label {label or 'of the environment'}", options, "--env.empty")
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,11 @@ def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -
         return lambda observation, info, env: _from_info(info, key)  # noqa: ARG005
     if label in METHODS:
         if not env.has_wrapper_attr(label):
-            raise WorldError(f"the environment {env} has no method {label}(); pass label=function instead")
+            raise EnvError(f"the environment {env} has no method {label}(); pass label=function instead")
         return lambda observation, info, env: env.get_wrapper_attr(label)()  # noqa: ARG005
     if ":" in label:
         return labelling(_imported(label), env)
-    raise WorldError(
+    raise EnvError(
         f"unknown way to label '{label}'{suggestion(label, CONVENTIONS)}; give a function of (observation, info, "
         f"environment), module:name of one, {INFO}KEY, or one of {', '.join(CONVENTIONS)}"
     )
@@ -94,7 +94,7 @@ def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -
 def _imported(path: str) -> LabelFunction:
     found = import_value(path, "label")
     if not callable(found):
-        raise WorldError(
+        raise EnvError(
             f"the label '{path}' is {found!r}, which cannot be called; give a function of (observation, info, "
             "environment)"
         )
@@ -102,7 +102,7 @@ def _imported(path: str) -> LabelFunction:
 
 
 def _check_arguments(label: LabelFunction) -> None:
-    """Raise `WorldError` unless the function can be called with three arguments, as far as one can tell."""
+    """Raise `EnvError` unless the function can be called with three arguments, as far as one can tell."""
     try:
         signature = inspect.signature(label)
     except (TypeError, ValueError):  # some built-in functions do not say
@@ -110,7 +110,7 @@ def _check_arguments(label: LabelFunction) -> None:
     try:
         signature.bind(None, None, None)
     except TypeError as error:
-        raise WorldError(
+        raise EnvError(
             f"the label takes {signature}, but it is called with three arguments: (observation, info, "
             f"environment); {error}"
         ) from None
@@ -167,14 +167,14 @@ def _names(said: Any, alphabet: Alphabet, place: str, speaker: Speaker) -> tuple
     if _truth_values(said):
         said = np.asarray(said)
         if said.shape != (len(alphabet.symbols),):
-            raise WorldError(
+            raise EnvError(
                 f"{speaker.name} gave truth values of shape {said.shape} at {place}, for {len(alphabet.symbols)} "
                 "symbols"
             )
         return tuple(name for name, holds in zip(alphabet.symbols, said.tolist(), strict=True) if holds)
     if isinstance(said, Collection) and all(isinstance(name, str) for name in said):
         return tuple(str(name) for name in said)
-    raise WorldError(
+    raise EnvError(
         f"{speaker.name} gave {said!r} ({type(said).__name__}) at {place}; give a symbol's name, several names, "
         "truth values, or None for nothing"
     )
@@ -196,7 +196,7 @@ def _whichever(observation: Any, info: dict[str, Any], env: gymnasium.Env[Any, A
     for method in METHODS:
         if env.has_wrapper_attr(method):
             return env.get_wrapper_attr(method)()
-    raise WorldError(
+    raise EnvError(
         "the environment does not say what holds: its info has neither 'labels' nor 'propositions', and it has no "
         "method get_events() or label(). Pass label=function of (observation, info, environment), or on the command "
         "line --label module:name"
@@ -205,7 +205,7 @@ def _whichever(observation: Any, info: dict[str, Any], env: gymnasium.Env[Any, A
 
 def _from_info(info: dict[str, Any], key: str) -> Any:
     if key not in info:
-        raise WorldError(
+        raise EnvError(
             f"info has no '{key}' (it has {', '.join(map(str, info)) or 'nothing'}){suggestion(key, map(str, info))}"
         )
     return info[key]

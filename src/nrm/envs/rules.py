@@ -10,22 +10,22 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nrm.errors import WorldError, shorten
+from nrm.errors import EnvError, shorten
 
 
 def reset_result(given: Any, env: gymnasium.Env[Any, Any]) -> tuple[Any, dict[str, Any]]:
-    """What `reset` gave: (observation, info), or `WorldError`."""
+    """What `reset` gave: (observation, info), or `EnvError`."""
     if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], dict):
-        raise WorldError(f"{_name(env)}: reset() must return (observation, info), not {_shape(given)}")
+        raise EnvError(f"{_name(env)}: reset() must return (observation, info), not {_shape(given)}")
     _check_observation(given[0], env, "reset()")
     return given
 
 
 def step_result(given: Any, env: gymnasium.Env[Any, Any], place: str) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-    """What `step` gave, as plain numbers and truth values, or a `WorldError` with the place: `step 3 of episode 1`."""
+    """What `step` gave, as plain numbers and truth values, or a `EnvError` with the place: `step 3 of episode 1`."""
     if not isinstance(given, tuple) or len(given) != 5 or not isinstance(given[4], dict):
         way_out = " (an environment of the old gym package, before version 0.26)" if _is_old(given) else ""
-        raise WorldError(
+        raise EnvError(
             f"{_name(env)}, {place}: step() must return (observation, reward, terminated, truncated, info), not "
             f"{_shape(given)}{way_out}"
         )
@@ -34,12 +34,12 @@ def step_result(given: Any, env: gymnasium.Env[Any, Any], place: str) -> tuple[A
     try:
         paid = float(reward)
     except (TypeError, ValueError):
-        raise WorldError(f"{_name(env)}, {place}: the reward must be a number, not {reward!r}") from None
+        raise EnvError(f"{_name(env)}, {place}: the reward must be a number, not {reward!r}") from None
     if not math.isfinite(paid):
-        raise WorldError(f"{_name(env)}, {place}: the reward is {paid}")
+        raise EnvError(f"{_name(env)}, {place}: the reward is {paid}")
     for name, flag in (("terminated", terminated), ("truncated", truncated)):
         if not isinstance(flag, (bool, np.bool_, int)):
-            raise WorldError(f"{_name(env)}, {place}: {name} must be True or False, not {shorten(repr(flag))}")
+            raise EnvError(f"{_name(env)}, {place}: {name} must be True or False, not {shorten(repr(flag))}")
     return observation, paid, bool(terminated), bool(truncated), info
 
 
@@ -47,7 +47,7 @@ def _check_observation(observation: Any, env: gymnasium.Env[Any, Any], place: st
     """Raise unless an observation has the shape that the space says; its bounds are the environment's business."""
     space = env.observation_space
     if isinstance(space, spaces.Box) and np.shape(observation) != space.shape:
-        raise WorldError(
+        raise EnvError(
             f"{_name(env)}, {place}: the observation has shape {np.shape(observation)}, but observation_space is "
             f"{space}"
         )
@@ -60,7 +60,7 @@ def check_actions(actions: NDArray[Any], space: spaces.Space[Any]) -> None:
         wrong = np.argwhere((actions < 0) | (actions >= most))
         if len(wrong):
             where = int(wrong[0][0])
-            raise WorldError(f"action {actions[where]} in environment {where} is outside of {space}, numbered from 0")
+            raise EnvError(f"action {actions[where]} in environment {where} is outside of {space}, numbered from 0")
 
 
 def wrapper_for(space: spaces.Space[Any]) -> str:
@@ -68,7 +68,7 @@ def wrapper_for(space: spaces.Space[Any]) -> str:
     if isinstance(space, (spaces.Dict, spaces.Tuple, spaces.MultiDiscrete, spaces.MultiBinary)):
         return (
             "gymnasium.wrappers.FlattenObservation makes one Box of observations "
-            "(--world.wrappers gymnasium.wrappers:FlattenObservation); of actions, a wrapper of yours can list those "
+            "(--env.wrappers gymnasium.wrappers:FlattenObservation); of actions, a wrapper of yours can list those "
             "that are of use (gymnasium.ActionWrapper)"
         )
     if isinstance(space, spaces.Box):

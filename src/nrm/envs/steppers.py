@@ -18,7 +18,7 @@ class Stepper(Protocol):
     """Moves many states at once."""
 
     def step(self, states: States, letters: NDArray[np.int64]) -> tuple[States, Paid]:
-        """(N,) the states that follow states (N,) by letters (N,), and (N,) the differences of levels."""
+        """(N,) the states that follow states (N,) by letters (N,), and (N,) the differences of potentials."""
 
 
 def stepper(machine: MooreMachine) -> Stepper:

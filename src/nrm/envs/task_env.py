@@ -12,14 +12,14 @@ from nrm.aliases import Symbol
 from nrm.envs.labels import LabelFunction, labelling, letter_of, speaker_of
 from nrm.envs.rules import reset_result, step_result
 from nrm.envs.termination import End, ending_states, pool_ending_states
-from nrm.errors import UnknownSymbolError, WorldError, listing, suggestion
-from nrm.machines import MachineLike, MooreMachine, TaskPool, as_machine
+from nrm.errors import EnvError, UnknownSymbolError, listing, suggestion
+from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine
 
 Observation = TypeVar("Observation")
 Action = TypeVar("Action")
 
 Pay: TypeAlias = Literal["differences", "outputs"]
-"""What a step pays: how much the level changed, or the output of the state that it leads to."""
+"""What a step pays: how much the potential changed, or the output of the state that it leads to."""
 
 TASK = "task"
 """The entry of `info` with the number of the task, and of the options of a reset that says which one it shall be."""
@@ -28,7 +28,7 @@ _TASK_STREAM = 0x7A5C
 
 
 class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
-    """Puts a task on an environment: runs its machine on what holds, and pays the difference of levels.
+    """Puts a task on an environment: runs its machine on what holds, and pays the difference of potentials.
 
     The reward of the environment is replaced (it goes to `info["base_reward"]`). The machine reads once a step, after
     it; what holds at the reset is not read. The episode ends as `end` says, or when the environment itself ends it
@@ -36,7 +36,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
     `gymnasium.wrappers.TimeLimit`, inside or around. Many count their steps themselves, which nobody can see, so a
     limit by default would cut such episodes off.
 
-    With a `TaskPool` in place of one task, every episode has one of many, drawn evenly when it begins: from the seed of
+    With a `TaskSet` in place of one task, every episode has one of many, drawn evenly when it begins: from the seed of
     the last seeded reset, or the one that `reset(options={"task": number})` names. `info["task"]` is its number, and
     states are those of all tasks together (`pool.union`, which `machine` then is). What a policy needs to know of the
     task, the wrappers in `nrm.wrappers` and `nrm.sb3` put beside the observation.
@@ -49,7 +49,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
     def __init__(
         self,
         env: gymnasium.Env[Observation, Action],
-        machine: MachineLike | TaskPool,
+        machine: MachineLike | TaskSet,
         label: LabelFunction | str | None = None,
         *,
         end: End = "outcome",
@@ -62,24 +62,22 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         conventions "labels", "propositions" (keys of info), "get_events" and "label" (methods); None takes whichever is
         there. "info:KEY" is another key of info, "module:name" a function.
         `empty`: the symbol of an exclusive alphabet that holds when the label says that nothing does. `pay="outputs"`
-        is for machines whose outputs are rewards and not levels: `load_machine(…, outputs="rewards")`.
+        is for machines whose outputs are rewards and not potentials: `load_machine(…, outputs="rewards")`.
         """
         if (inner := own_task(env)) is not None:
-            raise WorldError(
+            raise EnvError(
                 f"the environment {env} has a task already (a machine of {inner.machine.states} states), and would be "
                 "paid for twice; put the task on the environment inside, or drop one of the two TaskEnv"
             )
-        self.tasks = machine if isinstance(machine, TaskPool) else None
-        machine = machine.union if isinstance(machine, TaskPool) else as_machine(machine)
+        self.tasks = machine if isinstance(machine, TaskSet) else None
+        machine = machine.union if isinstance(machine, TaskSet) else as_machine(machine)
         if empty is not None and empty not in machine.alphabet.symbols:
             symbols = machine.alphabet.symbols
             raise UnknownSymbolError(
                 f"empty='{empty}' is no symbol of the task (symbols: {listing(symbols)}){suggestion(empty, symbols)}"
             )
         if pay not in get_args(Pay):
-            raise WorldError(
-                f"a step pays 'differences' of levels or 'outputs', not {pay!r}{suggestion(str(pay), get_args(Pay))}"
-            )
+            raise EnvError(f"a step pays 'differences' or 'outputs', not {pay!r}{suggestion(str(pay), get_args(Pay))}")
         self.machine: MooreMachine
         kept = self.tasks or machine
         RecordConstructorArgs.__init__(self, machine=kept, label=label, end=end, empty=empty, pay=pay)
@@ -111,7 +109,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Step the environment, then the machine."""
         if self._state is None:
-            raise WorldError("call reset() before the first step")
+            raise EnvError("call reset() before the first step")
         self._time += 1
         place = f"step {self._time} of episode {self._episode}"
         given = self.env.step(action)
@@ -143,7 +141,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
             self._task = int(self._generator.integers(count))
             return options
         if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or not 0 <= wanted < count:
-            raise WorldError(f"options name the task {wanted!r}; the tasks are 0 to {count - 1}")
+            raise EnvError(f"options name the task {wanted!r}; the tasks are 0 to {count - 1}")
         self._task = int(wanted)
         return {key: value for key, value in (options or {}).items() if key != TASK}
 

@@ -8,17 +8,17 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
+from nrm.envs.base import task_digest
 from nrm.envs.counter_rng import Words, draws
 from nrm.envs.steppers import stepper
 from nrm.envs.termination import End, ending_states, pool_ending_states
-from nrm.envs.world import task_digest
-from nrm.errors import WorldError
-from nrm.machines import MooreMachine, TaskPool
+from nrm.errors import EnvError
+from nrm.machines import MooreMachine, TaskSet
 
-MOST_PROPOSITIONS = 62
+MAX_PROPOSITIONS = 62
 """Propositions whose letters fit into a number of 64 bits."""
 _TASK_COUNTER = 1 << 33
-"""The draw of an episode's task; worlds draw from lower counters."""
+"""The draw of an episode's task; environments draw from lower counters."""
 
 
 class Judged(NamedTuple):
@@ -34,19 +34,19 @@ class TaskRunner:
     Which one is drawn by the episode's key and the weights of the tasks, and depends on nothing drawn before.
     """
 
-    def __init__(self, tasks: MooreMachine | TaskPool, count: int, end: End) -> None:
+    def __init__(self, tasks: MooreMachine | TaskSet, count: int, end: End) -> None:
         """`tasks`: one task, or many."""
-        self.given = tasks if isinstance(tasks, TaskPool) else None
+        self.given = tasks if isinstance(tasks, TaskSet) else None
         """The tasks, where many were given; None for one."""
-        self.tasks = tasks = tasks if isinstance(tasks, TaskPool) else TaskPool.of([tasks])
+        self.tasks = tasks = tasks if isinstance(tasks, TaskSet) else TaskSet.of([tasks])
         self.count = count
         self.end: End = end
         machine = tasks.union
         count_of_names = len(machine.alphabet.symbols)
-        if count_of_names > MOST_PROPOSITIONS and machine.alphabet.is_free:
-            raise WorldError(
-                f"worlds that step side by side number letters by 64 bits; {count_of_names} propositions are "
-                f"more than {MOST_PROPOSITIONS}. Put the task on single environments (TaskEnv)"
+        if count_of_names > MAX_PROPOSITIONS and machine.alphabet.is_free:
+            raise EnvError(
+                f"environments that step side by side number letters by 64 bits; {count_of_names} propositions are "
+                f"more than {MAX_PROPOSITIONS}. Put the task on single environments (TaskEnv)"
             )
         self._stepper = stepper(machine)
         self._ends = ending_states(machine, end) if self.given is None else pool_ending_states(tasks, end)
@@ -65,7 +65,7 @@ class TaskRunner:
         """Draw the tasks of later episodes as often as these weights (tasks,) say."""
         given = np.asarray(weights, dtype=np.float64)
         if given.shape != (len(self.tasks),) or not np.isfinite(given).all() or given.min() < 0 or given.sum() <= 0:
-            raise WorldError(f"weights are {len(self.tasks)} numbers from 0, not all 0; got {given}")
+            raise EnvError(f"weights are {len(self.tasks)} numbers from 0, not all 0; got {given}")
         self.weights = given
         self._shares = np.cumsum(given) / given.sum()
 

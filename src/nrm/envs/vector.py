@@ -1,4 +1,4 @@
-"""Any `gymnasium.vector` environment as a batched world."""
+"""Any `gymnasium.vector` environment as a batched environment."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.envs.action_spaces import action_size, action_space
+from nrm.envs.base import StepBatch, Truth, check_count, task_digest
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.labelled import LabelledRing
 from nrm.envs.rules import check_actions, wrapper_for
 from nrm.envs.task_env import TaskEnv
-from nrm.envs.world import StepBatch, Truth, check_count, task_digest
-from nrm.errors import WorldError
-from nrm.machines import MooreMachine, TaskPool
+from nrm.errors import EnvError
+from nrm.machines import MooreMachine, TaskSet
 from nrm.parts import Parts
 
 AnyEnv = gymnasium.Env[Any, Any]
@@ -30,12 +30,12 @@ ALONE = "observation"
 VECTOR_STATE_VERSION = 3
 
 
-class VectorWorld:
-    """N Gymnasium environments with a task (`TaskEnv`), behind the interface of `BatchedWorld`.
+class GymVectorEnv:
+    """N Gymnasium environments with a task (`TaskEnv`), behind the interface of `BatchedEnv`.
 
     Autoreset modes: `DISABLED` (best: this class begins every episode itself, with a seed of its own, so that
     `state_dict` can go on exactly) and `SAME_STEP` (which has no `state_dict`). `NEXT_STEP`, Gymnasium's default, is
-    refused: it spends a step on every reset, whose action counts for nothing. `VectorWorld.of` makes the right kind.
+    refused: it spends a step on every reset, whose action counts for nothing. `GymVectorEnv.of` makes the right kind.
 
     Observations are a `Box`, choices (`Discrete`, `MultiDiscrete`, `MultiBinary`), or a `Dict` of such; choices and
     entries of a `Dict` become one row of numbers (`parts`). Actions are choices or a `Box`.
@@ -43,19 +43,19 @@ class VectorWorld:
 
     frames: Tensor | None = None
     unrepeatable: str = ""
-    """Where two episodes from one seed part, in words; such a world cannot go on exactly from a saved state."""
+    """Where two episodes from one seed part, in words; such an environment cannot go on exactly from a saved state."""
 
     def __init__(self, vector: VectorEnv[Any, Any, Any]) -> None:
         mode = vector.metadata.get("autoreset_mode")
         if mode not in (AutoresetMode.DISABLED, AutoresetMode.SAME_STEP):
-            raise WorldError(
+            raise EnvError(
                 f"the vector environment resets in mode {mode}, which spends a step on every reset; make it with "
-                "autoreset_mode=AutoresetMode.DISABLED, or use VectorWorld.of(make, count)"
+                "autoreset_mode=AutoresetMode.DISABLED, or use GymVectorEnv.of(make, count)"
             )
         observation, action = vector.single_observation_space, vector.single_action_space
         self.actions = action_space(action)
         if not isinstance(observation, (spaces.Box, *CHOICES, spaces.Dict)):
-            raise WorldError(
+            raise EnvError(
                 f"observations must be a Box, Discrete or Dict, not {observation}; {wrapper_for(observation)}"
             )
         self._alone = isinstance(observation, CHOICES)
@@ -77,7 +77,7 @@ class VectorWorld:
         self._lost = False  # whether the episodes under way could not be brought back
 
     @classmethod
-    def of(cls, make: Callable[[], AnyEnv], count: int, processes: bool = False) -> VectorWorld:
+    def of(cls, make: Callable[[], AnyEnv], count: int, processes: bool = False) -> GymVectorEnv:
         """`count` environments from a function that makes one `TaskEnv`, here or each in a process of its own.
 
         An episode is as long as the environment lets it be. Let `make` put a `gymnasium.wrappers.TimeLimit` around one
@@ -107,9 +107,9 @@ class VectorWorld:
     def step(self, actions: Tensor) -> StepBatch:
         """Step every environment, and begin the next episode where one ended. actions: (N,), or (N, size)."""
         if not self._seeds:
-            raise WorldError("call reset(seed) before the first step")
+            raise EnvError("call reset(seed) before the first step")
         if self._lost:
-            raise WorldError(
+            raise EnvError(
                 "this environment cannot be brought back to where it was saved: two episodes from one seed part at "
                 f"{self.unrepeatable}. Let reset(seed=…) seed all of its randomness, or begin a new run"
             )
@@ -159,7 +159,7 @@ class VectorWorld:
     def truth(self) -> Truth:
         """The letters and states behind what is seen."""
         if not self._seeds:
-            raise WorldError("call reset(seed) first")
+            raise EnvError("call reset(seed) first")
         return Truth(*(torch.from_numpy(array.copy()) for array in (self._letter, self._state, self._final_state)))
 
     def labelled(self) -> tuple[Tensor, Tensor] | None:
@@ -176,9 +176,9 @@ class VectorWorld:
         Exact where an episode follows from its seed and its actions, as Gymnasium asks of every environment.
         """
         if not self._seeds:
-            raise WorldError("call reset(seed) first: there is no state to save yet")
+            raise EnvError("call reset(seed) first: there is no state to save yet")
         if not self._own_resets:
-            raise WorldError(
+            raise EnvError(
                 "environments that reset themselves (SAME_STEP) cannot be continued exactly; make the vector "
                 "environment with autoreset_mode=AutoresetMode.DISABLED"
             )
@@ -200,8 +200,8 @@ class VectorWorld:
         seeds = state.get("seeds", ())
         known = state.get("version") == VECTOR_STATE_VERSION and state.get("task") == task_digest(self.machine)
         if not known or not self._own_resets or len(seeds) != self.count:
-            raise WorldError(
-                f"the saved state is of another world: it has {len(seeds)} environments, this one {self.count}; the "
+            raise EnvError(
+                f"the saved state is of another batch: it has {len(seeds)} environments, this one {self.count}; the "
                 "task must be the same too, and both must reset in mode DISABLED"
             )
         self._seeds = [int(seed) for seed in seeds]
@@ -231,7 +231,7 @@ class VectorWorld:
         if observed.is_floating_point() and not bool(torch.isfinite(observed).all()):
             index = int((~torch.isfinite(observed)).flatten(1).any(1).nonzero()[0])
             place = place or f"at step {len(self._taken[index]) + 1} of its episode"
-            raise WorldError(
+            raise EnvError(
                 f"environment {index} shows NaN or infinity in its observation {place}; observations must be finite "
                 "numbers"
             )
@@ -244,7 +244,7 @@ class VectorWorld:
             inside: NDArray[Any] = np.clip(shaped, space.low, space.high)
             if not np.allclose(inside, shaped, rtol=1e-5, atol=1e-6):
                 where = int(np.flatnonzero(~np.isclose(inside, shaped).reshape(self.count, -1).all(1))[0])
-                raise WorldError(f"action {shaped[where]} in environment {where} is outside of {space}")
+                raise EnvError(f"action {shaped[where]} in environment {where} is outside of {space}")
             return inside.astype(space.dtype, copy=False)
         first = getattr(space, "start", 0)
         return np.asarray(shaped + first).astype(space.dtype, copy=False)
@@ -297,13 +297,13 @@ class VectorWorld:
                 self._begin(begins)
 
 
-def _tasks(vector: VectorEnv[Any, Any, Any]) -> TaskPool | None:
+def _tasks(vector: VectorEnv[Any, Any, Any]) -> TaskSet | None:
     """The tasks of all sub-environments, whose unions are known to be one; None where they have one task."""
     try:
-        found: TaskPool | None = vector.get_attr("tasks")[0]  # type: ignore[attr-defined]
+        found: TaskSet | None = vector.get_attr("tasks")[0]  # type: ignore[attr-defined]
     except AttributeError:  # wrappers of other people's that only have a machine
         return None
-    return found if isinstance(found, TaskPool) else None
+    return found if isinstance(found, TaskSet) else None
 
 
 def _machine(vector: VectorEnv[Any, Any, Any]) -> MooreMachine:
@@ -313,10 +313,8 @@ def _machine(vector: VectorEnv[Any, Any, Any]) -> MooreMachine:
     except AttributeError:
         machines = ()
     if not machines or not all(isinstance(machine, MooreMachine) for machine in machines):
-        raise WorldError(
-            f"the environments of {vector} have no task; wrap each in nrm.{TaskEnv.__name__}(env, machine)"
-        )
+        raise EnvError(f"the environments of {vector} have no task; wrap each in nrm.{TaskEnv.__name__}(env, machine)")
     if any(machine != machines[0] for machine in machines):
-        raise WorldError("the environments of a batch must share one task; theirs differ")
+        raise EnvError("the environments of a batch must share one task; theirs differ")
     found: MooreMachine = machines[0]
     return found

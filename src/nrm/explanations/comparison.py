@@ -34,7 +34,7 @@ class Comparison:
 
 def compare(left: MooreMachine, right: MooreMachine) -> Comparison:
     """Compare what two machines accept."""
-    # Levels of the product number the four cases: which of the two accepts.
+    # Potentials of the product number the four cases: which of the two accepts.
     one, two = (machine.with_outputs(machine.accepting.astype(np.float64)) for machine in (left, right))
     both = product(one, two, output=lambda a, b: a + 2 * b)
     return Comparison(shortest_trace(both, both.outputs == 1), shortest_trace(both, both.outputs == 2))

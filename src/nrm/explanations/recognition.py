@@ -12,7 +12,7 @@ from nrm.logic import PATTERNS, FormulaValue
 from nrm.logic.term import Term
 from nrm.machines import Alphabet, MooreMachine, Task
 
-MOST_ATOMS = 4
+MAX_ATOMS = 4
 """Symbols up to which a part is compared with every pattern over them."""
 LIMITS = Limits(states=500)
 SEVERAL = ("visit", "global_avoidance", "sequenced_visit", "ordered_visit", "strictly_ordered_visit", "reach_avoid")
@@ -38,7 +38,7 @@ def recognised(formula: FormulaValue, exclusive: bool, logic: str) -> str | None
 
 def _pattern(formula: FormulaValue, exclusive: bool, logic: str) -> str | None:
     atoms = formula.atoms()
-    if not 1 <= len(atoms) <= MOST_ATOMS:
+    if not 1 <= len(atoms) <= MAX_ATOMS:
         return None
     alphabet = _alphabet(atoms, exclusive)
     machine = _machine(formula, alphabet, logic)

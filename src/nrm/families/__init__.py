@@ -3,7 +3,7 @@
 A family is one file that registers one class in `FAMILIES`.
 """
 
-from nrm.families.drawing import PoolConfig, draw_pool, events_of
+from nrm.families.drawing import TaskSetConfig, events_of, sample_tasks
 from nrm.families.registry import FAMILIES, FILE_PREFIX, Family, family_of
 
-__all__ = ["FAMILIES", "FILE_PREFIX", "Family", "PoolConfig", "draw_pool", "events_of", "family_of"]
+__all__ = ["FAMILIES", "FILE_PREFIX", "Family", "TaskSetConfig", "events_of", "family_of", "sample_tasks"]

@@ -16,14 +16,14 @@ from nrm.families.registry import Family, family_of
 from nrm.groundability import Copies
 from nrm.logic import Formula, named_formula
 from nrm.logic.ltlf.formula import atom
-from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskPool
+from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskSet
 from nrm.machines.possible import not_asked
 from nrm.machines.rewards import RewardScheme
 from nrm.machines.task import MachineLike, as_machine
 
 IDLE = "empty"
 """The symbol that, in exclusive alphabets, says that nothing holds: nobody is sent there."""
-MOST_STATES = 64
+MAX_STATES = 64
 """States of a machine past which a drawn task is left out: it is longer than an episode."""
 TRIES = 50
 """Draws in a row without a new task after which a family counts as exhausted."""
@@ -34,12 +34,12 @@ Emphasis = Literal["longest", "shortest"]
 
 
 @dataclass(frozen=True)
-class PoolConfig:
+class TaskSetConfig:
     """The tasks that an agent learns from."""
 
     count: int = 3000
     """How many different tasks are drawn from the family; a small family gives all it has."""
-    most_states: int = 30
+    max_states: int = 30
     """Tasks with larger machines are left out."""
     seed: int | None = None
     """The seed that they are drawn from; that of the run when absent."""
@@ -57,8 +57,8 @@ class PoolConfig:
     the shortest, to the end. Where training cuts episodes off early, long tasks teach hardly more than their beginning.
     """
     patience: int | None = None
-    """Steps after which training cuts an episode off, where the world would let it go on: whoever is stuck begins anew.
-    Tests take the world as it is. The world's own limit when absent."""
+    """Steps after which training cuts an episode off, where the environment would let it go on: whoever is stuck
+    begins anew. Tests take the environment as it is. The environment's own limit when absent."""
     restless: int | None = None
     """Of tests with sampled actions: where the view of the task has stayed the same for so many steps, some follow at
     random, in one direction, so that nobody hovers; where nothing comes of it, again after half as many. Never when
@@ -78,10 +78,10 @@ class PoolConfig:
         for name in ("patience", "restless"):
             if (steps := getattr(self, name)) is not None and steps < 1:
                 raise ConfigError(f"tasks.{name} is a number of steps from 1, or absent, not {steps}")
-        if self.count < 1 or self.most_states < 2:
+        if self.count < 1 or self.max_states < 2:
             raise ConfigError(
                 f"tasks.count is at least 1 and tasks.most-states at least 2; they are {self.count} and "
-                f"{self.most_states}"
+                f"{self.max_states}"
             )
 
 
@@ -90,7 +90,7 @@ def events_of(alphabet: Alphabet) -> tuple[Formula, ...]:
     return tuple(atom(symbol) for symbol in alphabet.symbols if symbol != IDLE or not alphabet.is_exclusive)
 
 
-def draw_pool(
+def sample_tasks(
     family: Family | str,
     alphabet: Alphabet,
     count: int,
@@ -98,11 +98,11 @@ def draw_pool(
     *,
     events: Sequence[Formula] | None = None,
     reward: RewardScheme = "distance",
-    most_states: int = MOST_STATES,
+    max_states: int = MAX_STATES,
     without: Sequence[MachineLike] = (),
     up_to_renaming: bool = False,
     progress: Callable[[int], None] | None = None,
-) -> TaskPool:
+) -> TaskSet:
     """So many different tasks of a family over an alphabet; a small family gives all it has.
 
     `events`: what tasks speak of, formulas that can hold at a step; `events_of(alphabet)` when absent. Tasks that
@@ -126,10 +126,10 @@ def draw_pool(
     while len(found) < count and idle < TRIES + len(found) // 2:
         idle += 1
         task = Task(chosen.draw(known, generator), alphabet, reward)
-        machine = _compiled(task, most_states)
+        machine = _compiled(task, max_states)
         if machine is None:
             continue
-        usual = machine.states <= most_states and machine.distance_to_acceptance[machine.initial] > 0
+        usual = machine.states <= max_states and machine.distance_to_acceptance[machine.initial] > 0
         if not usual or machine in found or held_out.holds(task, machine):
             continue
         found[machine] = task.formula.brief()
@@ -139,17 +139,17 @@ def draw_pool(
     if not found:
         raise ConfigError(
             f"the family '{chosen.name}' gave no task in {idle} draws that asks for something possible and has at most "
-            f"{most_states} states; change its settings, or allow more states"
+            f"{max_states} states; change its settings, or allow more states"
         )
-    return TaskPool(tuple(found), tuple(found.values()))
+    return TaskSet(tuple(found), tuple(found.values()))
 
 
-def _compiled(task: Task, most_states: int) -> MooreMachine | None:
+def _compiled(task: Task, max_states: int) -> MooreMachine | None:
     """The machine of a drawn task; None where it is far too large. What a person might not have meant, we did."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NrmWarning)
         try:
-            return task.machine(Limits(states=8 * most_states))
+            return task.machine(Limits(states=8 * max_states))
         except LimitError:
             return None
 
@@ -184,7 +184,7 @@ def _over_all_sets(task: MachineLike, machine: MooreMachine) -> MooreMachine:
         return as_machine(replace(task, alphabet=every) if isinstance(task, Task) else task, every)
 
 
-def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, held_out: _HeldOut) -> TaskPool:
+def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, held_out: _HeldOut) -> TaskSet:
     """All tasks of a file but those that are kept for a test: nothing is drawn, and nothing is left out silently."""
     tasks = []
     for formula, logic in family.formulas:
@@ -199,4 +199,4 @@ def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, held_o
             tasks.append(task)
     if not tasks:
         raise ConfigError(f"{family.path}: all of its tasks are held out, so there is none to learn from")
-    return TaskPool.of(tasks)
+    return TaskSet.of(tasks)

@@ -40,24 +40,24 @@ LETTERS = {("map", 1): "(a) ", ("map", 2): "(b) ", ("image", 1): "(c) ", ("image
 
 
 def figure_2(runs: Runs) -> Iterator[Named]:
-    """The paper's figure 2: a panel for each world and class of tasks."""
+    """The paper's figure 2: a panel for each environment and class of tasks."""
     panels_of = [
-        (world, number, tasks)
-        for world in runs.worlds
+        (env, number, tasks)
+        for env in runs.envs
         for number in (1, 2)
-        if (tasks := [task for task in runs.tasks_in(world) if task.paper and task.paper.task_class == number])
+        if (tasks := [task for task in runs.tasks_in(env) if task.paper and task.paper.task_class == number])
     ]
     if not panels_of:
         return
     figure, panels = new_figure(len(panels_of), 2.3, sharey=True)
-    for (world, number, tasks), panel in zip(panels_of, panels, strict=True):
+    for (env, number, tasks), panel in zip(panels_of, panels, strict=True):
         curves = []
         for series in runs.series:
             parts = [learning_curve(found, runs.window) for task in tasks if (found := runs.of(task, series))]
             if parts:
                 curves.append((series, class_curve(parts)))
         numbers = ", ".join(str(task.paper.number) for task in tasks if task.paper)
-        named = f"{LETTERS.get((world, number), '')}{world}, class {number}"
+        named = f"{LETTERS.get((env, number), '')}{env}, class {number}"
         _draw(panel, curves, named, f"{'task' if len(tasks) == 1 else 'tasks'} {numbers}; ")
         _references(panel, tasks)
     _finish(figure, _with_references(panels, runs.looks), runs, f"return, mean of {runs.window} episodes")
@@ -65,25 +65,25 @@ def figure_2(runs: Runs) -> Iterator[Named]:
 
 
 def task_figures(runs: Runs) -> Iterator[Named]:
-    """The paper's appendix: a panel for each task, a figure for each world."""
-    for world in runs.worlds:
-        for part, tasks in _pages(runs.split(world)[0]):
+    """The paper's appendix: a panel for each task, a figure for each environment."""
+    for env in runs.envs:
+        for part, tasks in _pages(runs.split(env)[0]):
             figure, panels = new_figure(len(tasks), 1.95, sharex=True, sharey=True)
             for task, panel in zip(tasks, panels, strict=True):
                 cells = [(series, found) for series in runs.series if (found := runs.of(task, series))]
                 _draw(panel, [(series, learning_curve(found, runs.window)) for series, found in cells], _titled(task))
                 _references(panel, [task])
             looks = _with_references(panels, runs.looks)
-            _finish(figure, looks, runs, f"{world}: return, mean of {runs.window} episodes")
-            yield f"tasks-{file_part(world)}{part}", figure
+            _finish(figure, looks, runs, f"{env}: return, mean of {runs.window} episodes")
+            yield f"tasks-{file_part(env)}{part}", figure
 
 
 def family_figures(runs: Runs) -> Iterator[Named]:
-    """Agents of many tasks: success over steps, a panel for each family, a figure for each world."""
+    """Agents of many tasks: success over steps, a panel for each family, a figure for each environment."""
     from matplotlib.ticker import PercentFormatter
 
-    for world in runs.worlds:
-        for part, families in _pages(runs.split(world)[1]):
+    for env in runs.envs:
+        for part, families in _pages(runs.split(env)[1]):
             figure, panels = new_figure(len(families), 2.3, sharey=True)
             for family, panel in zip(families, panels, strict=True):
                 cells = [(series, found) for series in runs.series if (found := runs.of(family, series))]
@@ -91,26 +91,26 @@ def family_figures(runs: Runs) -> Iterator[Named]:
                 _draw(panel, curves, _titled(family), most=1.0)
                 panel.set_ylim(-0.03, 1.03)
                 panel.yaxis.set_major_formatter(PercentFormatter(1.0))
-            _finish(figure, runs.looks, runs, f"{world}: success, mean of {runs.window} episodes", "step")
-            yield f"families-{file_part(world)}{part}", figure
+            _finish(figure, runs.looks, runs, f"{env}: success, mean of {runs.window} episodes", "step")
+            yield f"families-{file_part(env)}{part}", figure
 
 
 def grounding_figures(runs: Runs) -> Iterator[Named]:
     """Accuracy of the grounder, for every series that has one: a panel for each task, or for each family of tasks."""
     grounding = {group.method for group in runs.groups if any(run.grounding for run in group.finished)}
-    for world in runs.worlds:
+    for env in runs.envs:
         for series in runs.series:
-            for many, tasks in enumerate(runs.split(world)):
+            for many, tasks in enumerate(runs.split(env)):
                 found = [(task, grounding_curves(runs.of(task, series))) for task in tasks]
                 method = series.method if len(grounding) > 1 else ""
-                words = ("grounding", "families" if many else "", world, series.variant, method)
+                words = ("grounding", "families" if many else "", env, series.variant, method)
                 name = "-".join(file_part(word) for word in words if word)
                 for part, page in _pages([(task, curves) for task, curves in found if curves]):
-                    yield f"{name}{part}", _grounding(page, runs, world, series, "step" if many else "episode")
+                    yield f"{name}{part}", _grounding(page, runs, env, series, "step" if many else "episode")
 
 
 def _grounding(
-    page: Sequence[tuple[Group, dict[str, Curve]]], runs: Runs, world: str, series: Series, over: str
+    page: Sequence[tuple[Group, dict[str, Curve]]], runs: Runs, env: str, series: Series, over: str
 ) -> Figure:
     from matplotlib.ticker import PercentFormatter
 
@@ -122,7 +122,7 @@ def _grounding(
         panel.set_ylim(-0.03, 1.03)
         panel.yaxis.set_major_formatter(PercentFormatter(1.0))
     shown = [ACCURACY_LOOKS[name] for name in ACCURACY_LOOKS if any(name in curves for _, curves in page)]
-    _finish(figure, shown, runs, f"{world}: grounding accuracy of {series.label}", over)
+    _finish(figure, shown, runs, f"{env}: grounding accuracy of {series.label}", over)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Finished runs in the shape that figures need: by world and task, one series for each method and variant."""
+"""Finished runs in the shape that figures need: by environment and task, one series for each method and variant."""
 
 from __future__ import annotations
 
@@ -51,28 +51,28 @@ class Runs:
     """How many runs are left out."""
 
     @property
-    def worlds(self) -> list[str]:
-        """The worlds that any run is in."""
-        return list(dict.fromkeys(group.world for group in self.groups))
+    def envs(self) -> list[str]:
+        """The environments that any run is in."""
+        return list(dict.fromkeys(group.env for group in self.groups))
 
-    def tasks_in(self, world: str) -> list[Group]:
-        """A group for each task that any series ran on in a world."""
+    def tasks_in(self, env: str) -> list[Group]:
+        """A group for each task that any series ran on in an environment."""
         tasks: dict[str, Group] = {}
         for group in self.groups:
-            if group.world == world:
+            if group.env == env:
                 tasks.setdefault(group.task, group)
         return list(tasks.values())
 
-    def split(self, world: str) -> tuple[list[Group], list[Group]]:
+    def split(self, env: str) -> tuple[list[Group], list[Group]]:
         """The same of runs on one task, and of runs on many, which are drawn over steps."""
-        tasks = self.tasks_in(world)
+        tasks = self.tasks_in(env)
         return [task for task in tasks if not task.many], [task for task in tasks if task.many]
 
     def of(self, task: Group, series: Series) -> tuple[Record, ...]:
-        """The runs of a series on a task, in the world of that group; perhaps none."""
-        wanted = (task.world, task.task, series.method, series.variant)
+        """The runs of a series on a task, in the environment of that group; perhaps none."""
+        wanted = (task.env, task.task, series.method, series.variant)
         for group in self.groups:
-            if (group.world, group.task, group.method, group.variant) == wanted:
+            if (group.env, group.task, group.method, group.variant) == wanted:
                 return group.finished
         return ()
 

@@ -37,31 +37,31 @@ def summary_figures(runs: Runs, seed: int = 0) -> Iterator[Named]:
     """The three figures; those that compare need two series with a task in common."""
     yield "iqm", _figure(runs, _intervals, seed, "return, interquartile mean and 95 % interval")
     yield "profiles", _figure(runs, _profiles, seed, "return", height=2.3)
-    if any(_pairs(runs, world) for world in runs.worlds):
+    if any(_pairs(runs, env) for env in runs.envs):
         yield "improvement", _figure(runs, _improvements, seed, "probability of improvement and 95 % interval")
 
 
 def _figure(
     runs: Runs, draw: Callable[[Axes, Runs, str, str, int], str], seed: int, xlabel: str, height: float = 1.3
 ) -> Figure:
-    """A row of panels for each world: one panel for each kind of score."""
-    worlds = [world for world in runs.worlds if draw is not _improvements or _pairs(runs, world)]
+    """A row of panels for each environment: one panel for each kind of score."""
+    envs = [env for env in runs.envs if draw is not _improvements or _pairs(runs, env)]
     if draw is not _profiles:
-        named = [_labels(runs, world, draw is _improvements) for world in worlds]
+        named = [_labels(runs, env, draw is _improvements) for env in envs]
         height = 0.75 + 0.24 * max(sum(label.count("\n") + 1 for label in labels) for labels in named)
-    figure, panels = new_figure(len(worlds) * len(SCORES), height, tall=draw is _profiles)
-    places = [(world, score) for world in worlds for score in SCORES]
-    for (world, score), panel in zip(places, panels, strict=True):
-        note = draw(panel, runs, world, score, seed)
-        title(panel, f"{world}, {score}", note)
+    figure, panels = new_figure(len(envs) * len(SCORES), height, tall=draw is _profiles)
+    places = [(env, score) for env in envs for score in SCORES]
+    for (env, score), panel in zip(places, panels, strict=True):
+        note = draw(panel, runs, env, score, seed)
+        title(panel, f"{env}, {score}", note)
     if draw is _profiles:
         legend_above(figure, runs.looks)
     name_axes(figure, xlabel, "share of runs that return more" if draw is _profiles else "", runs.left_out)
     return figure
 
 
-def _intervals(panel: Axes, runs: Runs, world: str, score: str, seed: int) -> str:
-    found, note = _comparable(runs, world, score)
+def _intervals(panel: Axes, runs: Runs, env: str, score: str, seed: int) -> str:
+    found, note = _comparable(runs, env, score)
     rows = [(series, iqm(strata, np.random.default_rng(seed))) for series, strata in found]
     for place, (series, interval) in enumerate(rows):
         _interval(panel, interval, place, series.look.colour, series.look.marker)
@@ -74,20 +74,20 @@ def _intervals(panel: Axes, runs: Runs, world: str, score: str, seed: int) -> st
     return note
 
 
-def _improvements(panel: Axes, runs: Runs, world: str, score: str, seed: int) -> str:
-    for place, (ours, theirs, tasks) in enumerate(_pairs(runs, world)):
+def _improvements(panel: Axes, runs: Runs, env: str, score: str, seed: int) -> str:
+    for place, (ours, theirs, tasks) in enumerate(_pairs(runs, env)):
         strata = [_strata(runs, tasks, series, score) for series in (ours, theirs)]
         interval = probability_of_improvement(strata[0], strata[1], np.random.default_rng(seed))
         _interval(panel, interval, place, BLACK, "o")
-    _name_rows(panel, _labels(runs, world, True))
+    _name_rows(panel, _labels(runs, env, True))
     panel.axvline(0.5, color=BLACK, linewidth=0.8, linestyle=(0, (4, 2)))
     panel.set_xlim(-0.03, 1.03)
-    pairs = [tasks for _, _, tasks in _pairs(runs, world)]
+    pairs = [tasks for _, _, tasks in _pairs(runs, env)]
     return f"over {_span(pairs)} in common"
 
 
-def _profiles(panel: Axes, runs: Runs, world: str, score: str, seed: int) -> str:
-    found, note = _comparable(runs, world, score)
+def _profiles(panel: Axes, runs: Runs, env: str, score: str, seed: int) -> str:
+    found, note = _comparable(runs, env, score)
     pooled = np.concatenate([scores for _, strata in found for scores in strata])
     margin = max(LEAST_SPAN - float(np.ptp(pooled)), 0.06 * float(np.ptp(pooled))) / 2
     thresholds = np.linspace(pooled.min() - margin, pooled.max() + margin, 201)
@@ -100,9 +100,9 @@ def _profiles(panel: Axes, runs: Runs, world: str, score: str, seed: int) -> str
     return note
 
 
-def _comparable(runs: Runs, world: str, score: str) -> tuple[list[tuple[Series, Strata]], str]:
+def _comparable(runs: Runs, env: str, score: str) -> tuple[list[tuple[Series, Strata]], str]:
     """Scores of every series on the tasks that all have; on its own tasks where there is none, and what to say."""
-    tasks = runs.tasks_in(world)
+    tasks = runs.tasks_in(env)
     present = [series for series in runs.series if any(runs.of(task, series) for task in tasks)]
     common = [task for task in tasks if all(runs.of(task, series) for series in present)]
     found = []
@@ -119,13 +119,13 @@ def _strata(runs: Runs, tasks: list[Group], series: Series, score: str) -> Strat
     return [np.array([SCORES[score](run) for run in runs.of(task, series)]) for task in tasks]
 
 
-def _pairs(runs: Runs, world: str) -> list[tuple[Series, Series, list[Group]]]:
+def _pairs(runs: Runs, env: str) -> list[tuple[Series, Series, list[Group]]]:
     """Every two series with tasks in common that differ in the method or in the variant, not in both."""
     found = []
     for ours, theirs in combinations(runs.series, 2):
         if ours.method != theirs.method and ours.variant != theirs.variant:
             continue
-        tasks = [task for task in runs.tasks_in(world) if runs.of(task, ours) and runs.of(task, theirs)]
+        tasks = [task for task in runs.tasks_in(env) if runs.of(task, ours) and runs.of(task, theirs)]
         if tasks:
             found.append((ours, theirs, tasks))
     return found
@@ -138,11 +138,11 @@ def _interval(panel: Axes, interval: Interval, place: int, colour: str, marker: 
     panel.plot([interval.estimate], [place], color=colour, marker=marker, markersize=5)
 
 
-def _labels(runs: Runs, world: str, pairs: bool) -> list[str]:
+def _labels(runs: Runs, env: str, pairs: bool) -> list[str]:
     """What rows are called: series, or pairs of them. Long names take several lines."""
     if not pairs:
         return [_wrapped(series.label) for series in runs.series]
-    return [_wrapped(f"{ours.label} > {theirs.label}") for ours, theirs, _ in _pairs(runs, world)]
+    return [_wrapped(f"{ours.label} > {theirs.label}") for ours, theirs, _ in _pairs(runs, env)]
 
 
 def _wrapped(label: str) -> str:

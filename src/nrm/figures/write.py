@@ -16,8 +16,8 @@ from nrm.results import Record
 def write_figures(records: Iterable[Record], out: Path, seed: int = 0) -> list[Path]:
     """Draw what the finished runs show, each figure as SVG and PNG, and say where.
 
-    `figure-2` (returns by world and class of tasks), `tasks-WORLD` (by task), `families-WORLD` (success of agents of
-    many tasks, over steps), `grounding-WORLD` (accuracy of the grounder), `iqm`, `profiles` and `improvement` (all
+    `figure-2` (returns by environment and class of tasks), `tasks-ENV` (by task), `families-ENV` (success of agents of
+    many tasks, over steps), `grounding-ENV` (accuracy of the grounder), `iqm`, `profiles` and `improvement` (all
     tasks together). Curves are moving means over 100 episodes with the deviation over runs. A grid may be partial:
     there is a panel for what there is, and it says how many runs are behind it. `seed`: of the bootstrap. Without a
     finished run: `StatisticsError`.

@@ -53,7 +53,8 @@ class Shortcuts:
     machines: tuple[MooreMachine, ...]
     """The tasks, as they were given."""
     machine: MooreMachine
-    """The minimal machine of all tasks together; its outputs number combinations of levels when there are several."""
+    """The minimal machine of all tasks together; its outputs number combinations of potentials when there are
+    several."""
     group: SymmetryGroup = field(repr=False)
     """The symmetries, as permutations of the letter classes."""
     work: int = field(default=DEFAULT_WORK, repr=False, compare=False)

@@ -13,7 +13,7 @@ from nrm.groundability.symmetry.group import SymmetryGroup
 
 DEFAULT_TERMS = 500_000
 """Most different terms of a sum over a group."""
-MOST_BITS = 64_000_000
+MAX_BITS = 64_000_000
 """Length up to which the number of shortcuts is worked out: 8 megabytes."""
 _PLAIN_BITS = 8192
 """Numbers that Python writes by itself, and fast."""
@@ -127,9 +127,9 @@ def _permanent(sizes: Sequence[Any], exponents: Sequence[int], terms: int) -> An
 def check_length(sizes: Sequence[int], exponents: Sequence[int]) -> None:
     """Raise `LimitError` when the product of powers would be too long a number to be of use."""
     bits = sum(exponent * size.bit_length() for size, exponent in zip(sizes, exponents, strict=True) if size > 1)
-    if bits > MOST_BITS:
+    if bits > MAX_BITS:
         raise LimitError(
-            f"the number of shortcuts has more than {MOST_BITS:,} bits; the sizes of the letter classes and the "
+            f"the number of shortcuts has more than {MAX_BITS:,} bits; the sizes of the letter classes and the "
             "symmetries say it all (Shortcuts.class_sizes, Shortcuts.group)"
         )
 

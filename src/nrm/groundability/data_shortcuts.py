@@ -36,7 +36,7 @@ class Prefixes:
     letters: tuple[Letter, ...]
     """The last letter of each prefix (-1 for the empty one)."""
     levels: tuple[int, ...]
-    """The machine's level after each prefix."""
+    """The machine's potential after each prefix."""
     heights: tuple[int, ...]
     """How many steps of data follow each prefix at most."""
 
@@ -216,7 +216,7 @@ def _merged(domain: dict[int, int], actions: dict[int, list[int]]) -> dict[int, 
 
 
 def _alike(machine: MooreMachine, steps: int) -> list[list[int]]:
-    """For each number of steps and each state, the first state of equal levels on all strings of that many steps."""
+    """For each number of steps and each state, the first state of equal potentials on all strings that long."""
     table: list[list[int]] = []
     for blocks in islice(refinements(machine.columns.tolist(), machine.level_of_state.tolist()), steps + 1):
         first: dict[float, int] = {}

@@ -11,7 +11,7 @@ from nrm.automata.letter_functions import exchanged_classes, shares_where
 from nrm.groundability.symmetry.group import SymmetryGroup
 from nrm.groundability.symmetry.search import Permutation, SymmetrySearch
 
-MOST_PAIRED = 3_000_000
+MAX_PAIRED = 3_000_000
 """Pairs of propositions times nodes up to which pairs are compared before a renaming is tried."""
 
 COSTLY = 40
@@ -49,7 +49,7 @@ class DiagramRenamingSearch:
     @cached_property
     def _pair_signs(self) -> Mapping[tuple[int, int], Sign] | None:
         count = len(self.essential)
-        if count**2 * self.letters.nodes > MOST_PAIRED:
+        if count**2 * self.letters.nodes > MAX_PAIRED:
             return None
         signs = {}
         for one, two in combinations(range(count), 2):

@@ -13,11 +13,11 @@ from nrm.groundability.counting import DEFAULT_TERMS, sum_over
 from nrm.groundability.reduction import check_alphabets, reduced
 from nrm.groundability.symmetry.group import SymmetryGroup, symmetry_group
 from nrm.groundability.symmetry.search import DEFAULT_WORK, SymmetrySearch
-from nrm.machines import Alphabet, MooreMachine, TaskPool
+from nrm.machines import Alphabet, MooreMachine, TaskSet
 
 
 @dataclass(frozen=True)
-class PoolShortcuts:
+class TaskSetShortcuts:
     """The maps of letters that change no reward of any task of a pool.
 
     The machines stand side by side and not in each other's product (`nrm.shortcuts` of few tasks), so that thousands
@@ -53,7 +53,7 @@ class PoolShortcuts:
         return self.group.order == 1 and max(self.class_sizes) == 1
 
 
-def pool_shortcuts(pool: TaskPool, work: int = DEFAULT_WORK) -> PoolShortcuts:
+def task_set_shortcuts(pool: TaskSet, work: int = DEFAULT_WORK) -> TaskSetShortcuts:
     """What the tasks of a pool can teach together, looked at from the smallest machines on until all is taught."""
     order = sorted(pool.machines, key=lambda machine: machine.states)
     count = 16
@@ -64,13 +64,13 @@ def pool_shortcuts(pool: TaskPool, work: int = DEFAULT_WORK) -> PoolShortcuts:
         count *= 4
 
 
-def _side_by_side(machines: Sequence[MooreMachine], work: int) -> PoolShortcuts:
+def _side_by_side(machines: Sequence[MooreMachine], work: int) -> TaskSetShortcuts:
     check_alphabets(machines)
     least = [reduced(machine) for machine in machines]
-    pool = TaskPool(tuple(least), tuple(map(str, range(len(least)))))
+    pool = TaskSet(tuple(least), tuple(map(str, range(len(least)))))
     union = pool.union
-    # A state looks like the states of its own task with its own level, and like no others.
+    # A state looks like the states of its own task with its own potential, and like no others.
     looks = pool.task_of_state.astype(np.int64) * len(union.levels) + union.level_of_state
     coded = union.with_outputs(np.unique(looks, return_inverse=True)[1])
     group = symmetry_group(SymmetrySearch(coded, work=work, fixed=pool.initial.tolist()))
-    return PoolShortcuts(pool.alphabet, len(machines), union.class_sizes, group, union.letters)
+    return TaskSetShortcuts(pool.alphabet, len(machines), union.class_sizes, group, union.letters)

@@ -24,7 +24,7 @@ def joint(machines: Sequence[MooreMachine]) -> MooreMachine:
     """The machine of several tasks that run side by side, its output the combination of theirs.
 
     A map of letters keeps the rewards of every task iff it keeps those of this machine. Its outputs are numbers of
-    combinations, not levels.
+    combinations, not potentials.
     """
     if not machines:
         raise MachineError("no machine was given; give at least one task")

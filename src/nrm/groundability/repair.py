@@ -63,7 +63,7 @@ def tasks_to_add(found: Shortcuts, candidates: Sequence[MachineLike], until: Goa
 
 @dataclass(frozen=True)
 class PotentialRepair:
-    """What becomes of the shortcuts when states on the way to success get levels of their own."""
+    """What becomes of the shortcuts when states on the way to success get potentials of their own."""
 
     scheme: str
     """The reward scheme by name, for wherever a scheme can be given: `nrm.compile(…, reward=…)`."""
@@ -84,10 +84,10 @@ class PotentialRepair:
 def breaking_potential(found: Shortcuts) -> PotentialRepair:
     """A potential that tells apart the states which symmetries swap, and keeps what success and failure are worth.
 
-    The rewards of an episode sum to the level of its last state less that of its first, and successes and failures keep
-    their levels: so the undiscounted sums of episodes that end in one are unchanged, while the levels on the way become
-    supervision. With a discount those levels decide when reward arrives, so that of two paths that are nearly as good
-    the other may come to be the better.
+    The rewards of an episode sum to the potential of its last state less that of its first, and successes and
+    failures keep their potentials: so the undiscounted sums of episodes that end in one are unchanged, while the
+    potentials on the way become supervision. With a discount those potentials decide when reward arrives, so that of
+    two paths that are nearly as good the other may come to be the better.
     """
     machines = tuple(with_rewards(machine, "distinct") for machine in found.machines)
     return PotentialRepair("distinct", machines, shortcuts(machines, work=found.work, terms=found.terms))

@@ -54,7 +54,7 @@ class Guess:
 
     formula: Formula
     scheme: RewardScheme
-    """How its states get their levels."""
+    """How its states get their potentials."""
     symbols: Mapping[str, int]
     """The symbol of the learned machine that each atom stands for."""
 
@@ -67,7 +67,7 @@ class Guess:
 def guess_formula(known: Hypothesis, values: np.ndarray) -> Guess | None:
     """The cheapest formula of the catalogue that explains a learned machine; None where none does.
 
-    `values`: (levels,) what its levels stand for.
+    `values`: (potentials,) what its potentials stand for.
     """
     table, seen = known.symbol_table()
     levels = values[known.levels]

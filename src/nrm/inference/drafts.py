@@ -20,7 +20,7 @@ class Draft:
     table: Ints
     """(states, letters) the next state."""
     levels: Ints
-    """(states,) the index of the level of each."""
+    """(states,) the index of the potential of each."""
 
     @classmethod
     def blank(cls, evidence: Evidence) -> Draft:
@@ -29,7 +29,7 @@ class Draft:
 
     @classmethod
     def by_level(cls, evidence: Evidence) -> Draft:
-        """A state for each level; each letter leads from a level to where it led most often, or nowhere."""
+        """A state for each potential; each letter leads from a potential to where it led most often, or nowhere."""
         count = evidence.level_count
         order = np.array([evidence.initial, *(level for level in range(count) if level != evidence.initial)])
         led = np.zeros((count, evidence.letter_count, count), dtype=np.int64)
@@ -76,8 +76,8 @@ class Draftsman:
     def __init__(self, evidence: Evidence) -> None:
         self.letter_count, self.level_count = evidence.letter_count, evidence.level_count
         self.initial = evidence.initial
-        self.wrong = math.log((1 - evidence.flips) * max(1, self.level_count - 1) / evidence.flips)
-        """Nats of a level that is said wrongly."""
+        self.wrong = math.log((1 - evidence.reward_noise) * max(1, self.level_count - 1) / evidence.reward_noise)
+        """Nats of a potential that is said wrongly."""
         order = np.argsort(-evidence.lengths, kind="stable")
         begun, lengths = evidence.begun[order], evidence.lengths[order]
         self._going = [int(np.searchsorted(-lengths, -time, side="left")) for time in range(int(lengths[0]))]
@@ -95,10 +95,10 @@ class Draftsman:
         differs = np.ones((self.level_count, len(evidence.levels)), dtype=np.int32)
         differs[evidence.levels, np.arange(len(evidence.levels))] = 0
         self._differs = np.concatenate([np.zeros((self.level_count, 1), np.int32), differs.cumsum(1)], 1)
-        """(levels, steps + 1) of the evidence: how many steps before each show another level."""
+        """(potentials, steps + 1) of the evidence: how many steps before each show another potential."""
 
     def run(self, draft: Draft) -> Walk:
-        """Let the episodes run through a machine. Levels are those shown most often, and what is not met is dropped."""
+        """Run episodes through a machine. Potentials are those shown most often; what is not met is dropped."""
         after, before = np.empty_like(self.letters), np.empty_like(self.letters)
         state = np.zeros(self._going[0], dtype=np.int64)
         flat, width = draft.table.ravel(), self.letter_count
@@ -123,7 +123,7 @@ class Draftsman:
         return Walk(Draft(table, levels), seen, moves, length, before, after)
 
     def to_come(self, draft: Draft) -> NDArray[np.int32]:
-        """(steps, states) by time: how many levels would be wrong from a step on, were it to lead to a state."""
+        """(steps, states) by time: how many potentials would be wrong from a step on, were it to lead to a state."""
         result: NDArray[np.int32] = (self.levels[:, None] != draft.levels).astype(np.int32)
         follows = np.ascontiguousarray(draft.table.T)
         for time in range(len(self._going) - 2, -1, -1):
@@ -138,7 +138,7 @@ class Draftsman:
     ) -> tuple[int, int, dict[int, int]]:
         """The best state that some steps (by time) could lead to, which is left at the letters (letters,) that move it.
 
-        Levels that are then wrong, its level, and where each letter leads.
+        Potentials that are then wrong, its potential, and where each letter leads.
         """
         steps = self._step[steps]
         last = self._last[steps]
@@ -165,7 +165,7 @@ def target_price(states: int) -> float:
 
 
 def structure(moves: NDArray[np.bool_], seen: Ints, level_count: int) -> float:
-    """Nats of a machine: a level for each state, which letters count, and where each of these leads."""
+    """Nats of a machine: a potential for each state, which letters count, and where each of these leads."""
     active = moves.any(0)
     leads = int((seen[:, active] > 0).sum()) * target_price(len(moves))
     letters = int(active.sum()) * letter_price(moves.shape[1])
@@ -173,7 +173,7 @@ def structure(moves: NDArray[np.bool_], seen: Ints, level_count: int) -> float:
 
 
 def with_ends(draft: Draft, level_count: int) -> Draft:
-    """With a state of each level that is never left, for transitions to lead to."""
+    """With a state of each potential that is never left, for transitions to lead to."""
     ends = np.arange(draft.states, draft.states + level_count)
     table = np.concatenate([draft.table, np.repeat(ends[:, None], draft.table.shape[1], 1)])
     return Draft(table, np.append(draft.levels, np.arange(level_count)))

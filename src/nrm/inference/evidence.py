@@ -1,4 +1,4 @@
-"""What episodes say about an unknown machine: the letters they read and the levels they show."""
+"""What episodes say about an unknown machine: the letters they read and the potentials they show."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LetterTrace(NamedTuple):
     letters: Letters
     """(time,) the number of what was read at each step."""
     levels: NDArray[np.int64]
-    """(time,) the index of the level that each step led to."""
+    """(time,) the index of the potential that each step led to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,18 +31,18 @@ class Evidence:
     letters: Letters
     """(steps,)"""
     levels: NDArray[np.int64]
-    """(steps,) the index of the level after each step."""
+    """(steps,) the index of the potential after each step."""
     lengths: NDArray[np.int64]
     """(episodes,)"""
     letter_count: int
     """How many letters there are, those that were never read included."""
     level_count: int
     initial: int
-    """The index of the level at which every episode begins."""
+    """The index of the potential at which every episode begins."""
 
-    flips: float = 0.0
-    """How probable it is that a step shows a wrong level."""
-    misread: float = 0.0
+    reward_noise: float = 0.0
+    """How probable it is that a step shows a wrong potential."""
+    label_noise: float = 0.0
     """How probable it is that a step reads a wrong letter: any of the others, equally often."""
 
     @classmethod
@@ -52,13 +52,13 @@ class Evidence:
         letter_count: int,
         level_count: int,
         initial: int,
-        flips: float = 0.0,
-        misread: float = 0.0,
+        reward_noise: float = 0.0,
+        label_noise: float = 0.0,
     ) -> Evidence:
         """From episodes."""
         if not traces:
             raise LearningError("there are no episodes to learn a machine from; add some first")
-        return cls(*joined(traces), letter_count, level_count, initial, flips, misread)
+        return cls(*joined(traces), letter_count, level_count, initial, reward_noise, label_noise)
 
     def first(self, episodes: int) -> Evidence:
         """The first episodes alone."""
@@ -72,7 +72,7 @@ class Evidence:
 
     @cached_property
     def levels_before(self) -> NDArray[np.int64]:
-        """(steps,) the index of the level before each step."""
+        """(steps,) the index of the potential before each step."""
         before = np.empty_like(self.levels)
         before[1:] = self.levels[:-1]
         before[self.begun] = self.initial
@@ -80,7 +80,7 @@ class Evidence:
 
     @cached_property
     def active(self) -> tuple[int, ...]:
-        """The letters at which the level was seen to change. All others are idle."""
+        """The letters at which the potential was seen to change. All others are idle."""
         return tuple(np.unique(self.letters[self.levels_before != self.levels]).tolist())
 
     def place(self, step: int) -> tuple[int, int]:
@@ -90,7 +90,7 @@ class Evidence:
 
 
 def joined(traces: Iterable[LetterTrace]) -> tuple[Letters, NDArray[np.int64], NDArray[np.int64]]:
-    """Letters, levels and lengths of episodes one after the other; nothing where there are none."""
+    """Letters, potentials and lengths of episodes one after the other; nothing where there are none."""
     kept = list(traces)
     none = np.zeros(0, dtype=np.int64)
     letters, levels = (np.concatenate([none, *(trace[part] for trace in kept)]) for part in (0, 1))

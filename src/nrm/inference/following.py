@@ -18,14 +18,14 @@ class Following(NamedTuple):
     states: NDArray[np.int64]
     """(steps,) the state after each; the most probable one, where letters may be wrong."""
     said: NDArray[np.int64]
-    """(steps,) the level that the machine says, before it is shown; the most probable one."""
+    """(steps,) the potential that the machine says, before it is shown; the most probable one."""
     slips: NDArray[np.float64]
-    """(steps,) how probable it is that the letter told or the level shown is wrong."""
+    """(steps,) how probable it is that the letter told or the potential shown is wrong."""
 
 
 def following(known: Hypothesis, evidence: Evidence) -> Following:
     """Let episodes go through a machine."""
-    if not evidence.misread:
+    if not evidence.label_noise:
         states = known.follow(evidence)
         said = known.levels[states]
         return Following(states, said, (said != evidence.levels).astype(np.float64))

@@ -37,7 +37,7 @@ class Hypothesis:
     table: NDArray[np.int64]
     """(states, letters) the next state."""
     levels: NDArray[np.int64]
-    """(states,) the index of the level of each."""
+    """(states,) the index of the potential of each."""
     seen: NDArray[np.int64]
     """(states, letters) how often each transition was taken in what was learned from."""
     symbols: NDArray[np.int64]
@@ -115,7 +115,8 @@ class Hypothesis:
     def machine(self, values: NDArray[np.float64], names: tuple[str, ...] | None = None) -> MooreMachine:
         """As a machine over its symbols, or over all letters where their `names` are given.
 
-        `values`: (levels,) what the indices stand for. Rewards do not show acceptance: the best level counts as it.
+        `values`: (potentials,) what the indices stand for. Rewards do not show acceptance: the best potential counts
+        as it.
         """
         outputs = values[self.levels]
         table = self.symbol_table()[0] if names is None else self.table

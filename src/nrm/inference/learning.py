@@ -1,6 +1,6 @@
 """From episodes to a machine: idle letters are dropped, states are merged, letters become symbols.
 
-Letters at which the level never changes are left out at first, and let in one by one where episodes contradict each
+Letters at which the potential never changes are left out at first, and let in one by one where episodes contradict each
 other without them: a letter may move the machine at once and show it later.
 """
 
@@ -24,7 +24,7 @@ from nrm.inference.refining import Refinement
 from nrm.inference.symbols import alike
 
 SLIP = 4.0
-"""Nodes of a prefix tree that weigh as much as one level that it does not explain."""
+"""Nodes of a prefix tree that weigh as much as one potential that it does not explain."""
 ROOM = 1.5
 """Steps that go wrong and are still put down to chance, as a multiple of those that are expected."""
 CANDIDATES = 8
@@ -35,79 +35,79 @@ class TooManyStatesError(LearningError):
     """No machine with so few states was found that explains the episodes."""
 
 
-def learn_machine(evidence: Evidence, most_states: int = 32) -> Hypothesis:
+def learn_machine(evidence: Evidence, max_states: int = 32) -> Hypothesis:
     """The smallest machine that is found to explain the episodes.
 
     `TooManyStatesError` where it would have more states than that; `ContradictionError` where episodes that read the
-    same letters show different levels, so that there is none at all.
+    same letters show different potentials, so that there is none at all.
     """
     shown = len(np.union1d(evidence.levels, [evidence.initial]))
-    if shown > most_states and not evidence.flips:
+    if shown > max_states and not evidence.reward_noise:
         raise TooManyStatesError(
-            f"the rewards of the {len(evidence.lengths)} episodes add up to {shown} different levels, each of which "
-            f"needs a state, and at most {most_states} are allowed; give it more states, or see whether rewards are a "
+            f"the rewards of the {len(evidence.lengths)} episodes add up to {shown} different potentials, each "
+            f"needs a state, and at most {max_states} are allowed; give it more states, or see whether rewards are a "
             "sum without end, which no machine pays"
         )
-    if evidence.flips or evidence.misread:
-        return _despite_slips(evidence, most_states)
+    if evidence.reward_noise or evidence.label_noise:
+        return _despite_slips(evidence, max_states)
     letters, tree = explaining_letters(evidence)
-    merged = merge(tree, letters, most_states)
+    merged = merge(tree, letters, max_states)
     smaller: Merged | None = merged
     while smaller is not None and smaller.states > 1:
         merged = smaller
-        smaller = fewer_states(tree, letters, min(merged.states - 1, most_states))
-    return _completed(smaller or merged, tree, evidence, most_states)
+        smaller = fewer_states(tree, letters, min(merged.states - 1, max_states))
+    return _completed(smaller or merged, tree, evidence, max_states)
 
 
-def _despite_slips(evidence: Evidence, most_states: int) -> Hypothesis:
-    """The same where levels or letters are sometimes wrong, so that single episodes say little."""
-    kind = MisreadRefinement if evidence.misread else Refinement
-    run: Run = kind.shortest(evidence, most_states, _as_if_right(evidence, most_states))
+def _despite_slips(evidence: Evidence, max_states: int) -> Hypothesis:
+    """The same where potentials or letters are sometimes wrong, so that single episodes say little."""
+    kind = MisreadRefinement if evidence.label_noise else Refinement
+    run: Run = kind.shortest(evidence, max_states, _as_if_right(evidence, max_states))
     letters = tuple(np.flatnonzero(run.moves.any(0)).tolist())
     table = np.where(run.seen > 0, run.draft.table, UNSEEN)[:, list(letters)]
     symbols, whole = alike(table, run.seen[:, list(letters)], letters, evidence.letter_count)
     order, place = _search_order(whole)
     found = Hypothesis(place[whole[order]], run.draft.levels[order], run.seen[order], symbols)
-    _check_levels(found, evidence, most_states)
-    slips, chance = following(found, evidence).slips.sum(), evidence.flips + evidence.misread
+    _check_levels(found, evidence, max_states)
+    slips, chance = following(found, evidence).slips.sum(), evidence.reward_noise + evidence.label_noise
     if surprising(slips, len(evidence.levels), ROOM * chance):
-        names = " and ".join(name for name in ("flips", "misread") if getattr(evidence, name))
+        names = " and ".join(name for name in ("reward_noise", "label_noise") if getattr(evidence, name))
         raise TooManyStatesError(
-            f"the best machine of at most {most_states} states that was found takes {slips:.0f} of "
+            f"the best machine of at most {max_states} states that was found takes {slips:.0f} of "
             f"{len(evidence.levels)} steps for wrong, more than {chance:g} of them ({names}) explains; give it more "
             "states, or say that rewards or symbols are wrong oftener"
         )
     return found
 
 
-def _check_levels(found: Hypothesis, evidence: Evidence, most_states: int) -> None:
-    """Raise where a level was shown that no state has, oftener than wrong levels explain: wrong letters show none."""
+def _check_levels(found: Hypothesis, evidence: Evidence, max_states: int) -> None:
+    """Raise where a potential was shown that no state has, oftener than wrong potentials explain."""
     shown = np.bincount(evidence.levels, minlength=evidence.level_count)
     shown[found.levels] = 0
-    by_chance = evidence.flips / max(1, evidence.level_count - 1)
+    by_chance = evidence.reward_noise / max(1, evidence.level_count - 1)
     missing = np.flatnonzero(improbable(shown, np.full(len(shown), len(evidence.levels)), by_chance))
     if len(missing):
         raise TooManyStatesError(
-            f"{shown[missing].sum()} of {len(evidence.levels)} steps show levels ({len(missing)} of "
-            f"{evidence.level_count}) for which the best machine of at most {most_states} states that was found has no "
+            f"{shown[missing].sum()} of {len(evidence.levels)} steps show potentials ({len(missing)} of "
+            f"{evidence.level_count}) for which the best machine of at most {max_states} states that was found has no "
             "state, and wrong rewards (flips) do not explain so many; give it more states or more episodes"
         )
 
 
-def _as_if_right(evidence: Evidence, most_states: int) -> list[Draft]:
+def _as_if_right(evidence: Evidence, max_states: int) -> list[Draft]:
     """The machine that merging finds, where nothing contradicts itself: less may be wrong than is said."""
-    right = replace(evidence, flips=0.0, misread=0.0)
+    right = replace(evidence, reward_noise=0.0, label_noise=0.0)
     if (_slips(prefix_tree(right, right.active)) > 0).any():
         return []
     try:
-        found = learn_machine(right, most_states)
+        found = learn_machine(right, max_states)
     except TooManyStatesError:
         return []
     return [Draft(found.table_over(evidence.letter_count), found.levels)]
 
 
 def explaining_letters(evidence: Evidence) -> tuple[tuple[int, ...], PrefixTree]:
-    """The letters without which histories that look the same show different levels, and their prefix tree."""
+    """The letters without which histories that look the same show different potentials, and their prefix tree."""
     letters = evidence.active
     tree = prefix_tree(evidence, letters)
     while (clashing := _slips(tree) > 0).any():
@@ -120,11 +120,11 @@ def explaining_letters(evidence: Evidence) -> tuple[tuple[int, ...], PrefixTree]
     return letters, tree
 
 
-def _completed(merged: Merged, tree: PrefixTree, evidence: Evidence, most_states: int) -> Hypothesis:
+def _completed(merged: Merged, tree: PrefixTree, evidence: Evidence, max_states: int) -> Hypothesis:
     """With counts, symbols and all transitions."""
-    if merged.states > most_states:
+    if merged.states > max_states:
         raise TooManyStatesError(
-            f"no machine of at most {most_states} states was found that explains the {len(evidence.lengths)} episodes; "
+            f"no machine of at most {max_states} states was found that explains the {len(evidence.lengths)} episodes; "
             "give it more states, or, if rewards or symbols are sometimes wrong, say how often (flips, misread)"
         )
     merged = _in_order(merged)
@@ -153,7 +153,7 @@ def _search_order(table: NDArray[np.int64]) -> tuple[list[int], NDArray[np.int64
 
 
 def _slips(tree: PrefixTree) -> NDArray[np.int64]:
-    """(nodes,) how many levels at each node are not its most common one."""
+    """(nodes,) how many potentials at each node are not its most common one."""
     result: NDArray[np.int64] = tree.counts.sum(1) - tree.counts.max(1)
     return result
 
@@ -161,7 +161,7 @@ def _slips(tree: PrefixTree) -> NDArray[np.int64]:
 def _candidates(
     evidence: Evidence, tree: PrefixTree, clashing: NDArray[np.bool_], letters: tuple[int, ...]
 ) -> list[int]:
-    """Idle letters whose presence in the history tells most about the level where histories clash, best first."""
+    """Idle letters whose presence in the history tells most about the potential where histories clash, best first."""
     steps = np.flatnonzero(clashing[tree.of_step])
     odd = evidence.levels[steps] != tree.counts.argmax(1)[tree.of_step[steps]]
     episode = np.searchsorted(evidence.begun, np.arange(len(evidence.letters)), side="right") - 1
@@ -184,7 +184,7 @@ def _information(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
 
 
 def _contradiction(evidence: Evidence, tree: PrefixTree, clashing: NDArray[np.bool_]) -> ContradictionError:
-    """Two episodes that read the same letters and show different levels, by name."""
+    """Two episodes that read the same letters and show different potentials, by name."""
     node = int(np.flatnonzero(clashing)[0])
     steps = np.flatnonzero(tree.of_step == node)
     usual = int(evidence.levels[steps[0]]) if node else evidence.initial

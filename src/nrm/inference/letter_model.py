@@ -1,8 +1,9 @@
 """Which letters were truly read, where those that are told are sometimes wrong: by what usually follows what.
 
-A machine that may remember anything soon finds out which letters follow each other, in a world where that is so, for it
-tells wrong letters from right ones; and then it has states for it. So this is known beforehand, and to no machine's
-merit: letters are a Markov chain, those told are seen through noise, and each step has its probable true letters.
+A machine that may remember anything soon finds out which letters follow each other, in an environment where that is
+so, for it tells wrong letters from right ones; and then it has states for it. So this is known beforehand, and to no
+machine's merit: letters are a Markov chain, those told are seen through noise, and each step has its probable true
+letters.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ class LetterModel:
     """(true, told) how probable it is that a letter is told as another."""
 
     @classmethod
-    def of(cls, pairs: Floats, misread: float) -> LetterModel:
+    def of(cls, pairs: Floats, label_noise: float) -> LetterModel:
         """From what was told (`told_pairs`), with this probability of a wrong letter."""
         count = pairs.shape[1]
-        told = np.full((count, count), misread / max(1, count - 1))
-        np.fill_diagonal(told, 1 - misread if count > 1 else 1.0)
+        told = np.full((count, count), label_noise / max(1, count - 1))
+        np.fill_diagonal(told, 1 - label_noise if count > 1 else 1.0)
         # Those told are the true ones, mixed by slips: undone, of pairs on both sides.
         back = np.linalg.inv(told)
         rates = np.maximum(pairs.sum(0) @ back, TRUE * pairs.sum(0)) / max(1.0, pairs.sum())

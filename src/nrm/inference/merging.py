@@ -18,7 +18,7 @@ UNSEEN = -1
 """The successor where no episode took the transition."""
 BUDGET = 20_000
 """Most pairs of nodes that backtracking joins before it gives up."""
-MOST_CHOICES = 200
+MAX_CHOICES = 200
 """Most choices that backtracking makes one after the other."""
 
 
@@ -29,7 +29,7 @@ class Merged:
     table: NDArray[np.int64]
     """(states, letters that count) the next state, or `UNSEEN`. State 0 is the initial one."""
     levels: NDArray[np.int64]
-    """(states,) the index of the level of each."""
+    """(states,) the index of the potential of each."""
     letters: tuple[int, ...]
     """The letters of the columns."""
     of_node: NDArray[np.int64]
@@ -41,8 +41,8 @@ class Merged:
         return len(self.levels)
 
 
-def merge(tree: PrefixTree, letters: tuple[int, ...], most_states: int | None = None) -> Merged:
-    """The machine that blue-fringe merging finds. Past `most_states` it goes on only as far as it must to say so."""
+def merge(tree: PrefixTree, letters: tuple[int, ...], max_states: int | None = None) -> Merged:
+    """The machine that blue-fringe merging finds. Past `max_states` it goes on only as far as it must to say so."""
     folding = _Folding(tree)
     red = [0]
     while True:
@@ -60,7 +60,7 @@ def merge(tree: PrefixTree, letters: tuple[int, ...], most_states: int | None = 
             folding.undo(mark)
         if best < 0:
             red.append(node)
-            if most_states is not None and len(red) > most_states:
+            if max_states is not None and len(red) > max_states:
                 return folding.machine(red, letters)
         else:
             folding.join(best, node)
@@ -83,7 +83,7 @@ def _search(folding: _Folding, red: list[int], most: int, choices: int = 0) -> l
             return red
         node, options = _least_open(folding, red, blue, most)
         promotes = len(red) < most
-        if folding.budget < 0 or len(options) + promotes == 0 or choices > MOST_CHOICES:
+        if folding.budget < 0 or len(options) + promotes == 0 or choices > MAX_CHOICES:
             folding.undo(start)
             return None
         if len(options) + promotes > 1:

@@ -1,4 +1,4 @@
-"""Machines where letters are sometimes wrong: judged by how probable they make the levels.
+"""Machines where letters are sometimes wrong: judged by how probable they make the potentials.
 
 What a transition that leads elsewhere would change is estimated for all of them at once, by going through the episodes
 forwards and backwards, as expectation-maximisation does.
@@ -32,10 +32,10 @@ class Belief(Run):
 
 
 class MisreadRefinement(Search[Belief]):
-    """Changes of machines, judged by how probable they make the levels."""
+    """Changes of machines, judged by how probable they make the potentials."""
 
-    def __init__(self, evidence: Evidence, most_states: int) -> None:
-        super().__init__(evidence, most_states)
+    def __init__(self, evidence: Evidence, max_states: int) -> None:
+        super().__init__(evidence, max_states)
         self._reader = Misreader(evidence)
 
     def run(self, draft: Draft) -> Belief:
@@ -48,7 +48,7 @@ class MisreadRefinement(Search[Belief]):
         return Belief(draft, seen, moves, length, forward)
 
     def pairs(self, draft: Draft) -> list[tuple[int, int]]:
-        """Those of one level: levels are told."""
+        """Those of one potential: potentials are told."""
         every = itertools.permutations(range(draft.states), 2)
         return [(one, other) for one, other in every if draft.levels[one] == draft.levels[other]]
 

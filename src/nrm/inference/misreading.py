@@ -2,7 +2,7 @@
 
 One wrong letter leaves a machine in a wrong state for the rest of an episode, so what is followed is a belief: the
 machine with letters as they may have been is an input-output hidden Markov model (Bengio and Frasconi, 1995). How
-probable its levels are is exact, by going forwards.
+probable its potentials are is exact, by going forwards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nrm.inference.letter_model import Floats, LetterModel, told_pairs
 Ints = NDArray[np.int64]
 
 SLIP = 1e-3
-"""How probable it is at least that a state shows another level, so that wrong machines can be compared."""
+"""How probable it is at least that a state shows another potential, so that wrong machines can be compared."""
 
 
 def leads_of(table: Ints) -> Floats:
@@ -28,9 +28,9 @@ def leads_of(table: Ints) -> Floats:
     return result
 
 
-def shown_levels(level_count: int, flips: float) -> Floats:
-    """(shown, level) how probable it is that a state of a level shows another one."""
-    slip = max(flips, SLIP)
+def shown_levels(level_count: int, reward_noise: float) -> Floats:
+    """(shown, potential) how probable it is that a state of a potential shows another one."""
+    slip = max(reward_noise, SLIP)
     result = np.full((level_count, level_count), slip / max(1, level_count - 1))
     np.fill_diagonal(result, 1 - slip if level_count > 1 else 1.0)
     return result
@@ -42,7 +42,7 @@ class Forward(NamedTuple):
     before: Floats
     """(time, episodes, states) the belief before each step, given all that was told and shown until then."""
     chances: Floats
-    """(time, episodes) how probable the level was that each step showed, given the same; 1 past the end."""
+    """(time, episodes) how probable the potential was that each step showed, given the same; 1 past the end."""
 
 
 class Misreader:
@@ -61,14 +61,14 @@ class Misreader:
         """(time, episodes) the number of the step in the evidence."""
         self.letters, self.levels = evidence.letters[self.steps], evidence.levels[self.steps]
         """(time, episodes)"""
-        model = model or LetterModel.of(told_pairs(evidence), evidence.misread)
+        model = model or LetterModel.of(told_pairs(evidence), evidence.label_noise)
         letters = model.letters(self.letters, self.present)
         self.likely = np.where(self.present[..., None], letters, 0.0)
         """(time, episodes, letters) how probable each is to have been read."""
-        self.shown = shown_levels(evidence.level_count, evidence.flips)
+        self.shown = shown_levels(evidence.level_count, evidence.reward_noise)
 
     def forward(self, table: Ints, levels: Ints) -> Forward:
-        """Go through a machine: (states, letters) the next states, and (states,) levels."""
+        """Go through a machine: (states, letters) the next states, and (states,) potentials."""
         states = len(levels)
         flat = leads_of(table).transpose(1, 0, 2).reshape(states, -1)
         shown = self.shown[:, levels]
@@ -85,7 +85,7 @@ class Misreader:
         return Forward(before, chances)
 
     def backward(self, table: Ints, levels: Ints, chances: Floats) -> Floats:
-        """(time, episodes, states) how probable all levels from a step on are, were it to lead to a state.
+        """(time, episodes, states) how probable all potentials from a step on are, were it to lead to a state.
 
         As a multiple of how probable they were (time, episodes); 0 past the end.
         """
@@ -114,7 +114,7 @@ class Misreader:
     def slips(self, table: Ints, levels: Ints, forward: Forward) -> Floats:
         """(time, episodes, states) how probable it is that a step was taken in a state and went wrong.
 
-        That is: another letter was read than the one told, or another level shown than that of the next state.
+        That is: another letter was read than the one told, or another potential shown than that of the next state.
         """
         told = np.take_along_axis(self.likely, self.letters[..., None], 2)
         after = levels[table[:, self.letters]].transpose(1, 2, 0)
@@ -127,7 +127,7 @@ class Misreader:
         return result
 
     def after(self, table: Ints, levels: Ints, forward: Forward) -> Floats:
-        """(steps of the evidence, states) the belief after each step, before its level is looked at."""
+        """(steps of the evidence, states) the belief after each step, before its potential is looked at."""
         leads = leads_of(table)
         result = np.zeros((int(self.present.sum()), len(levels)))
         for letter in range(table.shape[1]):

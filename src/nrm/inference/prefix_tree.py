@@ -17,7 +17,7 @@ class PrefixTree:
     children: list[dict[int, int]]
     """For each node, the node after each letter."""
     counts: NDArray[np.int64]
-    """(nodes, levels) how often each level was seen at a node."""
+    """(nodes, potentials) how often each potential was seen at a node."""
     of_step: NDArray[np.int64]
     """(steps,) the node that each step of the evidence leads to."""
 

@@ -1,8 +1,8 @@
-"""Machines where levels are sometimes wrong.
+"""Machines where potentials are sometimes wrong.
 
 Merging decides node by node, and with many nodes chance refuses some that are one and joins some that are not. Here
-whole machines are judged by all episodes, and by the levels that they say wrongly (of deterministic machines this is
-hard expectation-maximisation). What an episode would show, were a step to lead elsewhere, is known for all states at
+whole machines are judged by all episodes, and by the potentials that they say wrongly (of deterministic machines this
+is hard expectation-maximisation). What an episode would show, were a step to lead elsewhere, is known for all states at
 once by going through it backwards.
 """
 
@@ -19,14 +19,14 @@ from nrm.inference.searching import TRIED, Search
 
 
 class Refinement(Search[Walk]):
-    """Changes of machines, judged by how many levels they say wrongly."""
+    """Changes of machines, judged by how many potentials they say wrongly."""
 
-    def __init__(self, evidence: Evidence, most_states: int) -> None:
-        super().__init__(evidence, most_states)
+    def __init__(self, evidence: Evidence, max_states: int) -> None:
+        super().__init__(evidence, max_states)
         self._man = Draftsman(evidence)
 
     def run(self, draft: Draft) -> Walk:
-        """By the letters that were read. Levels are those shown most often."""
+        """By the letters that were read. Potentials are those shown most often."""
         return self._man.run(draft)
 
     def gains(self, run: Walk, draft: Draft) -> NDArray[np.float64]:

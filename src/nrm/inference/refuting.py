@@ -16,7 +16,7 @@ from nrm.inference.letter_model import LetterModel, told_pairs
 from nrm.inference.misreading import Misreader
 
 UNLIKELY = 0.01
-"""An episode with so many wrong levels that chance has them more seldom than this is not explained by it."""
+"""An episode with so many wrong potentials that chance has them more seldom than this is not explained by it."""
 
 
 class Refutation(NamedTuple):
@@ -27,9 +27,9 @@ class Refutation(NamedTuple):
     step: int
     """The step that the machine calls impossible, counting from 0."""
     expected: int
-    """The level that the machine says there, as an index."""
+    """The potential that the machine says there, as an index."""
     shown: int
-    """The level that was shown."""
+    """The potential that was shown."""
 
 
 class Tally:
@@ -40,7 +40,7 @@ class Tally:
         self.tries = np.zeros(hypothesis.table.shape)
         """(states, letters) how often each letter was told in each state."""
         self.wrong = np.zeros(hypothesis.table.shape)
-        """(states, letters) how often another level was shown then than the machine says."""
+        """(states, letters) how often another potential was shown then than the machine says."""
 
     def counts(self) -> dict[str, NDArray[np.float64]]:
         """All that is counted, by name."""
@@ -62,7 +62,7 @@ class Tally:
         if not wrong.any():
             return None
         np.add.at(self.wrong, (before[wrong], evidence.letters[wrong]), 1)
-        refuted = improbable(self.wrong, self.tries, evidence.flips)
+        refuted = improbable(self.wrong, self.tries, evidence.reward_noise)
         steps = np.flatnonzero(wrong & refuted[before, evidence.letters])
         if not len(steps):
             return None
@@ -85,14 +85,14 @@ class MisreadTally(Tally):
         return {**super().counts(), "expected": self.expected, "pairs": self.pairs}
 
     def add(self, evidence: Evidence) -> Refutation | None:
-        """By beliefs. A step is wrong where the letter told does not explain the level."""
+        """By beliefs. A step is wrong where the letter told does not explain the potential."""
         count = evidence.letter_count
         self.tries, self.wrong, self.expected = (
             _wider(counts, count) for counts in (self.tries, self.wrong, self.expected)
         )
         self.pairs = np.pad(self.pairs, (0, count - self.pairs.shape[1])) + told_pairs(evidence)
         table, levels = self.hypothesis.table_over(count), self.hypothesis.levels
-        reader = Misreader(evidence, LetterModel.of(self.pairs, evidence.misread))
+        reader = Misreader(evidence, LetterModel.of(self.pairs, evidence.label_noise))
         forward = reader.forward(table, levels)
         slips = reader.slips(table, levels, forward)
         chances = 1 - np.take_along_axis(reader.likely, reader.letters[..., None], 2) * reader.shown[0, 0]
@@ -116,7 +116,7 @@ class MisreadTally(Tally):
 def explained(known: Hypothesis, evidence: Evidence) -> float:
     """The share of episodes that a machine explains, as far as what is wrong in them may be chance."""
     wrong = np.add.reduceat(following(known, evidence).slips, evidence.begun)
-    return float(1 - improbable(wrong, evidence.lengths, evidence.flips + evidence.misread, UNLIKELY).mean())
+    return float(1 - improbable(wrong, evidence.lengths, evidence.reward_noise + evidence.label_noise, UNLIKELY).mean())
 
 
 def _wider(counts: NDArray[np.float64], letters: int) -> NDArray[np.float64]:

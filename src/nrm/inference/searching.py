@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nrm.inference.drafts import Draft, Run, folded, letter_price, redirected, target_price, with_ends
 from nrm.inference.evidence import Evidence
 
-MOST_CHANGES = 300
+MAX_CHANGES = 300
 """Changes of a machine, at most."""
 SLIGHT = 1e-6
 """Nats that are no improvement."""
@@ -32,23 +32,23 @@ R = TypeVar("R", bound=Run)
 class Search(ABC, Generic[R]):
     """Changes of machines, judged by some episodes."""
 
-    def __init__(self, evidence: Evidence, most_states: int) -> None:
+    def __init__(self, evidence: Evidence, max_states: int) -> None:
         self.evidence = evidence
-        self.most_states = most_states
+        self.max_states = max_states
 
     @classmethod
-    def shortest(cls, evidence: Evidence, most_states: int, also: Sequence[Draft] = ()) -> R:
+    def shortest(cls, evidence: Evidence, max_states: int, also: Sequence[Draft] = ()) -> R:
         """The machine with the shortest description that is found, from several beginnings.
 
-        From one state in which nothing happens, by some of the episodes and by all; from a state for each level; and
-        from what is given `also`.
+        From one state in which nothing happens, by some of the episodes and by all; from a state for each potential;
+        and from what is given `also`.
         """
         # Descent ends where no single change helps, and where that is depends on what it began with.
         episodes, blank, by_level = len(evidence.lengths), Draft.blank(evidence), Draft.by_level(evidence)
-        part = cls(evidence.first(min(FIRST, -(-episodes // 2))), most_states).descend(blank).draft
-        search = cls(evidence, most_states)
+        part = cls(evidence.first(min(FIRST, -(-episodes // 2))), max_states).descend(blank).draft
+        search = cls(evidence, max_states)
         beginnings = [part, *([] if episodes > 2 * FIRST else [blank]), *also]
-        beginnings += [by_level] if by_level.states <= most_states else []
+        beginnings += [by_level] if by_level.states <= max_states else []
         found = [search.descend(draft) for draft in beginnings]
         return search.with_shared_moves(min(found, key=lambda run: run.length))
 
@@ -74,7 +74,7 @@ class Search(ABC, Generic[R]):
     def descend(self, draft: Draft) -> R:
         """To where no change shortens the description."""
         run = self.run(draft)
-        for _ in range(MOST_CHANGES):
+        for _ in range(MAX_CHANGES):
             better = self.retargeted(run) or self.merged(run) or self.split(run) or self.without_letter(run)
             if better is None:
                 break
@@ -96,7 +96,7 @@ class Search(ABC, Generic[R]):
             table = draft.table.copy()
             table.flat[place // states] = place % states
             found = self.run(Draft(table, draft.levels))
-            if found.length < run.length - SLIGHT and found.draft.states <= self.most_states:
+            if found.length < run.length - SLIGHT and found.draft.states <= self.max_states:
                 return found
         return None
 
@@ -161,6 +161,6 @@ class Search(ABC, Generic[R]):
             better: R | None = found
             while better is not None:
                 found, better = better, self.retargeted(better)
-            if found.length < run.length - SLIGHT and found.draft.states <= self.most_states:
+            if found.length < run.length - SLIGHT and found.draft.states <= self.max_states:
                 return found
         return None

@@ -15,7 +15,7 @@ from nrm.machines.formats.task_file import load_task, save_task, task_from_text
 from nrm.machines.levels import LevelCodec
 from nrm.machines.moore import MooreMachine, Run
 from nrm.machines.operations import Difference, difference, equivalent, minimise, product, until_over
-from nrm.machines.pool import TaskPool
+from nrm.machines.pool import TaskSet
 from nrm.machines.reward_machine import FallOff, Outputs, Overlap, RewardMachine
 from nrm.machines.rewards import RewardScheme, levels, with_rewards
 from nrm.machines.task import MachineLike, Task, as_machine, as_machines, compile_formula
@@ -38,7 +38,7 @@ __all__ = [
     "Run",
     "Task",
     "TaskEncoding",
-    "TaskPool",
+    "TaskSet",
     "as_machine",
     "as_machines",
     "compile_formula",

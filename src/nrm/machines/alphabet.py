@@ -13,7 +13,7 @@ import numpy as np
 
 from nrm.aliases import IntArray, Letter, Step, Symbol, Trace
 from nrm.automata import Dfa
-from nrm.automata.letter_diagram import MOST_LISTED
+from nrm.automata.letter_diagram import MAX_LISTED
 from nrm.automata.minimisation import merge_columns
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.automata.moves import Moves
@@ -32,9 +32,9 @@ class Alphabet:
     """The letters of a machine, by the names of what can hold.
 
     `exclusive`: exactly one of `symbols` holds at each step (the paper's setting), and letter i is symbol i.
-    `propositional`: any subset holds, and bit i of a letter's number says whether proposition i is true. Where a world
-    shows few of the subsets, `occurring` lists them and letter i is the i-th: then nothing is asked of what never
-    holds, such as two things at once that are far apart.
+    `propositional`: any subset holds, and bit i of a letter's number says whether proposition i is true. Where an
+    environment shows few of the subsets, `occurring` lists them and letter i is the i-th: then nothing is asked of
+    what never holds, such as two things at once that are far apart.
     """
 
     symbols: tuple[Symbol, ...]
@@ -218,7 +218,7 @@ class Alphabet:
     @property
     def is_wide(self) -> bool:
         """Whether the propositions are so many that their letters cannot be listed."""
-        return self.is_free and len(self.symbols) > MOST_LISTED
+        return self.is_free and len(self.symbols) > MAX_LISTED
 
     def letter_masks(self) -> IntArray:
         """(letters, symbols) 1 where the symbol holds at the letter, else 0."""
@@ -227,7 +227,7 @@ class Alphabet:
         if self.is_wide:
             raise LimitError(
                 f"{len(self.symbols)} propositions have 2^{len(self.symbols)} letters, and this needs a list of them "
-                f"(the limit is {MOST_LISTED} propositions)"
+                f"(the limit is {MAX_LISTED} propositions)"
             )
         if self.occurring is not None:
             return np.array(

@@ -75,7 +75,7 @@ def render(machine: MooreMachine, form: Literal["svg", "png"], title: str = "") 
 
 
 def text_picture(machine: MooreMachine, most: int = 60, most_moves: int = 12) -> str:
-    """The machine for a terminal: a block per state with its level and its moves, the first ones of each."""
+    """The machine for a terminal: a block per state with its potential and its moves, the first ones of each."""
     lines = []
     for state in range(min(machine.states, most)):
         marks = [
@@ -89,7 +89,7 @@ def text_picture(machine: MooreMachine, most: int = 60, most_moves: int = 12) ->
         ]
         note = f"   {', '.join(marks)}" if marks else ""
         ring = f"(({state}))" if machine.accepting[state] else f"({state})"
-        lines.append(f"{ring:>7}  level {machine.outputs[state]:.4g}{note}")
+        lines.append(f"{ring:>7}  potential {machine.outputs[state]:.4g}{note}")
         targets = len(machine.targets(state))
         shown = move_texts(machine, state, most_moves)
         for index, (target, condition) in enumerate(shown):

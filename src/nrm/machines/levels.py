@@ -1,4 +1,4 @@
-"""The one place that turns rewards into levels and back."""
+"""The one place that turns rewards into potentials and back."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ Numbers: TypeAlias = Any
 """A NumPy array or a torch tensor; what comes out is of the same kind."""
 
 TOLERANCE = 1e-3
-"""How far from a level a sum of rewards may lie, as a share of the levels' spread: room for 32-bit rewards."""
+"""How far from a potential a sum of rewards may lie, as a share of the potentials' spread: room for 32-bit rewards."""
 
 
 @dataclass(frozen=True, eq=False)
 class LevelCodec:
-    """The levels of a machine, and how the rewards that are differences of them tell which one is reached.
+    """The potentials of a machine, and how the rewards that are differences of them tell which one is reached.
 
-    The sum of rewards so far plus the initial level is a level (paper, "Reward Values as Supervision"). With a tensor
-    of `levels`, `nearest` and `fits` are for tensors.
+    The sum of rewards so far plus the initial potential is a potential (paper, "Reward Values as Supervision"). With
+    a tensor of `levels`, `nearest` and `fits` are for tensors.
     """
 
     levels: Numbers
-    """(levels,) ascending."""
+    """(potentials,) ascending."""
     initial: float | None = None
-    """The level of the initial state, to read rewards."""
+    """The potential of the initial state, to read rewards."""
 
     def __post_init__(self) -> None:
         if isinstance(self.levels, np.ndarray | list | tuple):
             levels = np.asarray(self.levels, dtype=np.float64)
             if levels.ndim != 1 or not levels.size or not np.isfinite(levels).all():
-                raise EpisodeError(f"levels are a list of finite numbers, at least one, not {levels.tolist()}")
+                raise EpisodeError(f"potentials are a list of finite numbers, at least one, not {levels.tolist()}")
             object.__setattr__(self, "levels", levels)
 
     @classmethod
@@ -46,28 +46,28 @@ class LevelCodec:
 
     @classmethod
     def observed(cls, rewards: Sequence[ArrayLike], initial: float = 0.0, decimals: int = 6) -> LevelCodec:
-        """The distinct levels that some episodes' rewards show: what a machine to be learned must output."""
+        """The distinct potentials that some episodes' rewards show: what a machine to be learned must output."""
         sums = [np.array([initial])] + [initial + np.cumsum(np.asarray(paid, dtype=np.float64)) for paid in rewards]
         return cls(np.unique(np.round(np.concatenate(sums), decimals) + 0.0), initial)
 
     @property
     def slack(self) -> float:
-        """How far from a level a sum of rewards may lie and still stand for it."""
+        """How far from a potential a sum of rewards may lie and still stand for it."""
         return TOLERANCE * (float(self.levels.max() - self.levels.min()) or 1.0)
 
     def nearest(self, values: Numbers) -> Numbers:
-        """(…) the index of the level that is nearest to each value (…)."""
+        """(…) the index of the potential that is nearest to each value (…)."""
         return abs(values[..., None] - self.levels).argmin(-1)
 
     def fits(self, values: Numbers) -> Numbers:
-        """(…) whether each value (…) stands for a level; not a number never does."""
+        """(…) whether each value (…) stands for a potential; not a number never does."""
         return abs(values - self.levels[self.nearest(values)]) <= self.slack
 
     def encode(self, rewards: ArrayLike, place: str = "the episode") -> NDArray[np.int64]:
-        """(time,) the index of the level after each step that paid `rewards` (time,); `place` is for errors."""
+        """(time,) the index of the potential after each step that paid `rewards` (time,); `place` is for errors."""
         paid = np.asarray(rewards, dtype=np.float64)
         if self.initial is None:
-            raise EpisodeError(f"{place}: to read rewards, the initial level must be known")
+            raise EpisodeError(f"{place}: to read rewards, the initial potential must be known")
         if paid.ndim != 1:
             raise EpisodeError(f"{place}: rewards must be a list of numbers, one a step, not of shape {paid.shape}")
         sums = self.initial + np.cumsum(paid)
@@ -75,15 +75,15 @@ class LevelCodec:
         if wrong.size:
             step = int(wrong[0])
             raise EpisodeError(
-                f"{place}, step {step} (counting from 0): the rewards so far and the initial level {self.initial:g} "
-                f"sum to {sums[step]:g}, which this machine never outputs; its levels are {self}. "
-                "Rewards must be differences of levels; is the reward scheme the one of the recording?"
+                f"{place}, step {step} (from 0): the rewards so far and the initial potential {self.initial:g} "
+                f"sum to {sums[step]:g}, which this machine never outputs; its potentials are {self}. "
+                "Rewards must be differences of potentials; is the reward scheme the one of the recording?"
             )
         indices: NDArray[np.int64] = self.nearest(sums)
         return indices
 
     def snap(self, total: float) -> float:
-        """The exact sum of rewards where `total` leads to a level but for rounding; any other sum as it is."""
+        """The exact sum of rewards where `total` leads to a potential but for rounding; any other sum as it is."""
         assert self.initial is not None
         reached = np.float64(self.initial + total)
         return float(self.levels[self.nearest(reached)]) - self.initial if self.fits(reached) else total

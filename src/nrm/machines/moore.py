@@ -29,13 +29,13 @@ class Run:
     states: tuple[State, ...]
     """One more than there are steps: the initial state first."""
     outputs: tuple[float, ...]
-    """The level of each of `states`: the potential, the paper's delta_o."""
+    """The potential of each of `states`: the potential, the paper's delta_o."""
     accepted: bool
     """Whether the trace satisfies the task when it ends here."""
 
     @property
     def rewards(self) -> tuple[float, ...]:
-        """What an environment pays at each step: the difference of levels."""
+        """What an environment pays at each step: the difference of potentials."""
         return tuple(after - before for before, after in zip(self.outputs, self.outputs[1:], strict=False))
 
 
@@ -53,7 +53,7 @@ class MooreMachine(Moving):
     accepting: BoolArray
     """(states,) whether a trace that ends here satisfies the task."""
     outputs: FloatArray
-    """(states,) the level (potential) of each state."""
+    """(states,) the potential (potential) of each state."""
     initial: State = 0
 
     def __init__(
@@ -188,7 +188,7 @@ class MooreMachine(Moving):
         return self.run(trace).accepted
 
     def with_outputs(self, outputs: ArrayLike) -> MooreMachine:
-        """The same machine with other levels."""
+        """The same machine with other potentials."""
         return MooreMachine.of_moves(self.alphabet, self.moves, self.accepting, outputs, self.initial)
 
     def relettered(self, alphabet: Alphabet, letters: Sequence[Letter]) -> MooreMachine:
@@ -220,7 +220,7 @@ class MooreMachine(Moving):
     def __repr__(self) -> str:
         return (
             f"MooreMachine({counted(self.states, 'state')}, {amount_of_letters(self.alphabet)} {self.alphabet.kind} "
-            f"letters in {self.extent}, levels {_short(self.levels.tolist())})"
+            f"letters in {self.extent}, potentials {_short(self.levels.tolist())})"
         )
 
     @property

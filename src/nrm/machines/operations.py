@@ -33,8 +33,8 @@ def canonical(machine: MooreMachine) -> MooreMachine:
 def minimise(machine: MachineLike, by: Observed = "outputs and acceptance") -> MooreMachine:
     """The smallest machine of the same behaviour, in canonical numbering.
 
-    `by="outputs"` looks at the levels alone: what an agent can tell apart who sees only rewards. Acceptance of merged
-    states is then that of one of them.
+    `by="outputs"` looks at the potentials alone: what an agent can tell apart who sees only rewards. Acceptance of
+    merged states is then that of one of them.
     """
     if by not in get_args(Observed):
         raise MachineError(f"machines are minimised by {' or by '.join(map(repr, get_args(Observed)))}, not by {by!r}")
@@ -112,7 +112,7 @@ def product(
     accept: Callable[[bool, bool], bool] = lambda a, b: a and b,
     output: Callable[[float, float], float] = lambda a, b: a + b,
 ) -> MooreMachine:
-    """Both machines side by side on the reachable pairs; by default both must accept and levels add up."""
+    """Both machines side by side on the reachable pairs; by default both must accept and potentials add up."""
     one, two = _over_one_alphabet(left, right)
     count = None if one.alphabet.is_exclusive else len(one.alphabet.symbols)
     moves, a, b = moving.product(one.moves, two.moves, count, PRODUCT_LIMITS, (one.initial, two.initial))
@@ -140,4 +140,4 @@ def _over_one_alphabet(left: MachineLike, right: MachineLike) -> tuple[MooreMach
 
 
 def _describe(machine: MooreMachine, state: State) -> str:
-    return f"{'accepting' if machine.accepting[state] else 'not accepting'} at level {machine.outputs[state]:g}"
+    return f"{'accepting' if machine.accepting[state] else 'not accepting'} at potential {machine.outputs[state]:g}"

@@ -21,7 +21,7 @@ _DECIMALS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class TaskPool:
+class TaskSet:
     """Some tasks, each with its machine. Their disjoint union is one machine with a beginning for each task.
 
     So a step of any task is one lookup in one table, however many tasks there are.
@@ -46,7 +46,7 @@ class TaskPool:
                 )
 
     @classmethod
-    def of(cls, tasks: Iterable[MachineLike], alphabet: Alphabet | None = None) -> TaskPool:
+    def of(cls, tasks: Iterable[MachineLike], alphabet: Alphabet | None = None) -> TaskSet:
         """A pool of tasks, machines or formulas; equal machines are taken once, under the name of the first."""
         found: dict[MooreMachine, str] = {}
         for task in tasks:
@@ -81,7 +81,7 @@ class TaskPool:
         return np.repeat(np.arange(len(self), dtype=np.int32), sizes)
 
     @cached_property
-    def most_states(self) -> int:
+    def max_states(self) -> int:
         """The number of states of the largest machine."""
         return max(machine.states for machine in self.machines)
 
@@ -98,13 +98,13 @@ class TaskPool:
 
     @property
     def initial_level(self) -> float:
-        """The level that all tasks begin with; an error where they differ: rewards would not tell the level."""
+        """The potential that all tasks begin with; an error where they differ: rewards would not tell the potential."""
         begin = self.union.outputs[self.initial]
         differing = np.flatnonzero(np.abs(begin - begin[0]) > 10.0**-_DECIMALS)
         if len(differing):
             other = int(differing[0])
             raise MachineError(
-                f"the tasks of a pool must begin at one level, so that rewards tell it: {self.names[0]} begins at "
+                f"the tasks of a pool must begin at one potential, so that rewards tell it: {self.names[0]} begins at "
                 f"{begin[0]:g}, {self.names[other]} at {begin[other]:g}"
             )
         return float(begin[0])
@@ -127,12 +127,12 @@ class TaskPool:
         task = int(self.task_of_state[state])
         return task, state - int(self.first[task])
 
-    def subset(self, tasks: Sequence[int]) -> TaskPool:
+    def subset(self, tasks: Sequence[int]) -> TaskSet:
         """The pool of some of the tasks, in the order given."""
         machines = tuple(self.machines[task] for task in tasks)
-        return TaskPool(machines, tuple(self.names[task] for task in tasks), self.encoding)
+        return TaskSet(machines, tuple(self.names[task] for task in tasks), self.encoding)
 
-    def seen_as(self, encoding: TaskEncoding) -> TaskPool:
+    def seen_as(self, encoding: TaskEncoding) -> TaskSet:
         """The same tasks, whose states policies see in another way."""
         return self if encoding == self.encoding else replace(self, encoding=encoding)
 
@@ -143,6 +143,6 @@ class TaskPool:
 
     def __repr__(self) -> str:
         return (
-            f"TaskPool({len(self)} tasks over {amount_of_letters(self.alphabet)} {self.alphabet.kind} letters, "
-            f"{len(self.task_of_state):,} states, {self.most_states} at most)"
+            f"TaskSet({len(self)} tasks over {amount_of_letters(self.alphabet)} {self.alphabet.kind} letters, "
+            f"{len(self.task_of_state):,} states, {self.max_states} at most)"
         )

@@ -36,7 +36,7 @@ MAX_COPIES = 100_000
 """Most states of a Moore machine that is built from a reward machine."""
 
 _FITS = 1e-9
-"""How far rewards may lie from differences of noted levels: room for the rounding of decimal fractions."""
+"""How far rewards may lie from differences of noted potentials: room for the rounding of decimal fractions."""
 
 _Node: TypeAlias = tuple[int, Fraction]
 """A state's number, and the sum of the rewards so far (or the reward just paid)."""
@@ -76,7 +76,7 @@ class RewardMachine:
     """Terminal (or other) states that count as success. None: the terminals that an edge enters with a reward above
     0, or, when there are none, with a reward of 0."""
     levels: tuple[float, ...] | None = None
-    """A level for each of `states`, for rewards that are their differences; ignored where they are not."""
+    """A potential for each of `states`, for rewards that are their differences; ignored where they are not."""
     fall_off: FallOff = "error"
     overlap: Overlap = "error"
 
@@ -246,7 +246,7 @@ class RewardMachine:
                 gain = _number(node[1] - before[1])
                 raise MachineError(
                     f"the loop {steps}{self.states[node[0]]}{where} pays {gain:g} each time round, "
-                    "so the sum of rewards grows without end and cannot be the level of a state. Read the file with "
+                    "so the sum of rewards grows and cannot be the potential of a state. Read the file with "
                     "outputs='rewards' (--outputs rewards): each state then outputs what was just paid, and "
                     "TaskEnv(…, pay='outputs') pays it"
                 )
@@ -256,7 +256,7 @@ class RewardMachine:
         return [self.places[self.edges[edge].target] if edge >= 0 else state for edge in columns[state].tolist()]
 
     def _levels_fit(self, columns: IntArray) -> bool:
-        """Whether the noted levels are those of the edges; who edits the edges need not edit the note."""
+        """Whether the noted potentials are those of the edges; who edits the edges need not edit the note."""
         if self.levels is None or len(self.levels) != len(self.states):
             return False
         ends = [name in self.terminals for name in self.states]

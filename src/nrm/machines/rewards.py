@@ -1,8 +1,9 @@
-"""Reward schemes: from states to levels.
+"""Reward schemes: from states to potentials.
 
-A *level* is the potential Phi(q) of a state, the machine's output. What an environment *pays* at a step is the
-difference of two levels (`Run.rewards`), so the sum of the rewards so far tells the level: the undiscounted return of
-an episode depends on where it ends and not on the way. With a discount, levels on the way shift when reward comes.
+A *potential* is the potential Phi(q) of a state, the machine's output. What an environment *pays* at a step is the
+difference of two potentials (`Run.rewards`), so the sum of the rewards so far tells the potential: the undiscounted
+return of an episode depends on where it ends and not on the way. With a discount, potentials on the way shift when
+reward comes.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from nrm.machines.levels import Numbers
 from nrm.machines.moore import MooreMachine
 
 BEST = 100.0
-"""The level of an accepting state, and the best sum of rewards of an episode."""
+"""The potential of an accepting state, and the best sum of rewards of an episode."""
 WORST = -100.0
-"""The level of a failure: a state from which no accepting state can be reached."""
+"""The potential of a failure: a state from which no accepting state can be reached."""
 
 LEAST_PENALTY = 0.01
 """The share of a penalty that counts while no episode succeeds."""
@@ -28,10 +29,10 @@ RECENT = 200
 """Episodes that the share of successes is taken over: an exponential mean."""
 
 SchemeFunction: TypeAlias = Callable[[MooreMachine], FloatArray]
-"""From a machine (whose present outputs it ignores) to a level per state."""
+"""From a machine (whose present outputs it ignores) to a potential per state."""
 
 RewardScheme: TypeAlias = str | SchemeFunction | Sequence[float] | Mapping[State, float]
-"""A scheme by name, as a function, or as custom levels per state."""
+"""A scheme by name, as a function, or as custom potentials per state."""
 
 
 def distance(machine: MooreMachine) -> FloatArray:
@@ -39,8 +40,8 @@ def distance(machine: MooreMachine) -> FloatArray:
 
     Accepting states get 100 and failures -100. The initial state gets 0, so that the rewards of a successful episode
     sum to 100, and each step of distance in between counts the same; states farther than the initial one lie between
-    0 and -100. Where the task holds from the start (`G !a`) it can only be lost: the levels then fall from 100 towards
-    0 with the distance, and the best sum is 0.
+    0 and -100. Where the task holds from the start (`G !a`) it can only be lost: the potentials then fall from 100
+    towards 0 with the distance, and the best sum is 0.
     """
     steps = machine.distance_to_acceptance
     return np.where(steps < 0, WORST, _graded(steps.astype(np.float64), float(steps[machine.initial])))
@@ -57,7 +58,7 @@ def acceptance(machine: MooreMachine) -> FloatArray:
 
 
 def distinct(machine: MooreMachine) -> FloatArray:
-    """The distance potential with ties broken: states at equal distance get slightly different levels.
+    """The distance potential with ties broken: states at equal distance get slightly different potentials.
 
     Accepting states and failures keep 100 and -100, so successes and failures are worth what they were; but two states
     on the way that a symmetry of the task would swap no longer look alike, and rewards can tell them apart.
@@ -83,7 +84,7 @@ SCHEMES: dict[str, SchemeFunction] = {
 
 
 class Penalties:
-    """What a failure costs an agent: a hundredth of the negative reward at first, all of it once every episode succeeds.
+    """What a failure costs an agent: a hundredth of its reward at first, all of it once every episode succeeds.
 
     Potentials tell a grounder what has happened, and stay what they are; this is what a policy learns from. A penalty
     in full, before there is anything to win, teaches an agent to stay away from whatever lies behind the hazard.
@@ -107,12 +108,12 @@ class Penalties:
 
 
 def with_rewards(machine: MooreMachine, scheme: RewardScheme) -> MooreMachine:
-    """The machine with the levels of a scheme."""
+    """The machine with the potentials of a scheme."""
     return machine.with_outputs(levels(machine, scheme))
 
 
 def levels(machine: MooreMachine, scheme: RewardScheme) -> FloatArray:
-    """The level of each state under a scheme."""
+    """The potential of each state under a scheme."""
     if isinstance(scheme, str):
         return scheme_named(scheme)(machine)
     if callable(scheme):
@@ -123,16 +124,16 @@ def levels(machine: MooreMachine, scheme: RewardScheme) -> FloatArray:
         missing = [state for state in range(machine.states) if state not in scheme]
         if missing or len(scheme) != machine.states:
             raise RewardError(
-                f"custom levels must name each of the states 0 to {machine.states - 1} once; "
+                f"custom potentials must name each of the states 0 to {machine.states - 1} once; "
                 f"got {listing(str(state) for state in scheme)}"
             )
         scheme = [scheme[state] for state in range(machine.states)]
     try:
         values = np.asarray(scheme, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise RewardError(f"custom levels must be numbers, not {shorten(repr(scheme))}") from None
+        raise RewardError(f"custom potentials must be numbers, not {shorten(repr(scheme))}") from None
     if values.shape != (machine.states,):
-        raise RewardError(f"{values.size} custom levels for {machine.states} states; give one per state, in order")
+        raise RewardError(f"{values.size} custom potentials for {machine.states} states; give one per state, in order")
     return values
 
 
@@ -145,7 +146,7 @@ def scheme_named(name: str) -> SchemeFunction:
 
 
 def _graded(steps: FloatArray | IntArray, start: float) -> FloatArray:
-    """Levels that fall strictly with the (possibly fractional) distance to acceptance, above `WORST`."""
+    """Potentials that fall strictly with the (possibly fractional) distance to acceptance, above `WORST`."""
     farthest = max(float(steps.max()), start, 0.0)
     if start <= 0:  # accepting from the start, or lost from the start
         return BEST * (1 - steps / (farthest + 1))

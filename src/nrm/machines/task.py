@@ -82,7 +82,7 @@ class Task:
 
     @classmethod
     def from_machine(cls, machine: MooreMachine, name: str = "task") -> Task:
-        """The task of a machine as it is, with its own levels."""
+        """The task of a machine as it is, with its own potentials."""
         return cls(GivenMachine(machine), machine.alphabet, tuple(machine.outputs.tolist()), name)
 
     def machine(self, limits: Limits = DEFAULT_LIMITS) -> MooreMachine:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import adaptive_max_pool2d
 
-MOST_CHANGED = 0.25
+MAX_CHANGED = 0.25
 """The share of places up to which a change tells where to look. Where more changes, the whole view has moved."""
 _TINY = 1e-6
 
@@ -26,7 +26,7 @@ def missed(attention: Sequence[Tensor], changed: Tensor) -> Tensor:
     or at more than a quarter of the places, do not count.
     """
     moved = changed.sum(-1)
-    counts = (moved > 0) & (moved <= MOST_CHANGED * changed.shape[-1])
+    counts = (moved > 0) & (moved <= MAX_CHANGED * changed.shape[-1])
     total = torch.zeros((), device=changed.device)
     for one in attention:
         there = torch.einsum("n...p,np->n...", one, changed)

@@ -20,7 +20,7 @@ class EpisodeBatch(NamedTuple):
     seen: Tensor
     """(batch, time) which observation was made; 0 at padding."""
     levels: Tensor
-    """(batch, time) index of the level after the step; 0 at padding."""
+    """(batch, time) index of the potential after the step; 0 at padding."""
     lengths: Tensor
     """(batch,) steps of each episode."""
     tasks: Tensor | None = None
@@ -87,7 +87,9 @@ def pack(observations: Values, lengths: Tensor | Sequence[int] | None, levels: V
     if levels is None:
         labels = torch.zeros_like(index)
     elif levels.shape != (batch, time):
-        raise EpisodeError(f"levels have shape {tuple(levels.shape)}, observations {batch} episodes of {time} steps")
+        raise EpisodeError(
+            f"potentials have shape {tuple(levels.shape)}, observations {batch} episodes of {time} steps"
+        )
     else:
         labels = torch.where(mask, levels.long(), 0)
     return EpisodeBatch(observations[mask], index, labels, counts)

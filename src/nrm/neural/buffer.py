@@ -1,4 +1,4 @@
-"""Recorded episodes: what was observed, and the level of the machine after each step."""
+"""Recorded episodes: what was observed, and the potential of the machine after each step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from nrm.errors import EpisodeError
-from nrm.machines import LevelCodec, MachineLike, TaskPool, as_machine
+from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.frames import FrameTable
 
@@ -26,7 +26,7 @@ class Episode:
     index: NDArray[np.int64]
     """(time,) which of the buffer's distinct observations was made."""
     levels: NDArray[np.int64]
-    """(time,) index of the level after each step."""
+    """(time,) index of the potential after each step."""
     symbols: NDArray[np.int64] | None = None
     """(time,) the true letters, where they are known: for evaluation only."""
     task: int | None = None
@@ -40,8 +40,8 @@ class EpisodeBuffer:
     """Episodes of any length, with at most `capacity` of them kept.
 
     Equal observations are stored once, in a table that several buffers can share. When full, `keep="recent"` drops the
-    oldest episode and `keep="rare"` the one whose rewards are the most common. Labels are level indices; give rewards
-    or the indices themselves.
+    oldest episode and `keep="rare"` the one whose rewards are the most common. Labels are potential indices; give
+    rewards or the indices themselves.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class EpisodeBuffer:
         keep: Keep = "recent",
         frames: FrameTable | None = None,
     ) -> None:
-        """`levels`: the machine's levels, ascending; `initial`: the level of its initial state, to read rewards.
+        """`levels`: the machine's potentials, ascending; `initial`: that of its initial state, to read rewards.
 
         `frames`: the table of observations, when it is not this buffer's alone; who shares one compacts it.
         """
@@ -71,7 +71,7 @@ class EpisodeBuffer:
         self._uses: Counter[int] = Counter()
 
     @classmethod
-    def for_tasks(cls, tasks: TaskPool, capacity: int | None = None, keep: Keep = "recent") -> EpisodeBuffer:
+    def for_tasks(cls, tasks: TaskSet, capacity: int | None = None, keep: Keep = "recent") -> EpisodeBuffer:
         """An empty buffer for episodes of many tasks; each says which one it is of."""
         return cls(tasks.levels, tasks.initial_level, capacity, keep)
 
@@ -92,7 +92,7 @@ class EpisodeBuffer:
 
     @property
     def levels(self) -> NDArray[np.float64]:
-        """The machine's levels, ascending."""
+        """The machine's potentials, ascending."""
         levels: NDArray[np.float64] = self.codec.levels
         return levels
 
@@ -120,7 +120,7 @@ class EpisodeBuffer:
         symbols: ArrayLike | None = None,
         task: int | None = None,
     ) -> None:
-        """Add an episode: observations (time, …), and either the rewards paid or the level indices (time,).
+        """Add an episode: observations (time, …), and either the rewards paid or the potential indices (time,).
 
         Row t is what was observed when reward t was paid; the observation of the reset is not part of it. Observations
         that are in the table already can be given by their numbers there: `index` (time,). `task`: the number of its
@@ -204,15 +204,15 @@ class EpisodeBuffer:
 
     def _labels(self, rewards: ArrayLike | None, levels: ArrayLike | None, place: str) -> NDArray[np.int64]:
         if (rewards is None) == (levels is None):
-            raise EpisodeError(f"{place}: give either the rewards or the level indices")
+            raise EpisodeError(f"{place}: give either the rewards or the potential indices")
         if rewards is not None:
             return self.codec.encode(rewards, place)
         labels = np.asarray(levels, dtype=np.int64)
         wrong = np.flatnonzero((labels < 0) | (labels >= len(self.levels)))
         if wrong.size:
             raise EpisodeError(
-                f"{place}, step {int(wrong[0])} (counting from 0): level index {int(labels[wrong[0]])}; the machine's "
-                f"levels are 0 to {len(self.levels) - 1}: {self.codec}"
+                f"{place}, step {int(wrong[0])} (from 0): potential index {int(labels[wrong[0]])}; the machine's "
+                f"potentials are 0 to {len(self.levels) - 1}: {self.codec}"
             )
         return labels
 
@@ -235,7 +235,7 @@ class EpisodeBuffer:
         return given
 
     def _changes(self, episode: Episode) -> set[tuple[int, int]]:
-        """The changes of level that an episode shows; none is one of its own kind."""
+        """The changes of potential that an episode shows; none is one of its own kind."""
         moved = np.flatnonzero(np.diff(episode.levels))
         changes = {(int(episode.levels[t]), int(episode.levels[t + 1])) for t in moved}
         return changes | {(-1, int(episode.levels[0]))}

@@ -23,7 +23,7 @@ class Contradiction(NamedTuple):
 
 
 def contradiction(machine: ProbabilisticMoore, batch: EpisodeBatch) -> Contradiction | None:
-    """Where a batch first shows a level that cannot follow those before it; None where all of it is possible.
+    """Where a batch first shows a potential that cannot follow those before it; None where all of it is possible.
 
     Only what is known can contradict: parts that are learned give everything some probability.
     """
@@ -45,7 +45,7 @@ def contradiction(machine: ProbabilisticMoore, batch: EpisodeBatch) -> Contradic
             return Contradiction(
                 episode,
                 step,
-                f"level {seen:g} cannot follow the levels before it, whatever the symbols are; "
+                f"potential {seen:g} cannot follow the potentials before it, whatever the symbols are; "
                 f"{machine.name_of(batch, episode)} can output {LevelCodec(reachable)} there. The task contradicts the "
                 "episodes; is it the task that they were recorded with?",
             )

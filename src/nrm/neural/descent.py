@@ -16,7 +16,7 @@ from nrm.neural.batches import EpisodeBatch
 from nrm.neural.config import Attempt, FitConfig, Learnable, Reason, target_for
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.objectives import OBJECTIVES, sequence, smoothed
-from nrm.neural.symbol_reader import MOST_BITS
+from nrm.neural.symbol_reader import MAX_BITS
 
 COOLING = 0.7
 """Share of the epochs after which the last temperature is reached."""
@@ -144,7 +144,7 @@ def scatter(model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig, 
 
 def _drawn(model: NeuralRewardMachine, count: int, generator: torch.Generator) -> Tensor:
     """(count,) random letters; past 62 propositions the others are false in all of them."""
-    return torch.randint(min(model.machine.alphabet.size, 1 << MOST_BITS), (count,), generator=generator)
+    return torch.randint(min(model.machine.alphabet.size, 1 << MAX_BITS), (count,), generator=generator)
 
 
 def _random_letters(

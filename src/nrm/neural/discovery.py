@@ -44,7 +44,7 @@ class Inferred:
 
     hypothesis: Hypothesis
     values: NDArray[np.float64]
-    """(levels,) what the indices of its levels stand for."""
+    """(potentials,) what the indices of its potentials stand for."""
     held_out: float | None
     """The share of held-out episodes that a machine learned from the others predicts; None where none were held out."""
     seconds: float
@@ -85,27 +85,27 @@ def discover(
     states: int,
     config: FitConfig | None = None,
     *,
-    flips: float = 0.0,
-    misread: float = 0.0,
+    reward_noise: float = 0.0,
+    label_noise: float = 0.0,
     grounder: Callable[[int], nn.Module] | None = None,
     grounder_epochs: int = 500,
 ) -> Discovery:
     """Learn everything from episodes; give at least as many `states` as the task may need.
 
-    `flips`, `misread`: how probable it is that a step shows a wrong level, or a wrong observation; `grounder` makes a
-    module for a number of symbols, by default one that fits the observations' shape. Of the `config`, the seed, the
-    share of held-out episodes and the grounder's step size count. Beyond 1,024 distinct observations, and where most
-    are met in one episode only, grounder and machine are learned in turns.
+    `reward_noise`, `label_noise`: how probable it is that a step shows a wrong potential, or a wrong observation;
+    `grounder` makes a module for a number of symbols, by default one that fits the observations' shape. Of the
+    `config`, the seed, the share of held-out episodes and the grounder's step size count. Beyond 1,024 distinct
+    observations, and where most are met in one episode only, grounder and machine are learned in turns.
     """
     settings = config or FitConfig()
     buffer = as_buffer(episodes)
     if buffer.distinct > MAX_LETTERS:
-        return _discover_endless(buffer, states, settings, flips, misread, grounder)
-    if not flips and not misread and _met_once(buffer):
+        return _discover_endless(buffer, states, settings, reward_noise, label_noise, grounder)
+    if not reward_noise and not label_noise and _met_once(buffer):
         # What is never met again tells nothing as a letter; but if no symbols are found, letters are what there is.
         with contextlib.suppress(UngroundedError):
-            return _discover_endless(buffer, states, settings, flips, misread, grounder)
-    inferred, used = infer(buffer, states, settings, flips=flips, misread=misread)
+            return _discover_endless(buffer, states, settings, reward_noise, label_noise, grounder)
+    inferred, used = infer(buffer, states, settings, reward_noise=reward_noise, label_noise=label_noise)
     frames = buffer.observations(used)
     frames = frames.astype(np.float32) if frames.dtype == np.float64 else frames
     # Where every letter does something, none is idle.
@@ -135,17 +135,22 @@ def _met_once(buffer: EpisodeBuffer) -> bool:
 
 
 def _discover_endless(
-    buffer: EpisodeBuffer, states: int, settings: FitConfig, flips: float, misread: float, grounder: Make | None
+    buffer: EpisodeBuffer,
+    states: int,
+    settings: FitConfig,
+    reward_noise: float,
+    label_noise: float,
+    grounder: Make | None,
 ) -> Discovery:
     """The same where observations are too many to be letters."""
-    if flips or misread:
+    if reward_noise or label_noise:
         raise LearningError(
             f"the episodes hold {buffer.distinct} distinct observations, too many to be letters (at most "
             f"{MAX_LETTERS}); symbols are then learned with the machine, and that takes rewards and observations to be "
-            f"right (flips 0, not {flips:g}; misread 0, not {misread:g}). Round or downsample the observations"
+            f"right (reward noise 0, not {reward_noise:g}; label noise 0, not {label_noise:g}). Round the observations"
         )
     initial = _initial(buffer)
-    # The level of the beginning comes first.
+    # The potential of the beginning comes first.
     order = np.argsort(np.arange(len(buffer.levels)) != initial, kind="stable")
     place = np.argsort(order)
     traces = [LetterTrace(episode.index, place[episode.levels]) for episode in buffer]
@@ -175,8 +180,8 @@ def infer(
     states: int,
     config: FitConfig | None = None,
     *,
-    flips: float = 0.0,
-    misread: float = 0.0,
+    reward_noise: float = 0.0,
+    label_noise: float = 0.0,
     letters: Callable[[Episode], NDArray[np.int64]] = lambda episode: episode.index,
 ) -> tuple[Inferred, NDArray[np.int64]]:
     """The machine of some episodes, and what its letters (n,) stand for: numbers of observations, or of `letters`.
@@ -195,7 +200,9 @@ def infer(
     _check_shows(traces, initial)
 
     def evidence(rows: Sequence[int]) -> Evidence:
-        return Evidence.of([traces[row] for row in rows], len(used), len(episodes.levels), initial, flips, misread)
+        return Evidence.of(
+            [traces[row] for row in rows], len(used), len(episodes.levels), initial, reward_noise, label_noise
+        )
 
     began = time.process_time()
     learned, held = episodes.split(settings.held_out, torch.Generator().manual_seed(settings.seed))
@@ -209,20 +216,22 @@ def infer(
 
 
 def _initial(episodes: EpisodeBuffer) -> int:
-    """The index of the level at which episodes begin."""
+    """The index of the potential at which episodes begin."""
     if not len(episodes):
         raise LearningError("the buffer is empty; add episodes first")
     if episodes.codec.initial is None:
-        raise LearningError("to learn a machine, the initial level must be known: EpisodeBuffer(levels, initial)")
+        raise LearningError(
+            "to learn a machine, the initial potential must be known: EpisodeBuffer(potentials, initial)"
+        )
     return int(episodes.codec.nearest(np.float64(episodes.codec.initial)))
 
 
 def _check_shows(traces: Sequence[LetterTrace], initial: int) -> None:
-    """Raise `LearningError` where the level never changes."""
+    """Raise `LearningError` where the potential never changes."""
     if all(bool((trace.levels == initial).all()) for trace in traces):
         raise LearningError(
             f"no reward of the {len(traces)} episodes differs from zero, so they show nothing of a task; record some "
-            "in which the level changes"
+            "in which the potential changes"
         )
 
 

@@ -6,7 +6,8 @@ Arrays of the file (`numpy.savez` writes it; nothing in it is pickled):
   space, (distinct, …): the distinct observations, with
 - `index` (steps,), optional: which of `observations` was made at each step.
 - `lengths` (episodes,): how many steps each episode has.
-- `rewards` (steps,): what was paid at each step; the sum so far plus the initial level is a level of the machine.
+- `rewards` (steps,): what was paid at each step; the sum so far plus the initial potential is a potential of the
+machine.
 - `symbols` (steps,), optional: the true letter of each step, as a number. For evaluation only.
 - `symbol_names` (letters,), optional: names of the symbols, in the order of those numbers.
 - `metadata`, optional: a JSON text about the recording.
@@ -61,13 +62,13 @@ class RecordedEpisodes:
         return tuple(self.observations.shape[1:])
 
     def buffer(self, machine: MooreMachine | None = None) -> EpisodeBuffer:
-        """The episodes for a machine; without one, for a machine to be learned that starts at level 0."""
+        """The episodes for a machine; without one, for a machine to be learned that starts at potential 0."""
         if machine is not None:
             return self.coded(LevelCodec.of(machine))
         return self.coded(LevelCodec.observed(np.split(self.rewards, np.cumsum(self.lengths)[:-1])))
 
     def coded(self, codec: LevelCodec) -> EpisodeBuffer:
-        """The episodes with the levels that a codec reads from their rewards."""
+        """The episodes with the potentials that a codec reads from their rewards."""
         buffer = EpisodeBuffer(codec.levels, codec.initial)
         numbers = buffer.frames.add(self.observations)
         index = numbers if self.index is None else numbers[self.index]
@@ -80,7 +81,7 @@ class RecordedEpisodes:
 
 
 def as_buffer(episodes: EpisodeBuffer | RecordedEpisodes, machine: ProbabilisticMoore | None = None) -> EpisodeBuffer:
-    """Recorded episodes as a buffer for a machine; a buffer as it is. Without known rewards, levels start at 0."""
+    """Recorded episodes as a buffer for a machine; a buffer as it is. Without known rewards, potentials start at 0."""
     if isinstance(episodes, EpisodeBuffer):
         return episodes
     if not isinstance(episodes, RecordedEpisodes):

@@ -37,11 +37,11 @@ def extract(
     minimal: bool = True,
     accepting_level: float | None = None,
 ) -> MooreMachine:
-    """The machine of the most probable transitions and levels; minimised by its outputs.
+    """The machine of the most probable transitions and potentials; minimised by its outputs.
 
     With `episodes` (and then a whole model, whose grounder reads them), transitions that none of them ever took are
     not trusted: states that the episodes do not tell apart are merged. Rewards do not show acceptance: states of
-    `accepting_level` (by default the highest level) count as accepting.
+    `accepting_level` (by default the highest potential) count as accepting.
     """
     machine = model.machine if isinstance(model, NeuralRewardMachine) else model
     with torch.no_grad():
@@ -83,7 +83,7 @@ def sharpness(machine: ProbabilisticMoore) -> float:
 
 
 def compare(machine: MooreMachine, reference: MooreMachine, acceptance: bool = False) -> Comparison:
-    """Whether two machines give the same levels (and acceptance) on every trace; if not, a shortest trace where not."""
+    """Whether two machines give the same potentials (and acceptance) on every trace; else a shortest one where not."""
     witness = difference(machine, reference, acceptance)
     return Comparison(witness is None, witness)
 

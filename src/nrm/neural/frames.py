@@ -1,4 +1,4 @@
-"""Observations kept once: long episodes in small worlds show the same ones again and again."""
+"""Observations kept once: long episodes in small environments show the same ones again and again."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def _problem(
 
 
 def _check_consistent(problem: LearningProblem, place: str) -> None:
-    """Raise `ContradictionError` at the first step whose level no letters at all can explain."""
+    """Raise `ContradictionError` at the first step whose potential no letters at all can explain."""
     found = contradiction(problem.model.machine, problem.everything)
     if found is not None:
         where = f"{place}episode {found.episode}, step {found.step} (counting from 0)"
@@ -189,7 +189,7 @@ def _check_request(
         levels = net.machine.levels.tolist()
         if levels != buffer.levels.tolist():
             raise EpisodeError(
-                f"the episodes are labelled with the levels {buffer.codec}, but the machine outputs "
+                f"the episodes are labelled with the potentials {buffer.codec}, but the machine outputs "
                 f"{LevelCodec(levels)}; build the buffer for this machine"
             )
         if net.grounder is not nets[0].grounder:

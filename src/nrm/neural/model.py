@@ -27,20 +27,20 @@ class Beliefs(NamedTuple):
     states: Tensor
     """(batch, time, states) x_qp."""
     rewards: Tensor
-    """(batch, time, levels) x_rp."""
+    """(batch, time, potentials) x_rp."""
 
 
 class Filtered(NamedTuple):
     """Beliefs that know the rewards received so far. All zero at padding."""
 
     states: Tensor
-    """(batch, time, states) the belief after the level of the step was seen."""
+    """(batch, time, states) the belief after the potential of the step was seen."""
     likelihoods: Tensor
-    """(batch, time) the probability of that level given all before."""
+    """(batch, time) the probability of that potential given all before."""
 
 
 class Crisp(NamedTuple):
-    """The most probable symbol, state and level of each step, each by itself; -1 at padding."""
+    """The most probable symbol, state and potential of each step, each by itself; -1 at padding."""
 
     letters: Tensor
     states: Tensor
@@ -55,7 +55,7 @@ class Step(NamedTuple):
     belief: Tensor
     """(batch, states)"""
     rewards: Tensor
-    """(batch, levels) before the level of this step was seen."""
+    """(batch, potentials) before the potential of this step was seen."""
     carry: Tensor | None = None
     """(batch, width) the state of a recurrent grounder, for the next step; None of any other."""
 
@@ -93,7 +93,7 @@ class NeuralRewardMachine(SymbolReader):
         lengths: Tensor | Sequence[int] | None = None,
         method: ChainMethod = "auto",
     ) -> Filtered:
-        """Beliefs conditioned on the levels (batch, time) seen so far; levels are indices into `machine.levels`."""
+        """Beliefs filtered by the potentials (batch, time) seen so far: indices into `machine.levels`."""
         batch = pack(self._tensor(observations), lengths, levels)
         self._check_levels(batch.levels, "episode, step")
         symbols = self.ground_batch(batch)
@@ -107,7 +107,7 @@ class NeuralRewardMachine(SymbolReader):
         lengths: Tensor | Sequence[int] | None = None,
         method: ChainMethod = "auto",
     ) -> Tensor:
-        """(batch,) the logarithm of the probability of each whole sequence of levels, given the observations.
+        """(batch,) the logarithm of the probability of each whole sequence of potentials, given the observations.
 
         An impossible sequence is an error that names the episode and step.
         """
@@ -119,7 +119,7 @@ class NeuralRewardMachine(SymbolReader):
             episode, step = (int(number) for number in impossible.nonzero()[0])
             level = float(self.machine.levels[batch.levels[episode, step]])
             raise ContradictionError(
-                f"episode {episode}, step {step} (counting from 0): level {level:g} has probability 0 under this "
+                f"episode {episode}, step {step} (counting from 0): potential {level:g} has probability 0 under this "
                 "machine and grounder; is it the task that these episodes were recorded with?",
                 episode,
                 step,
@@ -133,7 +133,7 @@ class NeuralRewardMachine(SymbolReader):
         return self._chain(batch, symbols, True, method).log_likelihood(self._start(batch))
 
     def batch_rewards(self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod = "auto") -> Tensor:
-        """(batch, time, levels) open-loop reward probabilities, from what `ground_batch` gives."""
+        """(batch, time, potentials) open-loop reward probabilities, from what `ground_batch` gives."""
         return self._open_loop(batch, symbols, method) @ self.machine.reward_probs()
 
     def crisp(self, observations: Values, lengths: Tensor | Sequence[int] | None = None) -> Crisp:
@@ -164,7 +164,7 @@ class NeuralRewardMachine(SymbolReader):
     ) -> Step:
         """Read one observation (batch, …) from a belief (batch, states); the initial one when none is given.
 
-        With `level` (batch,), the index of the level that came with the observation, the new belief is conditioned
+        With `level` (batch,), the index of the potential that came with the observation, the new belief is conditioned
         on it; without, it is the open-loop belief. A recurrent grounder goes on from the `carry` of the step before.
         """
         observation = self._tensor(observation)
@@ -187,7 +187,7 @@ class NeuralRewardMachine(SymbolReader):
         if level is not None:
             level = as_tensor(level, "levels").to(after.device).long()
             if level.shape != (len(observation),):
-                raise EpisodeError(f"levels have shape {tuple(level.shape)}; ({len(observation)},) is needed")
+                raise EpisodeError(f"potentials have shape {tuple(level.shape)}; ({len(observation)},) is needed")
             self._check_levels(level, "row")
             weighed = after * emission.t()[level]
             likelihood = weighed.sum(-1, keepdim=True)
@@ -195,7 +195,7 @@ class NeuralRewardMachine(SymbolReader):
                 row = int((likelihood[:, 0] <= 0).nonzero()[0])
                 value = float(self.machine.levels[level[row]])
                 raise ContradictionError(
-                    f"row {row}: level {value:g} has probability 0 after this observation and belief", row, 0
+                    f"row {row}: potential {value:g} has probability 0 after this observation and belief", row, 0
                 )
             after = weighed / likelihood
         return Step(symbols, after, rewards, carry)
@@ -203,7 +203,7 @@ class NeuralRewardMachine(SymbolReader):
     def _chain(
         self, batch: EpisodeBatch, symbols: Tensor, observed: bool, method: ChainMethod
     ) -> DenseChain | SparseChain:
-        """The steps of a batch; with `observed`, states are weighed by the levels that were seen."""
+        """The steps of a batch; with `observed`, states are weighed by the potentials that were seen."""
         return self.machine.chain(self.letter_probs(symbols), self.rows(batch), batch, observed, method)
 
     def _open_loop(self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod) -> Tensor:
@@ -222,6 +222,6 @@ class NeuralRewardMachine(SymbolReader):
             place = [int(number) for number in wrong.nonzero()[0]]
             where = ", ".join(f"{axis} {number}" for axis, number in zip(axes.split(", "), place, strict=True))
             raise EpisodeError(
-                f"{where} (counting from 0): level index {int(levels[tuple(place)])}; "
-                f"the machine has levels 0 to {count - 1}: {LevelCodec(self.machine.levels)}"
+                f"{where} (counting from 0): potential index {int(levels[tuple(place)])}; "
+                f"the machine has potentials 0 to {count - 1}: {LevelCodec(self.machine.levels)}"
             )

@@ -27,7 +27,7 @@ COUNTED = 6
 MANY_STATES = 16
 """States from which known moves are followed one by one: matrices are slower, and soon fill the memory."""
 
-MOST_CELLS = 500_000_000
+MAX_CELLS = 500_000_000
 """Most numbers in the matrices of one batch: 2 GB in single precision, and as much again for gradients."""
 
 SHARPNESS = 6.0
@@ -141,12 +141,12 @@ class ProbabilisticMoore(nn.Module):
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
     ) -> ProbabilisticMoore:
-        """A machine to be learned: give at least as many states as the task needs, and the levels it can output."""
+        """A machine to be learned: give at least as many states as the task needs, and the potentials it can output."""
         letters = alphabet if isinstance(alphabet, Alphabet) else Alphabet.exclusive(alphabet)
         given = np.unique(np.asarray(levels, dtype=np.float64))
         if states < 1 or not given.size or not np.isfinite(given).all():
             raise MachineError(
-                f"a machine needs a state and finite levels; got {states} states, levels {given.tolist()}"
+                f"a machine needs a state and finite potentials; got {states} states, potentials {given.tolist()}"
             )
         module = cls(
             letters,
@@ -175,7 +175,7 @@ class ProbabilisticMoore(nn.Module):
 
     @property
     def initial_level(self) -> float:
-        """The level of the initial state; the most probable one, where rewards are learned."""
+        """The potential of the initial state; the most probable one, where rewards are learned."""
         return float(self.levels[self.reward_probs()[self.initial].argmax()])
 
     def transition_probs(self) -> Tensor:
@@ -183,7 +183,7 @@ class ProbabilisticMoore(nn.Module):
         return self._probs(self.transitions)
 
     def reward_probs(self) -> Tensor:
-        """(states, levels) M_r: the probability of each level."""
+        """(states, potentials) M_r: the probability of each potential."""
         return self._probs(self.rewards)
 
     @property
@@ -233,7 +233,7 @@ class ProbabilisticMoore(nn.Module):
         """The steps of a batch, from letter probabilities (n, letters).
 
         rows: (batch, time) which of `letters` a step has. With `observed`, the next states are weighed by the
-        probability of the level that was seen.
+        probability of the potential that was seen.
         """
         if not self.is_sparse or method != "auto":
             return DenseChain(self._matrices(letters, rows, batch, observed), method)
@@ -258,11 +258,11 @@ class ProbabilisticMoore(nn.Module):
         seen, levels = rows.t(), batch.levels.t()
         if not observed:
             return gathered(moves, seen)
-        # shown[level]: each row holds the probabilities of that level, state by state.
+        # shown[potential]: each row holds the probabilities of that potential, state by state.
         shown = self.reward_probs().t()
         shown = shown.unsqueeze(1).expand(-1, self.states, -1).contiguous()
         if len(moves) * len(shown) <= seen.numel():
-            # Few observations: one matrix for each with each level, then a gather.
+            # Few observations: one matrix for each with each potential, then a gather.
             weighed = (moves.unsqueeze(1) * shown).flatten(0, 1)
             return gathered(weighed, seen * len(shown) + levels)
         return gathered(moves, seen) * gathered(shown, levels)
@@ -272,7 +272,7 @@ class ProbabilisticMoore(nn.Module):
         return self.start.expand(len(batch.lengths), -1).contiguous()
 
     def possible_levels(self, batch: EpisodeBatch) -> Tensor:
-        """(batch, states, levels) 1 where a state can output a level."""
+        """(batch, states, potentials) 1 where a state can output a potential."""
         return (self.reward_probs() > 0).float().expand(len(batch.lengths), -1, -1)
 
     def name_of(self, batch: EpisodeBatch, episode: int) -> str:  # noqa: ARG002 - there is one machine only
@@ -295,7 +295,7 @@ class ProbabilisticMoore(nn.Module):
                 logits.copy_(drawn.to(logits.device))
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> ProbabilisticMoore:
-        """Moves and changes of number type (`.to`, `.float`) leave the values of the levels as exact as they were."""
+        """Moves and changes of number type (`.to`, `.float`) leave potentials as exact as they were."""
         exact = self.levels
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.levels = exact.to(self.levels.device)
@@ -307,16 +307,16 @@ class ProbabilisticMoore(nn.Module):
     def extra_repr(self) -> str:
         """What `print(module)` shows."""
         known = [f"{part} {'learned' if part in self.learned else 'known'}" for part in get_args(Part)]
-        return f"{self.states} states, {self.classes} classes, {len(self.levels)} levels, {', '.join(known)}"
+        return f"{self.states} states, {self.classes} classes, {len(self.levels)} potentials, {', '.join(known)}"
 
 
 def check_size(matrices: int, states: int) -> None:
     """Raise `LimitError` instead of filling the memory with a matrix for every letter, or every step."""
     cells = matrices * states**2
-    if cells > MOST_CELLS:
+    if cells > MAX_CELLS:
         raise LimitError(
             f"{matrices:,} matrices for a machine of {states:,} states have {cells:,} numbers, more than the limit of "
-            f"{MOST_CELLS:,}; take a task with fewer states or, if it is learned, fewer or shorter episodes"
+            f"{MAX_CELLS:,}; take a task with fewer states or, if it is learned, fewer or shorter episodes"
         )
 
 

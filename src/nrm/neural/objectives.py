@@ -22,10 +22,10 @@ def sequence(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: Tensor) -
 
 
 def marginal(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: Tensor) -> Tensor:
-    """The paper's loss: cross-entropy of each step's level under the open-loop belief, in nats a step."""
+    """The paper's loss: cross-entropy of each step's potential under the open-loop belief, in nats a step."""
     rewards = model.batch_rewards(batch, symbols)
     seen = rewards.gather(-1, batch.levels.unsqueeze(-1)).squeeze(-1)
-    # A level of probability 0 would have no finite logarithm.
+    # A potential of probability 0 would have no finite logarithm.
     logs = seen.clamp_min(float(torch.finfo(seen.dtype).tiny)).log()
     return -torch.where(batch.mask, logs, 0.0).sum() / batch.steps
 

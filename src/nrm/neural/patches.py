@@ -2,7 +2,7 @@
 
 Images of grids, rooms and games are made of a few tiles, and networks whose first layers look at small patches compute
 the same numbers again and again: of two thousand images with 64 places each a few hundred patches are distinct. As with
-whole observations in small worlds, each is computed once and gathered, which is exact, gradients included.
+whole observations in small environments, each is computed once and gathered, which is exact, gradients included.
 """
 
 from __future__ import annotations

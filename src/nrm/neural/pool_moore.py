@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from nrm.aliases import IntArray
 from nrm.automata.tables import as_diagram
 from nrm.errors import EpisodeError
-from nrm.machines import TaskPool
+from nrm.machines import TaskSet
 from nrm.neural.batches import EpisodeBatch, gathered
 from nrm.neural.class_counting import ClassCounting
 from nrm.neural.moore import COUNTED, Part
@@ -39,13 +39,13 @@ class PoolMoore(nn.Module):
     sizes: Tensor
     initial: Tensor
 
-    def __init__(self, tasks: TaskPool, dtype: torch.dtype = torch.float32, counted: bool = False) -> None:
+    def __init__(self, tasks: TaskSet, dtype: torch.dtype = torch.float32, counted: bool = False) -> None:
         """`counted`: steps are read as probabilities of independent propositions, not of letters."""
         super().__init__()
         self.tasks = tasks
         self.alphabet = tasks.alphabet
         self.dtype = dtype
-        self.states = tasks.most_states
+        self.states = tasks.max_states
         self.initial_level = tasks.initial_level
         propositions = len(tasks.alphabet.symbols)
         self.countings: nn.ModuleList | None = None
@@ -58,7 +58,7 @@ class PoolMoore(nn.Module):
             local = np.concatenate([_padded(machine.columns, most) for machine in tasks.machines])
         else:
             local = tasks.union.transitions - tasks.first[tasks.task_of_state][:, None]
-        # One row more than there are states: that of padding, which stays where it is and shows no level.
+        # One row more than there are states: that of padding, which stays where it is and shows no potential.
         buffers = {
             "levels": torch.tensor(tasks.levels),
             "moves": nn.functional.pad(torch.tensor(local, dtype=torch.int64), (0, 0, 0, 1)),
@@ -120,7 +120,7 @@ class PoolMoore(nn.Module):
         return batch.seen.numel() * self.states_of(batch)
 
     def _shown(self, batch: EpisodeBatch) -> Tensor:
-        """(time, batch, states) 1 where a state outputs the level that was seen."""
+        """(time, batch, states) 1 where a state outputs the potential that was seen."""
         levels = self.level_of_state[self.rows(self._numbers(batch), self.states_of(batch))]
         return (levels == batch.levels.t().unsqueeze(-1)).to(self.dtype)
 
@@ -146,7 +146,7 @@ class PoolMoore(nn.Module):
         return nn.functional.one_hot(self.initial[numbers], states).to(self.dtype)
 
     def possible_levels(self, batch: EpisodeBatch) -> Tensor:
-        """(batch, states, levels) 1 where a state can output a level."""
+        """(batch, states, potentials) 1 where a state can output a potential."""
         shown = self.level_of_state[self.rows(self._numbers(batch), self.states_of(batch))]
         return (shown.unsqueeze(-1) == torch.arange(len(self.levels), device=shown.device)).float()
 
@@ -173,4 +173,4 @@ class PoolMoore(nn.Module):
 
     def extra_repr(self) -> str:
         """What `print(module)` shows."""
-        return f"{len(self.sizes)} tasks, {self.states} states at most, {len(self.levels)} levels"
+        return f"{len(self.sizes)} tasks, {self.states} states at most, {len(self.levels)} potentials"

@@ -5,7 +5,7 @@ A step that must do nothing (padding) is the identity. Three questions are asked
 
 - `propagate`: the open-loop beliefs q_t = q_{t-1} A_t (paper, equation "VRM_def");
 - `filtered`: beliefs normalised at each step, and the likelihood of each step, when A_t also weighs the states by the
-  level that was observed;
+  potential that was observed;
 - `log_likelihood`: the sum of the logarithms of those likelihoods, with the exact gradient by forward and backward
   messages.
 

@@ -26,7 +26,8 @@ class SparseChain(NamedTuple):
     letters: Tensor
     """(time, batch, letters) their probabilities."""
     shown: Tensor | None
-    """(time, batch, states) how probable each state makes the level that was seen; None where no level is read."""
+    """(time, batch, states) how probable each state makes the potential that was seen; None where no potential is
+    read."""
     mask: Tensor
     """(time, batch) false at padding, where nothing moves."""
 

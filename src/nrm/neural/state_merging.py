@@ -26,7 +26,7 @@ class Evidence:
     transitions: NDArray[np.int64]
     """(states, letters) how often each transition was taken."""
     states: NDArray[np.int64]
-    """(states,) how often each state's level was seen."""
+    """(states,) how often each state's potential was seen."""
 
 
 def evidence(machine: MooreMachine, traces: list[NDArray[np.int64]]) -> Evidence:
@@ -44,9 +44,9 @@ def evidence(machine: MooreMachine, traces: list[NDArray[np.int64]]) -> Evidence
 
 
 def merge_states(machine: MooreMachine, seen: Evidence, initial_level: float | None = None) -> MooreMachine:
-    """The machine with states merged that no evidence separates; levels and moves that were seen are kept.
+    """The machine with states merged that no evidence separates; potentials and moves that were seen are kept.
 
-    The level of the initial state is `initial_level` when the episodes never come back to it.
+    The potential of the initial state is `initial_level` when the episodes never come back to it.
     """
     table = np.where(seen.transitions > 0, machine.transitions, UNSEEN).astype(np.int32)
     outputs = [float(level) if count else None for level, count in zip(machine.outputs, seen.states, strict=True)]
@@ -69,7 +69,7 @@ def merge_states(machine: MooreMachine, seen: Evidence, initial_level: float | N
 
 @dataclass(eq=False)
 class _Partition:
-    """A partition of the states, with the open table and levels of each block at its root."""
+    """A partition of the states, with the open table and potentials of each block at its root."""
 
     table: IntArray
     outputs: list[float | None]
@@ -81,7 +81,7 @@ class _Partition:
         return state
 
     def merged(self, left: int, right: int) -> _Partition | None:
-        """With two states merged, and all that must then be merged too; None when levels clash."""
+        """With two states merged, and all that must then be merged too; None when potentials clash."""
         result = _Partition(self.table.copy(), list(self.outputs), list(self.parent))
         waiting = [(left, right)]
         while waiting:
@@ -118,6 +118,6 @@ def _red_blue(partition: _Partition, seen: Evidence, initial: int) -> _Partition
 
 
 def _score(before: _Partition, after: _Partition, seen: Evidence) -> int:
-    """How many visits to levels a merge brings together: the evidence that it is right."""
+    """How many visits to potentials a merge brings together: the evidence that it is right."""
     joined = [state for state in range(len(before.parent)) if before.find(state) != after.find(state)]
     return int(sum(seen.states[state] for state in joined))

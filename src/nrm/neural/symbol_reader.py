@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from nrm.automata.letter_diagram import is_wide
 from nrm.errors import AlphabetError, EpisodeError, LearningError, LimitError, listing
-from nrm.machines import Alphabet, MachineLike, TaskPool, as_machine
+from nrm.machines import Alphabet, MachineLike, TaskSet, as_machine
 from nrm.neural.batches import EpisodeBatch, gathered
 from nrm.neural.grounders.registry import RecurrentGrounder
 from nrm.neural.moore import ProbabilisticMoore
@@ -24,7 +24,7 @@ from nrm.neural.probabilities import (
 )
 
 Emission = Literal["categorical", "independent"]
-MOST_BITS = 62
+MAX_BITS = 62
 """Propositions up to which a letter is a number of 64 bits."""
 GROUNDED_AT_ONCE = 512
 """Observations that are grounded in one go where no gradient is wanted."""
@@ -49,12 +49,12 @@ class SymbolReader(nn.Module):
     def __init__(
         self,
         grounder: nn.Module,
-        machine: ProbabilisticMoore | MachineLike | TaskPool,
+        machine: ProbabilisticMoore | MachineLike | TaskSet,
         emission: Emission = "categorical",
     ) -> None:
         super().__init__()
         self.grounder = grounder
-        if isinstance(machine, TaskPool):
+        if isinstance(machine, TaskSet):
             # It offers what batches of episodes need; for all else there is `of_task`.
             machine = cast(ProbabilisticMoore, PoolMoore(machine, counted=emission == "independent"))
         elif not isinstance(machine, (ProbabilisticMoore, PoolMoore)):
@@ -183,9 +183,9 @@ class SymbolReader(nn.Module):
         if self.emission == "categorical":
             return symbols.argmax(-1)
         count = symbols.shape[-1]
-        if count > MOST_BITS:
+        if count > MAX_BITS:
             raise LimitError(
-                f"the letters of {count} propositions have no number of 64 bits (the limit is {MOST_BITS}); take the "
+                f"the letters of {count} propositions have no number of 64 bits (the limit is {MAX_BITS}); take the "
                 "propositions one by one, from what the grounder says"
             )
         # Propositions are independent, so the most probable letter has each as it most probably is.

@@ -49,7 +49,7 @@ def build_report(
     tasks: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Page:
-    """Read all runs below a folder, and play episodes with `recorded` runs of each method, task and world.
+    """Read all runs below a folder, and play episodes with `recorded` runs of each method, task and environment.
 
     Agents of many tasks are tried on `formulas` tasks of their family that they were not trained on, and on `tasks`,
     which are formulas of the reader's. `progress` is told how far each stage of the work is. What cannot be read is
@@ -136,7 +136,7 @@ def _group_data(group: Group) -> Json:
     # Numbers are about the finished runs, or about all while none is finished.
     counted = group.finished or group.records
     return {
-        "world": group.world,
+        "env": group.env,
         "task": group.task,
         "many": group.many,
         "method": group.method,

@@ -13,16 +13,16 @@ from nrm.machines import MooreMachine
 from nrm.machines.formats.dot import colour, graphviz, to_dot
 from nrm.machines.guards import move_texts
 
-MOST_DRAWN = 60
+MAX_DRAWN = 60
 """States up to which a machine is drawn on a page."""
-MOST_LISTED = 60
+MAX_LISTED = 60
 """States whose moves are listed."""
-MOST_MOVES = 12
+MAX_MOVES = 12
 """Moves of a state that are listed."""
 
 
 def machine_data(machine: MooreMachine) -> Json:
-    """States with their levels, their moves in words, and a drawing where Graphviz is at hand."""
+    """States with their potentials, their moves in words, and a drawing where Graphviz is at hand."""
     largest = float(np.abs(machine.outputs).max()) or 1.0
     return {
         "initial": machine.initial,
@@ -36,8 +36,8 @@ def machine_data(machine: MooreMachine) -> Json:
             for state in range(machine.states)
         ],
         "moves": [
-            [[target, condition] for target, condition in move_texts(machine, state, MOST_MOVES)]
-            for state in range(min(machine.states, MOST_LISTED))
+            [[target, condition] for target, condition in move_texts(machine, state, MAX_MOVES)]
+            for state in range(min(machine.states, MAX_LISTED))
         ],
         "drawing": drawing(machine),
     }
@@ -48,7 +48,7 @@ def drawing(machine: MooreMachine) -> Json | None:
 
     The page draws them itself: so they follow its colours, and a state can be lit up.
     """
-    if machine.states > MOST_DRAWN:
+    if machine.states > MAX_DRAWN:
         return None
     try:
         graph = graphviz().AGraph(string=to_dot(machine))

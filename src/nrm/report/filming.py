@@ -1,4 +1,4 @@
-"""What a trained agent does in a world without a board: episodes as small pictures, one a step."""
+"""What a trained agent does in an environment without a board: episodes as small pictures, one a step."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from numpy.typing import NDArray
 from nrm.agents import Trainer
 from nrm.agents.filming import action_names, film
 from nrm.aliases import Json
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 from nrm.machines import MooreMachine
 from nrm.report.pictures import Tiles
 from nrm.report.steps import SEED, end_of, step_row
 from nrm.runs import RunConfig
 from nrm.tracking import Belief
 
-MOST_PICTURES = 120
+MAX_PICTURES = 120
 """Steps of an episode that are kept, each with a picture."""
 SIDE = 160
 """Most pixels along a side of a picture."""
 
 
-class NoPictureError(WorldError):
-    """A world of which a page can show nothing. Not a fault of the run."""
+class NoPictureError(EnvError):
+    """An environment of which a page can show nothing. Not a fault of the run."""
 
 
 def film_task(
@@ -33,26 +33,26 @@ def film_task(
     seed: int = SEED,
     belief: Belief | None = None,
 ) -> Json:
-    """Play an episode by a run's policy and one by its best actions in a world that renders pixels."""
+    """Play an episode by a run's policy and one by its best actions in an environment that renders pixels."""
     episodes = []
     letters: set[int] = set()
     actions: tuple[str, ...] = ()
     for greedy in (False, True):
-        env = config.world_kind.render(config.settings["world"], machine, "rgb_array", config.end)
+        env = config.env_kind.render(config.settings["env"], machine, "rgb_array", config.end)
         if env.render_mode != "rgb_array":
-            raise NoPictureError(f"{config.world} renders no pixels")
+            raise NoPictureError(f"{config.env} renders no pixels")
         actions = action_names(env)
         start, end, steps = -1, "cut", []
-        for pictures, played in film(trainer, env, seed, greedy, belief, config.world):
+        for pictures, played in film(trainer, env, seed, greedy, belief, config.env):
             if not pictures:
-                raise NoPictureError(f"{config.world} draws nothing")
+                raise NoPictureError(f"{config.env} draws nothing")
             numbers = [tiles.number(small(np.asarray(picture))) for picture in pictures]
             start = numbers[0] if start < 0 else start
             row = {**step_row(played), "frame": numbers[-1]}
             letters |= {row["letter"], *(letter for letter, _ in row.get("read", ()))}
             steps.append(row)
             end = end_of(played, machine)
-            if end != "cut" or len(steps) == MOST_PICTURES:
+            if end != "cut" or len(steps) == MAX_PICTURES:
                 break
         env.close()
         episodes.append({"greedy": greedy, "start": start, "end": end, "steps": steps})

@@ -10,8 +10,8 @@ import numpy as np
 
 from nrm.aliases import Json
 from nrm.errors import ConfigError, NrmError
-from nrm.families import FILE_PREFIX, draw_pool
-from nrm.machines import MooreMachine, TaskPool, task_view, view_columns
+from nrm.families import FILE_PREFIX, sample_tasks
+from nrm.machines import MooreMachine, TaskSet, task_view, view_columns
 from nrm.machines.possible import not_asked
 from nrm.report.drawing import machine_data
 from nrm.report.steps import SEED
@@ -19,12 +19,12 @@ from nrm.runs import RunConfig
 
 SHOWN = 6
 """Formulas of which episodes are played, besides those that the reader asked for."""
-MOST_COLUMNS = 20
+MAX_COLUMNS = 20
 """Letters in the picture of a view."""
 
 
 class Given(NamedTuple):
-    """What a world makes of a reader's formulas."""
+    """What an environment makes of a reader's formulas."""
 
     machines: dict[MooreMachine, str]
     """Those that it understands, with their names."""
@@ -36,7 +36,7 @@ class Given(NamedTuple):
 class Formulas:
     """What agents are tried on."""
 
-    pool: TaskPool
+    pool: TaskSet
     origin: tuple[str, ...]
     """Of each: given (by the reader), drawn (held out of the family), longer (than the family draws), or trained."""
     wanted: int
@@ -69,7 +69,7 @@ class Formulas:
 
 
 def understood(config: RunConfig, texts: Sequence[str]) -> Given:
-    """The formulas of a reader that make sense in the world of a run."""
+    """The formulas of a reader that make sense in the environment of a run."""
     given = Given({}, {})
     for text in texts:
         try:
@@ -85,7 +85,7 @@ def understood(config: RunConfig, texts: Sequence[str]) -> Given:
     return given
 
 
-def choose(config: RunConfig, trained: Sequence[TaskPool], count: int, given: Given) -> Formulas:
+def choose(config: RunConfig, trained: Sequence[TaskSet], count: int, given: Given) -> Formulas:
     """The formulas that were asked for, and so many of a run's family that nobody was trained on.
 
     `trained`: what each of the agents was trained on. Where the family has no others, longer ones are taken; where
@@ -101,16 +101,16 @@ def choose(config: RunConfig, trained: Sequence[TaskPool], count: int, given: Gi
             found.setdefault(machine, (name, "trained"))
     names = tuple(name for name, _ in found.values())
     origin = tuple("trained" if machine in known else origin for machine, (_, origin) in found.items())
-    return Formulas(TaskPool(tuple(found), names), origin, len(given.machines))
+    return Formulas(TaskSet(tuple(found), names), origin, len(given.machines))
 
 
 def _held_out(config: RunConfig, known: Iterable[MooreMachine], count: int) -> dict[MooreMachine, tuple[str, str]]:
     """Tasks of the family that are not known, with their names and where they come from; perhaps fewer, or none."""
-    space = config.world_kind.tasks
+    space = config.env_kind.tasks
     if space is None or str(config.tasks).startswith(FILE_PREFIX):
         return {}
-    alphabet, events = space(config.settings["world"])
-    family, most = config.settings["family"], config.settings["tasks"].most_states
+    alphabet, events = space(config.settings["env"])
+    family, most = config.settings["family"], config.settings["tasks"].max_states
     sources = [(family, "drawn")]
     if hasattr(family, "longest"):
         sources.append((replace(family, longest=family.longest + 1), "longer"))
@@ -119,8 +119,8 @@ def _held_out(config: RunConfig, known: Iterable[MooreMachine], count: int) -> d
         if len(found) < count:
             without = (*known, *found)
             try:
-                pool = draw_pool(
-                    source, alphabet, count - len(found), SEED, events=events, most_states=most, without=without
+                pool = sample_tasks(
+                    source, alphabet, count - len(found), SEED, events=events, max_states=most, without=without
                 )
             except ConfigError:  # it has no others
                 continue
@@ -135,8 +135,8 @@ def view_data(machine: MooreMachine) -> Json:
     view = task_view(machine)
     blocks = view[:, :-1].reshape(machine.states, 4, letters)
     columns = np.arange(letters)
-    if letters > MOST_COLUMNS:  # the letters of which the task says most
-        columns = np.sort(np.argsort(-np.abs(blocks).sum((0, 1)), kind="stable")[:MOST_COLUMNS])
+    if letters > MAX_COLUMNS:  # the letters of which the task says most
+        columns = np.sort(np.argsort(-np.abs(blocks).sum((0, 1)), kind="stable")[:MAX_COLUMNS])
     return {
         "letters": [names[int(letter)] for letter in columns],
         "numbers": columns.tolist(),

@@ -9,11 +9,11 @@ from nrm.runs import RunFolder
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.tracking import Version
 
-MOST_VERSIONS = 12
+MAX_VERSIONS = 12
 """Versions that are shown: the first half of these, and the last."""
-MOST_NAMES = 8
+MAX_NAMES = 8
 """Letters of a symbol that are named."""
-MOST_STEPS = 30
+MAX_STEPS = 30
 """Steps of a refuting episode that are shown, the last ones."""
 
 
@@ -22,9 +22,9 @@ def learned_data(record: Record) -> Json | None:
     found = RunFolder(record.path).machines()
     if found is None:
         return None
-    half = MOST_VERSIONS // 2
+    half = MAX_VERSIONS // 2
     versions = found.versions
-    shown = versions if len(versions) <= MOST_VERSIONS else (*versions[:half], *versions[-half:])
+    shown = versions if len(versions) <= MAX_VERSIONS else (*versions[:half], *versions[-half:])
     return {
         "seed": record.seed,
         "guess": found.guess,
@@ -49,7 +49,7 @@ def _version_data(version: Version, found: LearnedMachines) -> Json:
         "right": version.right,
         "machine": machine_data(machine),
         "symbols": [
-            {"name": names[symbol], "letters": mine[:MOST_NAMES], "more": max(0, len(mine) - MOST_NAMES)}
+            {"name": names[symbol], "letters": mine[:MAX_NAMES], "more": max(0, len(mine) - MAX_NAMES)}
             for symbol, mine in sorted(letters.items())
         ],
         "seen": [
@@ -68,8 +68,8 @@ def _refuting_data(version: Version, found: LearnedMachines) -> Json | None:
         return None
     steps = [[found.letters[letter], level] for letter, level in zip(why.letters, why.levels, strict=True)]
     return {
-        "steps": steps[-MOST_STEPS:],
-        "hidden": max(0, len(steps) - MOST_STEPS),
+        "steps": steps[-MAX_STEPS:],
+        "hidden": max(0, len(steps) - MAX_STEPS),
         "expected": why.expected,
         "shown": why.shown,
     }

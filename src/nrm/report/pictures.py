@@ -1,4 +1,4 @@
-"""Tiles of the worlds as PNG images inside the page."""
+"""Tiles of the environments as PNG images inside the page."""
 
 from __future__ import annotations
 

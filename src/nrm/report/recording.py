@@ -10,7 +10,7 @@ import torch
 from nrm.agents import Trainer
 from nrm.agents.evaluation import play
 from nrm.aliases import Json
-from nrm.envs import BatchedWorld
+from nrm.envs import BatchedEnv
 from nrm.errors import FileError, LimitError
 from nrm.groundability import Shortcuts, diagnose
 from nrm.machines import MooreMachine
@@ -21,7 +21,7 @@ from nrm.results import Record
 from nrm.runs import RunConfig, RunFolder
 from nrm.tracking import Belief
 
-MOST_STEPS = 400
+MAX_STEPS = 400
 """Steps of an episode that are kept."""
 
 
@@ -43,14 +43,14 @@ def record_task(
 ) -> Json:
     """Play an episode of a task by an agent's policy and one by its best actions, and look at its grounder.
 
-    On the world's board where it has one, else as it renders itself. `belief`: what memories read, no rewards if
+    On the environment's board where it has one, else as it renders itself. `belief`: what memories read, no rewards if
     absent.
     """
-    if config.world_kind.board is None:
+    if config.env_kind.board is None:
         return film_task(config, trainer, machine, tiles, seed, belief)
-    board = config.world_kind.board(config.settings["world"], machine, config.end, seed)
-    grounding = ground_cells(trainer, board.world, found)
-    episodes = [play_once(trainer, board.world, greedy, seed, belief) for greedy in (False, True)]
+    board = config.env_kind.board(config.settings["env"], machine, config.end, seed)
+    grounding = ground_cells(trainer, board.env, found)
+    episodes = [play_once(trainer, board.env, greedy, seed, belief) for greedy in (False, True)]
     read = {letter for episode in episodes for step in episode["steps"] for letter, _ in step.get("read", ())}
     letters = {*board.letters, *read, *(grounding["learned"] if grounding else ())}
     return {
@@ -59,7 +59,7 @@ def record_task(
         "drawn": board.drawn,
         "contents": board.contents,
         "letters": board.letters,
-        "names": {letter: board.world.machine.alphabet.letter_name(letter) for letter in sorted(letters)},
+        "names": {letter: board.env.machine.alphabet.letter_name(letter) for letter in sorted(letters)},
         "tiles": [[tiles.number(picture) for picture in pair] for pair in board.tiles],
         "actions": board.actions,
         "grounding": grounding,
@@ -67,27 +67,27 @@ def record_task(
     }
 
 
-def play_once(trainer: Trainer, world: BatchedWorld, greedy: bool, seed: int, belief: Belief | None = None) -> Json:
+def play_once(trainer: Trainer, env: BatchedEnv, greedy: bool, seed: int, belief: Belief | None = None) -> Json:
     """One episode, a row for each step: cell, action, letter read, reward, state reached, belief."""
-    start = int(world.reset(seed)[0])  # playing begins with the same reset
+    start = int(env.reset(seed)[0])  # playing begins with the same reset
     steps: list[Json] = []
     end = "cut"
-    for shown in play(trainer, world, seed, greedy, belief):
+    for shown in play(trainer, env, seed, greedy, belief):
         cell = int(shown.batch.final_observation[0])
         steps.append({"cell": cell, **step_row(shown)})
-        end = end_of(shown, world.machine)
-        if end != "cut" or len(steps) == MOST_STEPS:
+        end = end_of(shown, env.machine)
+        if end != "cut" or len(steps) == MAX_STEPS:
             break
     return {"greedy": greedy, "start": start, "end": end, "steps": steps}
 
 
-def ground_cells(trainer: Trainer, world: BatchedWorld, found: Shortcuts | None) -> Json | None:
+def ground_cells(trainer: Trainer, env: BatchedEnv, found: Shortcuts | None) -> Json | None:
     """What the grounder takes each cell for, beside the truth; None where there is none, or a recurrent one."""
-    truth = world.true_labels()
-    if trainer.model is None or trainer.model.recurrence is not None or truth is None or world.frames is None:
+    truth = env.true_labels()
+    if trainer.model is None or trainer.model.recurrence is not None or truth is None or env.frames is None:
         return None
     with torch.no_grad():
-        probabilities = trainer.model.letter_probs(trainer.model.ground(world.frames, check=False))
+        probabilities = trainer.model.letter_probs(trainer.model.ground(env.frames, check=False))
     sure, learned = probabilities.max(-1)
     shown: Json = {
         "truth": truth.tolist(),
@@ -98,11 +98,11 @@ def ground_cells(trainer: Trainer, world: BatchedWorld, found: Shortcuts | None)
         "mirror": None,
     }
     if found is not None:
-        shown |= _judged(found, world, truth.numpy(), learned.numpy())
+        shown |= _judged(found, env, truth.numpy(), learned.numpy())
     return shown
 
 
-def _judged(found: Shortcuts, world: BatchedWorld, truth: Any, learned: Any) -> Json:
+def _judged(found: Shortcuts, env: BatchedEnv, truth: Any, learned: Any) -> Json:
     """Each cell's verdict: right, alike (harmless), mirror (by a symmetry) or wrong; and what it all means."""
     confusion = np.zeros((found.alphabet.size, found.alphabet.size))
     np.add.at(confusion, (truth, learned), 1.0)
@@ -119,7 +119,7 @@ def _judged(found: Shortcuts, world: BatchedWorld, truth: Any, learned: Any) -> 
         np.where(expected != number[learned], "wrong", np.where(kept, "alike", "mirror")),
     )
     # States that rewards alone do not tell apart are merged in `found`; then no state has a mirror image to name.
-    moved = diagnosis.symmetry != found.group.identity and found.machine.states == world.machine.states
+    moved = diagnosis.symmetry != found.group.identity and found.machine.states == env.machine.states
     return {
         "verdicts": verdicts.tolist(),
         "meaning": diagnosis.meaning,

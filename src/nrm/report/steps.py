@@ -1,4 +1,4 @@
-"""The rows of a recorded episode that every world has."""
+"""The rows of a recorded episode that every environment has."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from nrm.machines import MooreMachine
 
 SEED = 12345
 """Of the episodes, and of the layout where one is drawn; as in `nrm watch`."""
-MOST_STATES = 12
+MAX_STATES = 12
 """States whose share of the belief is kept at a step, the likeliest first."""
-MOST_LETTERS = 6
+MAX_LETTERS = 6
 """Letters whose share of what is read is kept at a step, the likeliest first."""
 LEAST_SHARE = 5e-4
 """Of a belief that is kept."""
@@ -29,11 +29,11 @@ def step_row(shown: Played) -> Json:
         "state": int(shown.state[0]),
     }
     if shown.belief is not None:
-        row["belief"] = _likely(shown.belief[0], MOST_STATES)
+        row["belief"] = _likely(shown.belief[0], MAX_STATES)
     if shown.learned is not None:
-        row["learned"] = _likely(shown.learned[0], MOST_STATES)
+        row["learned"] = _likely(shown.learned[0], MAX_STATES)
     if shown.said is not None:
-        row["read"] = _likely(shown.said[0], MOST_LETTERS)
+        row["read"] = _likely(shown.said[0], MAX_LETTERS)
     return row
 
 

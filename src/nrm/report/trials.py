@@ -13,7 +13,7 @@ from nrm.agents.evaluation import TaskOutcome
 from nrm.agents.task_evaluation import by_size, evaluate_tasks
 from nrm.aliases import Json
 from nrm.errors import ConfigError, NrmError
-from nrm.machines import TaskPool
+from nrm.machines import TaskSet
 from nrm.report.filming import NoPictureError
 from nrm.report.formulas import Formulas, Given, choose, understood
 from nrm.report.pictures import Tiles
@@ -36,14 +36,14 @@ class Loaded:
     trainer: Trainer
 
     @property
-    def trained(self) -> TaskPool:
+    def trained(self) -> TaskSet:
         """The tasks that it was trained on."""
         assert self.trainer.tasks is not None
         return self.trainer.tasks
 
 
 class Trials:
-    """What became of the agents of many tasks on a page. Those of one family in one world share their formulas."""
+    """What became of the agents of many tasks on a page. Those of one family in one env share their formulas."""
 
     def __init__(self, groups: Sequence[Group], tiles: Tiles, problems: dict[Path, str]) -> None:
         """`tiles` takes the pictures of episodes, `problems` what is wrong with runs."""
@@ -54,9 +54,9 @@ class Trials:
         self._kinds: dict[tuple[object, ...], dict[int, Group]] = {}
         for number, group in enumerate(groups):
             config = group.records[0].config
-            # The settings of a world that cannot be found any more are plain values.
-            if group.many and not isinstance(config.settings["world"], Mapping):
-                self._kinds.setdefault((group.world, group.task, config.alphabet), {})[number] = group
+            # The settings of an environment that cannot be found any more are plain values.
+            if group.many and not isinstance(config.settings["env"], Mapping):
+                self._kinds.setdefault((group.env, group.task, config.alphabet), {})[number] = group
 
     def run(
         self, recorded: int, formulas: int, tasks: Sequence[str], progress: Callable[[int, int], None] | None = None
@@ -132,10 +132,10 @@ class Trials:
         for agent in agents:
             config, seed = agent.record.config, agent.record.seed
             try:
-                tried.append(evaluate_tasks(agent.trainer, config.build_world, formulas.pool, EPISODES, SEED))
+                tried.append(evaluate_tasks(agent.trainer, config.build_env, formulas.pool, EPISODES, SEED))
                 seeds.append(seed)
                 recordings += [{"seed": seed, **one} for one in self._episodes(agent, formulas)]
-            except Exception as error:  # of a world of the user's, perhaps
+            except Exception as error:  # of an environment of the user's, perhaps
                 self._problems.setdefault(agent.record.path, f"no episode was played: {first_line(error)}")
         return {"tried": _together(tried, seeds, formulas) if tried else None, "recordings": recordings}
 

@@ -7,11 +7,11 @@ from itertools import islice
 from nrm.agents import Method
 from nrm.aliases import Json
 from nrm.errors import LimitError, listing
-from nrm.groundability import PoolShortcuts, Shortcuts, breaking_potential, pool_shortcuts
+from nrm.groundability import Shortcuts, TaskSetShortcuts, breaking_potential, task_set_shortcuts
 from nrm.groundability.formatting import confusions, findings, remedies
-from nrm.machines import TaskPool
+from nrm.machines import TaskSet
 
-MOST_SYMBOLS = 40
+MAX_SYMBOLS = 40
 """Symbols that get a row of their own."""
 
 
@@ -22,9 +22,9 @@ def shortcut_words(found: Shortcuts) -> Json:
             "sentences": findings(found),
             "symbols": [
                 {"name": verdict.symbol, "teachable": verdict.groundable, "confusable": confusions(verdict)}
-                for verdict in islice(found.verdicts, MOST_SYMBOLS)
+                for verdict in islice(found.verdicts, MAX_SYMBOLS)
             ],
-            "hidden": max(0, len(found.alphabet.symbols) - MOST_SYMBOLS),
+            "hidden": max(0, len(found.alphabet.symbols) - MAX_SYMBOLS),
             "repair": remedies(found, breaking_potential(found) if found.symmetries > 1 else None),
         }
     except LimitError as error:
@@ -36,7 +36,7 @@ def too_long(error: LimitError) -> Json:
     return {"sentences": [f"The analysis gave up: {error}."], "symbols": [], "hidden": 0, "repair": []}
 
 
-def family_words(pool: TaskPool, family: str) -> Json:
+def family_words(pool: TaskSet, family: str) -> Json:
     """The same of many tasks together."""
     sizes = [machine.states for machine in pool.machines]
     told = (
@@ -44,25 +44,25 @@ def family_words(pool: TaskPool, family: str) -> Json:
         f"{min(sizes)} to {max(sizes)} states."
     )
     try:
-        found = pool_shortcuts(pool)
+        found = task_set_shortcuts(pool)
     except LimitError as error:
         words = too_long(error)
         return {**words, "sentences": [told, *words["sentences"]]}
     others = {name: listing([one for one in names if one != name]) for names in found.confusable for name in names}
-    names = [found.alphabet.letter_name(letter) for letter in range(min(found.alphabet.size, MOST_SYMBOLS))]
+    names = [found.alphabet.letter_name(letter) for letter in range(min(found.alphabet.size, MAX_SYMBOLS))]
     return {
         "sentences": [told, _verdict(found)],
         "symbols": [
             {"name": name, "teachable": name not in others, "confusable": others.get(name, "")} for name in names
         ],
-        "hidden": max(0, found.alphabet.size - MOST_SYMBOLS),
+        "hidden": max(0, found.alphabet.size - MAX_SYMBOLS),
         "repair": []
         if found.groundable
         else ["Train on further tasks, or on another family, in which one of them helps and the other does not."],
     }
 
 
-def _verdict(found: PoolShortcuts) -> str:
+def _verdict(found: TaskSetShortcuts) -> str:
     if found.groundable:
         return (
             "Their rewards together leave one reading of the symbols, the true one: symbols can be learned plainly, "

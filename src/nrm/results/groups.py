@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nrm.agents import METHODS, Method
-from nrm.envs import WORLDS
+from nrm.envs import ENVS
 from nrm.errors import ConfigError, NrmError
 from nrm.logic import PAPER_TASKS, PaperTask
 from nrm.machines import Task
@@ -22,10 +22,10 @@ from nrm.runs.sections import default_sections
 
 @dataclass(frozen=True)
 class Group:
-    """The runs of one method on one task in one world with one set of settings."""
+    """The runs of one method on one task in one environment with one set of settings."""
 
-    world: str
-    """The world's title."""
+    env: str
+    """The environment's title."""
     task: str
     """The task's name, or the family of many tasks; different tasks have different ones here."""
     method: str
@@ -63,13 +63,13 @@ def group_runs(records: Iterable[Record]) -> Grouping:
     """Group runs; equal runs in another order give equal groups."""
     kinds: dict[Hashable, list[Record]] = defaultdict(list)
     for record in sorted(records, key=lambda record: str(record.path)):
-        kinds[record.world, record.method, _content(record), tuple(record.settings.items())].append(record)
+        kinds[record.env, record.method, _content(record), tuple(record.settings.items())].append(record)
     names, variants = _task_names(kinds.values()), _variants(list(kinds.values()))
     copies: dict[Path, str] = {}
     groups = []
     for runs, variant in zip(kinds.values(), variants, strict=True):
         name = names[_content(runs[0])]
-        groups.append(Group(runs[0].world, name, runs[0].method, variant, _each_once(runs, copies)))
+        groups.append(Group(runs[0].env, name, runs[0].method, variant, _each_once(runs, copies)))
     return Grouping(tuple(sorted(groups, key=_order)), copies)
 
 
@@ -136,17 +136,17 @@ def _variants(kinds: Sequence[Sequence[Record]]) -> list[str]:
     names = [_usual(Counter(record.variant for record in runs)) for runs in kinds]
     values: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
     default: dict[tuple[str, str, str], str] = {}
-    defaults = {(runs[0].method, runs[0].config.world): _defaults(runs[0]) for runs in kinds}
+    defaults = {(runs[0].method, runs[0].config.env): _defaults(runs[0]) for runs in kinds}
     for runs, name in zip(kinds, names, strict=True):
         for setting, value in runs[0].settings.items():
-            values[runs[0].world, name, setting][value] += len(runs)
-            if defaults[runs[0].method, runs[0].config.world].get(setting) == value:
-                default[runs[0].world, name, setting] = value
+            values[runs[0].env, name, setting][value] += len(runs)
+            if defaults[runs[0].method, runs[0].config.env].get(setting) == value:
+                default[runs[0].env, name, setting] = value
     usual = {key: _usual(counts, default.get(key)) for key, counts in values.items()}
     labels = []
     for runs, name in zip(kinds, names, strict=True):
         settings = runs[0].settings.items()
-        unusual = [f"{key}={value}" for key, value in settings if value != usual[runs[0].world, name, key]]
+        unusual = [f"{key}={value}" for key, value in settings if value != usual[runs[0].env, name, key]]
         labels.append(", ".join(filter(None, (name, *unusual))))
     return labels
 
@@ -160,8 +160,8 @@ def _defaults(record: Record) -> dict[str, str]:
     """The settings that a run of the kind has where nobody changes any; none where its kind cannot be found."""
     config = record.config
     try:
-        place = config.settings["world"]
-        sections = default_sections(config.world, config.method, config.algorithm, tasks=config.tasks, place=place)
+        place = config.settings["env"]
+        sections = default_sections(config.env, config.method, config.algorithm, tasks=config.tasks, place=place)
     except NrmError:
         return {}
     plain = {
@@ -183,11 +183,11 @@ def _each_once(runs: Sequence[Record], copies: dict[Path, str]) -> tuple[Record,
 
 
 def _order(group: Group) -> tuple[Any, ...]:
-    """Worlds and methods as they are registered, the paper's tasks by number, and all else by name."""
-    worlds = [name for kind in WORLDS.values() for name in kind.names]
+    """Environments and methods as they are registered, the paper's tasks by number, and all else by name."""
+    envs = [name for kind in ENVS.values() for name in kind.names]
     return (
-        _place(group.records[0].config.world, worlds),
-        _natural(group.world),
+        _place(group.records[0].config.env, envs),
+        _natural(group.env),
         group.paper.number if group.paper else len(PAPER_TASKS) + 1,
         _natural(group.task),
         _natural(group.variant),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nrm.agents import METHODS
-from nrm.envs import WORLDS, find_world
+from nrm.envs import ENVS, find_env
 from nrm.errors import ConfigError, FileError
 from nrm.families import FILE_PREFIX
 from nrm.files import read_json
@@ -38,8 +38,8 @@ class Record:
     config: RunConfig
     task: Task | None
     """None where every episode has one of many."""
-    world: str
-    """The world's title: what the agent sees, and how it varies."""
+    env: str
+    """The environment's title: what the agent sees, and how it varies."""
     variant: str
     """What the grid that made the run calls its settings; empty for the preset as it is."""
     metrics: dict[str, Column]
@@ -96,15 +96,15 @@ class Record:
 
     @cached_property
     def settings(self) -> dict[str, str]:
-        """Every setting by its path, as text. What the world's title tells already is left out."""
+        """Every setting by its path, as text. What the environment's title tells already is left out."""
         config = self.config
-        names = ("world", "algorithm", "environments", "end", config.unit)
+        names = ("env", "algorithm", "num_envs", "end", config.unit)
         settings = {name: str(getattr(config, name)) for name in names}
         settings["extended"] = ", ".join(map(str, config.extended)) or NEVER
         for section, values in config.settings.items():
             plain = values if isinstance(values, Mapping) else asdict(values)
-            # Plain values are those of a method or world that cannot be found any more.
-            told = config.world_kind.titled if section == "world" and plain is not values else ()
+            # Plain values are those of a method or environment that cannot be found any more.
+            told = config.env_kind.titled if section == "env" and plain is not values else ()
             settings |= {f"{section}.{name}": setting_text(value) for name, value in plain.items() if name not in told}
         return settings
 
@@ -145,14 +145,14 @@ def read_record(path: Path) -> Record:
     """The run in a folder. It must have a checkpoint's metrics."""
     folder = RunFolder(path)
     config = _config(folder)
-    named = {"method": config.method, "world": config.world}
-    missing = _missing(named, "method") or _missing(named, "world")
+    named = {"method": config.method, "env": config.env}
+    missing = _missing(named, "method") or _missing(named, "env")
     cost, note = _cost(folder)
     return Record(
         path=path,
         config=config,
         task=_task(config.task) if config.tasks is None else None,
-        world=config.world if isinstance(config.settings["world"], Mapping) else config.world_title,
+        env=config.env if isinstance(config.settings["env"], Mapping) else config.env_title,
         variant=str(_object(path / "cell.json").get("variant", "")) if (path / "cell.json").exists() else "",
         metrics=_finite(folder.metrics(), path / "metrics.csv"),
         grounding=folder.grounding(),
@@ -167,8 +167,8 @@ def read_records(
 ) -> tuple[list[Record], dict[Path, str]]:
     """All runs below a folder that have metrics, in the order of their paths, and what is wrong with some folders.
 
-    A run whose method, world or cost cannot be found is among both: its numbers can be shown. `progress` is told how
-    many folders were looked at, and of how many.
+    A run whose method, environment or cost cannot be found is among both: its numbers can be shown. `progress` is
+    told how many folders were looked at, and of how many.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -204,27 +204,27 @@ def read_records(
 
 
 def _config(folder: RunFolder) -> RunConfig:
-    """The configuration; of a method or world that cannot be found, with its settings as plain values."""
+    """The configuration; of a method or environment that cannot be found, with its settings as plain values."""
     try:
         return folder.config()
     except ConfigError:
         data = _object(folder.path / "config.json")
         settings = data.get("settings")
-        methods, worlds = _missing(data, "method"), _missing(data, "world")
-        if not isinstance(settings, dict) or not (methods or worlds):
+        methods, envs = _missing(data, "method"), _missing(data, "env")
+        if not isinstance(settings, dict) or not (methods or envs):
             raise
     known, own = dict(data), dict[str, Any]()
     if methods:
         known["method"] = next(method.name for method in METHODS.values() if method.config is None)
-        own |= {name: values for name, values in settings.items() if name not in ("world", "algorithm", "network")}
-    if worlds:
-        known["world"] = next(name for kind in WORLDS.values() for name in kind.names)
-        own["world"] = settings.get("world", {})
+        own |= {name: values for name, values in settings.items() if name not in ("env", "algorithm", "network")}
+    if envs:
+        known["env"] = next(name for kind in ENVS.values() for name in kind.names)
+        own["env"] = settings.get("env", {})
     kept = {name: values for name, values in settings.items() if name not in own}
-    if worlds:
-        kept["world"] = asdict(find_world(known["world"])[1])
+    if envs:
+        kept["env"] = asdict(find_env(known["env"])[1])
     config = RunConfig.from_json({**known, "settings": kept})
-    return replace(config, method=data["method"], world=data["world"], settings={**config.settings, **own})
+    return replace(config, method=data["method"], env=data["env"], settings={**config.settings, **own})
 
 
 def _cost(folder: RunFolder) -> tuple[float | None, str]:
@@ -237,11 +237,11 @@ def _cost(folder: RunFolder) -> tuple[float | None, str]:
         return None, f"its cost is left out: {error}"
 
 
-_FINDERS: dict[str, Callable[[str], object]] = {"method": METHODS.__getitem__, "world": find_world}
+_FINDERS: dict[str, Callable[[str], object]] = {"method": METHODS.__getitem__, "env": find_env}
 
 
 def _missing(config: Mapping[str, Any], what: str) -> str:
-    """Why the method or world of a configuration cannot be found; empty where it can."""
+    """Why the method or environment of a configuration cannot be found; empty where it can."""
     try:
         _FINDERS[what](str(config.get(what)))
     except ConfigError as error:

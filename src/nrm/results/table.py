@@ -1,4 +1,4 @@
-"""The table of results: what the runs of each world, task, variant and method reached."""
+"""The table of results: what the runs of each environment, task, variant and method reached."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nrm.results.statistics import Interval, Spread, iqm
 LAST = 100
 """Episodes at the end of a run whose mean return is the run's score."""
 COLUMNS = (
-    *("world", "variant", "task", "method", "runs", "unfinished"),
+    *("env", "variant", "task", "method", "runs", "unfinished"),
     *("last_mean", "last_deviation", "last_worst", "iqm", "iqm_low", "iqm_high", "area", "success"),
     *ACCURACIES,
     "cpu_seconds",
@@ -131,7 +131,7 @@ def results_csv(rows: Sequence[ResultRow]) -> str:
     lines = []
     for row in rows:
         group = row.group
-        words = [group.world, group.variant, group.task, group.method, row.runs, row.unfinished]
+        words = [group.env, group.variant, group.task, group.method, row.runs, row.unfinished]
         numbers = [None if number is None else f"{number:.6g}" for number in row.numbers]
         lines.append([*words, *numbers, *[None] * (len(COLUMNS) - len(words) - len(numbers))])
     return csv_text(COLUMNS, lines)
@@ -141,14 +141,14 @@ def results_markdown(rows: Sequence[ResultRow]) -> str:
     """The rows as a Markdown table. Columns that say nothing are left out."""
     variants, unfinished = any(row.group.variant for row in rows), any(row.unfinished for row in rows)
     headings = [
-        *("world", subject_word(row.group for row in rows), *(["variant"] if variants else []), "method", "runs"),
+        *("env", subject_word(row.group for row in rows), *(["variant"] if variants else []), "method", "runs"),
         *(["unfinished"] if unfinished else []),
         *HEADINGS,
     ]
     lines = []
     for row in rows:
         group = row.group
-        words = [group.world, group.task, *([group.variant] if variants else []), method_named(group.method).label]
+        words = [group.env, group.task, *([group.variant] if variants else []), method_named(group.method).label]
         counts = [str(row.runs), *([str(row.unfinished)] if unfinished else [])]
         lines.append([*words, *counts, *row.texts.values()])
     return markdown_table(headings, lines, left=4 if variants else 3)

@@ -9,38 +9,38 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-from nrm.envs import find_world
-from nrm.envs.worlds import Spaces
+from nrm.envs import find_env
+from nrm.envs.registry import Spaces
 
 AUTO = "auto"
 FEW = 1024
 """Distinct observations up to which numbers are taken for a list, such as the cells of a grid."""
 
 
-CONTINUOUS: Mapping[str, Any] = {"normalise_advantages": False, "entropy_weight": 0.05, "final_entropy_weight": 0.005}
+CONTINUOUS: Mapping[str, Any] = {"normalise_advantages": False, "ent_coef": 0.05, "final_ent_coef": 0.005}
 """Settings of PPO for continuous actions. Where nothing is paid yet, advantages that are scaled up are noise, and drown
 the entropy that would lead an agent on to what the task asks for next; see "Actions" in `docs/agents.md`."""
 
 
 class Choice(NamedTuple):
-    """An algorithm, and what of its settings suits a world."""
+    """An algorithm, and what of its settings suits an environment."""
 
     name: str
     settings: Mapping[str, Any] = {}
     """Changes of the algorithm's defaults."""
 
 
-def choose_algorithm(world: str, algorithm: str, tasks: str | None = None, place: Any = None) -> Choice:
-    """The algorithm of that name as it is; `auto` is the one that suits the world, and PPO for many tasks.
+def choose_algorithm(env: str, algorithm: str, tasks: str | None = None, place: Any = None) -> Choice:
+    """The algorithm of that name as it is; `auto` is the one that suits the environment, and PPO for many tasks.
 
-    `place`: the world's configuration as it is set, which may be that of another name: image with layout episode is
-    image-episode. As its name says, where it is absent.
+    `place`: the environment's configuration as it is set, which may be that of another name: image with layout
+    episode is image-episode. As its name says, where it is absent.
     """
     if algorithm != AUTO:
         return Choice(algorithm)
     if tasks is not None:
         return Choice("ppo")
-    kind, named = find_world(world)
+    kind, named = find_env(env)
     set_as = named if place is None else place
     return Choice(kind.algorithm_for(set_as)) if kind.spaces is None else suited(kind.spaces(set_as))
 

@@ -1,4 +1,4 @@
-"""What one run is: a task in a world, a method, an algorithm, a seed, and how to learn."""
+"""What one run is: a task in an environment, a method, an algorithm, a seed, and how to learn."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from torch import nn
 from nrm.agents import ALGORITHMS, Trainer, new_trainer
 from nrm.agents.devices import find_device
 from nrm.aliases import Json
-from nrm.envs import WORLDS, BatchedWorld, End, WorldKind, find_world
-from nrm.envs.worlds import TaskSpace
+from nrm.envs import ENVS, BatchedEnv, End, EnvKind, find_env
+from nrm.envs.registry import TaskSpace
 from nrm.errors import ConfigError, listing, unknown
-from nrm.families import PoolConfig, draw_pool
-from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskPool, is_machine_file, task_of_machine_file
+from nrm.families import TaskSetConfig, sample_tasks
+from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskSet, is_machine_file, task_of_machine_file
 from nrm.machines.alphabet import alphabet_of
 from nrm.machines.formats.task_file import task_from_toml, task_toml
 from nrm.runs.algorithm_choice import choose_algorithm
@@ -26,10 +26,10 @@ from nrm.runs.sections import (
     Sections,
     changed,
     default_sections,
+    env_section,
     many_preset,
     preset,
     read_section,
-    world_section,
 )
 
 CONFIG_VERSION = 2
@@ -43,13 +43,13 @@ class RunConfig:
 
     task: str
     """The task, as the text of a task file; empty where every episode has one of many."""
-    world: str
-    """The world, as users name it: map, image, image-episode, minigrid:ID, gym:ID, module:name."""
+    env: str
+    """The environment, as users name it: map, image, image-episode, minigrid:ID, gym:ID, module:name."""
     method: str
     algorithm: str
     episodes: int
     """How many episodes to train for."""
-    environments: int
+    num_envs: int
     """Environments that step side by side."""
     seed: int
     """Equal seeds give equal runs."""
@@ -66,7 +66,7 @@ class RunConfig:
     """Where it learns: cpu, cuda or cuda:NUMBER."""
 
     def __post_init__(self) -> None:
-        for name, least in (("episodes", 1), ("environments", 1), ("seed", 0), ("steps", 1)):
+        for name, least in (("episodes", 1), ("num_envs", 1), ("seed", 0), ("steps", 1)):
             if getattr(self, name) is not None and getattr(self, name) < least:
                 raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
 
@@ -81,14 +81,14 @@ class RunConfig:
         return self.episodes if self.steps is None else self.steps
 
     @property
-    def world_kind(self) -> WorldKind:
-        """What kind of world it is."""
-        return find_world(self.world)[0]
+    def env_kind(self) -> EnvKind:
+        """What kind of environment it is."""
+        return find_env(self.env)[0]
 
     @property
-    def world_title(self) -> str:
-        """A short name of the world as it is configured."""
-        return self.world_kind.title(self.settings["world"])
+    def env_title(self) -> str:
+        """A short name of the environment as it is configured."""
+        return self.env_kind.title(self.settings["env"])
 
     @property
     def alphabet(self) -> Alphabet:
@@ -102,25 +102,25 @@ class RunConfig:
         return task_from_toml(self.task, "the run's task")
 
     @cached_property
-    def pool(self) -> TaskPool | None:
+    def pool(self) -> TaskSet | None:
         """The tasks that episodes are drawn from; None where there is one task."""
         if self.tasks is None:
             return None
-        drawn: PoolConfig = self.settings["tasks"]
-        kept: Callable[[], TaskPool | None] | None = vars(self).get("_kept")
+        drawn: TaskSetConfig = self.settings["tasks"]
+        kept: Callable[[], TaskSet | None] | None = vars(self).get("_kept")
         found = self._drawn(drawn) if kept is None else kept()
         return None if found is None else found.seen_as(ENCODINGS[drawn.encoding])
 
-    def _drawn(self, drawn: PoolConfig) -> TaskPool:
+    def _drawn(self, drawn: TaskSetConfig) -> TaskSet:
         alphabet, events = self._task_space()
         family = self.settings["family"]
-        return draw_pool(
+        return sample_tasks(
             family,
             alphabet,
             drawn.count,
             self._tasks_seed,
             events=events,
-            most_states=drawn.most_states,
+            max_states=drawn.max_states,
             without=[self.task_named(text) for text in drawn.held_out],
             up_to_renaming=drawn.up_to_renaming,
         )
@@ -133,13 +133,13 @@ class RunConfig:
     @property
     def origin(self) -> Json:
         """All that the tasks are drawn from, as JSON values."""
-        drawn: PoolConfig = self.settings["tasks"]
+        drawn: TaskSetConfig = self.settings["tasks"]
         alphabet, events = self._task_space()
         return {
             "family": self.tasks,
             "settings": asdict(self.settings["family"]),
             "count": drawn.count,
-            "most_states": drawn.most_states,
+            "max_states": drawn.max_states,
             "held_out": list(drawn.held_out),
             **({"up_to_renaming": True} if drawn.up_to_renaming else {}),  # runs from before it came have no such key
             "seed": self._tasks_seed,
@@ -147,39 +147,41 @@ class RunConfig:
             "events": [event.brief() for event in events],
         }
 
-    def with_tasks(self, kept: Callable[[], TaskPool | None]) -> RunConfig:
+    def with_tasks(self, kept: Callable[[], TaskSet | None]) -> RunConfig:
         """The same run, whose tasks, when somebody asks for them, are found and not drawn."""
         known = replace(self)
         object.__setattr__(known, "_kept", kept)
         return known
 
     def task_named(self, text: str) -> Task:
-        """A task that was perhaps never trained on, in the words that the world understands."""
-        return self.world_kind.task(text, self.settings["world"])
+        """A task that was perhaps never trained on, in the words that the environment understands."""
+        return self.env_kind.task(text, self.settings["env"])
 
     def _task_space(self) -> TaskSpace:
-        kind = self.world_kind
+        kind = self.env_kind
         if kind.tasks is None:
-            able = [name for one in WORLDS.values() if one.tasks is not None for name in one.names]
-            raise ConfigError(f"the world '{self.world}' has one task; worlds for many tasks: {listing(able)}")
-        return kind.tasks(self.settings["world"])
+            able = [name for one in ENVS.values() if one.tasks is not None for name in one.names]
+            raise ConfigError(
+                f"the environment '{self.env}' has one task; environments for many tasks: {listing(able)}"
+            )
+        return kind.tasks(self.settings["env"])
 
-    def build_world(self, count: int | None = None, tasks: MooreMachine | TaskPool | None = None) -> BatchedWorld:
-        """The world, with as many environments as the agent trains on and its tasks, unless told otherwise."""
+    def build_env(self, count: int | None = None, tasks: MooreMachine | TaskSet | None = None) -> BatchedEnv:
+        """The environment, with as many environments as the agent trains on and its tasks, unless told otherwise."""
         given = tasks or self.pool or self.build_task().machine()
-        return self.world_kind.build(self.settings["world"], given, count or self.environments, self.end)
+        return self.env_kind.build(self.settings["env"], given, count or self.num_envs, self.end)
 
-    def _training_world(self) -> BatchedWorld:
-        """The world as the agent trains on it: episodes may be cut off sooner than in a test."""
+    def _training_env(self) -> BatchedEnv:
+        """The environment as the agent trains on it: episodes may be cut off sooner than in a test."""
         patience = None if self.tasks is None else self.settings["tasks"].patience
         if patience is None:
-            return self.build_world()
-        world = self.settings["world"]
-        if not isinstance(getattr(world, "steps", None), int):
-            raise ConfigError(f"the world '{self.world}' has no limit of its own to shorten; drop --tasks.patience")
-        settings = {**self.settings, "world": replace(world, steps=min(patience, world.steps))}
+            return self.build_env()
+        env = self.settings["env"]
+        if not isinstance(getattr(env, "steps", None), int):
+            raise ConfigError(f"the environment '{self.env}' has no limit of its own to shorten; drop --tasks.patience")
+        settings = {**self.settings, "env": replace(env, steps=min(patience, env.steps))}
         shorter = replace(self, settings=settings)
-        return shorter.build_world(tasks=self.pool)
+        return shorter.build_env(tasks=self.pool)
 
     @property
     def initial(self) -> str | None:
@@ -190,7 +192,7 @@ class RunConfig:
     def build_trainer(self, grounder: nn.Module | None = None, device: str | torch.device | None = None) -> Trainer:
         """The run at its beginning. `grounder`: one that has learned elsewhere; `device`: another one than its own."""
         return new_trainer(
-            self._training_world(),
+            self._training_env(),
             self.method,
             self.algorithm,
             episodes=self.episodes,
@@ -220,7 +222,7 @@ class RunConfig:
                 f"the run is of version {data.get('version')!r}; this release reads version {CONFIG_VERSION}"
             )
         read: RunConfig = read_section(cls, {key: value for key, value in data.items() if key != "version"}, "")
-        defaults, given = default_sections(read.world, read.method, read.algorithm, tasks=read.tasks), read.settings
+        defaults, given = default_sections(read.env, read.method, read.algorithm, tasks=read.tasks), read.settings
         if missing := [name for name in defaults if name not in given]:
             raise ConfigError(f"the settings lack the section '{missing[0]}'")
         for name in given:
@@ -254,14 +256,14 @@ def _present(name: str, values: Any) -> Any:
 
 def choose_run(
     task: str | Task | None,
-    world: str = "map",
+    env: str = "map",
     method: str = "nrm",
     seed: int = 0,
     *,
     algorithm: str = "auto",
     preset_name: str = "default",
     episodes: int = EPISODES,
-    environments: int | None = None,
+    num_envs: int | None = None,
     end: End = "outcome",
     settings: Changes | None = None,
     sections: Sections | None = None,
@@ -271,34 +273,34 @@ def choose_run(
 ) -> RunConfig:
     """The run that the words name.
 
-    A task is a paper task, a formula over the world's symbols, a task file or a machine file. Without a
-    task, it is the world's own, where there is a ready one. `settings`: changes of the preset's, by section;
-    `sections`: the settings themselves, where somebody has made them already. `algorithm`: auto suits the world.
+    A task is a paper task, a formula over the environment's symbols, a task file or a machine file. Without a
+    task, it is the environment's own, where there is a ready one. `settings`: changes of the preset's, by section;
+    `sections`: the settings themselves, where somebody has made them already. `algorithm`: auto suits the environment.
     `tasks`: a family of tasks in place of one task; `steps`: how long to train, in place of episodes. `device`: cpu,
     cuda, or auto, which is the one that is found now.
     """
     changes = settings or {}
-    place = world_section(world, changes) if sections is None else sections["world"]
-    chosen = choose_algorithm(world, algorithm, tasks, place)
+    place = env_section(env, changes) if sections is None else sections["env"]
+    chosen = choose_algorithm(env, algorithm, tasks, place)
     if sections is None:
-        sections = changed(default_sections(world, method, chosen, preset_name, tasks, place), changes)
-    kind, _ = find_world(world)
+        sections = changed(default_sections(env, method, chosen, preset_name, tasks, place), changes)
+    kind, _ = find_env(env)
     if tasks is not None and task is not None:
         raise ConfigError(f"a task ({task}) and a family of tasks ({tasks}) are given together; give one of them")
     text = ""
     if tasks is None:
-        text = task_toml(task if isinstance(task, Task) else _task(task, kind, sections["world"]))
-    count = environments if environments is not None else preset(preset_name).environments
+        text = task_toml(task if isinstance(task, Task) else _task(task, kind, sections["env"]))
+    count = num_envs if num_envs is not None else preset(preset_name).num_envs
     if count is None:
-        count = many_preset(world, place).environments if tasks is not None else None
+        count = many_preset(env, place).num_envs if tasks is not None else None
     if count is None:
-        count = ALGORITHMS[chosen.name].environments
+        count = ALGORITHMS[chosen.name].num_envs
     where = str(find_device(device))
-    return RunConfig(text, world, method, chosen.name, episodes, count, seed, end, sections, tasks, steps, device=where)
+    return RunConfig(text, env, method, chosen.name, episodes, count, seed, end, sections, tasks, steps, device=where)
 
 
-def _task(text: str | None, kind: WorldKind, world: Any) -> Task:
+def _task(text: str | None, kind: EnvKind, env: Any) -> Task:
     if text is not None and is_machine_file(text):
-        alphabet = alphabet_of(getattr(world, "symbols", None), getattr(world, "propositions", None))
+        alphabet = alphabet_of(getattr(env, "symbols", None), getattr(env, "propositions", None))
         return task_of_machine_file(text, alphabet)
-    return kind.task(text, world)
+    return kind.task(text, env)

@@ -122,7 +122,7 @@ class RunFolder:
         before = self.config()
         longer = extended(before, episodes, steps)
         if longer != before:
-            if parted := getattr(before.build_world(1), "unrepeatable", ""):
+            if parted := getattr(before.build_env(1), "unrepeatable", ""):
                 raise ConfigError(
                     f"the run in {self.path} cannot be trained further: its environment cannot be seeded (two episodes "
                     f"from one seed part at {parted}), so it cannot be brought back to where it was"
@@ -246,17 +246,17 @@ def known_model(config: RunConfig) -> NeuralRewardMachine:
     assert config.initial is not None
     source = load_run(config.initial)
     model = source.model
-    wanted, world, theirs = config.alphabet, config.build_world(1), source.trainer.world
+    wanted, env, theirs = config.alphabet, config.build_env(1), source.trainer.env
     known = model.machine.alphabet
     if known != wanted:
         raise ConfigError(
             f"the grounder of {config.initial} knows the {known.kind} symbols {listing(known.symbols)}, and this task "
             f"is over the {wanted.kind} symbols {listing(wanted.symbols)}: they must be the same, in the same order"
         )
-    if (theirs.shape, theirs.dtype) != (world.shape, world.dtype):
+    if (theirs.shape, theirs.dtype) != (env.shape, env.dtype):
         raise ConfigError(
             f"the grounder of {config.initial} reads observations of shape {theirs.shape}, {theirs.dtype}, and "
-            f"{config.world} shows {world.shape}, {world.dtype}: they must be the same"
+            f"{config.env} shows {env.shape}, {env.dtype}: they must be the same"
         )
     return model
 
@@ -273,7 +273,7 @@ def train(
     Between updates everything is consistent, so a run that is stopped or killed and resumed ends with exactly the
     metrics of an uninterrupted one, whenever it was saved. An error leaves the last checkpoint as it was.
     """
-    if parted := getattr(trainer.world, "unrepeatable", ""):
+    if parted := getattr(trainer.env, "unrepeatable", ""):
         warnings.warn(
             f"the environment cannot be seeded: two episodes from one seed part at {parted}. Equal seeds will not give "
             "equal runs, and a run that is interrupted cannot go on",

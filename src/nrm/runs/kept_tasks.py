@@ -9,8 +9,8 @@ from pathlib import Path
 
 from nrm.agents import METHODS
 from nrm.errors import ConfigError, FileError, NrmWarning
-from nrm.groundability import pool_shortcuts
-from nrm.machines import TaskPool
+from nrm.groundability import task_set_shortcuts
+from nrm.machines import TaskSet
 from nrm.machines.formats.pool_file import load_pool, save_pool
 from nrm.runs.config import RunConfig
 
@@ -30,7 +30,7 @@ def check_teaching(config: RunConfig) -> tuple[tuple[str, ...], ...]:
     """
     if config.pool is None or not METHODS[config.method].grounds:
         return ()
-    found = pool_shortcuts(config.pool)
+    found = task_set_shortcuts(config.pool)
     if len(found.confusable) == 1 and len(found.confusable[0]) == config.pool.alphabet.size:
         raise ConfigError(
             f"the tasks of the family {config.tasks} teach nothing: their rewards tell no two symbols apart; add tasks "
@@ -39,7 +39,7 @@ def check_teaching(config: RunConfig) -> tuple[tuple[str, ...], ...]:
     return found.confusable
 
 
-def kept_tasks(folder: Path, config: RunConfig) -> TaskPool | None:
+def kept_tasks(folder: Path, config: RunConfig) -> TaskSet | None:
     """The tasks of a run from its folder. What is lost, damaged or drawn from something else is drawn anew, and said.
 
     A list of formulas that was changed since is no reason: the run goes on with the tasks that it was begun with.

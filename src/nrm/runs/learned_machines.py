@@ -56,7 +56,7 @@ class LearnedMachines:
     def warning(self) -> str:
         """That there is no machine, or that it is not to be relied on; empty where it may be."""
         if not self.versions:
-            return f"no machine yet: {self.note or 'no episode has shown a change of level'}"
+            return f"no machine yet: {self.note or 'no episode has shown a change of potential'}"
         if self.explained is None or self.explained >= EXPLAINS:
             return ""
         return (

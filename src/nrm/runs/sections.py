@@ -13,13 +13,13 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from nrm.agents import ALGORITHMS, METHODS, NetworkConfig
-from nrm.envs import find_world
+from nrm.envs import find_env
 from nrm.errors import ConfigError, listing, suggestion, unknown
-from nrm.families import PoolConfig, family_of
+from nrm.families import TaskSetConfig, family_of
 from nrm.runs.algorithm_choice import Choice, choose_algorithm
 
 Sections = Mapping[str, Any]
-"""A frozen dataclass for each name: `world`, `algorithm`, `network`, and the section of the method, if it has one."""
+"""A frozen dataclass for each name: `env`, `algorithm`, `network`, and the section of the method, if it has one."""
 Changes = Mapping[str, Mapping[str, Any]]
 """New values of some fields, by section."""
 
@@ -28,10 +28,10 @@ Changes = Mapping[str, Mapping[str, Any]]
 class Preset:
     """Settings that belong together, as changes of the defaults."""
 
-    environments: int | None = None
+    num_envs: int | None = None
     """Environments that step side by side; as many as suit the algorithm when absent."""
     sections: Changes = field(default_factory=dict)
-    """By section; those of a world, method or algorithm that a run does not use are left aside."""
+    """By section; those of an environment, method or algorithm that a run does not use are left aside."""
 
 
 PRESETS = {
@@ -39,18 +39,18 @@ PRESETS = {
     # The paper's hyper-parameters (its appendix). It implies one environment, and gives neither the discount nor how
     # many episodes a burst learns from; of the last 120 alone a grounder forgets all places that are left unvisited.
     "paper": Preset(
-        environments=1,
+        num_envs=1,
         sections={
             "algorithm": {
                 "learning_rate": 4e-4,
-                "discount": 0.99,
-                "gae": 1.0,
-                "actor_weight": 0.3,
-                "critic_weight": 0.5,
-                "entropy_weight": 1e-4,
-                "final_entropy_weight": 1e-4,
+                "gamma": 0.99,
+                "gae_lambda": 1.0,
+                "actor_coef": 0.3,
+                "vf_coef": 0.5,
+                "ent_coef": 1e-4,
+                "final_ent_coef": 1e-4,
                 "reward_scale": 1.0,
-                "gradient_norm": None,
+                "max_grad_norm": None,
             },
             "network": {"normalise": False, "encoder": "paper"},
             "grounding": {
@@ -75,11 +75,11 @@ def preset(name: str) -> Preset:
 
 MANY_SECTIONS = ("tasks", "family")
 """Sections of runs with many tasks."""
-_SHORT = {"discount": 0.94, "entropy_weight": 0.01, "final_entropy_weight": 0.001}
+_SHORT = {"gamma": 0.94, "ent_coef": 0.01, "final_ent_coef": 0.001}
 MANY = Preset(256, {"algorithm": {"epochs": 2, "minibatch": 1024, **_SHORT}})
 """Where every episode has one of many tasks: episodes are short, and rollouts large. See `docs/many-tasks.md`."""
 MANY_IMAGES = Preset(64)
-"""The same from images, where learning to see takes more steps of descent and not more of the world."""
+"""The same from images, where learning to see takes more steps of descent and not more of the environment."""
 MANY_CENTRED = Preset(64, {"algorithm": _SHORT})
 """The same from images with the agent in the middle: nobody has to be found, and ways are as short as in `MANY`."""
 
@@ -89,10 +89,10 @@ MANY_VECTORS = Preset(
         "algorithm": {
             "epochs": 3,
             "minibatch": 1024,
-            "discount": 0.98,
+            "gamma": 0.98,
             "learning_rate": 7e-4,
-            "entropy_weight": 0.01,
-            "final_entropy_weight": 0.001,
+            "ent_coef": 0.01,
+            "final_ent_coef": 0.001,
             "paid_at_end": True,
             "unpaid_end": 0.3,
         },
@@ -102,7 +102,7 @@ MANY_VECTORS = Preset(
             "emphasis": "shortest",
             "patience": 40,
             "restless": 40,
-            "most_states": 8,
+            "max_states": 8,
         },
         "family": {
             "families": (
@@ -135,21 +135,21 @@ MANY_VECTORS = Preset(
 _BY_OBSERVATION = {"image": MANY_IMAGES, "position": MANY_VECTORS, "lidar": MANY_VECTORS}
 
 
-def many_preset(world: str, place: Any = None) -> Preset:
-    """What suits a world where every episode has one of many tasks. `place`: its configuration, as it is set."""
-    config = find_world(world)[1] if place is None else place
+def many_preset(env: str, place: Any = None) -> Preset:
+    """What suits an environment where every episode has one of many tasks. `place`: its configuration, as it is set."""
+    config = find_env(env)[1] if place is None else place
     found = _BY_OBSERVATION.get(getattr(config, "observation", ""), MANY)
     return MANY_CENTRED if found is MANY_IMAGES and getattr(config, "centred", False) else found
 
 
-def world_section(world: str, changes: Changes) -> Any:
-    """The world's configuration with the changes of its section."""
-    named = {"world": find_world(world)[1]}
-    return changed(named, {name: values for name, values in changes.items() if name in named})["world"]
+def env_section(env: str, changes: Changes) -> Any:
+    """The environment's configuration with the changes of its section."""
+    named = {"env": find_env(env)[1]}
+    return changed(named, {name: values for name, values in changes.items() if name in named})["env"]
 
 
 def default_sections(
-    world: str,
+    env: str,
     method: str,
     algorithm: str | Choice,
     preset_name: str = "default",
@@ -158,20 +158,20 @@ def default_sections(
 ) -> dict[str, Any]:
     """The settings of a run before anybody has changed any. `tasks`: the family, where there are many tasks.
 
-    `algorithm`: its name, or what was chosen with the world as it is set. `place`: the world's configuration as it is
-    set, by which other settings go; the section of the world itself is as its name says.
+    `algorithm`: its name, or what was chosen with the environment as it is set. `place`: the environment's
+    configuration as it is set, by which other settings go; the section of the environment itself is as its name says.
     """
-    how = algorithm if isinstance(algorithm, Choice) else choose_algorithm(world, algorithm, tasks, place)
+    how = algorithm if isinstance(algorithm, Choice) else choose_algorithm(env, algorithm, tasks, place)
     learns = ALGORITHMS[how.name].config(**how.settings)
-    sections = {"world": find_world(world)[1], "algorithm": learns, "network": NetworkConfig()}
+    sections = {"env": find_env(env)[1], "algorithm": learns, "network": NetworkConfig()}
     if tasks is not None:
-        sections |= {"tasks": PoolConfig(), "family": family_of(tasks)}
+        sections |= {"tasks": TaskSetConfig(), "family": family_of(tasks)}
     chosen = METHODS[method]
     if chosen.config is not None:
         if chosen.section in sections:
             raise ConfigError(f"the method '{method}' calls its section '{chosen.section}', which is taken; rename it")
         sections[chosen.section] = chosen.config()
-    for changes in (preset(preset_name).sections, {} if tasks is None else many_preset(world, place).sections):
+    for changes in (preset(preset_name).sections, {} if tasks is None else many_preset(env, place).sections):
         sections = {name: _with_known(section, changes.get(name, {})) for name, section in sections.items()}
     return sections
 

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
-from nrm.errors import WorldError
-from nrm.machines import MachineLike, TaskPool, as_machine
+from nrm.errors import EnvError
+from nrm.machines import MachineLike, TaskSet, as_machine
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine
 from nrm.neural.frames import FrameTable
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
@@ -27,7 +27,7 @@ class GroundingCallback(BaseCallback):
 
     After every `every` episodes it looks at how probable their rewards are; when the grounder explains them there is
     nothing to learn. Otherwise the episodes join those kept so far, the grounder learns, and the beliefs of the
-    episodes under way are computed anew. With a `MooreMachine` or `TaskPool`, which learn nothing, it does nothing.
+    episodes under way are computed anew. With a `MooreMachine` or `TaskSet`, which learn nothing, it does nothing.
     Counterfactual experience begins when the grounder explains the rewards, and pauses when it does not.
 
     It logs `grounding/loss` (nats a step of the new episodes, before learning), `grounding/explained` (share of them),
@@ -38,13 +38,13 @@ class GroundingCallback(BaseCallback):
 
     def __init__(
         self,
-        model: NeuralRewardMachine | MachineLike | TaskPool,
+        model: NeuralRewardMachine | MachineLike | TaskSet,
         every: int = 120,
         config: FitConfig | None = None,
         *,
         keep: int = 360,
         forget: bool = False,
-        task: MachineLike | TaskPool | None = None,
+        task: MachineLike | TaskSet | None = None,
         seed: int = 0,
         verbose: int = 0,
     ) -> None:
@@ -65,7 +65,7 @@ class GroundingCallback(BaseCallback):
         self._every = every
         self._keep = keep
         self._forget = forget
-        judged = task if task is None or isinstance(task, TaskPool) else as_machine(task)
+        judged = task if task is None or isinstance(task, TaskSet) else as_machine(task)
         self._meter = None if judged is None else AccuracyMeter(judged)
         self._seen = 0
         self._grounding: Grounding | None = None
@@ -76,11 +76,9 @@ class GroundingCallback(BaseCallback):
     def _init_callback(self) -> None:
         wrapper = find_wrapper(self.training_env)
         if wrapper is None:
-            raise WorldError(
-                "the agent's environment has no belief; wrap it: NeuralRewardMachineVecWrapper(venv, model)"
-            )
+            raise EnvError("the agent's environment has no belief; wrap it: NeuralRewardMachineVecWrapper(venv, model)")
         if wrapper.model != self.machine:
-            raise WorldError("the callback and the environment's wrapper must be given one and the same model")
+            raise EnvError("the callback and the environment's wrapper must be given one and the same model")
         if not isinstance(self.machine, NeuralRewardMachine):
             return
         wrapper.keeps_letters = self._meter is not None

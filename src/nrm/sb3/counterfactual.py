@@ -1,7 +1,7 @@
 """Counterfactual experience: what a step would have meant in every other state of the machine.
 
 The environment moves alike in all of the machine's states, so one step teaches about each of them: in state u it would
-have led to delta(u, letter) and paid the difference of levels. Off-policy agents may learn from all of these.
+have led to delta(u, letter) and paid the difference of potentials. Off-policy agents may learn from all of these.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 from nrm.aliases import BoolArray
 from nrm.envs import End
 from nrm.envs.termination import ending_states
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 from nrm.machines import MachineLike, MooreMachine, as_machine
 from nrm.machines.rewards import Penalties
 from nrm.neural import NeuralRewardMachine
@@ -120,7 +120,7 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         needed = ("base_terminated",) if self.model is not None else ("base_terminated", "letter")
         for key in needed:
             if any(key not in info for info in infos):
-                raise WorldError(
+                raise EnvError(
                     f"counterfactual experience needs info['{key}'] of every step, which this environment does not "
                     "tell; put the task on it with nrm.TaskEnv(env, machine, label)"
                 )
@@ -195,25 +195,25 @@ def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[s
     """
     machine, wrapper = as_machine(task), find_wrapper(venv)
     if wrapper is None or wrapper.augmentation.layout != "dict":
-        raise WorldError(
+        raise EnvError(
             "counterfactual experience needs observations with a belief of their own entry: wrap the environment in "
             "NeuralRewardMachineVecWrapper(venv, model, layout='dict')"
         )
     if wrapper.tracker.memory.size != machine.states:
-        raise WorldError(
+        raise EnvError(
             f"the task has {machine.states} states, but the environment's belief is about "
             f"{wrapper.tracker.memory.size}; give the machine that the environment's model was built from"
         )
     check_same_task(machine, machines_of(wrapper.venv))
     model = wrapper.model if isinstance(wrapper.model, NeuralRewardMachine) else None
     if model is not None and model.recurrence is not None:
-        raise WorldError(
+        raise EnvError(
             f"counterfactual experience reads single steps out of a replay buffer, and {type(model.grounder).__name__} "
             "names symbols by what came before them; use a grounder that is not recurrent, or an on-policy agent"
         )
     several = wrapper.augmentation.parts
     if model is not None and several is not None:
-        raise WorldError(
+        raise EnvError(
             f"counterfactual experience reads one entry of Dict observations, and the grounder reads "
             f"{several}; give the wrapper reads=… with one name"
         )

@@ -11,7 +11,7 @@ from stable_baselines3.common.preprocessing import get_flattened_obs_dim, is_ima
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 from nrm.neural.layers import FlatFeatures
 from nrm.wrappers.augmentation import BELIEF, TASK
 
@@ -33,7 +33,7 @@ class BeliefExtractor(BaseFeaturesExtractor):
         """`features`: width of an image's features; `channels`: of the convolutions, each of which halves the size."""
         entries = set(observation_space.spaces) if isinstance(observation_space, spaces.Dict) else set()
         if not entries & {BELIEF, TASK}:
-            raise WorldError(
+            raise EnvError(
                 f"this extractor reads Dict observations with an entry '{BELIEF}' or '{TASK}', not "
                 f"{observation_space}; wrap the "
                 "environment in NeuralRewardMachineVecWrapper(venv, model, layout='dict')"

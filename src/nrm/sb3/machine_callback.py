@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stable_baselines3.common.callbacks import BaseCallback
 
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
 from nrm.tracking import MachineLearning, Version
 
@@ -21,7 +21,7 @@ class MachineCallback(BaseCallback):
         """`model`: the one that the environment is wrapped with."""
         super().__init__(verbose)
         if not isinstance(model, MachineLearning):
-            raise WorldError(
+            raise EnvError(
                 f"a machine that is learned is needed, such as nrm.unknown_machine(), not {type(model).__name__}; "
                 "GroundingCallback is for known tasks"
             )
@@ -31,7 +31,7 @@ class MachineCallback(BaseCallback):
     def _init_callback(self) -> None:
         wrapper = find_wrapper(self.training_env)
         if wrapper is None or wrapper.model is not self.learning:
-            raise WorldError(
+            raise EnvError(
                 "the callback and the environment's wrapper must be given one and the same machine: "
                 "NeuralRewardMachineVecWrapper(venv, model)"
             )

@@ -15,9 +15,9 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper, VecNormalize
 from torch import nn
 
-from nrm.errors import ConfigError, ModelFileError, WorldError
+from nrm.errors import ConfigError, EnvError, ModelFileError
 from nrm.files import write_bytes
-from nrm.machines import MachineLike, MooreMachine, TaskPool
+from nrm.machines import MachineLike, MooreMachine, TaskSet
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.formats.pool_file import pool_bytes, pool_from_bytes
 from nrm.machines.rewards import Penalties
@@ -38,12 +38,12 @@ class Pair(NamedTuple):
     """An agent and its machine, as they were saved."""
 
     algorithm: BaseAlgorithm
-    model: NeuralRewardMachine | MooreMachine | TaskPool
+    model: NeuralRewardMachine | MooreMachine | TaskSet
     env: VecEnv | None
     """The environment that was given, with the belief around it, and with `VecNormalize` around that if it was so."""
 
 
-def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMachine | MachineLike | TaskPool) -> Path:
+def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMachine | MachineLike | TaskSet) -> Path:
     """Write an agent and its machine into one file, whole or not at all.
 
     The machine is the one that the agent's environment is wrapped with. A `VecNormalize` around the belief is saved
@@ -60,7 +60,7 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
         )
     model = saved
     if wrapper is None or wrapper.model != model:
-        raise WorldError(
+        raise EnvError(
             "the agent's environment must be wrapped in NeuralRewardMachineVecWrapper(venv, model) with the model that "
             "is saved"
         )
@@ -94,7 +94,7 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
         if isinstance(model, NeuralRewardMachine):
             neural = model
             archive.writestr("model.pt", _bytes(lambda path: save_model(path, neural)))
-        if isinstance(model, TaskPool):
+        if isinstance(model, TaskSet):
             archive.writestr(TASKS, pool_bytes(model))
         if (normalised := _normaliser(algorithm.get_env())) is not None:
             archive.writestr(NORMALISER, _bytes(normalised.save))
@@ -115,9 +115,9 @@ def load_pair(
     """
     about, files = _read(path)
     if find_wrapper(venv) is not None:
-        raise WorldError("give the environment without the belief: load_pair puts the saved one around it")
+        raise EnvError("give the environment without the belief: load_pair puts the saved one around it")
     if venv is None and NORMALISER in files:
-        raise WorldError(
+        raise EnvError(
             f"{path} was saved with VecNormalize around its environment, and the agent understands normalised "
             "observations only: load_pair(path, venv) puts the saved statistics around the environment again"
         )
@@ -187,7 +187,7 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 def _model(
     about: dict[str, Any], files: dict[str, bytes], grounder: nn.Module | None, path: str | Path
-) -> NeuralRewardMachine | MooreMachine | TaskPool:
+) -> NeuralRewardMachine | MooreMachine | TaskSet:
     if about["machine"] is not None:
         return machine_from_dict(about["machine"])
     if TASKS in files:

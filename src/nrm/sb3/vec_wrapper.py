@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
-from nrm.errors import ConfigError, WorldError
-from nrm.machines import MachineLike, TaskPool
+from nrm.errors import ConfigError, EnvError
+from nrm.machines import MachineLike, TaskSet
 from nrm.machines.rewards import Penalties
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief, MachineLearning
@@ -26,14 +26,14 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
     episode, so that a time limit is bootstrapped from what was believed there.
 
     With a `MooreMachine` in place of the model, the belief is the machine's true state (`nrm.TaskEnv` tells it): a
-    reward machine in the same shape. With a `TaskPool`, or a model of one, the entry `task` is the view of the task
+    reward machine in the same shape. With a `TaskSet`, or a model of one, the entry `task` is the view of the task
     that an episode has.
     """
 
     def __init__(
         self,
         venv: VecEnv,
-        model: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool,
+        model: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet,
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "open",
@@ -45,12 +45,13 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
 
         `layout`: `dict` (for `MultiInputPolicy`) or `flat` (`MlpPolicy`); `belief`: `conditioned` on the rewards
         received, or `open`; `reads`: the entry that the grounder reads of `Dict` observations, or several, all if
-        absent; `reward_scale`: multiplies what the agent is paid, after the belief has read it (levels go up to 100);
+        absent; `reward_scale`: multiplies what the agent is paid, after the belief has read it (potentials go up to
+        100);
         `record`: whether the agent trains, so that episodes are kept for `GroundingCallback` and penalties come in
         with success (`nrm.machines.rewards.Penalties`); off for evaluation.
         """
         if not isinstance(venv, VecEnv):
-            raise WorldError(
+            raise EnvError(
                 f"a VecEnv of Stable-Baselines3 is needed, not {type(venv).__name__}; make one with "
                 "DummyVecEnv([make, …]) or make_vec_env(make, n_envs)"
             )

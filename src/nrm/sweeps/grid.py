@@ -1,4 +1,4 @@
-"""The grid of an experiment: worlds x tasks (or families of them) x methods x seeds x variants."""
+"""The grid of an experiment: environments x tasks (or families of them) x methods x seeds x variants."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from nrm.machines import is_machine_file
 from nrm.machines.formats.task_file import task_toml
 from nrm.runs.algorithm_choice import Choice, choose_algorithm
 from nrm.runs.config import RunConfig, choose_run
-from nrm.runs.sections import MANY_SECTIONS, changed, converted, default_sections, world_section
+from nrm.runs.sections import MANY_SECTIONS, changed, converted, default_sections, env_section
 
 GRID_VERSION = 2
 OWN = "own"
-"""In a list of tasks: the one that a world brings along."""
+"""In a list of tasks: the one that an environment brings along."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-AXES = ("worlds", "methods", "seeds", "variants")
+AXES = ("envs", "methods", "seeds", "variants")
 WHOLE_RUN = {
     "preset": str,
     "algorithm": str,
     "episodes": int,
     "steps": int | None,
-    "environments": int | None,
+    "num_envs": int | None,
     "end": End,
 }
 """What a variant may change besides settings by section."""
@@ -51,8 +51,8 @@ class Cell:
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """World, method, family, and what is counted: what the cost of an episode, or of a step, depends on most."""
-        return self.config.world_title, self.config.method, self.config.tasks or "", self.config.unit
+        """Environment, method, family, and unit: what the cost of an episode, or of a step, depends on most."""
+        return self.config.env_title, self.config.method, self.config.tasks or "", self.config.unit
 
 
 @dataclass(frozen=True)
@@ -60,16 +60,16 @@ class Grid:
     """Every combination of the lists below is a run. Wrong grids are refused whole, before anything is trained."""
 
     tasks: tuple[str, ...] = ()
-    """Paper tasks (1 to 8, or names), formulas over the world's symbols, task files (.toml), machine files, or own: the
-    ready task of each world."""
-    worlds: tuple[str, ...] = ("map",)
+    """Paper tasks (1 to 8, or names), formulas over the environment's symbols, task files (.toml), machine files, or
+    own: the ready task of each environment."""
+    envs: tuple[str, ...] = ("map",)
     """What the agent sees: map, image, image-episode, minigrid:ID, gym:ID, or module:name."""
     methods: tuple[str, ...] = ("rm", "nrm", "rnn")
     """What the agent knows and remembers."""
     seeds: tuple[int, ...] = (0,)
     """Seeds of training."""
     algorithm: str = "auto"
-    """How it learns: a2c, ppo, module:name, or auto, which goes by the world."""
+    """How it learns: a2c, ppo, module:name, or auto, which goes by the environment."""
     preset: str = "default"
     """The settings to start from: default or paper."""
     families: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class Grid:
     """Episodes of each run."""
     steps: int | None = None
     """Steps of all environments of each run, in place of episodes."""
-    environments: int | None = None
+    num_envs: int | None = None
     """Environments that step side by side; the preset or the algorithm says otherwise."""
     end: End = "outcome"
     """When the task ends an episode: outcome, absorbing or limit."""
@@ -116,22 +116,22 @@ class Grid:
         cells = tuple(self._cells())
         _refuse_conflicts(cells)
         seen = set()
-        for cell in cells:  # a task that does not fit its world or its end is found now, not after hours
+        for cell in cells:  # a task that does not fit its environment or its end is found now, not after hours
             config = cell.config
             family = str(config.settings.get("family"))
-            if (key := (config.task, family, config.world, str(config.settings["world"]), config.end)) not in seen:
+            if (key := (config.task, family, config.env, str(config.settings["env"]), config.end)) not in seen:
                 seen.add(key)
                 _rehearse(config)
         return cells
 
     def _cells(self) -> Iterator[Cell]:
         for seed in self.seeds:
-            for world in self.worlds:
+            for env in self.envs:
                 for task, family in (*((task, None) for task in self.tasks), *((None, name) for name in self.families)):
                     listed: list[RunConfig] = []
                     for variant in self.variants:
                         for method in self.methods:
-                            cell = self._cell(world, task, family, method, seed, variant)
+                            cell = self._cell(env, task, family, method, seed, variant)
                             # A variant of another method's settings is no other run.
                             if not (self._is_idle(variant, cell.config) and cell.config in listed):
                                 listed.append(cell.config)
@@ -142,7 +142,7 @@ class Grid:
         changes = self.variants[variant].items()
         return any(isinstance(value, Mapping) and name not in config.settings for name, value in changes)
 
-    def _cell(self, world: str, task: str | None, family: str | None, method: str, seed: int, variant: str) -> Cell:
+    def _cell(self, env: str, task: str | None, family: str | None, method: str, seed: int, variant: str) -> Cell:
         whole: dict[str, Any] = {name: getattr(self, name) for name in WHOLE_RUN}
         changes: dict[str, dict[str, Any]] = {}
         for source in (self.settings, self.variants[variant]):
@@ -156,23 +156,23 @@ class Grid:
         preset = whole.pop("preset")
         also = [section for name in self.methods if (section := METHODS[name].section)]
         also += MANY_SECTIONS if self.families else ()
-        place = world_section(world, changes)
-        chosen = self._algorithm(world, whole["algorithm"], family, place)
+        place = env_section(env, changes)
+        chosen = self._algorithm(env, whole["algorithm"], family, place)
         whole["algorithm"] = chosen.name
-        sections = changed(default_sections(world, method, chosen, preset, family, place), changes, also)
+        sections = changed(default_sections(env, method, chosen, preset, family, place), changes, also)
         config = choose_run(
-            self._in_logic(task), world, method, seed, preset_name=preset, sections=sections, tasks=family, **whole
+            self._in_logic(task), env, method, seed, preset_name=preset, sections=sections, tasks=family, **whole
         )
-        title = re.sub(r"[^A-Za-z0-9._-]+", "-", config.world_title)
+        title = re.sub(r"[^A-Za-z0-9._-]+", "-", config.env_title)
         subject = _family_name(family) if task is None and family is not None else _task_name(str(task), config)
         parts = (title, subject, method.replace(":", "-"), variant, f"seed{seed}")
         return Cell("-".join(part for part in parts if part), variant, config)
 
-    def _algorithm(self, world: str, algorithm: str, family: str | None, place: Any) -> Choice:
+    def _algorithm(self, env: str, algorithm: str, family: str | None, place: Any) -> Choice:
         """The algorithm of some cells. An environment that is made to find it is made once for all of them."""
-        key = (world, algorithm, family, str(place))
+        key = (env, algorithm, family, str(place))
         if key not in self._algorithms:
-            self._algorithms[key] = choose_algorithm(world, algorithm, family, place)
+            self._algorithms[key] = choose_algorithm(env, algorithm, family, place)
         return self._algorithms[key]
 
     @cached_property
@@ -191,7 +191,7 @@ class Grid:
         family = self.families[0] if self.families else None
         sections: dict[str, Any] = {}
         for method in self.methods:
-            sections |= default_sections(self.worlds[0], method, self.algorithm, tasks=family)
+            sections |= default_sections(self.envs[0], method, self.algorithm, tasks=family)
         for section, values in sections.items():
             if hasattr(values, name):
                 return f"'{name}' is a setting of the section '{section}'; write {section}.{name} = …"
@@ -223,15 +223,15 @@ class Grids:
 
 
 def paper_grid(
-    worlds: Sequence[str] = ("map", "image"),
+    envs: Sequence[str] = ("map", "image"),
     tasks: Sequence[str] = ("1", "2", "3", "4", "5", "6", "7", "8"),
     methods: Sequence[str] = ("rm", "nrm", "rnn"),
     seeds: Sequence[int] = (0, 1, 2, 3, 4),
     episodes: int = 10_000,
     preset: str = "default",
 ) -> Grid:
-    """The paper's experiments: 8 tasks x 3 methods x 5 seeds x 10,000 episodes in both worlds."""
-    return Grid(tuple(tasks), tuple(worlds), tuple(methods), tuple(seeds), preset=preset, episodes=episodes)
+    """The paper's experiments: 8 tasks x 3 methods x 5 seeds x 10,000 episodes in both environments."""
+    return Grid(tuple(tasks), tuple(envs), tuple(methods), tuple(seeds), preset=preset, episodes=episodes)
 
 
 def _task_name(text: str, config: RunConfig) -> str:
@@ -266,11 +266,11 @@ def _slug(text: str) -> str:
 
 
 def _rehearse(config: RunConfig) -> None:
-    """Build the world of a run, of many tasks with a single one: drawing them all takes a while."""
+    """Build the environment of a run, of many tasks with a single one: drawing them all takes a while."""
     if config.tasks is not None:
         few = replace(config.settings["tasks"], count=1)
         config = replace(config, settings={**config.settings, "tasks": few})
-    config.build_world(1)
+    config.build_env(1)
 
 
 def _refuse_conflicts(cells: Sequence[Cell]) -> None:

@@ -12,9 +12,9 @@ from torch import Tensor
 from nrm.automata.letter_diagram import is_wide
 from nrm.automata.tables import classes_at
 from nrm.errors import EpisodeError, LimitError
-from nrm.groundability import PoolShortcuts, Shortcuts, diagnose, pool_shortcuts, shortcuts
+from nrm.groundability import Shortcuts, TaskSetShortcuts, diagnose, shortcuts, task_set_shortcuts
 from nrm.groundability.diagnosis import best_symmetry
-from nrm.machines import MooreMachine, TaskPool
+from nrm.machines import MooreMachine, TaskSet
 from nrm.neural import EpisodeBuffer, NeuralRewardMachine
 from nrm.neural.extraction import grounded_traces
 
@@ -46,11 +46,11 @@ class BorderAccuracy(NamedTuple):
 class AccuracyMeter:
     """Measures grounders of one task, or of many. Shortcuts are found once, when they are first needed."""
 
-    def __init__(self, tasks: MooreMachine | TaskPool) -> None:
-        self._machine = tasks.union if isinstance(tasks, TaskPool) else tasks
-        self._many = tasks if isinstance(tasks, TaskPool) else None
+    def __init__(self, tasks: MooreMachine | TaskSet) -> None:
+        self._machine = tasks.union if isinstance(tasks, TaskSet) else tasks
+        self._many = tasks if isinstance(tasks, TaskSet) else None
         self._shortcuts: Shortcuts | None = None
-        self._pooled: PoolShortcuts | None = None
+        self._pooled: TaskSetShortcuts | None = None
         self.note = ""
         """Why accuracy modulo shortcuts, or a part of it, is left out; empty where it is not."""
 
@@ -122,13 +122,13 @@ class AccuracyMeter:
         return Accuracy(plain, balanced, agreement / len(true), mirror), other == np.array(symmetry)[own]
 
     def _judged_by_tasks(
-        self, tasks: TaskPool, true: NDArray[np.int64], predicted: NDArray[np.int64]
+        self, tasks: TaskSet, true: NDArray[np.int64], predicted: NDArray[np.int64]
     ) -> tuple[Accuracy, NDArray[np.bool_]]:
         """The same for many tasks. Where their symmetries are too many, only letters that all treat alike are one."""
         right = _alike(tasks, true, predicted) if self.note else None
         if right is None:
             try:
-                known = self._pooled = self._pooled or pool_shortcuts(tasks)
+                known = self._pooled = self._pooled or task_set_shortcuts(tasks)
                 own, other = classes_at(known.letters, true), classes_at(known.letters, predicted)
                 symmetry, _ = best_symmetry(known.group, _confusion(own, other, len(known.class_sizes)))
             except LimitError as error:
@@ -147,7 +147,7 @@ def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.i
     return letters
 
 
-def _alike(tasks: TaskPool, true: NDArray[np.int64], predicted: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _alike(tasks: TaskSet, true: NDArray[np.int64], predicted: NDArray[np.int64]) -> NDArray[np.bool_]:
     """(n,) whether every task treats a prediction as it treats the true letter."""
     classes = [(machine.classes_of(true), machine.classes_of(predicted)) for machine in tasks.machines]
     alike: NDArray[np.bool_] = np.all([own == other for own, other in classes], axis=0)

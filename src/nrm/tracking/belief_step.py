@@ -1,4 +1,4 @@
-"""One step of the beliefs of N environments: a pure function of beliefs, levels, letters and rewards.
+"""One step of the beliefs of N environments: a pure function of beliefs, potentials, letters and rewards.
 
 Known machines on this processor are followed in NumPy, whose calls on a few numbers take a third of torch's time.
 """
@@ -18,15 +18,15 @@ from nrm.neural import NeuralRewardMachine
 
 MOST = 1 << 18
 """Numbers of the table of all moves up to which it is kept: letters times states times states."""
-MOST_LISTED = 1 << 25
-"""Numbers of the matrices of all listed observations, with all levels, up to which these are kept."""
+MAX_LISTED = 1 << 25
+"""Numbers of the matrices of all listed observations, with all potentials, up to which these are kept."""
 IMPOSSIBLE = 1e-6
-"""Probability up to which a belief counts as calling a level impossible."""
+"""Probability up to which a belief counts as calling a potential impossible."""
 
 Kind: TypeAlias = Literal["conditioned", "open", "crisp"]
 Step: TypeAlias = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""From a carry (envs, states + 1, …), letters (envs, letters) and rewards (envs,) to beliefs and levels after the step,
-(envs, states + 1)."""
+"""From a carry (envs, states + 1, …), letters (envs, letters) and rewards (envs,) to beliefs and potentials after the
+step, (envs, states + 1)."""
 
 
 def belief_step(model: NeuralRewardMachine, belief: Kind) -> Step:
@@ -41,7 +41,7 @@ def belief_step(model: NeuralRewardMachine, belief: Kind) -> Step:
 def listed_step(model: NeuralRewardMachine, belief: Kind, letters: Tensor) -> Step:
     """The same from the row numbers of listed observations, of which the grounder says `letters` (frames, letters)."""
     machine = model.machine
-    if len(letters) * len(machine.levels) * machine.states**2 <= MOST_LISTED:
+    if len(letters) * len(machine.levels) * machine.states**2 <= MAX_LISTED:
         return ListedBeliefStep(model, belief, letters)
     step = belief_step(model, belief)
     return lambda carry, frames, reward: step(carry, letters[frames], reward)
@@ -74,14 +74,14 @@ class BeliefStep:
             shown = self._codec.nearest(level)
             joint = reached * self._shows[shown]
             total = joint.sum(1, keepdims=True)
-            # Where a belief calls the level impossible, the grounder is wrong: any state of it.
+            # Where a belief calls the potential impossible, the grounder is wrong: any state of it.
             reached = np.where(total > IMPOSSIBLE, joint / np.maximum(total, IMPOSSIBLE), self._anything[shown])
         after[:, :states], after[:, states] = reached, level
         return torch.from_numpy(after)
 
 
 class ListedBeliefStep:
-    """From the row numbers of listed observations: one matrix for each of them with each level."""
+    """From the row numbers of listed observations: one matrix for each of them with each potential."""
 
     def __init__(self, model: NeuralRewardMachine, belief: Kind, letters: Tensor) -> None:
         """`letters`: (frames, letters) what the grounder says of each."""

@@ -17,7 +17,7 @@ SURPRISE = 2.0
 GAIN = 0.9
 """A burst that leaves more than this share of the loss, of held-out episodes or of the next new ones, has brought
 nothing."""
-MOST_WAITING = 32
+MAX_WAITING = 32
 """Checks that a back-off may last at most."""
 
 
@@ -82,7 +82,7 @@ class BurstPolicy:
         """The last burst brought nothing, or something."""
         self.judged = True
         self.waited = 0
-        self.wait = min(MOST_WAITING, 2 * self.wait or 1) if nothing else 0
+        self.wait = min(MAX_WAITING, 2 * self.wait or 1) if nothing else 0
 
     def state_dict(self) -> dict[str, Any]:
         """What decisions depend on."""

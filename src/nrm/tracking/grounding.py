@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nrm.errors import ConfigError, ContradictionError, WorldError
+from nrm.errors import ConfigError, ContradictionError, EnvError
 from nrm.neural import EpisodeBuffer, FitConfig, FitRecord, NeuralRewardMachine, fit
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.consistency import contradiction
@@ -123,7 +123,7 @@ class Grounding:
                 "with nrm.model_for(env.observation_space, machine)"
             )
         if not tracker.record:
-            raise WorldError("the environment's wrapper keeps no episodes; make it with record=True")
+            raise EnvError("the environment's wrapper keeps no episodes; make it with record=True")
         settings = burst_settings(tracker.model, every, keep, config, seed)
         return cls(tracker.model, tracker, settings, every=every, most=keep)
 

@@ -66,7 +66,7 @@ class GroundingConfig:
             raise ConfigError(f"grounding.spacing is a share of all episodes, from 0, not {self.spacing}")
 
     def fit_config(self, seed: int, listed: bool, recurrent: bool = False) -> FitConfig:
-        """How one burst learns; `listed`: whether all observations of the world are known and few.
+        """How one burst learns; `listed`: whether all observations of the environment are known and few.
 
         Otherwise there may be thousands of distinct ones in a burst. Descent then takes mini-batches, so many small
         steps in every epoch, and one attempt; expectation-maximisation sees by itself what it has to do with.

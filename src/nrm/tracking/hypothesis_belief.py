@@ -18,25 +18,25 @@ from nrm.tracking.memories import Belief, Seen, reads_rewards
 class HypothesisBelief(HypothesisMemory):
     """How probable it is to be in each state, by number.
 
-    A letter that is told may have been another one, the more often read the more probably; levels that are paid tell
-    states apart. The carry is (envs, room + 1): the belief, and the sum of rewards.
+    A letter that is told may have been another one, the more often read the more probably; potentials that are paid
+    tell states apart. The carry is (envs, room + 1): the belief, and the sum of rewards.
     """
 
     def __init__(
         self,
         letters: LetterBook,
         room: int,
-        flips: float,
-        misread: float,
+        reward_noise: float,
+        label_noise: float,
         corrects: bool = True,
         device: torch.device | None = None,
     ) -> None:
-        self._flips, self._misread = max(flips, SLIP), misread
+        self._flips, self._misread = max(reward_noise, SLIP), label_noise
         super().__init__(letters, room, corrects, device)
         self.table = None
 
     def follow(self, hypothesis: Hypothesis, numbers: NDArray[np.int64], values: NDArray[np.float64]) -> None:
-        """Believe in the states of a machine from now on. numbers: (states,) of its states; values: (levels,)."""
+        """Believe in the states of a machine from now on. numbers: (states,) of its states; values: (potentials,)."""
         super().follow(hypothesis, numbers, values)
         likely = np.zeros((0, 0))
         if hypothesis.letters:
@@ -56,7 +56,7 @@ class HypothesisBelief(HypothesisMemory):
         return result
 
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
-        """By the letters as they may have been, and by the level that was paid."""
+        """By the letters as they may have been, and by the potential that was paid."""
         letters = self.letters.find(seen)
         letters = np.where((letters < 0) | (letters >= self.hypothesis.letters), self.hypothesis.letters, letters)
         level = carry[:, -1] + seen.reward
@@ -76,7 +76,7 @@ class HypothesisBelief(HypothesisMemory):
         return carry[..., :-1].argmax(-1)
 
     def on(self, frames: Tensor | None, belief: Belief | None = None) -> HypothesisBelief:
-        """The same machine in another world with the same observations."""
+        """The same machine in another environment with the same observations."""
         corrects = self._corrects and reads_rewards(belief)
         other = HypothesisBelief(self.letters.on(frames), self.size, self._flips, self._misread, corrects, self.device)
         other.follow(self.hypothesis, self.numbers, self.values)

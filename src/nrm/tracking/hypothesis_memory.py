@@ -17,8 +17,8 @@ class HypothesisMemory:
     """The number of the state that the present machine is in, one-hot among `room` numbers.
 
     The machine grows and changes while somebody acts; the width does not, and states keep their numbers as far as
-    machines agree. Where a step shows another level than the machine says, the machine is wrong: the memory goes on
-    from a state with that level. The carry is (envs,) the numbers.
+    machines agree. Where a step shows another potential than the machine says, the machine is wrong: the memory goes on
+    from a state with that potential. The carry is (envs,) the numbers.
     """
 
     sees_truth = False
@@ -27,7 +27,7 @@ class HypothesisMemory:
     def __init__(
         self, letters: LetterBook, room: int, corrects: bool = True, device: torch.device | None = None
     ) -> None:
-        """`corrects`: whether a level that the machine does not say is believed; not where levels may be wrong."""
+        """`corrects`: whether a potential that the machine does not say is believed; not if some may be wrong."""
         self.letters = letters
         self.size = room
         self.device = device
@@ -36,7 +36,7 @@ class HypothesisMemory:
         self.follow(Hypothesis.blank(0, 0), np.zeros(1, dtype=np.int64), np.zeros(1))
 
     def follow(self, hypothesis: Hypothesis, numbers: NDArray[np.int64], values: NDArray[np.float64]) -> None:
-        """Be in the states of a machine from now on. numbers: (states,) of its states; values: (levels,)."""
+        """Be in the states of a machine from now on. numbers: (states,) of its states; values: (potentials,)."""
         self.hypothesis, self.numbers, self.values = hypothesis, numbers, values
         # The last column is for letters that the machine has never met: they do nothing.
         self._moves = np.repeat(np.arange(self.size)[:, None], hypothesis.letters + 1, 1)
@@ -52,7 +52,7 @@ class HypothesisMemory:
         return torch.full((count,), int(self.numbers[0]), device=self.device)
 
     def read(self, carry: Tensor, seen: Seen) -> Tensor:
-        """The state that the machine says, or one with the level that was paid."""
+        """The state that the machine says, or one with the potential that was paid."""
         before, letters = carry.cpu().numpy(), self.letters.find(seen)
         letters = np.where((letters < 0) | (letters >= self.hypothesis.letters), self.hypothesis.letters, letters)
         after: NDArray[np.int64] = self._moves[before, letters]
@@ -75,7 +75,7 @@ class HypothesisMemory:
         return carry
 
     def on(self, frames: Tensor | None, belief: Belief | None = None) -> HypothesisMemory:
-        """The same machine in another world with the same observations."""
+        """The same machine in another environment with the same observations."""
         corrects = self._corrects and reads_rewards(belief)
         other = HypothesisMemory(self.letters.on(frames), self.size, corrects, self.device)
         other.follow(self.hypothesis, self.numbers, self.values)

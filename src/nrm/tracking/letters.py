@@ -10,13 +10,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.errors import LearningError, LimitError, WorldError
+from nrm.errors import EnvError, LearningError, LimitError
 from nrm.inference import Evidence, Hypothesis, LetterTrace, learn_machine
 from nrm.machines import Alphabet
 from nrm.tracking.memories import Seen
 from nrm.tracking.recorder import RecordedEpisode
 
-MOST_LETTERS = 1024
+MAX_LETTERS = 1024
 """Distinct observations up to which each is a letter of its own."""
 UNKNOWN = -1
 """The number of what was never recorded."""
@@ -52,11 +52,17 @@ class LetterBook(Protocol):
         """An episode with letters in place of the numbers of what it observed."""
 
     def learn(
-        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, flips: float, misread: float
+        self,
+        traces: Sequence[LetterTrace],
+        values: NDArray[np.float64],
+        states: int,
+        reward_noise: float,
+        label_noise: float,
     ) -> Hypothesis:
-        """The machine of some episodes with numbers of what was observed, and indices of levels (levels,) `values`.
+        """The machine of some episodes with numbers of what was observed, and indices of potentials `values`.
 
-        What letters mean may be learned with it. `states`: most that it may have; `flips`, `misread`: as of `Evidence`.
+        What letters mean may be learned with it. `states`: most that it may have; `reward_noise`, `label_noise`: as
+        of `Evidence`.
         """
 
     def compact(self, used: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -66,7 +72,7 @@ class LetterBook(Protocol):
         """How people read a letter."""
 
     def on(self, frames: Tensor | None) -> LetterBook:
-        """The same letters in another world, whose listed observations are `frames`."""
+        """The same letters in another environment, whose listed observations are `frames`."""
 
     def state_dict(self) -> dict[str, Any]:
         """What numbers depend on."""
@@ -89,10 +95,15 @@ class Numbered:
         return trace
 
     def learn(
-        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, flips: float, misread: float
+        self,
+        traces: Sequence[LetterTrace],
+        values: NDArray[np.float64],
+        states: int,
+        reward_noise: float,
+        label_noise: float,
     ) -> Hypothesis:
         """By state merging, or by description length where something may be wrong."""
-        return learn_machine(Evidence.of(traces, len(self), len(values), 0, flips, misread), states)
+        return learn_machine(Evidence.of(traces, len(self), len(values), 0, reward_noise, label_noise), states)
 
     def compact(self, used: NDArray[np.int64]) -> None:
         """Nothing is let go."""
@@ -115,13 +126,13 @@ class ToldLetters(Numbered):
     def find(self, seen: Seen) -> NDArray[np.int64]:
         """By looking them up."""
         if seen.letter is None:
-            raise WorldError(UNTOLD)
+            raise EnvError(UNTOLD)
         return np.array([self._numbers.get(letter, UNKNOWN) for letter in seen.letter.tolist()], dtype=np.int64)
 
     def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
         """New ones are noted."""
         if episode.letters is None or bool((episode.letters < 0).any()):
-            raise WorldError(UNTOLD)
+            raise EnvError(UNTOLD)
         for letter in episode.letters.tolist():
             if letter not in self._numbers:
                 self._numbers[letter] = len(self.letters)
@@ -149,8 +160,8 @@ class ToldLetters(Numbered):
 
 def check_count(count: int) -> None:
     """Raise `LimitError` where letters are too many."""
-    if count > MOST_LETTERS:
+    if count > MAX_LETTERS:
         raise LimitError(
-            f"there are more than {MOST_LETTERS} distinct symbols, and each would be a letter of the machine; tell "
+            f"there are more than {MAX_LETTERS} distinct symbols, and each would be a letter of the machine; tell "
             "fewer, or tell the task and learn what its symbols look like (--unknown grounding)"
         )

@@ -52,7 +52,7 @@ PARTS = ("letters", "levels", "lengths")
 """Of saved episodes."""
 
 Judge = Callable[[Hypothesis, NDArray[np.float64]], bool | None]
-"""Whether a machine with these levels is the task's, as far as episodes can show; None where nobody knows."""
+"""Whether a machine with these potentials is the task's, as far as episodes can show; None where nobody knows."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class InferenceConfig:
 
     states: int = 16
     """Most states of the machine; the policy's memory is as wide."""
-    flips: float = 0.0
-    """How probable it is that a step pays for a wrong level. Above 0, single episodes refute nothing: counts do."""
-    misread: float = 0.0
+    reward_noise: float = 0.0
+    """How probable it is that a step pays for a wrong potential. Above 0, single episodes refute nothing: counts do."""
+    label_noise: float = 0.0
     """How probable it is that a wrong symbol is told (of `both`: a wrong observation shown), any of the others. Above 0
     the policy sees how probable each state is."""
     keep: int = 2000
@@ -75,7 +75,7 @@ class InferenceConfig:
         for name in ("states", "keep", "settled"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"inference.{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("flips", "misread"):
+        for name in ("reward_noise", "label_noise"):
             if not 0 <= getattr(self, name) < 0.5:
                 raise ConfigError(f"inference.{name} is a probability below 0.5, not {getattr(self, name)}")
 
@@ -93,9 +93,9 @@ class MachineLearning:
         """`judge`: for evaluation only, looks at every new machine; `device`: where the policy is."""
         self.config = config or InferenceConfig()
         self.letters = letters
-        self.memory = HypothesisMemory(letters, self.config.states, not self.config.flips, device)
-        if self.config.misread:
-            noise = self.config.flips, self.config.misread
+        self.memory = HypothesisMemory(letters, self.config.states, not self.config.reward_noise, device)
+        if self.config.label_noise:
+            noise = self.config.reward_noise, self.config.label_noise
             self.memory = HypothesisBelief(letters, self.config.states, *noise, device=device)
         self.levels = LevelTable()
         self.versions: list[Version] = []
@@ -122,7 +122,7 @@ class MachineLearning:
 
     @property
     def state_levels(self) -> list[float]:
-        """The level of each of its states, from 0 at the beginning of an episode."""
+        """The potential of each of its states, from 0 at the beginning of an episode."""
         levels: list[float] = self.memory.values[self.hypothesis.levels].tolist()
         return levels
 
@@ -195,9 +195,9 @@ class MachineLearning:
             )
 
     def _evidence(self, traces: Sequence[LetterTrace]) -> Evidence:
-        flips = max(self.config.flips, MISREAD) if self.letters.endless else self.config.flips
+        reward_noise = max(self.config.reward_noise, MISREAD) if self.letters.endless else self.config.reward_noise
         read = list(map(self.letters.read, traces))
-        return Evidence.of(read, len(self.letters), len(self.levels), 0, flips, self.config.misread)
+        return Evidence.of(read, len(self.letters), len(self.levels), 0, reward_noise, self.config.label_noise)
 
     def _learn(self) -> Version | None:
         old, refuted = self.hypothesis, self._refuted
@@ -206,7 +206,7 @@ class MachineLearning:
             return None
         before = following(old, self._evidence(self._kept)).states
         try:
-            noise = self.config.flips, self.config.misread
+            noise = self.config.reward_noise, self.config.label_noise
             new = self.letters.learn(self._kept, self.levels.values, self.config.states, *noise)
         except (TooManyStatesError, UnexplainedError) as error:
             # The old machine goes on: it is wrong now and then, and what is to come may show why.
@@ -226,7 +226,7 @@ class MachineLearning:
         return version
 
     def _new_tally(self, known: Hypothesis) -> Tally:
-        if not self.config.misread:
+        if not self.config.label_noise:
             return Tally(known)
         return MisreadTally(known, self._evidence(self._kept))
 
@@ -292,17 +292,17 @@ def unknown_machine(
     states: int = 16,
     *,
     symbols: MachineLike | Alphabet | None = None,
-    flips: float = 0.0,
-    misread: float = 0.0,
+    reward_noise: float = 0.0,
+    label_noise: float = 0.0,
     keep: int = 2000,
 ) -> MachineLearning:
     """A machine of which nothing is known, to be learned while somebody acts: for wrappers and loops of one's own.
 
     `states`: most states that it may have, which is the width of the belief; `symbols`: the alphabet, or a machine or
     task over it, where the environment tells the symbols (`info["letter"]`, as `nrm.TaskEnv` does), else every distinct
-    observation is a letter; `flips`, `misread`, `keep`: as in `InferenceConfig`.
+    observation is a letter; `reward_noise`, `label_noise`, `keep`: as in `InferenceConfig`.
     """
-    config = InferenceConfig(states=states, flips=flips, misread=misread, keep=keep)
+    config = InferenceConfig(states=states, reward_noise=reward_noise, label_noise=label_noise, keep=keep)
     if symbols is None:
         return MachineLearning(SeenLetters(), config)
     alphabet = symbols if isinstance(symbols, Alphabet) else as_machine(symbols).alphabet

@@ -11,14 +11,14 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from nrm.machines import MooreMachine, TaskPool
+from nrm.machines import MooreMachine, TaskSet
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking.belief_step import Step, belief_step, listed_step
 
 Belief = Literal["conditioned", "open", "crisp"]
-"""`conditioned`: weighed by the level that the rewards received so far tell. `open`: from the observations alone, as in
-the paper. `crisp`: likewise, but each step is read as its most probable letter, so that small doubts do not add up over
-a long episode. A machine that is told its true state knows better than any."""
+"""`conditioned`: weighed by the potential that the rewards received so far tell. `open`: from the observations alone,
+as in the paper. `crisp`: likewise, but each step is read as its most probable letter, so that small doubts do not add
+up over a long episode. A machine that is told its true state knows better than any."""
 
 
 def reads_rewards(belief: Belief | None) -> bool:
@@ -65,7 +65,7 @@ class Memory(Protocol):
         """(…, size) what the policy sees of a carry, with any leading dimensions."""
 
     def on(self, frames: Tensor | None, belief: Belief | None = None) -> Memory:
-        """The same memory for another world of the same task, whose listed observations are `frames`.
+        """The same memory for another environment of the same task, whose listed observations are `frames`.
 
         `belief`: another kind, if given. Only a `conditioned` memory may take rewards as evidence.
         """
@@ -78,8 +78,8 @@ class TaskMemory(Memory, Protocol):
     def begin(self, task: Tensor) -> Tensor:
         """The carry at the beginning of episodes with tasks of these numbers (envs,)."""
 
-    def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskMemory:
-        """The same memory for a world with other tasks over the same symbols; `belief`: another kind, if given."""
+    def with_tasks(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskMemory:
+        """The same memory for an env with other tasks over the same symbols; `belief`: another kind, if given."""
 
 
 def begin(memory: Memory, count: int, task: Tensor | None = None) -> Tensor:
@@ -144,11 +144,11 @@ class MachineMemory:
 
 
 class BeliefMemory:
-    """The belief of the neural machine over its states, and the level of the rewards so far.
+    """The belief of the neural machine over its states, and the potential of the rewards so far.
 
-    Open loop it follows the paper's equation VRM_net; conditioned, it is also weighed by the level that the rewards
-    received so far tell. The carry is (envs, states + 1 + width): the belief, the level, and the state of a recurrent
-    grounder, whose width is 0 for any other.
+    Open loop it follows the paper's equation VRM_net; conditioned, it is also weighed by the potential that the rewards
+    received so far tell. The carry is (envs, states + 1 + width): the belief, the potential, and the state of a
+    recurrent grounder, whose width is 0 for any other.
     """
 
     sees_truth = False
@@ -219,7 +219,7 @@ class BeliefMemory:
         return carry[..., : self.size]
 
     def level(self, carry: Tensor) -> Tensor:
-        """(…) the level that the rewards so far lead to."""
+        """(…) the potential that the rewards so far lead to."""
         return carry[..., self.size]
 
     def on(self, frames: Tensor | None, belief: Belief | None = None) -> BeliefMemory:

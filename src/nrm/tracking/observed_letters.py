@@ -14,7 +14,7 @@ from nrm.errors import LimitError
 from nrm.inference import Evidence, Hypothesis, LetterTrace, learn_machine
 from nrm.neural.endless import Grounded, Make, endless_grounders, ground_and_infer
 from nrm.neural.frames import FrameTable
-from nrm.tracking.letters import MOST_LETTERS, UNKNOWN, LetterBook, Numbered, UnexplainedError, check_count
+from nrm.tracking.letters import MAX_LETTERS, UNKNOWN, LetterBook, Numbered, UnexplainedError, check_count
 from nrm.tracking.memories import Seen
 from nrm.tracking.recorder import RecordedEpisode
 
@@ -23,10 +23,10 @@ SPARE = 1.25
 
 
 class ListedLetters(Numbered):
-    """The distinct ones of a world's listed observations: all letters are known from the beginning."""
+    """The distinct ones of an environment's listed observations: all letters are known from the beginning."""
 
     def __init__(self, frames: Tensor, known: FrameTable | None = None) -> None:
-        """`known`: the letters that there are already, for other frames of the same world."""
+        """`known`: the letters that there are already, for other frames of the same environment."""
         self._table = known or FrameTable()
         before = len(self._table)
         numbers = self._table.add(frames.cpu().numpy())
@@ -59,7 +59,7 @@ class ListedLetters(Numbered):
         return ListedLetters(frames, FrameTable(self._table[:]))
 
     def state_dict(self) -> dict[str, Any]:
-        """Nothing: the world lists them."""
+        """Nothing: the environment lists them."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -69,7 +69,7 @@ class ListedLetters(Numbered):
 class SeenLetters:
     """The distinct observations that were recorded so far, as long as they are few.
 
-    Beyond `MOST_LETTERS` of them none is met often enough, and letters become symbols that a grounder reads: they are
+    Beyond `MAX_LETTERS` of them none is met often enough, and letters become symbols that a grounder reads: they are
     learned together with the machine (`nrm.neural.endless`). Before that is done, all are symbol 0, which does nothing.
     """
 
@@ -97,7 +97,7 @@ class SeenLetters:
         self._read = np.zeros(0, dtype=np.int64)
         self.known: Grounded | None = None
         """What reads symbols, where observations are without end and it was learned."""
-        self.endless = len(self._table) > MOST_LETTERS
+        self.endless = len(self._table) > MAX_LETTERS
 
     def __len__(self) -> int:
         if not self.endless:
@@ -120,7 +120,7 @@ class SeenLetters:
             numbers: NDArray[np.int64] = self._listed[episode.observations]
             return numbers
         numbers = self._table.add(episode.observations)
-        self.endless = self.endless or len(self._table) > MOST_LETTERS
+        self.endless = self.endless or len(self._table) > MAX_LETTERS
         return numbers
 
     def read(self, trace: LetterTrace) -> LetterTrace:
@@ -128,16 +128,21 @@ class SeenLetters:
         return trace._replace(letters=self._letters()[trace.letters]) if self.endless else trace
 
     def learn(
-        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, flips: float, misread: float
+        self,
+        traces: Sequence[LetterTrace],
+        values: NDArray[np.float64],
+        states: int,
+        reward_noise: float,
+        label_noise: float,
     ) -> Hypothesis:
         """By state merging; where observations are without end, in turns with the grounder."""
         if not self.endless:
-            return learn_machine(Evidence.of(traces, len(self), len(values), 0, flips, misread), states)
-        if flips or misread:
+            return learn_machine(Evidence.of(traces, len(self), len(values), 0, reward_noise, label_noise), states)
+        if reward_noise or label_noise:
             raise LimitError(
-                f"there are more than {MOST_LETTERS} distinct observations, so symbols are learned together with the "
-                f"machine, and that takes rewards and observations to be right (flips 0, not {flips:g}; misread 0, not "
-                f"{misread:g}). Round or downsample the observations, or tell the symbols (--unknown machine)"
+                f"there are more than {MAX_LETTERS} distinct observations, so symbols are learned together with the "
+                f"machine, and that takes rewards and observations to be right (reward noise 0, not {reward_noise:g}; "
+                f"label noise 0, not {label_noise:g}). Round the observations, or give the symbols (--unknown machine)"
             )
         frames = torch.from_numpy(self._table[:])
         make = self._make or endless_grounders(frames.shape[1:])
@@ -155,7 +160,7 @@ class SeenLetters:
     def compact(self, used: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Forget all observations but those with these numbers, where they are without end; where each has moved."""
         rows = np.unique(used)
-        if not self.endless or self._listed is not None or len(self._table) < SPARE * len(rows) + MOST_LETTERS:
+        if not self.endless or self._listed is not None or len(self._table) < SPARE * len(rows) + MAX_LETTERS:
             return None
         kept = self._letters()[rows]
         moved = self._table.compact(used)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from nrm.aliases import BoolArray
-from nrm.machines import LevelCodec, MooreMachine, TaskPool
+from nrm.machines import LevelCodec, MooreMachine, TaskSet
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking.memories import Belief, Seen, read_as
 
@@ -21,12 +21,12 @@ TINY = 1e-30
 def decided(machine: MooreMachine) -> BoolArray:
     """(states,) where nothing that comes can change any more whether the task is done.
 
-    A state that accepts and can still be lost is not: a memory does not know whether its world ends there.
+    A state that accepts and can still be lost is not: a memory does not know whether its environment ends there.
     """
     return machine.dead | (machine.accepting & machine.absorbing)
 
 
-def view_table(tasks: TaskPool) -> Tensor:
+def view_table(tasks: TaskSet) -> Tensor:
     """(states, width) the view from each state of all tasks."""
     return torch.tensor(tasks.view, dtype=torch.float32)
 
@@ -37,14 +37,14 @@ class TaskStateMemory:
     sees_truth = True
     learns = False
 
-    def __init__(self, tasks: TaskPool, device: torch.device | None = None) -> None:
+    def __init__(self, tasks: TaskSet, device: torch.device | None = None) -> None:
         self._encoding = tasks.encoding
         self.table: Tensor | None = view_table(tasks).to(device)
         self.size = int(self.table.shape[1])
         self.view_letters = tasks.alphabet.size
         self._initial = torch.tensor(tasks.initial, dtype=torch.int64, device=device)
         self._first = torch.tensor(tasks.first[tasks.task_of_state], dtype=torch.int64, device=device)
-        self._states = tasks.most_states
+        self._states = tasks.max_states
 
     def start(self, count: int) -> Tensor:
         """All at the beginning of the first task."""
@@ -72,7 +72,7 @@ class TaskStateMemory:
         """Itself."""
         return self
 
-    def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskStateMemory:  # noqa: ARG002
+    def with_tasks(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskStateMemory:  # noqa: ARG002
         """The same memory for other tasks."""
         return TaskStateMemory(tasks.seen_as(self._encoding), self._initial.device)
 
@@ -84,7 +84,7 @@ class TaskBeliefMemory:
     the undecided states: who wrongly believes the task done looks for what may still be missing, and does not stand
     still. The belief itself stays as it is.
 
-    The carry is (envs, width + states + 2): the view, the belief, the level that the rewards so far tell, and the
+    The carry is (envs, width + states + 2): the view, the belief, the potential that the rewards so far tell, and the
     number of the task. The view stands in it because a rollout is looked at many times.
     """
 
@@ -109,7 +109,7 @@ class TaskBeliefMemory:
         self._slack = LevelCodec(self._tasks.levels).slack
         undecided = torch.tensor(~decided(self._tasks.union))
         self._undecided = torch.cat([undecided, torch.zeros(1, dtype=torch.bool)]).to(device)
-        self._states = self._tasks.most_states
+        self._states = self._tasks.max_states
         self._frames = frames
         self._letters: Tensor | None = None
         self.refresh()
@@ -165,7 +165,7 @@ class TaskBeliefMemory:
         return self._read_letters(observation) if self._letters is None else self._letters[observation]
 
     def _weighed(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
-        """The belief given the level. Where it calls the level impossible, the grounder is wrong: any state of it."""
+        """The belief given the potential. If it calls that impossible, the grounder is wrong: any state of it."""
         outputs = self._outputs[self._machines.rows(task, self._states)]
         allowed = ((outputs - level.unsqueeze(1)).abs() <= self._slack).to(belief.dtype)
         joint = belief * allowed
@@ -182,7 +182,7 @@ class TaskBeliefMemory:
         return carry[..., self.size : -2]
 
     def level(self, carry: Tensor) -> Tensor:
-        """(…) the level that the rewards so far lead to."""
+        """(…) the potential that the rewards so far lead to."""
         return carry[..., -2]
 
     def task(self, carry: Tensor) -> Tensor:
@@ -193,7 +193,7 @@ class TaskBeliefMemory:
         """The same model on other frames."""
         return TaskBeliefMemory(self.model, frames, belief or self.belief)
 
-    def with_tasks(self, frames: Tensor | None, tasks: TaskPool, belief: Belief | None = None) -> TaskBeliefMemory:
+    def with_tasks(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskBeliefMemory:
         """The same grounder for other tasks."""
         seen = tasks.seen_as(self._tasks.encoding)
         model = NeuralRewardMachine(self.model.grounder, seen, self.model.emission).eval().to(self._view.device)

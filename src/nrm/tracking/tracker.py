@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.errors import NrmWarning, WorldError, listing, suggestion
-from nrm.machines import LevelCodec, MooreMachine, TaskPool
+from nrm.errors import EnvError, NrmWarning, listing, suggestion
+from nrm.machines import LevelCodec, MooreMachine, TaskSet
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.letters import UNTOLD
@@ -33,20 +33,20 @@ class Tracker:
     With a `NeuralRewardMachine` the belief comes from observations and rewards. With a `MooreMachine` it is the true
     state, one-hot, which the environments must tell (`info["machine_state"]`): a reward machine is that special case.
     With a `MachineLearning` it is the state of the machine that was learned so far.
-    Where the model is of many tasks, or a `TaskPool` stands in its place, what is believed is the view of the task that
+    Where the model is of many tasks, or a `TaskSet` stands in its place, what is believed is the view of the task that
     an environment has, which it must tell when an episode begins (`info["task"]`).
     """
 
     def __init__(
         self,
-        model: NeuralRewardMachine | MooreMachine | MachineLearning | TaskPool,
+        model: NeuralRewardMachine | MooreMachine | MachineLearning | TaskSet,
         count: int,
         belief: Belief = "open",
         record: bool = True,
     ) -> None:
         """`record`: whether a neural machine's episodes are kept, until `take` is called."""
         if belief not in get_args(Belief):
-            raise WorldError(
+            raise EnvError(
                 f"unknown belief {belief!r}{suggestion(str(belief), get_args(Belief))} (beliefs: "
                 f"{listing(get_args(Belief))})"
             )
@@ -101,12 +101,12 @@ class Tracker:
         truth = torch.as_tensor(np.asarray(states(), dtype=np.int64)) if self.sees_truth else None
         rows = 0 if self.memory.table is None else len(self.memory.table)
         if truth is not None and int(truth.max()) >= rows:
-            raise WorldError(
+            raise EnvError(
                 f"the environment is in state {int(truth.max())} of its machine, but the one that is given has "
                 f"{rows} states; give both the same"
             )
         if self.told and letters is None:
-            raise WorldError(UNTOLD)
+            raise EnvError(UNTOLD)
         self._carry = self._read(self._carry, observations, rewards, truth, letters)
         if isinstance(self.memory, (BeliefMemory, TaskBeliefMemory)):
             self._check_levels(self.memory, rewards)
@@ -195,23 +195,23 @@ class Tracker:
             )
 
     def _check_levels(self, memory: BeliefMemory | TaskBeliefMemory, rewards: NDArray[Any]) -> None:
-        """Raise `WorldError` where the rewards so far lead to no level: beliefs and learning would rest on nothing."""
+        """Raise `EnvError` where the rewards so far lead to no potential."""
         reached = memory.level(self._carry).cpu().numpy()
         fits = self._codec.fits(reached)
         if not fits.all():
             index = int(np.flatnonzero(~fits)[0])
-            raise WorldError(
-                f"environment {index} paid {float(rewards[index]):g} at {self._step(index)}, which leads to the level "
-                f"{float(reached[index]):g}; the levels of this machine are {self._codec}. "
+            raise EnvError(
+                f"environment {index} paid {float(rewards[index]):g} at {self._step(index)}, leading to the potential "
+                f"{float(reached[index]):g}; the potentials of this machine are {self._codec}. "
                 "Rewards must be those of the task: put it on the environment with nrm.TaskEnv(env, machine, label), "
                 "and wrappers that change rewards outside of this one"
             )
 
     def _check_finite(self, observations: NDArray[Any]) -> None:
-        """Raise `WorldError` where an environment shows NaN or infinity, which would become the belief."""
+        """Raise `EnvError` where an environment shows NaN or infinity, which would become the belief."""
         if observations.dtype.kind == "f" and not np.isfinite(observations).all():
             wrong = np.argwhere(~np.isfinite(observations))[0]
-            raise WorldError(
+            raise EnvError(
                 f"environment {int(wrong[0])} shows {observations[tuple(wrong)]} in its observation at "
                 f"{self._step(int(wrong[0]))}; observations must be finite numbers"
             )
@@ -246,12 +246,12 @@ def _memory(model: object, belief: Belief) -> _Followed:
         return BeliefMemory(model, None, belief) if model.many is None else TaskBeliefMemory(model, None, belief)
     if isinstance(model, MooreMachine):
         return MachineMemory(model)
-    if isinstance(model, TaskPool):
+    if isinstance(model, TaskSet):
         return TaskStateMemory(model)
     if isinstance(model, MachineLearning):
         return model.memory
-    raise WorldError(
-        "a belief comes from a NeuralRewardMachine, from a MooreMachine or TaskPool whose true state the environment "
+    raise EnvError(
+        "a belief comes from a NeuralRewardMachine, from a MooreMachine or TaskSet whose true state the environment "
         f"tells, or from a machine that is learned (nrm.unknown_machine), not from {type(model).__name__}"
     )
 
@@ -260,7 +260,7 @@ def told_tasks(found: Any, count: int, which: NDArray[np.bool_]) -> NDArray[np.i
     """Numbers of tasks (N,) from what `info["task"]` held; an error where an episode that begins does not tell its."""
     numbers = np.full(count, None, dtype=object) if found is None else np.asarray(found, dtype=object)
     if numbers.shape != (count,) or any(not isinstance(one, (int, np.integer)) for one in numbers[which]):
-        raise WorldError(
+        raise EnvError(
             "the model has many tasks, and this environment does not say which one an episode has, in info['task']; "
             "put the tasks on it with nrm.TaskEnv(env, pool, label)"
         )
@@ -271,7 +271,7 @@ def told_states(found: Any, count: int) -> NDArray[np.int64]:
     """True states (N,) from what `info["machine_state"]` held; an error where nobody tells them."""
     states = np.asarray(found)
     if states.shape != (count,) or states.dtype.kind not in "iu":
-        raise WorldError(
+        raise EnvError(
             "a reward machine needs the machine's true state in info['machine_state'] at every step, and this "
             "environment does not tell it; put the task on it with nrm.TaskEnv(env, machine, label), or give a "
             "NeuralRewardMachine, which needs no labels"

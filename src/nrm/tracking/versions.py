@@ -22,11 +22,11 @@ class Refuting:
     letters: tuple[int, ...]
     """What it read, up to the step that refuted."""
     levels: tuple[float, ...]
-    """The levels that it showed."""
+    """The potentials that it showed."""
     step: int
     """The step that was impossible, counting from 0."""
     expected: float
-    """The level that the machine said there."""
+    """The potential that the machine said there."""
     shown: float
 
 
@@ -37,7 +37,7 @@ class Version:
     episode: int
     """How many episodes were done."""
     levels: tuple[float, ...]
-    """(states,) the level of each state, from 0 at the beginning of an episode."""
+    """(states,) the potential of each state, from 0 at the beginning of an episode."""
     table: tuple[tuple[int, ...], ...]
     """(states, symbols) the next state."""
     seen: tuple[tuple[int, ...], ...]

@@ -11,7 +11,7 @@ from nrm.machines.moore import amount_of_letters
 from nrm.machines.view import view_width
 from nrm.tracking.memories import Belief, Memory, Seen
 
-MOST_WIDTH = 20_000
+MAX_WIDTH = 20_000
 """Numbers of a view past which a policy should see the state instead."""
 
 
@@ -26,11 +26,11 @@ class ViewedMemory:
     def __init__(self, memory: Memory, machine: MooreMachine) -> None:
         """`memory`: its feature is a belief over the states of `machine`."""
         width = view_width(machine.alphabet)
-        if width > MOST_WIDTH:
+        if width > MAX_WIDTH:
             letters = amount_of_letters(machine.alphabet)
             raise LimitError(
                 f"the view of a task over {letters} letters has {width:,} numbers, more than the limit of "
-                f"{MOST_WIDTH:,}; let the policy see the state: --view state"
+                f"{MAX_WIDTH:,}; let the policy see the state: --view state"
             )
         self.memory = memory
         self.size = width

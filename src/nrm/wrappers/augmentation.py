@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nrm.errors import WorldError, listing, suggestion, unknown
+from nrm.errors import EnvError, listing, suggestion, unknown
 from nrm.parts import Parts
 
 BeliefLayout = Literal["dict", "flat"]
@@ -57,7 +57,7 @@ class Augmentation:
         `states`: how many numbers are put beside them; `entry`: what they are.
         """
         if layout not in get_args(BeliefLayout):
-            raise WorldError(unknown("layout", layout, get_args(BeliefLayout)))
+            raise EnvError(unknown("layout", layout, get_args(BeliefLayout)))
         key, parts = _read(space, reads)
         if parts is not None:
             grounded: spaces.Space[Any] = spaces.Box(-np.inf, np.inf, (parts.width,), parts.dtype.type)
@@ -67,7 +67,7 @@ class Augmentation:
             grounded = space if key is None else space[key]  # type: ignore[index]
         if not isinstance(grounded, _ONE_ARRAY):
             part = "observations" if key is None else f"the entry '{key}' of observations"
-            raise WorldError(
+            raise EnvError(
                 f"{part} cannot be read by a grounder: {grounded} is no array of numbers. Turn it into a Box with a "
                 "wrapper, such as gymnasium.wrappers.FlattenObservation"
             )
@@ -94,15 +94,13 @@ def _read(space: spaces.Space[Any], reads: Reads) -> tuple[str | None, Parts | N
     """The one entry that is read, or the several; neither where the observation is no Dict."""
     if not isinstance(space, spaces.Dict):
         if reads is not None:
-            raise WorldError(f"reads={reads!r} names entries of Dict observations, but these are {space}")
+            raise EnvError(f"reads={reads!r} names entries of Dict observations, but these are {space}")
         return None, None
     known = list(space)
     names = known if reads is None else [reads] if isinstance(reads, str) else list(reads)
     for name in names:
         if name not in known:
-            raise WorldError(
-                f"observations have no entry '{name}'{suggestion(name, known)} (entries: {listing(known)})"
-            )
+            raise EnvError(f"observations have no entry '{name}'{suggestion(name, known)} (entries: {listing(known)})")
     if len(names) == 1:
         return names[0], None
     return None, Parts.of(space, names)
@@ -112,7 +110,7 @@ def _dict(space: spaces.Space[Any], belief: spaces.Box, entry: str) -> spaces.Di
     if not isinstance(space, spaces.Dict):
         return spaces.Dict({OBSERVATION: space, entry: belief})
     if entry in space.spaces:
-        raise WorldError(
+        raise EnvError(
             f"observations have an entry '{entry}' already ({space[entry]}); rename it with a wrapper, or make sure "
             "that the environment is not wrapped twice"
         )
@@ -123,7 +121,7 @@ def _flat(space: spaces.Space[Any], belief: spaces.Box) -> spaces.Box:
     if not isinstance(space, spaces.Box) or len(space.shape) != 1:
         image = isinstance(space, spaces.Box) and len(space.shape) == 3
         way_out = "images stay images" if image else "flatten them with gymnasium.wrappers.FlattenObservation"
-        raise WorldError(
+        raise EnvError(
             f"layout='flat' puts the belief behind the numbers of a Box with one axis, but observations are {space}; "
             f"use layout='dict' ({way_out})"
         )

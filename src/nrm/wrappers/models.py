@@ -9,27 +9,27 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-from nrm.errors import NrmError, WorldError, listing
-from nrm.machines import MachineLike, MooreMachine, TaskPool, as_machine
+from nrm.errors import EnvError, NrmError, listing
+from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine
 from nrm.neural import GROUNDERS, NeuralRewardMachine, Parts
 from nrm.neural.model import Emission
 from nrm.neural.symbol_reader import emission_for, said_symbols
 from nrm.tracking import Belief, MachineLearning, Tracker
 from nrm.wrappers.augmentation import BELIEF, TASK, Augmentation, BeliefLayout, Reads
 
-Model = NeuralRewardMachine | MooreMachine | MachineLearning | TaskPool
+Model = NeuralRewardMachine | MooreMachine | MachineLearning | TaskSet
 """What beliefs come from: a neural machine, or a machine whose true state is told, of one task or of many; or a machine
 that is learned."""
 
 
-def as_model(value: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool) -> Model:
+def as_model(value: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet) -> Model:
     """A model as it is, or the machine of a task."""
-    return value if isinstance(value, (NeuralRewardMachine, TaskPool, MachineLearning)) else as_machine(value)
+    return value if isinstance(value, (NeuralRewardMachine, TaskSet, MachineLearning)) else as_machine(value)
 
 
 def model_for(
     space: spaces.Space[Any],
-    machine: MachineLike | TaskPool,
+    machine: MachineLike | TaskSet,
     *,
     emission: Emission | None = None,
     reads: Reads = None,
@@ -43,8 +43,8 @@ def model_for(
     `seed`: of its parameters; `emission`: one probability a proposition by default past twelve propositions.
     """
     if not isinstance(space, spaces.Space):
-        raise WorldError(_no_space(space))
-    known = machine if isinstance(machine, TaskPool) else as_machine(machine)
+        raise EnvError(_no_space(space))
+    known = machine if isinstance(machine, TaskSet) else as_machine(machine)
     augmentation = Augmentation.of(space, 1, "dict", reads)
     emission = emission or emission_for(known.alphabet)
     independent = emission == "independent"
@@ -63,7 +63,7 @@ def _for_parts(parts: Parts, grounder: str) -> Any:
     kind = GROUNDERS["parts" if grounder == "auto" else grounder]
     if not hasattr(kind, "from_parts"):
         able = [name for name in GROUNDERS if hasattr(GROUNDERS[name], "from_parts")]
-        raise WorldError(
+        raise EnvError(
             f"the grounder '{grounder}' reads one array, but observations are several entries ({parts}); say with "
             f"reads=… which one it reads, or take a grounder that reads all (grounders: {listing(able)})"
         )
@@ -71,7 +71,7 @@ def _for_parts(parts: Parts, grounder: str) -> Any:
 
 
 SURE = 0.9
-"""Mean probability of the states' levels from which a learned machine counts as learned."""
+"""Mean probability of the states' potentials from which a learned machine counts as learned."""
 
 
 class Fitting(NamedTuple):
@@ -83,7 +83,7 @@ class Fitting(NamedTuple):
 
 
 def fitted(
-    model: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool,
+    model: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet,
     space: spaces.Space[Any],
     count: int,
     others: Iterable[object],
@@ -109,7 +109,7 @@ def fitted(
 
 
 def check_same_task(model: Model, others: Iterable[object]) -> None:
-    """Raise `WorldError` where a model is not of the environments' task: what they tell would mean other things.
+    """Raise `EnvError` where a model is not of the environments' task: what they tell would mean other things.
 
     A neural machine of one task is told nothing, so it may be another than the environment's.
     """
@@ -120,7 +120,7 @@ def check_same_task(model: Model, others: Iterable[object]) -> None:
     for other in others:
         if isinstance(other, MooreMachine) and other != known:
             one, theirs = ("pool of tasks", "tasks") if many else ("machine", "states")
-            raise WorldError(
+            raise EnvError(
                 f"the {one} that is given ({_sizes(known)}) is not the environment's ({_sizes(other)}), whose "
                 f"{theirs} it would be told; give both the same"
             )
@@ -130,7 +130,7 @@ def _told(model: Model) -> MooreMachine | None:
     """The machine whose states, or tasks, a model is told; None where it is told nothing."""
     if isinstance(model, MooreMachine):
         return model
-    if isinstance(model, TaskPool):
+    if isinstance(model, TaskSet):
         return model.union
     if isinstance(model, MachineLearning):
         return None
@@ -146,9 +146,9 @@ def _no_space(value: object) -> str:
 
 
 def _check_known(model: NeuralRewardMachine) -> None:
-    """Raise `WorldError` where a machine has yet to be learned: nobody knows which levels its states have."""
+    """Raise `EnvError` where a machine has yet to be learned: nobody knows which potentials its states have."""
     if float(model.machine.reward_probs().detach().max(-1).values.mean()) < SURE:
-        raise WorldError(
+        raise EnvError(
             "the model's machine has yet to be learned (ProbabilisticMoore.unknown), so what rewards lead to is "
             "unknown and there is no belief to track; record episodes with nrm.record_episodes, learn from them with "
             "nrm.discover or nrm.fit(…, learn='all'), and wrap what was learned"
@@ -156,25 +156,25 @@ def _check_known(model: NeuralRewardMachine) -> None:
 
 
 def _sizes(machine: MooreMachine) -> str:
-    return f"{machine.states} states, levels {listing(f'{level:g}' for level in machine.levels)}"
+    return f"{machine.states} states, potentials {listing(f'{level:g}' for level in machine.levels)}"
 
 
 def _check_reads(model: NeuralRewardMachine, augmentation: Augmentation) -> None:
-    """Raise `WorldError` where a model's grounder cannot read what the environment shows."""
+    """Raise `EnvError` where a model's grounder cannot read what the environment shows."""
     space, shown = augmentation.grounded, augmentation.parts
     told = f"{space}" if shown is None else f"the entries {shown} together (reads=… names fewer)"
     blank = torch.from_numpy(np.zeros((1, *(space.shape or ())), dtype=space.dtype)).to(model.machine.levels.device)
     wanted = getattr(model.grounder, "parts", None)
     try:
         if isinstance(wanted, Parts) and (shown is None or not wanted.fits(shown)):
-            raise WorldError(f"it reads the entries {wanted}")
+            raise EnvError(f"it reads the entries {wanted}")
         with torch.no_grad():
             if model.recurrence is None:
                 model.ground(blank)
             else:
                 model.read(blank)
     except (NrmError, RuntimeError, ValueError, IndexError) as error:
-        raise WorldError(
+        raise EnvError(
             f"the model's grounder cannot read the observations of this environment, {told}: {error}. "
             "nrm.model_for(observation_space, machine) makes one that can"
         ) from error

@@ -9,8 +9,8 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
-from nrm.errors import WorldError
-from nrm.machines import MachineLike, TaskPool
+from nrm.errors import EnvError
+from nrm.machines import MachineLike, TaskSet
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief, MachineLearning
 from nrm.tracking.tracker import told_states, told_tasks
@@ -28,14 +28,14 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
     must tell (`nrm.TaskEnv` does): a reward machine in the same shape. With `nrm.unknown_machine()`, nothing is known:
     `wrapper.model.add(wrapper.tracker.take())` after every episode learns the machine when it is refuted.
 
-    With a `TaskPool`, or a model of one, every episode has another task, and the entry `task` in place of the belief is
+    With a `TaskSet`, or a model of one, every episode has another task, and the entry `task` in place of the belief is
     the view of it (`nrm.machines.task_view`): from the true state, or under the belief.
     """
 
     def __init__(
         self,
         env: gymnasium.Env[Any, Any],
-        model: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool,
+        model: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet,
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "open",
@@ -70,7 +70,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Step the environment, then the belief."""
         if not self._begun:
-            raise WorldError("call reset() before the first step, and after an episode has ended")
+            raise EnvError("call reset() before the first step, and after an episode has ended")
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.tracker.step(
             np.array(self.augmentation.read(observation))[None],

@@ -9,8 +9,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from nrm.errors import WorldError
-from nrm.machines import MachineLike, TaskPool
+from nrm.errors import EnvError
+from nrm.machines import MachineLike, TaskSet
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief, MachineLearning
 from nrm.tracking.tracker import told_states, told_tasks
@@ -29,7 +29,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
     def __init__(
         self,
         env: VectorEnv[Any, Any, Any],
-        model: NeuralRewardMachine | MachineLearning | MachineLike | TaskPool,
+        model: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet,
         *,
         layout: BeliefLayout = "dict",
         belief: Belief = "open",
@@ -40,7 +40,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         super().__init__(env)
         self.mode = env.metadata.get("autoreset_mode")
         if self.mode not in tuple(AutoresetMode):
-            raise WorldError(
+            raise EnvError(
                 f"the vector environment does not say how it resets: metadata['autoreset_mode'] is {self.mode!r}; "
                 "it must be one of gymnasium.vector.AutoresetMode"
             )
@@ -66,7 +66,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step the environments, then their beliefs."""
         if not self._begun:
-            raise WorldError("call reset() before the first step")
+            raise EnvError("call reset() before the first step")
         observation, reward, terminated, truncated, info = self.env.step(actions)
         done = np.asarray(terminated) | np.asarray(truncated)
         # A copy: vector environments may write into what they gave, and the episodes are kept.

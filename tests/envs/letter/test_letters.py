@@ -16,16 +16,16 @@ from nrm.envs import TaskEnv
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
 from nrm.envs.letter.grid import all_reached, around, as_rows, begin, grids, next_cells
-from nrm.errors import FileError, WorldError
-from nrm.families import draw_pool
+from nrm.errors import EnvError, FileError
+from nrm.families import sample_tasks
 from nrm.logic.ltlf.formula import atom
-from nrm.machines import Alphabet, TaskPool, compile_formula
+from nrm.machines import Alphabet, TaskSet, compile_formula
 
 SMALL = LetterConfig(size=5, letters=4, copies=2, steps=12)
 
 
-def pool(count: int, config: LetterConfig = SMALL) -> TaskPool:
-    return draw_pool("mixture", config.alphabet, count, 0, events=[atom(name) for name in config.names])
+def pool(count: int, config: LetterConfig = SMALL) -> TaskSet:
+    return sample_tasks("mixture", config.alphabet, count, 0, events=[atom(name) for name in config.names])
 
 
 def reachable(size: int, contents: np.ndarray, empty: int) -> set[int]:
@@ -96,30 +96,30 @@ def test_the_agent_is_in_the_middle_of_what_it_sees() -> None:
 )
 def test_a_batch_is_its_environments(config: LetterConfig) -> None:
     tasks = pool(5)
-    world = BatchedLetters(config, tasks, 3)
-    seen = world.reset(4)
+    batched = BatchedLetters(config, tasks, 3)
+    seen = batched.reset(4)
     seeds = environment_seeds(4, 3)
     generator = torch.Generator().manual_seed(0)
     for index, seed in enumerate(seeds):
-        world.reset(4)
+        batched.reset(4)
         generator.manual_seed(index)
         episode = 0
-        task = int(world.task[index])
+        task = int(batched.task[index])
         env = TaskEnv(LetterEnv(config), tasks.machines[task])
         first, _ = env.reset(seed=seed)
         np.testing.assert_array_equal(first, seen[index].numpy())
         for _ in range(60):
             actions = torch.randint(4, (3,), generator=generator)
-            batch = world.step(actions)
+            batch = batched.step(actions)
             observed, reward, terminated, truncated, info = env.step(int(actions[index]))
             np.testing.assert_array_equal(observed, batch.final_observation[index].numpy())
             assert reward == pytest.approx(float(batch.reward[index]))
             assert terminated == bool(batch.terminated[index])
             assert truncated == bool(batch.truncated[index])
-            assert info["letter"] == int(world.truth.label[index])
+            assert info["letter"] == int(batched.truth.label[index])
             if terminated or truncated:
                 episode += 1
-                env = TaskEnv(LetterEnv(config), tasks.machines[int(world.task[index])])
+                env = TaskEnv(LetterEnv(config), tasks.machines[int(batched.task[index])])
                 observed, _ = env.reset(seed=int(episode_keys(words([seed]), episode)[0]))
                 np.testing.assert_array_equal(observed, batch.observation[index].numpy())
         assert episode
@@ -127,37 +127,37 @@ def test_a_batch_is_its_environments(config: LetterConfig) -> None:
 
 def test_every_task_is_drawn_as_often_as_its_weight_says() -> None:
     tasks = pool(3)
-    world = BatchedLetters(SMALL, tasks, 64)
-    world.reset(0)
-    world.runner.weigh([0.0, 1.0, 3.0])
+    env = BatchedLetters(SMALL, tasks, 64)
+    env.reset(0)
+    env.runner.weigh([0.0, 1.0, 3.0])
     drawn = torch.zeros(3, dtype=torch.int64)
     generator = torch.Generator().manual_seed(0)
     begun = torch.zeros(64, dtype=torch.bool)
     for _ in range(300):
-        batch = world.step(torch.randint(4, (64,), generator=generator))
+        batch = env.step(torch.randint(4, (64,), generator=generator))
         begun |= batch.terminated | batch.truncated
         done = batch.terminated | batch.truncated
-        drawn += torch.bincount(world.task[done], minlength=3)
+        drawn += torch.bincount(env.task[done], minlength=3)
     assert drawn[0] == 0
     assert 2.5 < float(drawn[2] / drawn[1]) < 3.6
     assert bool(begun.all())
 
 
-def test_the_world_goes_on_exactly() -> None:
+def test_the_env_goes_on_exactly() -> None:
     tasks = pool(5)
-    world, other = (BatchedLetters(SMALL, tasks, 4) for _ in range(2))
-    world.reset(1)
-    world.runner.weigh([1.0, 2.0, 0.0, 1.0, 1.0])
+    env, other = (BatchedLetters(SMALL, tasks, 4) for _ in range(2))
+    env.reset(1)
+    env.runner.weigh([1.0, 2.0, 0.0, 1.0, 1.0])
     actions = torch.randint(4, (200, 4), generator=torch.Generator().manual_seed(2))
     for row in actions[:97]:
-        world.step(row)
-    other.load_state_dict(world.state_dict())
+        env.step(row)
+    other.load_state_dict(env.state_dict())
     for row in actions[97:]:
-        for left, right in zip(world.step(row), other.step(row), strict=True):
+        for left, right in zip(env.step(row), other.step(row), strict=True):
             assert torch.equal(left, right)
-        assert torch.equal(world.task, other.task)
-    with pytest.raises(WorldError, match="of another world"):
-        BatchedLetters(SMALL, pool(4), 4).load_state_dict(world.state_dict())
+        assert torch.equal(env.task, other.task)
+    with pytest.raises(EnvError, match="of another environment"):
+        BatchedLetters(SMALL, pool(4), 4).load_state_dict(env.state_dict())
 
 
 @pytest.mark.filterwarnings("ignore:.*render_mode.*")
@@ -168,27 +168,27 @@ def test_gymnasium_is_content() -> None:
     assert env.render().shape == (320, 320, 3)
 
 
-def test_bad_worlds_are_refused() -> None:
-    with pytest.raises(WorldError, match="do not fit"):
+def test_bad_envs_are_refused() -> None:
+    with pytest.raises(EnvError, match="do not fit"):
         LetterConfig(size=3, letters=8)
-    with pytest.raises(WorldError, match="no grid of 2x2 cells was found"):
+    with pytest.raises(EnvError, match="no grid of 2x2 cells was found"):
         grids(LetterConfig(size=2, letters=3, copies=1))
-    with pytest.raises(WorldError, match="not at 32"):
+    with pytest.raises(EnvError, match="not at 32"):
         LetterConfig(size=32)
-    with pytest.raises(WorldError, match="did you mean 'planes'"):
+    with pytest.raises(EnvError, match="did you mean 'planes'"):
         LetterConfig(observation="plane")  # type: ignore[arg-type]
-    with pytest.raises(WorldError, match="tasks of this world are over"):
+    with pytest.raises(EnvError, match="tasks of this environment are over"):
         BatchedLetters(SMALL, compile_formula("F a", Alphabet.exclusive("ab")), 2)
-    with pytest.raises(WorldError, match="the task G !a"):
-        BatchedLetters(SMALL, TaskPool.of(["F a", "G !a"], SMALL.alphabet), 2)
-    world = BatchedLetters(SMALL, pool(1), 2)
-    with pytest.raises(WorldError, match="call reset"):
-        world.step(torch.zeros(2, dtype=torch.int64))
-    world.reset(0)
-    with pytest.raises(WorldError, match="action 4 in environment 1"):
-        world.step(torch.tensor([0, 4]))
-    with pytest.raises(WorldError, match="weights are 1 numbers"):
-        world.runner.weigh([0.0])
+    with pytest.raises(EnvError, match="the task G !a"):
+        BatchedLetters(SMALL, TaskSet.of(["F a", "G !a"], SMALL.alphabet), 2)
+    env = BatchedLetters(SMALL, pool(1), 2)
+    with pytest.raises(EnvError, match="call reset"):
+        env.step(torch.zeros(2, dtype=torch.int64))
+    env.reset(0)
+    with pytest.raises(EnvError, match="action 4 in environment 1"):
+        env.step(torch.tensor([0, 4]))
+    with pytest.raises(EnvError, match="weights are 1 numbers"):
+        env.runner.weigh([0.0])
 
 
 MAPS = ["..a", "b..", ".ab"], [".b.", "...", "a.."]
@@ -201,8 +201,8 @@ def written(path: Path, maps: object) -> str:
 
 def test_grids_come_from_a_file(tmp_path: Path) -> None:
     config = LetterConfig(size=3, letters=2, copies=1, maps=written(tmp_path / "maps.json", MAPS))
-    world = BatchedLetters(config, compile_formula("F a", config.alphabet), 40)
-    seen = world.reset(0)
+    env = BatchedLetters(config, compile_formula("F a", config.alphabet), 40)
+    seen = env.reset(0)
     known = [[["ab.".index(sign) for sign in "".join(rows)][cell] for cell in around(3)[0]] for rows in MAPS]
     shown = {tuple(np.where(grid.any(-1), grid.argmax(-1), 2).ravel().tolist()) for grid in seen.numpy()}
     assert shown == {tuple(grid) for grid in known}
@@ -224,7 +224,7 @@ def test_grids_come_from_a_file(tmp_path: Path) -> None:
 )
 def test_bad_maps_are_told_with_their_place(tmp_path: Path, maps: object, place: str) -> None:
     path = written(tmp_path / "maps.json", maps)
-    with pytest.raises(WorldError, match=place):
+    with pytest.raises(EnvError, match=place):
         LetterEnv(LetterConfig(size=3, letters=2, copies=1, maps=path))
 
 

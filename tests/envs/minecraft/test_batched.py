@@ -14,33 +14,33 @@ from torch import Tensor
 import nrm
 from nrm.envs import (
     MINECRAFT_SYMBOLS,
+    BatchedEnv,
     BatchedMinecraft,
-    BatchedWorld,
     End,
     MinecraftConfig,
     MinecraftEnv,
     TaskEnv,
     environment_seeds,
 )
+from nrm.envs.base import StepBatch
 from nrm.envs.termination import ending_states
-from nrm.envs.world import StepBatch
-from nrm.errors import UnknownSymbolError, WorldError
-from tests.envs.worlds import CONFIGS, config, paper_machine
+from nrm.errors import EnvError, UnknownSymbolError
+from tests.envs.envs import CONFIGS, config, paper_machine
 from tests.strategies import machines
 
 COUNT = 5
 
 
-def shown(world: BatchedWorld, observation: Tensor) -> Tensor:
-    return observation if world.frames is None else world.frames[observation]
+def shown(env: BatchedEnv, observation: Tensor) -> Tensor:
+    return observation if env.frames is None else env.frames[observation]
 
 
 def random_actions(steps: int, count: int = COUNT, seed: int = 0) -> Tensor:
     return torch.randint(4, (steps, count), generator=torch.Generator().manual_seed(seed))
 
 
-def walk(world: BatchedWorld, actions: Tensor) -> list[tuple[StepBatch, Any]]:
-    return [(world.step(action), world.truth) for action in actions]
+def walk(env: BatchedEnv, actions: Tensor) -> list[tuple[StepBatch, Any]]:
+    return [(env.step(action), env.truth) for action in actions]
 
 
 def through_a_file(state: dict[str, Any], folder: Path) -> Any:
@@ -60,16 +60,16 @@ def same(one: Any, other: Any) -> bool:
 
 def compare(config: MinecraftConfig, machine: nrm.MooreMachine, end: End, seed: int, steps: int = 120) -> int:
     """Walk a batch and as many Gymnasium environments side by side; how many episodes ended."""
-    world = BatchedMinecraft(config, machine, COUNT, end)
+    batched = BatchedMinecraft(config, machine, COUNT, end)
     envs = [TaskEnv(MinecraftEnv(config), machine, end=end) for _ in range(COUNT)]
-    first = shown(world, world.reset(seed)).numpy()
+    first = shown(batched, batched.reset(seed)).numpy()
     for index, (env, own_seed) in enumerate(zip(envs, environment_seeds(seed, COUNT), strict=True)):
         assert (first[index] == env.reset(seed=own_seed)[0]).all()
-    assert world.truth.label.tolist() == [-1] * COUNT
+    assert batched.truth.label.tolist() == [-1] * COUNT
     ended = 0
     for actions in random_actions(steps, seed=seed):
-        batch, truth = world.step(actions), world.truth
-        now, final = shown(world, batch.observation).numpy(), shown(world, batch.final_observation).numpy()
+        batch, truth = batched.step(actions), batched.truth
+        now, final = shown(batched, batch.observation).numpy(), shown(batched, batch.final_observation).numpy()
         for index, env in enumerate(envs):
             observation, paid, terminated, truncated, info = env.step(int(actions[index]))
             assert (final[index] == observation).all()
@@ -94,7 +94,7 @@ def test_a_batch_equals_gymnasium_environments_step_for_step(name: str, end: End
 
 @st.composite
 def configs(draw: st.DrawFn, empty: str | None) -> MinecraftConfig:
-    """Worlds with items a and b, of every kind."""
+    """Environments with items a and b, of every kind."""
     size = draw(st.tuples(st.integers(2, 5), st.integers(2, 5)))
     copies = draw(st.sampled_from(({"a": 1}, {"a": 2}, {"a": 1, "b": 1}, {"b": 1})))
     return MinecraftConfig(
@@ -117,65 +117,65 @@ def test_any_batch_equals_its_environments(data: st.DataObject, machine: nrm.Moo
         drawn = replace(drawn, layout_seed=seed)
     try:
         ending_states(machine, end)
-    except WorldError:
+    except EnvError:
         assume(False)
     compare(drawn, machine, end, seed, steps=15)
 
 
-def test_the_papers_world_against_a_plain_simulation() -> None:
+def test_the_papers_env_against_a_plain_simulation() -> None:
     """Nothing shared with the code under test but the machine's `run`."""
     machine = paper_machine(5)
-    world = BatchedMinecraft(MinecraftConfig(), machine, COUNT)
-    world.reset(0)
+    env = BatchedMinecraft(MinecraftConfig(), machine, COUNT)
+    env.reset(0)
     items = {(1, 1): "pickaxe", (0, 3): "gem", (3, 0): "door", (3, 3): "lava"}
     moves = ((0, -1), (1, 0), (0, 1), (-1, 0))
     cells, traces = [(0, 0)] * COUNT, [[] for _ in range(COUNT)]  # type: ignore[var-annotated]
     lengths = []
-    assert world.frames is not None
+    assert env.frames is not None
     for actions in random_actions(400):
-        batch = world.step(actions)
+        batch = env.step(actions)
         for index in range(COUNT):
             x, y = (c + d for c, d in zip(cells[index], moves[int(actions[index])], strict=True))
             cells[index] = (min(max(x, 0), 3), min(max(y, 0), 3))
             traces[index].append(items.get(cells[index], "empty"))
             expected = machine.run(traces[index])
             assert batch.reward[index].item() == pytest.approx(expected.rewards[-1])
-            assert tuple(world.frames[batch.final_observation[index]].tolist()) == cells[index]
+            assert tuple(env.frames[batch.final_observation[index]].tolist()) == cells[index]
             over = expected.accepted or bool(machine.dead[expected.states[-1]])
             late = len(traces[index]) == 50 and not over
             assert (bool(batch.terminated[index]), bool(batch.truncated[index])) == (over, late)
             if over or late:
                 lengths.append(len(traces[index]))
                 cells[index], traces[index] = (0, 0), []
-            assert tuple(world.frames[batch.observation[index]].tolist()) == cells[index]
+            assert tuple(env.frames[batch.observation[index]].tolist()) == cells[index]
     assert max(lengths) == 50
     assert min(lengths) < 50
 
 
 @pytest.mark.parametrize("observation", ["map", "image"])
 def test_frames_are_all_observations_and_their_true_labels(observation: Any) -> None:
-    world: BatchedWorld = BatchedMinecraft(MinecraftConfig(observation=observation), paper_machine(), 2)
-    frames, labels = world.frames, world.true_labels()
+    env: BatchedEnv = BatchedMinecraft(MinecraftConfig(observation=observation), paper_machine(), 2)
+    frames, labels = env.frames, env.true_labels()
     assert frames is not None
     assert labels is not None
-    assert frames.shape == (16, *world.shape)
+    assert frames.shape == (16, *env.shape)
     assert frames.dtype == (torch.float32 if observation == "map" else torch.uint8)
     assert len(torch.unique(frames.flatten(1), dim=0)) == 16
     named = {cell: MINECRAFT_SYMBOLS[int(labels[cell])] for cell in range(16) if int(labels[cell]) != 4}
     assert named == {5: "pickaxe", 12: "gem", 3: "door", 15: "lava"}
-    world.reset(0)
+    env.reset(0)
     for actions in random_actions(60, 2):
-        batch = world.step(actions)
-        assert torch.equal(labels[batch.final_observation], world.truth.label)
+        batch = env.step(actions)
+        assert torch.equal(labels[batch.final_observation], env.truth.label)
 
 
 def test_without_a_fixed_layout_observations_are_given_whole() -> None:
     for observation, shape, kind in (("map", (2,), torch.float32), ("image", (64, 64, 3), torch.uint8)):
         drawn = MinecraftConfig(layout="episode", observation=observation)  # type: ignore[arg-type]
-        world = BatchedMinecraft(drawn, paper_machine(), 3)
-        assert world.frames is None
-        assert world.true_labels() is None
-        first = world.reset(0)
+        env = BatchedMinecraft(drawn, paper_machine(), 3)
+        assert env.frames is None
+        assert env.true_labels() is None
+        first = env.reset(0)
         assert first.shape == (3, *shape)
         assert first.dtype == kind
 
@@ -183,44 +183,44 @@ def test_without_a_fixed_layout_observations_are_given_whole() -> None:
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_saved_state_goes_on_exactly(name: str, tmp_path: Path) -> None:
     machine = paper_machine(4)
-    world = BatchedMinecraft(config(name), machine, COUNT)
-    world.reset(8)
-    walk(world, random_actions(37))
-    saved = through_a_file(world.state_dict(), tmp_path)
-    expected = walk(world, random_actions(90, seed=1))
+    env = BatchedMinecraft(config(name), machine, COUNT)
+    env.reset(8)
+    walk(env, random_actions(37))
+    saved = through_a_file(env.state_dict(), tmp_path)
+    expected = walk(env, random_actions(90, seed=1))
     again = BatchedMinecraft(config(name), machine, COUNT)
     again.load_state_dict(saved)
     assert same(walk(again, random_actions(90, seed=1)), expected)
-    world.load_state_dict(saved)
-    assert same(walk(world, random_actions(90, seed=1)), expected)
+    env.load_state_dict(saved)
+    assert same(walk(env, random_actions(90, seed=1)), expected)
 
 
 def test_what_was_handed_out_does_not_change() -> None:
-    world = BatchedMinecraft(config("layout-episode-image"), paper_machine(), COUNT)
-    world.reset(0)
-    steps = walk(world, random_actions(30))
+    env = BatchedMinecraft(config("layout-episode-image"), paper_machine(), COUNT)
+    env.reset(0)
+    steps = walk(env, random_actions(30))
     copies = [tuple(tuple(tensor.clone() for tensor in part) for part in step) for step in steps]
-    walk(world, random_actions(60, seed=1))
+    walk(env, random_actions(60, seed=1))
     assert same(steps, copies)
 
 
 @pytest.mark.parametrize("name", ["paper", "layout-episode-map", "layout-episode-image"])
-def test_the_world_does_not_mind_what_is_done_to_what_it_handed_out(name: str) -> None:
-    worlds = [BatchedMinecraft(config(name), paper_machine(), COUNT) for _ in range(2)]
-    for world in worlds:
-        world.reset(0).zero_()
+def test_the_env_does_not_mind_what_is_done_to_what_it_handed_out(name: str) -> None:
+    envs = [BatchedMinecraft(config(name), paper_machine(), COUNT) for _ in range(2)]
+    for env in envs:
+        env.reset(0).zero_()
     for actions in random_actions(60):
-        one, other = (world.step(actions) for world in worlds)
-        assert same([[one, worlds[0].truth]], [[other, worlds[1].truth]])
-        for tensor in (*other, *worlds[1].truth):
+        one, other = (env.step(actions) for env in envs)
+        assert same([[one, envs[0].truth]], [[other, envs[1].truth]])
+        for tensor in (*other, *envs[1].truth):
             tensor.zero_()
 
 
 def test_equal_seeds_give_equal_walks() -> None:
     def walked(seed: int) -> list[tuple[StepBatch, Any]]:
-        world = BatchedMinecraft(config("random-start-slip-image"), paper_machine(), COUNT)
-        world.reset(seed)
-        return walk(world, random_actions(50))
+        env = BatchedMinecraft(config("random-start-slip-image"), paper_machine(), COUNT)
+        env.reset(seed)
+        return walk(env, random_actions(50))
 
     assert same(walked(1), walked(1))
     assert not same(walked(1), walked(2))
@@ -233,19 +233,23 @@ def test_a_step_shows_no_symbols() -> None:
 
 def test_propositions_and_other_symbols() -> None:
     machine = nrm.compile("F gem & G !lava", propositions=["door", "gem", "lava", "pickaxe"])
-    world = BatchedMinecraft(MinecraftConfig(empty=None), machine, 1)
-    labels = world.true_labels()
+    env = BatchedMinecraft(MinecraftConfig(empty=None), machine, 1)
+    labels = env.true_labels()
     assert labels is not None
     assert labels[[0, 3, 5, 12, 15]].tolist() == [0, 1, 8, 2, 4]
     few = MinecraftConfig(items={"b": (1, 1)}, empty="e")
-    world = BatchedMinecraft(few, nrm.compile("F a", nrm.PAPER_SYMBOLS), 1)
-    assert world.true_labels()[[0, 5]].tolist() == [4, 1]  # type: ignore[index]
+    env = BatchedMinecraft(few, nrm.compile("F a", nrm.PAPER_SYMBOLS), 1)
+    assert env.true_labels()[[0, 5]].tolist() == [4, 1]  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
     ("options", "symbols", "message"),
     [
-        ({}, ("pickaxe", "lava", "dor", "gem", "empty"), "item 'door' of the world is no symbol.*did you mean 'dor'"),
+        (
+            {},
+            ("pickaxe", "lava", "dor", "gem", "empty"),
+            "item 'door' of the environment is no symbol.*did you mean 'dor'",
+        ),
         ({}, ("pickaxe", "lava", "door", "gem", "none"), "an empty cell reads 'empty', which is no symbol"),
         ({"empty": None}, MINECRAFT_SYMBOLS, "also on an empty cell"),
     ],
@@ -260,44 +264,44 @@ def test_items_and_symbols_must_fit(options: dict[str, Any], symbols: tuple[str,
 
 def test_misuse_is_named() -> None:
     machine = paper_machine()
-    with pytest.raises(WorldError, match="count is 0"):
+    with pytest.raises(EnvError, match="count is 0"):
         BatchedMinecraft(MinecraftConfig(), machine, 0)
-    with pytest.raises(WorldError, match="name the seed it is drawn from, layout_seed="):
+    with pytest.raises(EnvError, match="name the seed it is drawn from, layout_seed="):
         BatchedMinecraft(MinecraftConfig(layout="seed"), machine, 2)
-    world = BatchedMinecraft(MinecraftConfig(), machine, 2)
-    for call in (lambda: world.step(torch.zeros(2, dtype=torch.int64)), world.state_dict, lambda: world.truth):
-        with pytest.raises(WorldError, match=r"call reset\(seed\)"):
+    env = BatchedMinecraft(MinecraftConfig(), machine, 2)
+    for call in (lambda: env.step(torch.zeros(2, dtype=torch.int64)), env.state_dict, lambda: env.truth):
+        with pytest.raises(EnvError, match=r"call reset\(seed\)"):
             call()
-    world.reset(0)
-    with pytest.raises(WorldError, match="action 4 in environment 1; actions are 0 to 3"):
-        world.step(torch.tensor([0, 4]))
-    with pytest.raises(WorldError, match=r"one action for each environment, not torch\.int64 of shape"):
-        world.step(torch.zeros(3, dtype=torch.int64))
-    with pytest.raises(WorldError, match=r"not torch\.float32"):
-        world.step(torch.zeros(2))
+    env.reset(0)
+    with pytest.raises(EnvError, match="action 4 in environment 1; actions are 0 to 3"):
+        env.step(torch.tensor([0, 4]))
+    with pytest.raises(EnvError, match=r"one action for each environment, not torch\.int64 of shape"):
+        env.step(torch.zeros(3, dtype=torch.int64))
+    with pytest.raises(EnvError, match=r"not torch\.float32"):
+        env.step(torch.zeros(2))
     for other in (
         BatchedMinecraft(MinecraftConfig(slip=0.5), machine, 2),
         BatchedMinecraft(MinecraftConfig(), machine, 3),
         BatchedMinecraft(MinecraftConfig(), paper_machine(1, "three_value"), 2),
         BatchedMinecraft(MinecraftConfig(), machine, 2, end="limit"),
     ):
-        with pytest.raises(WorldError, match="the saved state is of another world"):
-            other.load_state_dict(world.state_dict())
-    with pytest.raises(WorldError, match="the saved state is of another world"):
-        world.load_state_dict({})
-    with pytest.raises(WorldError, match="a seed is a whole number from 0"):
-        world.reset(-1)
+        with pytest.raises(EnvError, match="the saved state is of another environment"):
+            other.load_state_dict(env.state_dict())
+    with pytest.raises(EnvError, match="the saved state is of another environment"):
+        env.load_state_dict({})
+    with pytest.raises(EnvError, match="a seed is a whole number from 0"):
+        env.reset(-1)
 
 
 def test_observations_of_drawn_layouts_can_be_probed() -> None:
     config = MinecraftConfig(observation="image", layout="episode")
     machine = nrm.compile("F pickaxe", "pickaxe lava door gem empty")
-    world = BatchedMinecraft(config, machine, 2)
-    seen, letters, _, _ = world.probe(200, 3)
-    assert seen.shape == (200, *world.shape)
+    env = BatchedMinecraft(config, machine, 2)
+    seen, letters, _, _ = env.probe(200, 3)
+    assert seen.shape == (200, *env.shape)
     assert (letters == machine.alphabet.letter("empty")).sum() == 100
     assert len(set(letters.tolist())) == 5
-    again = world.probe(200, 3)
+    again = env.probe(200, 3)
     assert torch.equal(again.observations, seen)
     # Agents on the same item look alike where they stand, whatever the layout: the 16x16 pixels of their cell.
     looks: dict[int, set[bytes]] = {}

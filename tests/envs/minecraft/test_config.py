@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from nrm.envs import MinecraftConfig
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 
 
-def test_defaults_are_the_papers_world() -> None:
+def test_defaults_are_the_papers_env() -> None:
     config = MinecraftConfig()
     assert config.shape == (4, 4)
     assert config.steps == 50
@@ -36,7 +36,7 @@ def test_a_configuration_survives_json(config: MinecraftConfig) -> None:
     assert hash(again) == hash(config)
 
 
-def test_the_default_world_can_change_its_layout() -> None:
+def test_the_default_env_can_change_its_layout() -> None:
     assert replace(MinecraftConfig(), layout="episode").placements[0] == ("pickaxe", None)
 
 
@@ -74,5 +74,5 @@ def test_the_default_world_can_change_its_layout() -> None:
     ],
 )
 def test_bad_input_is_named(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(WorldError, match=message):
+    with pytest.raises(EnvError, match=message):
         MinecraftConfig(**options)

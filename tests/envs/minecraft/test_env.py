@@ -11,9 +11,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from nrm.envs import ACTIONS, MinecraftConfig, MinecraftEnv
-from nrm.errors import MissingExtraError, WorldError
+from nrm.errors import EnvError, MissingExtraError
 from nrm.registration import MINECRAFT_ID
-from tests.envs.worlds import CONFIGS
+from tests.envs.envs import CONFIGS
 
 
 def labels(env: MinecraftEnv, moves: str) -> list[Any]:
@@ -29,7 +29,7 @@ def test_gymnasium_approves(name: str) -> None:
     check_env(env.unwrapped, skip_render_check=find_spec("pygame") is None)
 
 
-def test_the_papers_world_and_its_edges() -> None:
+def test_the_papers_env_and_its_edges() -> None:
     env = MinecraftEnv()
     assert labels(env, "drruldd") == [
         ("empty",),
@@ -56,7 +56,7 @@ def test_it_pays_nothing_and_is_truncated_at_its_limit() -> None:
     assert [step[1:4] for step in steps] == [(0.0, False, False), (0.0, False, False), (0.0, False, True)]
 
 
-def test_equal_seeds_give_equal_worlds_and_episodes_differ() -> None:
+def test_equal_seeds_give_equal_envs_and_episodes_differ() -> None:
     def pictures(seed: int) -> list[bytes]:
         env = MinecraftEnv(layout="episode", start="random", observation="image")
         return [env.reset(seed=seed if episode == 0 else None)[0].tobytes() for episode in range(6)]
@@ -82,7 +82,7 @@ def test_layouts_change_when_they_should() -> None:
     assert distinct(layout="episode") == (4, 4)
 
 
-def test_without_a_seed_worlds_differ() -> None:
+def test_without_a_seed_envs_differ() -> None:
     first = {MinecraftEnv(layout="episode", observation="image").reset()[0].tobytes() for _ in range(3)}
     assert len(first) == 3
 
@@ -126,17 +126,17 @@ def test_without_pygame_the_message_says_what_to_install(monkeypatch: pytest.Mon
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(WorldError, match="unknown option 'sizes'; did you mean 'size'"):
+    with pytest.raises(EnvError, match="unknown option 'sizes'; did you mean 'size'"):
         gymnasium.make(MINECRAFT_ID, sizes=3)
-    with pytest.raises(WorldError, match="unknown render_mode 'rgb'"):
+    with pytest.raises(EnvError, match="unknown render_mode 'rgb'"):
         MinecraftEnv(render_mode="rgb")
     env = MinecraftEnv()
-    with pytest.raises(WorldError, match=r"call reset\(\) before the first step"):
+    with pytest.raises(EnvError, match=r"call reset\(\) before the first step"):
         env.step(0)
     env.reset(seed=0)
-    with pytest.raises(WorldError, match="unknown action 4; the actions are 0 up, 1 right, 2 down, 3 left"):
+    with pytest.raises(EnvError, match="unknown action 4; the actions are 0 up, 1 right, 2 down, 3 left"):
         env.step(4)
-    with pytest.raises(WorldError, match="made without a render_mode"):
+    with pytest.raises(EnvError, match="made without a render_mode"):
         env.render()
 
 
@@ -154,5 +154,5 @@ def test_a_configuration_can_be_given_and_changed() -> None:
         "import gymnasium; gymnasium.make('nrm:nrm/Minecraft-v0')",
     ],
 )
-def test_the_world_is_registered(code: str) -> None:
+def test_the_env_is_registered(code: str) -> None:
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

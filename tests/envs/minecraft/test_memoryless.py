@@ -12,7 +12,7 @@ from nrm.envs import MinecraftConfig
 from nrm.envs.minecraft.memoryless import Walk, best_policy, without_memory
 from nrm.machines import MooreMachine
 
-WORLD = MinecraftConfig(size=(3, 2), items={"gem": (2, 0), "lava": (0, 1)}, steps=4, slip=0.1)
+ENV = MinecraftConfig(size=(3, 2), items={"gem": (2, 0), "lava": (0, 1)}, steps=4, slip=0.1)
 
 
 def task(formula: str) -> MooreMachine:
@@ -33,14 +33,14 @@ def by_hand(walk: Walk, policy: np.ndarray) -> float:
 
 @pytest.mark.parametrize("formula", ["F gem", "F lava & F gem", "F(lava & F gem)"])
 def test_returns_and_derivatives_are_those_of_all_ways(formula: str) -> None:
-    walk = Walk.of(task(formula), WORLD)
+    walk = Walk.of(task(formula), ENV)
     policies = np.random.default_rng(0).dirichlet(np.ones(4), (2, 6))
     earned, slopes = walk.expected_return(policies)
     assert earned == pytest.approx([by_hand(walk, policy) for policy in policies])
     nudge = np.zeros_like(policies)
     nudge[0, 1, 2] = 1e-5
     apart = walk.expected_return(policies + nudge)[0] - walk.expected_return(policies - nudge)[0]
-    # The levels of derivatives count from the lowest, here that of the beginning.
+    # The potentials of derivatives count from the lowest, here that of the beginning.
     assert apart[0] / 2e-5 == pytest.approx(slopes[0, 1, 2], rel=1e-4)
 
 

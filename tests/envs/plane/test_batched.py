@@ -10,11 +10,11 @@ import pytest
 import torch
 
 import nrm
-from nrm.envs import BatchedPlane, BatchedWorld, End, PlaneConfig, PlaneEnv, ProbedWorld, TaskEnv, environment_seeds
+from nrm.envs import BatchedEnv, BatchedPlane, End, PlaneConfig, PlaneEnv, ProbedEnv, TaskEnv, environment_seeds
 from nrm.envs.minecraft import BatchedMinecraft, MinecraftConfig
 from nrm.envs.plane import FLAT
-from nrm.errors import WorldError
-from tests.envs.worlds import paper_machine
+from nrm.errors import EnvError
+from tests.envs.envs import paper_machine
 
 COUNT = 5
 SMALL: dict[str, Any] = {"discs": ("red@-0.3,0,0.3", "green@0.4,0,0.3", "blue@0,0.8,0.2"), "step": 0.2, "steps": 30}
@@ -43,11 +43,11 @@ def machine_of(config: PlaneConfig) -> nrm.MooreMachine:
     return nrm.compile(formula, config.symbols)
 
 
-def random_actions(world: BatchedPlane, steps: int, seed: int = 0) -> torch.Tensor:
+def random_actions(env: BatchedPlane, steps: int, seed: int = 0) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed)
-    if not isinstance(world.actions, int):
-        return 2 * torch.rand(steps, world.count, 2, generator=generator) - 1
-    return torch.randint(world.actions, (steps, world.count), generator=generator)
+    if not isinstance(env.actions, int):
+        return 2 * torch.rand(steps, env.count, 2, generator=generator) - 1
+    return torch.randint(env.actions, (steps, env.count), generator=generator)
 
 
 @pytest.mark.parametrize("end", ["outcome", "limit"])
@@ -55,15 +55,15 @@ def random_actions(world: BatchedPlane, steps: int, seed: int = 0) -> torch.Tens
 def test_a_batch_equals_gymnasium_environments_step_for_step(name: str, end: End) -> None:
     made = config(name)
     machine = machine_of(made)
-    world = BatchedPlane(made, machine, COUNT, end)
+    batched = BatchedPlane(made, machine, COUNT, end)
     envs = [TaskEnv(PlaneEnv(made), machine, end=end) for _ in range(COUNT)]
-    first = world.reset(3).numpy()
+    first = batched.reset(3).numpy()
     for index, (env, seed) in enumerate(zip(envs, environment_seeds(3, COUNT), strict=True)):
         assert (first[index] == env.reset(seed=seed)[0]).all()
-    assert world.truth.label.tolist() == [-1] * COUNT
+    assert batched.truth.label.tolist() == [-1] * COUNT
     ended, letters = 0, set()
-    for actions in random_actions(world, 150):
-        batch, truth = world.step(actions), world.truth
+    for actions in random_actions(batched, 150):
+        batch, truth = batched.step(actions), batched.truth
         for index, env in enumerate(envs):
             action = int(actions[index]) if actions.dim() == 1 else actions[index].numpy()
             observation, paid, terminated, truncated, info = env.step(action)
@@ -86,25 +86,25 @@ def test_a_batch_equals_gymnasium_environments_step_for_step(name: str, end: End
 @pytest.mark.parametrize("name", ["noise", "lidar", "outside"])
 def test_a_saved_state_goes_on_exactly(name: str, tmp_path: Path) -> None:
     machine = machine_of(config(name))
-    world = BatchedPlane(config(name), machine, COUNT)
-    world.reset(8)
-    for actions in random_actions(world, 37):
-        world.step(actions)
-    torch.save(world.state_dict(), tmp_path / "state.pt")
+    env = BatchedPlane(config(name), machine, COUNT)
+    env.reset(8)
+    for actions in random_actions(env, 37):
+        env.step(actions)
+    torch.save(env.state_dict(), tmp_path / "state.pt")
     saved = torch.load(tmp_path / "state.pt", weights_only=True)
     again = BatchedPlane(config(name), machine, COUNT)
     again.load_state_dict(saved)
-    for actions in random_actions(world, 60, seed=1):
-        one, other = (*world.step(actions), *world.truth), (*again.step(actions), *again.truth)
+    for actions in random_actions(env, 60, seed=1):
+        one, other = (*env.step(actions), *env.truth), (*again.step(actions), *again.truth)
         assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_the_world_does_not_mind_what_is_done_to_what_it_handed_out() -> None:
-    worlds = [BatchedPlane(config("noise"), machine_of(config("noise")), COUNT) for _ in range(2)]
-    for world in worlds:
-        world.reset(0).zero_()
-    for actions in random_actions(worlds[0], 60):
-        one, other = ((*world.step(actions), *world.truth) for world in worlds)
+def test_the_env_does_not_mind_what_is_done_to_what_it_handed_out() -> None:
+    envs = [BatchedPlane(config("noise"), machine_of(config("noise")), COUNT) for _ in range(2)]
+    for env in envs:
+        env.reset(0).zero_()
+    for actions in random_actions(envs[0], 60):
+        one, other = ((*env.step(actions), *env.truth) for env in envs)
         assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
         for tensor in other:
             tensor.zero_()
@@ -113,11 +113,11 @@ def test_the_world_does_not_mind_what_is_done_to_what_it_handed_out() -> None:
 def test_leaving_ends_the_episode_and_a_task_can_forbid_it() -> None:
     made = PlaneConfig(start=(0.95, 0.0), edge="end", outside="out")
     machine = nrm.compile("F red & G !out", made.symbols)
-    world = BatchedPlane(made, machine, 1)
-    world.reset(0)
-    batch = world.step(torch.tensor([0]))
+    env = BatchedPlane(made, machine, 1)
+    env.reset(0)
+    batch = env.step(torch.tensor([0]))
     assert (batch.terminated.item(), batch.reward.item()) == (True, -100.0)
-    assert machine.alphabet.letter_name(int(world.truth.label)) == "out"
+    assert machine.alphabet.letter_name(int(env.truth.label)) == "out"
     assert batch.observation[0].tolist() == pytest.approx([0.95, 0.0])
     unpunished = BatchedPlane(PlaneConfig(start=(0.95, 0.0), edge="end"), machine_of(config("robot")), 1)
     unpunished.reset(0)
@@ -128,12 +128,12 @@ def test_leaving_ends_the_episode_and_a_task_can_forbid_it() -> None:
 @pytest.mark.parametrize("name", ["robot", "flat-lidar"])
 def test_probes_are_even_and_right(name: str) -> None:
     made = config(name)
-    world: BatchedWorld = BatchedPlane(made, machine_of(made), 2)
-    assert isinstance(world, ProbedWorld)
-    probe = world.probe(4000, 0)
-    assert all(torch.equal(a, b) for a, b in zip(probe[:3], world.probe(4000, 0)[:3], strict=True))
-    assert not torch.equal(probe.letters, world.probe(4000, 1).letters)
-    assert probe.observations.shape == (4000, *world.shape)
+    env: BatchedEnv = BatchedPlane(made, machine_of(made), 2)
+    assert isinstance(env, ProbedEnv)
+    probe = env.probe(4000, 0)
+    assert all(torch.equal(a, b) for a, b in zip(probe[:3], env.probe(4000, 0)[:3], strict=True))
+    assert not torch.equal(probe.letters, env.probe(4000, 1).letters)
+    assert probe.observations.shape == (4000, *env.shape)
     assert probe.near == made.step / 2
     if name == "robot":
         # The discs cover pi (0.35^2 + 0.35^2 + 0.15^2) of an area of 4.
@@ -147,11 +147,11 @@ def test_probes_are_even_and_right(name: str) -> None:
 
 
 def test_grids_are_probed_from_drawn_cells_half_of_them_with_an_item() -> None:
-    world = BatchedMinecraft(MinecraftConfig(observation="image", layout="episode"), paper_machine(), 1)
-    assert isinstance(world, ProbedWorld)
-    one, same, other = (world.probe(40, seed) for seed in (0, 0, 1))
+    env = BatchedMinecraft(MinecraftConfig(observation="image", layout="episode"), paper_machine(), 1)
+    assert isinstance(env, ProbedEnv)
+    one, same, other = (env.probe(40, seed) for seed in (0, 0, 1))
     assert one.observations.shape == (40, 64, 64, 3)
-    assert int((one.letters != world.machine.alphabet.symbols.index("empty")).sum()) == 20
+    assert int((one.letters != env.machine.alphabet.symbols.index("empty")).sum()) == 20
     assert torch.equal(one.observations, same.observations)
     assert not torch.equal(one.observations, other.observations)
 
@@ -160,18 +160,18 @@ def test_misuse_is_named() -> None:
     machine = machine_of(config("robot"))
     free = BatchedPlane(PlaneConfig(actions="continuous"), machine, 2)
     free.reset(0)
-    with pytest.raises(WorldError, match="in environment 1; actions lie from -1 to 1"):
+    with pytest.raises(EnvError, match="in environment 1; actions lie from -1 to 1"):
         free.step(torch.tensor([[0.0, 0.0], [0.0, 1.5]]))
-    with pytest.raises(WorldError, match="give 2 pairs of numbers"):
+    with pytest.raises(EnvError, match="give 2 pairs of numbers"):
         free.step(torch.zeros(2, dtype=torch.int64))
-    world = BatchedPlane(PlaneConfig(), machine, 2)
-    for call in (lambda: world.step(torch.zeros(2, dtype=torch.int64)), world.state_dict, lambda: world.truth):
-        with pytest.raises(WorldError, match=r"call reset\(seed\)"):
+    env = BatchedPlane(PlaneConfig(), machine, 2)
+    for call in (lambda: env.step(torch.zeros(2, dtype=torch.int64)), env.state_dict, lambda: env.truth):
+        with pytest.raises(EnvError, match=r"call reset\(seed\)"):
             call()
-    world.reset(0)
-    with pytest.raises(WorldError, match="action 8 in environment 1; actions are 0 to 7"):
-        world.step(torch.tensor([0, 8]))
-    with pytest.raises(WorldError, match=r"not torch\.float32"):
-        world.step(torch.zeros(2))
-    with pytest.raises(WorldError, match="the saved state is of another world"):
-        BatchedPlane(PlaneConfig(step=0.2), machine, 2).load_state_dict(world.state_dict())
+    env.reset(0)
+    with pytest.raises(EnvError, match="action 8 in environment 1; actions are 0 to 7"):
+        env.step(torch.tensor([0, 8]))
+    with pytest.raises(EnvError, match=r"not torch\.float32"):
+        env.step(torch.zeros(2))
+    with pytest.raises(EnvError, match="the saved state is of another environment"):
+        BatchedPlane(PlaneConfig(step=0.2), machine, 2).load_state_dict(env.state_dict())

@@ -1,4 +1,4 @@
-"""What a world of discs can be made of, and what is refused."""
+"""What an environment of discs can be made of, and what is refused."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from nrm.envs import PlaneConfig, find_world
+from nrm.envs import PlaneConfig, find_env
 from nrm.envs.plane import FLAT, ROBOT, Disc
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 
 
 def test_discs_can_be_given_in_several_ways() -> None:
@@ -25,14 +25,14 @@ def test_discs_can_be_given_in_several_ways() -> None:
     assert texts.placed[1] == Disc("a", 0.0, -0.5, 0.25)
 
 
-def test_the_worlds_by_name() -> None:
-    assert find_world("robot")[1] == ROBOT == PlaneConfig()
-    assert find_world("flat")[1] == FLAT
+def test_the_envs_by_name() -> None:
+    assert find_env("robot")[1] == ROBOT == PlaneConfig()
+    assert find_env("flat")[1] == FLAT
     assert ROBOT.overlap is None
     assert FLAT.overlap is not None
     assert len(FLAT.placed) == 9
     assert FLAT.names == ("red", "magenta", "yellow", "orange", "blue", "green", "aqua")
-    kind, _ = find_world("flat")
+    kind, _ = find_env("flat")
     assert kind.task("F(red & magenta)", FLAT).alphabet.size == 13
     assert kind.task("F red", ROBOT).alphabet.symbols == ("red", "green", "blue", "empty")
     assert [kind.title(config) for config in (ROBOT, FLAT, replace(FLAT, observation="lidar"))] == [
@@ -76,6 +76,6 @@ def test_the_worlds_by_name() -> None:
         ({"discs": ("a@0,0,0.5", "b@0.6,0,0.2")}, r"a@0,0,0.5 and b@0.6,0,0.2 overlap.*empty=None"),
     ],
 )
-def test_what_makes_no_world_is_named(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(WorldError, match=message):
+def test_what_makes_no_env_is_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(EnvError, match=message):
         PlaneConfig(**options)

@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 
 from nrm.envs.plane import FLAT, PlaneEnv
 from nrm.envs.plane.painter import COLOURS, FLOOR, ROBOT
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 from nrm.registration import PLANE_ID
 from tests.envs.plane.test_batched import CONFIGS
 
@@ -39,7 +39,7 @@ def test_continuous_moves_are_measured_in_steps() -> None:
     env.reset(seed=0)
     assert env.step(np.array([0.5, -1.0], dtype=np.float32))[0].tolist() == pytest.approx([0.05, -0.1], abs=1e-6)
     for wrong in (np.array([1.5, 0.0]), np.array([np.nan, 0.0]), np.zeros(3), 2):
-        with pytest.raises(WorldError, match="at step 2; the actions are two numbers from -1 to 1"):
+        with pytest.raises(EnvError, match="at step 2; the actions are two numbers from -1 to 1"):
             env.step(wrong)
 
 
@@ -83,15 +83,15 @@ def test_render_as_text() -> None:
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(WorldError, match="unknown option 'disks'; did you mean 'discs'"):
+    with pytest.raises(EnvError, match="unknown option 'disks'; did you mean 'discs'"):
         gymnasium.make(PLANE_ID, disks=())
-    with pytest.raises(WorldError, match="unknown render_mode 'rgb'"):
+    with pytest.raises(EnvError, match="unknown render_mode 'rgb'"):
         PlaneEnv(render_mode="rgb")
     env = PlaneEnv()
-    with pytest.raises(WorldError, match=r"call reset\(\) before the first step"):
+    with pytest.raises(EnvError, match=r"call reset\(\) before the first step"):
         env.step(0)
     env.reset(seed=0)
-    with pytest.raises(WorldError, match="without a render_mode"):
+    with pytest.raises(EnvError, match="without a render_mode"):
         env.render()
-    with pytest.raises(WorldError, match="unknown action 8 at step 1; the actions are 0 right"):
+    with pytest.raises(EnvError, match="unknown action 8 at step 1; the actions are 0 right"):
         env.step(8)

@@ -15,7 +15,7 @@ import nrm
 from nrm.envs.counter_rng import words
 from nrm.envs.plane import FLAT, PlaneConfig
 from nrm.envs.plane.geometry import Geometry, Reading
-from nrm.errors import UnknownSymbolError, WorldError
+from nrm.errors import EnvError, UnknownSymbolError
 
 TWO = PlaneConfig(discs=("a@0.5,0,0.2", "b@-0.5,0,0.1"), rays=4, reach=2.0)
 
@@ -125,7 +125,7 @@ def test_starts_lie_where_they_should(start: Any, inside: Any) -> None:
 
 def test_no_room_to_start_is_said() -> None:
     full = Geometry(PlaneConfig(discs=("a@0,0,5",), start="outside"))
-    with pytest.raises(WorldError, match="no room to start"):
+    with pytest.raises(EnvError, match="no room to start"):
         full.begin(words([0]))
 
 
@@ -144,13 +144,18 @@ def test_letters_of_both_alphabets_and_of_leaving() -> None:
 @pytest.mark.parametrize(
     ("options", "symbols", "propositions", "message"),
     [
-        ({}, ["a", "c", "empty"], None, "'b' of the world is no symbol of the task.*Compile the task over a, b, empty"),
-        ({}, ["a", "b", "floor"], None, "'empty' of the world is no symbol.*with empty="),
+        (
+            {},
+            ["a", "c", "empty"],
+            None,
+            "'b' of the environment is no symbol of the task.*Compile the task over a, b, empty",
+        ),
+        ({}, ["a", "b", "floor"], None, "'empty' of the environment is no symbol.*with empty="),
         ({"empty": None}, ["a", "b", "c"], None, "also in no disc"),
         ({}, None, ["a", "b", "empty"], "with propositions, say empty=None"),
     ],
 )
-def test_the_world_and_the_task_must_speak_of_the_same(
+def test_the_env_and_the_task_must_speak_of_the_same(
     options: dict[str, Any], symbols: Any, propositions: Any, message: str
 ) -> None:
     alphabet = nrm.compile("F a", symbols, propositions=propositions).alphabet

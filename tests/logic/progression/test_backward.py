@@ -56,7 +56,7 @@ def test_values_from_the_end_are_the_meaning_at_each_step(formula: Formula) -> N
 @settings(max_examples=40)
 def test_both_ways_lead_to_one_automaton(bits: int, formula: Formula) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reversal_module, "MOST_BITS", bits)
+        patch.setattr(reversal_module, "MAX_BITS", bits)
         for exclusive in (True, False):
             expected = progress(closure(formula, {}), exclusive, DEFAULT_LIMITS).minimal()
             found = by_reversal(formula, exclusive, DEFAULT_LIMITS)
@@ -85,7 +85,7 @@ def test_what_is_not_read_backwards() -> None:
 
 
 def test_a_large_backward_machine_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backward_reading, "MOST_CELLS", 20)
+    monkeypatch.setattr(backward_reading, "MAX_CELLS", 20)
     assert by_reversal(parse("F(a & X(b & X X X a))"), False, DEFAULT_LIMITS) is None
 
 

@@ -157,7 +157,7 @@ def test_repetitions_have_a_limit_once_written_out(text: str) -> None:
 
 
 def test_expressions_that_grow_on_the_way_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derivatives, "MOST_WORK", 20_000)
+    monkeypatch.setattr(derivatives, "MAX_WORK", 20_000)
     with pytest.raises(LimitError, match="more than 20,000 parts on the way"):
         translate("(a; b + b; a){0,12}{0,12}", exclusive=False)
 

@@ -50,7 +50,7 @@ def test_the_text_alone_says_which_traces_are_accepted(machine: MooreMachine, le
 
 
 def test_automata_of_other_tools() -> None:
-    # As Spot writes a formula's finite automaton: no levels, no sink, and a comment in an odd place.
+    # As Spot writes a formula's finite automaton: no potentials, no sink, and a comment in an odd place.
     text = (
         HEAD
         + 'tool: "x" "1"\nproperties: trans-labels state-acc\n--BODY--\n'

@@ -35,7 +35,7 @@ def found(seed: int = 0, count: int = 120, states: int = 8, formula: str = TASK)
 
 
 def test_symbols_that_the_level_alone_does_not_tell_apart_are_found() -> None:
-    # From the first level a and b do the same: only together with what was read before do they differ.
+    # From the first potential a and b do the same: only together with what was read before do they differ.
     known = found()
     assert known is not None
     assert known.explained == 1.0
@@ -77,9 +77,10 @@ def test_discovery_goes_over_to_turns_where_observations_are_too_many() -> None:
     assert guess is not None
     assert str(guess.formula) == "F a & F b"
     with pytest.raises(
-        LearningError, match=r"takes rewards and observations to be right \(flips 0, not 0.1; misread 0, not 0\)"
+        LearningError,
+        match=r"takes rewards and observations to be right \(reward noise 0, not 0.1; label noise 0, not 0\)",
     ):
-        discover(buffer, 8, flips=0.1)
+        discover(buffer, 8, reward_noise=0.1)
 
 
 def test_discovery_does_so_too_where_few_observations_come_again() -> None:
@@ -96,7 +97,7 @@ def test_discovery_does_so_too_where_few_observations_come_again() -> None:
 
 def test_signatures_say_to_which_level_an_observation_leads() -> None:
     torch.manual_seed(0)
-    # Positive numbers lead from level 0 to 1, and nothing leaves level 1.
+    # Positive numbers lead from potential 0 to 1, and nothing leaves potential 1.
     values = torch.linspace(-1, 1, 101)[:, None]
     seen = torch.arange(101).repeat(2)
     before = torch.arange(2).repeat_interleave(101)
@@ -118,7 +119,7 @@ def test_centres_lie_far_apart_and_in_the_middle_of_what_is_near() -> None:
 
 
 def test_misread_episodes_are_set_aside() -> None:
-    # Letter 1 leads from level 0 to level 1. In one of ten episodes it was read as 0.
+    # Letter 1 leads from potential 0 to potential 1. In one of ten episodes it was read as 0.
     right = [LetterTrace(np.array([0, 1, 0]), np.array([0, 1, 1])) for _ in range(9)]
     wrong = LetterTrace(np.array([0, 0, 0]), np.array([0, 1, 1]))
     read = LetteredEpisodes([*right, wrong], 2).machine(np.arange(2), 2, 4)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
 from nrm.agents.networks.patches import Patches
-from nrm.agents.networks.registry import MOST_CELLS, NETWORKS, NetworkConfig, NetworkKind, Sight
+from nrm.agents.networks.registry import MAX_CELLS, NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
 from nrm.neural.patches import OVERLAPPING
@@ -88,7 +88,7 @@ class DynamicNetwork(SharedTrunk):
                 f"the dynamic network looks at images (height, width, channels), not at {tuple(sight.shape)}; use "
                 "--network.encoder paper"
             )
-        small = max(sight.shape[:2]) <= MOST_CELLS
+        small = max(sight.shape[:2]) <= MAX_CELLS
         sample = sight.sample if config.normalise else None
         side = 2 if sight.cells else OVERLAPPING
         self.encoder = Cells(sight.shape) if small else Patches(sight.shape, sample, side)

@@ -29,14 +29,15 @@ class Encoder(Protocol):
 class ImageFeatures(nn.Module):
     """Two convolutions with max pooling and ReLU, two fully connected layers and a sigmoid (appendix).
 
-    Images of one world differ in few pixels. Drawn as usual, the network gives all of them nearly the same features
-    (on the paper's grid they spread by 0.0004), and a policy takes thousands of episodes to tell cells apart. With a
+    Images of one environment differ in few pixels. Drawn as usual, the network gives all of them nearly the same
+    features (on the paper's grid they spread by 0.0004), and a policy takes thousands of episodes to tell cells
+    apart. With a
     `sample`, images are centred and scaled over it and the layers are scaled to unit spread on it (as in "All you need
     is a good init", Mishkin and Matas, 2016), so that features spread by 0.2 from the start.
     """
 
     def __init__(self, shape: Sequence[int], sample: Tensor | None = None, width: int = 32) -> None:
-        """`sample`: (n, height, width, channels) images of the world."""
+        """`sample`: (n, height, width, channels) images of the environment."""
         super().__init__()
         height, across, depth = shape
         self.width = width

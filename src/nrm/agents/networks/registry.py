@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple, Protocol, get_args
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.envs.world import BatchedWorld, tasks_of
+from nrm.envs.base import BatchedEnv, tasks_of
 from nrm.errors import ConfigError, unknown
 from nrm.parts import Parts
 from nrm.registry import Registry
 
-MOST_CELLS = 12
+MAX_CELLS = 12
 """Sides up to which an image is a grid whose pixels are cells, each with a place of its own."""
 
 
@@ -49,7 +49,7 @@ class NetworkConfig:
 
 
 class Sight(NamedTuple):
-    """What is known of a world's observations before anything is done."""
+    """What is known of an environment's observations before anything is done."""
 
     shape: tuple[int, ...]
     """Of one observation."""
@@ -110,21 +110,21 @@ NETWORKS: Registry[NetworkKind] = Registry(
 )
 
 
-def resolved(world: BatchedWorld, config: NetworkConfig, images: str = "paper") -> NetworkConfig:
+def resolved(env: BatchedEnv, config: NetworkConfig, images: str = "paper") -> NetworkConfig:
     """The settings with a network in place of auto; `images`: the name of the one for images without end, one task."""
     if config.encoder != "auto":
         return config
-    if getattr(world, "parts", None) is not None:
+    if getattr(env, "parts", None) is not None:
         return replace(config, encoder="parts")
-    if world.frames is None and len(world.shape) == 1 and tasks_of(world) is not None:
+    if env.frames is None and len(env.shape) == 1 and tasks_of(env) is not None:
         return replace(config, encoder="fourier")
-    if world.frames is not None or len(world.shape) != 3:
+    if env.frames is not None or len(env.shape) != 3:
         return replace(config, encoder="paper")
-    if max(world.shape[:2]) <= MOST_CELLS or getattr(world, "wraps", False):  # all is seen from the agent already
+    if max(env.shape[:2]) <= MAX_CELLS or getattr(env, "wraps", False):  # all is seen from the agent already
         return replace(config, encoder="dynamic")
-    return replace(config, encoder=images if tasks_of(world) is None else "planning")
+    return replace(config, encoder=images if tasks_of(env) is None else "planning")
 
 
-def network_kind(world: BatchedWorld, config: NetworkConfig) -> NetworkKind:
-    """The network that the settings name for a world."""
-    return NETWORKS[resolved(world, config).encoder]
+def network_kind(env: BatchedEnv, config: NetworkConfig) -> NetworkKind:
+    """The network that the settings name for an environment."""
+    return NETWORKS[resolved(env, config).encoder]

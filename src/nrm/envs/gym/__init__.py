@@ -1,6 +1,6 @@
-"""Any Gymnasium environment as a world for runs: a registered id, or a function of the user's that makes one."""
+"""Any Gymnasium environment as an environment for runs: a registered id, or a function of the user's that makes one."""
 
-from nrm.envs.gym.build import gym_env, gym_world
+from nrm.envs.gym.build import gym_batch, gym_env
 from nrm.envs.gym.config import GymConfig
 
-__all__ = ["GymConfig", "gym_env", "gym_world"]
+__all__ = ["GymConfig", "gym_batch", "gym_env"]

@@ -16,8 +16,8 @@ from nrm.envs.gym.rehearsal import rehearse
 from nrm.envs.labels import Speaker, labelling
 from nrm.envs.task_env import TaskEnv, own_task
 from nrm.envs.termination import End
-from nrm.envs.vector import VectorWorld
-from nrm.errors import UnknownSymbolError, WorldError
+from nrm.envs.vector import GymVectorEnv
+from nrm.errors import EnvError, UnknownSymbolError
 from nrm.machines import Alphabet, MachineLike, MooreMachine, as_machine
 
 AnyEnv = gymnasium.Env[Any, Any]
@@ -25,10 +25,10 @@ EMPTY = "empty"
 
 
 def gym_env(
-    world: GymConfig | str, machine: MachineLike, end: End = "outcome", render_mode: str | None = None
+    batched: GymConfig | str, machine: MachineLike, end: End = "outcome", render_mode: str | None = None
 ) -> AnyEnv:
     """One environment with a task. One that has a task of its own (`TaskEnv`) is taken as it is: it must be this."""
-    config = GymConfig(world) if isinstance(world, str) else world
+    config = GymConfig(batched) if isinstance(batched, str) else batched
     known = as_machine(machine)
     env = make_env(config, render_mode)
     if (inner := own_task(env)) is not None:
@@ -40,7 +40,7 @@ def gym_env(
     return TaskEnv(guarded, known, spoken, end=end, empty=_empty(config, known.alphabet))
 
 
-def gym_world(config: GymConfig, machine: MooreMachine, count: int, end: End = "outcome") -> VectorWorld:
+def gym_batch(config: GymConfig, machine: MooreMachine, count: int, end: End = "outcome") -> GymVectorEnv:
     """N such environments side by side, once one of them has been seen to follow the rules."""
     make = partial(gym_env, config, machine, end)
     try:
@@ -50,9 +50,9 @@ def gym_world(config: GymConfig, machine: MooreMachine, count: int, end: End = "
         if problem := misspelt(config, machine.alphabet):
             raise UnknownSymbolError(problem) from None
         raise
-    world = VectorWorld.of(make, count, config.processes)
-    world.unrepeatable = found
-    return world
+    env = GymVectorEnv.of(make, count, config.processes)
+    env.unrepeatable = found
+    return env
 
 
 def _empty(config: GymConfig, alphabet: Alphabet) -> Symbol | None:
@@ -64,15 +64,15 @@ def _empty(config: GymConfig, alphabet: Alphabet) -> Symbol | None:
 def _check_own(config: GymConfig, inner: TaskEnv[Any, Any], machine: MooreMachine, end: End) -> None:
     """Raise unless an environment with a task of its own is asked for that task."""
     if inner.machine != machine:
-        raise WorldError(
+        raise EnvError(
             f"{config.source} puts a task on its environment itself (a machine of {inner.machine.states} states); drop "
             "--task and --machine, or let it return the environment without its TaskEnv"
         )
     if inner.end != end:
-        raise WorldError(
+        raise EnvError(
             f"{config.source} ends its task with end='{inner.end}', and the run with '{end}'; add --end {inner.end}"
         )
     if inner.pay != "differences":
-        raise WorldError(f"{config.source} pays {inner.pay}; runs need a TaskEnv that pays differences of levels")
+        raise EnvError(f"{config.source} pays {inner.pay}; runs need a TaskEnv that pays differences of potentials")
     if config.label is not None:
-        raise WorldError(f"{config.source} has a label of its own, that of its TaskEnv; drop --label {config.label}")
+        raise EnvError(f"{config.source} has a label of its own, that of its TaskEnv; drop --label {config.label}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from nrm.aliases import Argument, Symbol
-from nrm.errors import WorldError
+from nrm.errors import EnvError
 from nrm.machines import Alphabet
 from nrm.machines.alphabet import alphabet_of
 
@@ -29,7 +29,7 @@ class GymConfig:
     empty: Symbol | None = None
     """The symbol that holds when the label says that nothing does; `empty`, where it is one of the symbols."""
     kwargs: dict[str, Argument] = field(default_factory=dict)
-    """What the environment is made with: --world.kwargs.size 8."""
+    """What the environment is made with: --env.kwargs.size 8."""
     wrappers: tuple[str, ...] = ()
     """Wrappers to put around it, module:name each, such as gymnasium.wrappers:FlattenObservation."""
     steps: int | None = None
@@ -40,7 +40,7 @@ class GymConfig:
 
     def __post_init__(self) -> None:
         if self.steps is not None and self.steps < 1:
-            raise WorldError(f"an episode has at least one step; steps is {self.steps}")
+            raise EnvError(f"an episode has at least one step; steps is {self.steps}")
         _ = self.alphabet
 
     @property

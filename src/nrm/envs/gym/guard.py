@@ -10,23 +10,23 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.wrappers import TimeLimit
 
 from nrm.envs.labels import LabelFunction, Speaker, SpokenLabel
-from nrm.errors import NrmError, NrmWarning, WorldError, describe
+from nrm.errors import EnvError, NrmError, NrmWarning, describe
 
-MOST_STEPS = 1_000
+MAX_STEPS = 1_000
 """Steps after which an episode is cut off where nobody set a limit: it may have no end, and so would training."""
 
 
 class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """An environment whose own errors become `WorldError`s that name it and the step, and whose episodes end.
+    """An environment whose own errors become `EnvError`s that name it and the step, and whose episodes end.
 
-    Where no `TimeLimit` is around it, episodes are cut off after `MOST_STEPS`, with a warning.
+    Where no `TimeLimit` is around it, episodes are cut off after `MAX_STEPS`, with a warning.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], name: str) -> None:
         RecordConstructorArgs.__init__(self, name=name)
         gymnasium.Wrapper.__init__(self, env)
         self.name = name
-        self._most = None if _has_limit(env) else MOST_STEPS
+        self._most = None if _has_limit(env) else MAX_STEPS
         self._episode = 0
         self._time = 0
 
@@ -44,11 +44,11 @@ class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         except NrmError:
             raise
         except TypeError as error:
-            raise WorldError(
+            raise EnvError(
                 f"{self.name}: reset() failed: {describe(error)}. It must take the keywords seed and options"
             ) from error
         except Exception as error:
-            raise WorldError(f"{self.name}: reset() of episode {self._episode} failed: {describe(error)}") from error
+            raise EnvError(f"{self.name}: reset() of episode {self._episode} failed: {describe(error)}") from error
 
     def step(self, action: Any) -> Any:
         """Step the environment."""
@@ -58,7 +58,7 @@ class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         except NrmError:
             raise
         except Exception as error:
-            raise WorldError(f"{self.name}, {self.place}, action {action}: {describe(error)}") from error
+            raise EnvError(f"{self.name}, {self.place}, action {action}: {describe(error)}") from error
         return stepped if self._most is None or self._time < self._most else self._cut_off(stepped)
 
     def _cut_off(self, stepped: Any) -> Any:
@@ -67,7 +67,7 @@ class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         if not (terminated or truncated):
             warnings.warn(
                 f"{self.name} has no TimeLimit, and an episode had not ended after {self._most:,} steps; such episodes "
-                "are cut off there. Set a limit that suits your task: --world.steps 200, for example",
+                "are cut off there. Set a limit that suits your task: --env.steps 200, for example",
                 NrmWarning,
                 stacklevel=3,
             )
@@ -92,6 +92,6 @@ def guarded_label(label: LabelFunction, speaker: Speaker, env: GuardedEnv) -> La
         except NrmError:
             raise
         except Exception as error:
-            raise WorldError(f"{speaker.name} failed at {env.place}: {describe(error)}") from error
+            raise EnvError(f"{speaker.name} failed at {env.place}: {describe(error)}") from error
 
     return SpokenLabel(guarded, speaker)

@@ -1,4 +1,4 @@
-"""Any environment as a kind of world for runs: `gym:ID`, and `module:name` of what makes one."""
+"""Any environment as a kind of environment for runs: `gym:ID`, and `module:name` of what makes one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 import gymnasium
 
-from nrm.envs.gym.build import gym_env, gym_world
+from nrm.envs.gym.build import gym_batch, gym_env
 from nrm.envs.gym.config import PREFIX, GymConfig
 from nrm.envs.gym.make import check_id, make_env
+from nrm.envs.registry import ENVS, EnvKind, Spaces
 from nrm.envs.task_env import own_task
 from nrm.envs.termination import End
-from nrm.envs.worlds import WORLDS, Spaces, WorldKind
 from nrm.errors import ConfigError
 from nrm.logic import is_paper_task, read_formula
 from nrm.machines import Alphabet, MooreMachine, Task, load_task, task_from_text
@@ -85,14 +85,14 @@ def _render(config: GymConfig, machine: MooreMachine, mode: str, end: End) -> gy
     return gym_env(config, machine, end, chosen)
 
 
-GYM = WORLDS.register(
-    WorldKind(
+GYM = ENVS.register(
+    EnvKind(
         name="gym",
         names=(f"{PREFIX}ID",),
         config=GymConfig,
         parse=_parse,
         task=_task,
-        build=gym_world,
+        build=gym_batch,
         render=_render,
         title=lambda config: config.source,
         titled=("source",),

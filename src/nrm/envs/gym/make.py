@@ -10,7 +10,7 @@ import gymnasium
 from gymnasium.wrappers import TimeLimit
 
 from nrm.envs.gym.config import PREFIX, GymConfig
-from nrm.errors import ConfigError, NrmError, WorldError, describe, suggestion, unknown
+from nrm.errors import ConfigError, EnvError, NrmError, describe, suggestion, unknown
 from nrm.registry import import_here, import_value
 
 AnyEnv = gymnasium.Env[Any, Any]
@@ -20,7 +20,7 @@ def check_id(name: str) -> None:
     """Raise `ConfigError` unless Gymnasium has an environment of that id, or its package registers one."""
     package, colon, bare = name.rpartition(":")
     if colon:
-        import_here(package, f"{PREFIX}{name}", "world")
+        import_here(package, f"{PREFIX}{name}", "environment")
     if bare not in gymnasium.registry:
         near = suggestion(bare, gymnasium.registry)
         more = "" if colon else "; if a package brings it, name that too: gym:PACKAGE:ID"
@@ -34,11 +34,11 @@ def make_env(config: GymConfig, render_mode: str | None = None) -> AnyEnv:
     except NrmError:
         raise
     except gymnasium.error.DependencyNotInstalled as error:
-        raise WorldError(f"{config.source} needs a package that is not installed: {error}") from None
+        raise EnvError(f"{config.source} needs a package that is not installed: {error}") from None
     except Exception as error:
-        raise WorldError(f"{config.source} failed{_given(config)}: {describe(error)}") from error
+        raise EnvError(f"{config.source} failed{_given(config)}: {describe(error)}") from error
     if not isinstance(env, gymnasium.Env):
-        raise WorldError(
+        raise EnvError(
             f"{config.source} gave {type(env).__name__}, not a gymnasium.Env; let it make an environment and return it"
         )
     for path in config.wrappers:
@@ -46,7 +46,7 @@ def make_env(config: GymConfig, render_mode: str | None = None) -> AnyEnv:
         try:
             env = wrap(env)
         except Exception as error:
-            raise WorldError(f"the wrapper {path} failed on {config.source}: {describe(error)}") from error
+            raise EnvError(f"the wrapper {path} failed on {config.source}: {describe(error)}") from error
     return env if config.steps is None else TimeLimit(env, config.steps)
 
 
@@ -62,20 +62,19 @@ def _registered(config: GymConfig, render_mode: str | None) -> AnyEnv:
 
 
 def _own(config: GymConfig, render_mode: str | None) -> AnyEnv:
-    make = import_value(config.source, "world")
+    make = import_value(config.source, "environment")
     if isinstance(make, gymnasium.Env):
-        raise WorldError(f"{config.source} is one environment, but several are needed; name a function that makes one")
+        raise EnvError(f"{config.source} is one environment, but several are needed; name a function that makes one")
     if not callable(make):
-        raise WorldError(
-            f"{config.source} is {make!r}; name a function or class that makes a gymnasium.Env, or an "
-            "nrm.envs.WorldKind"
+        raise EnvError(
+            f"{config.source} is {make!r}; name a function or class that makes a gymnasium.Env, or an nrm.envs.EnvKind"
         )
     kwargs: dict[str, Any] = dict(config.kwargs)
     for name in kwargs:
         if not _takes(make, name, unsure=True):
             known = [one for one in _parameters(make) or () if one != "render_mode"]
             there = unknown("argument", name, known) if known else f"'{name}' is given, but it takes no arguments"
-            raise WorldError(f"{config.source}: {there}; see --world.kwargs")
+            raise EnvError(f"{config.source}: {there}; see --env.kwargs")
     if render_mode is not None and _takes(make, "render_mode", unsure=False):
         kwargs.setdefault("render_mode", render_mode)
     made: AnyEnv = make(**kwargs)

@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from nrm.errors import NrmWarning, WorldError
+from nrm.errors import EnvError, NrmWarning
 
 STEPS = 24
 """Steps of an episode that are lived through."""
@@ -92,7 +92,7 @@ def _check_bounds(space: gymnasium.Space[Any], lived: Lived) -> None:
         given = np.asarray(observation, dtype=np.float64)
         if (place := _first(~np.isfinite(given))) is not None:
             given_by = "reset()" if what == lived[0][0] else "step()"
-            raise WorldError(
+            raise EnvError(
                 f"{what}, which {given_by} gives, is {given[place]} at {place}; observations must be finite numbers"
             )
         if (place := _first((given < space.low) | (given > space.high))) is not None:

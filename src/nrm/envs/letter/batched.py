@@ -10,15 +10,15 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from nrm.envs.base import Probe, StepBatch, Truth, check_count, checked_moves
 from nrm.envs.counter_rng import check_seed, environment_seeds, episode_keys, words
 from nrm.envs.letter.config import LetterConfig
 from nrm.envs.letter.grid import ACTIONS, around, grids, next_cells
 from nrm.envs.letter.painter import LetterPainter
 from nrm.envs.task_runner import TaskRunner
 from nrm.envs.termination import End
-from nrm.envs.world import Probe, StepBatch, Truth, check_count, checked_moves
-from nrm.errors import WorldError, listing
-from nrm.machines import MooreMachine, TaskPool
+from nrm.errors import EnvError, listing
+from nrm.machines import MooreMachine, TaskSet
 
 LETTER_STATE_VERSION = 2
 _AHEAD = 16
@@ -26,7 +26,7 @@ _AHEAD = 16
 
 
 class BatchedLetters:
-    """The world of `LetterEnv` with a task, or with one of many for each episode, N times side by side."""
+    """The environment of `LetterEnv` with a task, or with one of many for each episode, N times side by side."""
 
     frames: Tensor | None = None
     wraps = True
@@ -36,15 +36,15 @@ class BatchedLetters:
     cells = True
     """Images are made of cells of 8x8 pixels."""
 
-    def __init__(self, config: LetterConfig, tasks: MooreMachine | TaskPool, count: int, end: End = "outcome") -> None:
+    def __init__(self, config: LetterConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
         check_count(count)
         self.config = config
         self.runner = TaskRunner(tasks, count, end)
         self.tasks = self.runner.given
         self.machine = self.runner.tasks.union
         if self.machine.alphabet != config.alphabet:
-            raise WorldError(
-                f"tasks of this world are over {listing(config.alphabet.symbols)}, one at a time, not over "
+            raise EnvError(
+                f"tasks of this environment are over {listing(config.alphabet.symbols)}, one at a time, not over "
                 f"{listing(self.machine.alphabet.symbols)}"
             )
         self.count = count
@@ -63,7 +63,7 @@ class BatchedLetters:
         self._until = np.zeros(count, dtype=np.int64)
 
     def reset(self, seed: int) -> Tensor:
-        """Begin the first episodes; equal seeds give equal worlds."""
+        """Begin the first episodes; equal seeds give equal environments."""
         check_seed(seed)
         self._seeds = environment_seeds(int(seed), self.count)
         self._episode = np.zeros(self.count, dtype=np.int64)
@@ -77,7 +77,7 @@ class BatchedLetters:
     def step(self, actions: Tensor) -> StepBatch:
         """Move all agents by one cell, let their tasks read what stands there, and pay. actions: (N,) int64."""
         if not self._seeds:
-            raise WorldError("call reset(seed) before the first step")
+            raise EnvError("call reset(seed) before the first step")
         self._cell = self._moves.take(self._cell * len(ACTIONS) + checked_moves(actions, self.count, len(ACTIONS)))
         self._label = np.take_along_axis(self._contents, self._cell[:, None], 1)[:, 0]
         judged = self.runner.step(self._label)
@@ -116,7 +116,7 @@ class BatchedLetters:
     def truth(self) -> Truth:
         """The letters and states behind what is seen."""
         if not self._seeds:
-            raise WorldError("call reset(seed) first")
+            raise EnvError("call reset(seed) first")
         arrays = (self._label, self.runner.state, self.runner.final_state)
         return Truth(*(torch.from_numpy(array.copy()) for array in arrays))
 
@@ -127,22 +127,22 @@ class BatchedLetters:
     def state_dict(self) -> dict[str, Any]:
         """Seeds, counters, cells and tasks; grids follow from them."""
         if not self._seeds:
-            raise WorldError("call reset(seed) first: there is no state to save yet")
+            raise EnvError("call reset(seed) first: there is no state to save yet")
         numbers = {name: torch.from_numpy(getattr(self, f"_{name}").copy()) for name in _SAVED}
         return {
             "version": LETTER_STATE_VERSION,
-            "world": self._fingerprint(),
+            "env": self._fingerprint(),
             "seeds": list(self._seeds),
             "runner": self.runner.state_dict(),
             **numbers,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from where `state_dict` was called, in a world of the same configuration, tasks and count."""
-        if state.get("version") != LETTER_STATE_VERSION or state.get("world") != self._fingerprint():
-            raise WorldError(
-                "the saved state is of another world: configuration, tasks, end rule and count must be the same. "
-                f"Saved: {state.get('world')}; here: {self._fingerprint()}"
+        """Go on from where `state_dict` was called, in an environment of the same configuration, tasks and count."""
+        if state.get("version") != LETTER_STATE_VERSION or state.get("env") != self._fingerprint():
+            raise EnvError(
+                "the saved state is of another environment: configuration, tasks, end rule and count must be the same. "
+                f"Saved: {state.get('env')}; here: {self._fingerprint()}"
             )
         self._seeds = [int(seed) for seed in state["seeds"]]
         for name in _SAVED:

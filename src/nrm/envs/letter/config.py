@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
-from nrm.errors import WorldError, unknown
+from nrm.errors import EnvError, unknown
 from nrm.machines import Alphabet
 
 LetterObservation = Literal["planes", "image"]
@@ -40,19 +40,19 @@ class LetterConfig:
 
     def __post_init__(self) -> None:
         if self.observation not in get_args(LetterObservation):
-            raise WorldError(unknown("observation", self.observation, get_args(LetterObservation)))
+            raise EnvError(unknown("observation", self.observation, get_args(LetterObservation)))
         for name, most in (("size", MAX_SIDE), ("letters", MAX_LETTERS), ("copies", MAX_SIDE**2), ("steps", 10**9)):
             least = 2 if name == "size" else 1
             if not least <= getattr(self, name) <= most:
-                raise WorldError(f"{name} lies from {least} to {most}, not at {getattr(self, name)}")
+                raise EnvError(f"{name} lies from {least} to {most}, not at {getattr(self, name)}")
         # The empty cells are one piece, and each but the first has at most three neighbours that none before it has.
         if self.maps is None and self.letters * self.copies > self.cells - max(1, self.cells // 3):
-            raise WorldError(
+            raise EnvError(
                 f"{self.letters} letters on {self.copies} cells each do not fit into {self.size}x{self.size} cells "
                 "with a way between them; take fewer, or a larger grid"
             )
         if self.empty in self.names:
-            raise WorldError(f"'{self.empty}' names both a letter and the empty cell; rename the latter")
+            raise EnvError(f"'{self.empty}' names both a letter and the empty cell; rename the latter")
 
     @property
     def cells(self) -> int:

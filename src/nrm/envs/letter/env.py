@@ -14,7 +14,7 @@ from nrm.envs.counter_rng import check_seed, episode_keys, words
 from nrm.envs.letter.config import LetterConfig
 from nrm.envs.letter.grid import ACTIONS, around, grids, next_cells
 from nrm.envs.letter.painter import LetterPainter
-from nrm.errors import WorldError, unknown
+from nrm.errors import EnvError, unknown
 
 RENDER_SCALE = 8
 
@@ -24,8 +24,9 @@ class LetterEnv(gymnasium.Env[NDArray[np.uint8], Any]):
 
     ## Description
     An agent walks on a 7x7 grid whose edges meet, among twelve letters that stand on two cells each. Every episode has
-    a new grid, on which every cell can be reached without stepping on a letter on the way. The world itself has no
-    goal: put a task on it with `nrm.TaskEnv(env, machine)`, which reads the letter of the cell that the agent enters.
+    a new grid, on which every cell can be reached without stepping on a letter on the way. The environment itself has
+    no goal: put a task on it with `nrm.TaskEnv(env, machine)`, which reads the letter of the cell that the agent
+    enters.
 
     ## Actions
     `Discrete(4)`: 0 up, 1 right, 2 down, 3 left.
@@ -51,13 +52,13 @@ class LetterEnv(gymnasium.Env[NDArray[np.uint8], Any]):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 - as the base class has it
 
     def __init__(self, config: LetterConfig | None = None, *, render_mode: str | None = None, **options: Any) -> None:
-        """`config`: the world, the usual one if none; `options`: fields of the configuration to change."""
+        """`config`: the environment, the usual one if none; `options`: fields of the configuration to change."""
         known = [field.name for field in fields(LetterConfig)]
         for option in options:
             if option not in known:
-                raise WorldError(unknown("option", option, known))
+                raise EnvError(unknown("option", option, known))
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise WorldError(unknown("render_mode", render_mode, self.metadata["render_modes"]))
+            raise EnvError(unknown("render_mode", render_mode, self.metadata["render_modes"]))
         self.config = replace(config or LetterConfig(), **options)
         self.action_names = ACTIONS
         self.render_mode = render_mode
@@ -93,10 +94,10 @@ class LetterEnv(gymnasium.Env[NDArray[np.uint8], Any]):
     def step(self, action: Any) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
         """Move by one cell."""
         if self._seed is None:
-            raise WorldError("call reset() before the first step")
+            raise EnvError("call reset() before the first step")
         if not self.action_space.contains(action):
             moves = ", ".join(f"{number} {name}" for number, name in enumerate(ACTIONS))
-            raise WorldError(f"unknown action {action!r}; the actions are {moves}")
+            raise EnvError(f"unknown action {action!r}; the actions are {moves}")
         self._cell = int(self._moves[self._cell, int(action)])
         self._time += 1
         return self._observation(), 0.0, False, self._time >= self.config.steps, self._info()
@@ -104,9 +105,9 @@ class LetterEnv(gymnasium.Env[NDArray[np.uint8], Any]):
     def render(self) -> Any:
         """What is around the agent, as a picture."""
         if self.render_mode is None:
-            raise WorldError("this environment was made without a render_mode; make it with render_mode='rgb_array'")
+            raise EnvError("this environment was made without a render_mode; make it with render_mode='rgb_array'")
         if self._seed is None:
-            raise WorldError("call reset() before render()")
+            raise EnvError("call reset() before render()")
         return self._large.paint(self._visible)[0]
 
     @property

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nrm.envs.counter_rng import Words, draws
 from nrm.envs.letter.config import LetterConfig
-from nrm.errors import WorldError, unknown
+from nrm.errors import EnvError, unknown
 from nrm.files import read_json
 
 ACTIONS = ("up", "right", "down", "left")
@@ -44,7 +44,7 @@ def read_maps(path: str, config: LetterConfig) -> NDArray[np.int64]:
     """(maps, cells) the grids of a file."""
     found = read_json(path)
     if not isinstance(found, list) or not found:
-        raise WorldError(f'{path} holds no list of maps; write [["..a", "b..", ".a."], …]')
+        raise EnvError(f'{path} holds no list of maps; write [["..a", "b..", ".a."], …]')
     contents = [_contents(rows, config, f"{path}, map {number}") for number, rows in enumerate(found, 1)]
     return np.array(contents, dtype=np.int64)
 
@@ -53,17 +53,17 @@ def _contents(rows: object, config: LetterConfig, place: str) -> list[int]:
     """What stands in each cell of one map."""
     size = config.size
     if not isinstance(rows, list) or len(rows) != size:
-        raise WorldError(f"{place} is no list of {size} rows, which a world of size {size} has: {rows!r}")
+        raise EnvError(f"{place} is no list of {size} rows, which an environment of size {size} has: {rows!r}")
     known = {**{name: number for number, name in enumerate(config.names)}, ".": config.letters}
     for number, row in enumerate(rows, 1):
         if not isinstance(row, str) or len(row) != size:
-            raise WorldError(f"{place}, row {number} is no text of {size} characters: {row!r}")
+            raise EnvError(f"{place}, row {number} is no text of {size} characters: {row!r}")
         for column, sign in enumerate(row, 1):
             if sign not in known:
-                raise WorldError(unknown("cell", sign, known, f" at {place}, row {number}, column {column}"))
+                raise EnvError(unknown("cell", sign, known, f" at {place}, row {number}, column {column}"))
     contents = [known[sign] for row in rows for sign in row]
     if contents[0] != config.letters:
-        raise WorldError(f"{place}, row 1, column 1 holds '{rows[0][0]}'; the agent begins there, so leave it empty: .")
+        raise EnvError(f"{place}, row 1, column 1 holds '{rows[0][0]}'; the agent begins there, so leave it empty: .")
     return contents
 
 
@@ -92,7 +92,7 @@ def _sampled(config: LetterConfig, keys: Words) -> NDArray[np.int64]:
         waiting = np.delete(waiting, found)
         if not len(waiting):
             return contents
-    raise WorldError(
+    raise EnvError(
         f"no grid of {config.size}x{config.size} cells with {config.letters} letters on {config.copies} cells each was "
         f"found in {_MAX_BLOCKS * _BLOCK:,} samples on which all cells can be reached; take fewer letters or copies"
     )
@@ -134,7 +134,7 @@ def dense_shapes(size: int, letters: int) -> NDArray[np.bool_]:
         free[few[better]] = tried[better]
     good = free[(~free).sum(1) >= letters].reshape(-1, size, size)
     if not len(good):
-        raise WorldError(
+        raise EnvError(
             f"no grid of {size}x{size} cells was found on which {letters} letters leave all cells reachable, but for "
             f"{int((~free).sum(1).max())}; take fewer letters or copies, or a larger grid"
         )

@@ -1,4 +1,4 @@
-"""LetterWorld as a kind of world for runs: `letter` and `letter-image`."""
+"""LetterWorld as a kind of environment for runs: `letter` and `letter-image`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import gymnasium
 from nrm.envs.letter.batched import BatchedLetters
 from nrm.envs.letter.config import LetterConfig
 from nrm.envs.letter.env import LetterEnv
+from nrm.envs.registry import ENVS, EnvKind, TaskSpace
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
-from nrm.envs.worlds import WORLDS, TaskSpace, WorldKind
 from nrm.errors import ConfigError
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import MooreMachine, Task, task_from_text
@@ -39,8 +39,8 @@ def _tasks(config: LetterConfig) -> TaskSpace:
     return TaskSpace(config.alphabet, tuple(atom(name) for name in config.names))
 
 
-LETTER = WORLDS.register(
-    WorldKind(
+LETTER = ENVS.register(
+    EnvKind(
         name="letter",
         names=tuple(NAMED),
         config=LetterConfig,

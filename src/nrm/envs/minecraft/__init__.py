@@ -1,4 +1,4 @@
-"""The paper's Minecraft-like grid world, single and batched."""
+"""The paper's Minecraft-like grid environment, single and batched."""
 
 from nrm.envs.minecraft.batched import BatchedMinecraft
 from nrm.envs.minecraft.config import MINECRAFT_SYMBOLS, PAPER_ITEMS, MinecraftConfig

@@ -1,4 +1,4 @@
-"""N grid worlds at once, as tables."""
+"""N grid environments at once, as tables."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from nrm.envs.base import Probe, StepBatch, Truth, check_count, checked_moves
 from nrm.envs.counter_rng import check_seed, environment_seeds, episode_keys, words
 from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.grid import ACTIONS, begin, coordinates, letters_of_contents, next_cells, settled, slipped
 from nrm.envs.minecraft.painter import Painter
 from nrm.envs.task_runner import TaskRunner
 from nrm.envs.termination import End
-from nrm.envs.world import Probe, StepBatch, Truth, check_count, checked_moves
-from nrm.errors import WorldError
-from nrm.machines import MooreMachine, TaskPool
+from nrm.errors import EnvError
+from nrm.machines import MooreMachine, TaskSet
 
 MINECRAFT_STATE_VERSION = 2
 _SAVED = ("episode", "cell", "time", "content")
 
 
 class BatchedMinecraft:
-    """The grid world of `MinecraftEnv` with a task, or one of many for each episode, N times side by side.
+    """The grid environment of `MinecraftEnv` with a task, or one of many for each episode, N times side by side.
 
     Environment i behaves as `TaskEnv(MinecraftEnv(config), machine, end=end)` that is first reset with
     `environment_seeds(seed, count)[i]`: step for step, draws included. Where the layout does not change between
@@ -36,12 +36,12 @@ class BatchedMinecraft:
     """What holds is shown at one place of an image: where the agent is."""
 
     def __init__(
-        self, config: MinecraftConfig, tasks: MooreMachine | TaskPool, count: int, end: End = "outcome"
+        self, config: MinecraftConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome"
     ) -> None:
         check_count(count)
         if config.layout == "seed":
             if config.layout_seed is None:
-                raise WorldError(
+                raise EnvError(
                     "environments of a batch share the layout 'seed': name the seed it is drawn from, layout_seed=…, "
                     "or use layout 'episode' to draw one for each environment and episode"
                 )
@@ -78,7 +78,7 @@ class BatchedMinecraft:
             self.frames = torch.from_numpy(self._seen(self._contents.repeat(len(cells), axis=0), cells))
 
     def reset(self, seed: int) -> Tensor:
-        """Begin the first episodes; equal seeds give equal worlds."""
+        """Begin the first episodes; equal seeds give equal environments."""
         check_seed(seed)
         self._seeds = environment_seeds(int(seed), self.count)
         self._episode = np.zeros(self.count, dtype=np.int64)
@@ -95,7 +95,7 @@ class BatchedMinecraft:
     def step(self, actions: Tensor) -> StepBatch:
         """Move all agents by one cell, let the machines read what lies there, and pay. actions: (N,) int64."""
         if not self._seeds:
-            raise WorldError("call reset(seed) before the first step")
+            raise EnvError("call reset(seed) before the first step")
         moves = checked_moves(actions, self.count, len(ACTIONS))
         if self.config.slip:
             moves = slipped(self.config, self._keys, self._time, moves)
@@ -136,7 +136,7 @@ class BatchedMinecraft:
     def truth(self) -> Truth:
         """The letters and states behind what is seen."""
         if not self._seeds:
-            raise WorldError("call reset(seed) first")
+            raise EnvError("call reset(seed) first")
         label = np.where(self._content < 0, -1, self._content_letter.take(self._content, mode="clip"))
         return Truth(*map(torch.from_numpy, (label, self.runner.state.copy(), self.runner.final_state.copy())))
 
@@ -147,22 +147,22 @@ class BatchedMinecraft:
     def state_dict(self) -> dict[str, Any]:
         """Seeds, counters, cells and states; layouts follow from them."""
         if not self._seeds:
-            raise WorldError("call reset(seed) first: there is no state to save yet")
+            raise EnvError("call reset(seed) first: there is no state to save yet")
         numbers = {name: torch.from_numpy(getattr(self, f"_{name}").copy()) for name in _SAVED}
         return {
             "version": MINECRAFT_STATE_VERSION,
-            "world": self._fingerprint(),
+            "env": self._fingerprint(),
             "seeds": list(self._seeds),
             "runner": self.runner.state_dict(),
             **numbers,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from where `state_dict` was called, in a world of the same configuration, task and count."""
-        if state.get("version") != MINECRAFT_STATE_VERSION or state.get("world") != self._fingerprint():
-            raise WorldError(
-                "the saved state is of another world: configuration, task, end rule and count must be the same. "
-                f"Saved: {state.get('world')}; here: {self._fingerprint()}"
+        """Go on from where `state_dict` was called, in an environment of the same configuration, task and count."""
+        if state.get("version") != MINECRAFT_STATE_VERSION or state.get("env") != self._fingerprint():
+            raise EnvError(
+                "the saved state is of another environment: configuration, task, end rule and count must be the same. "
+                f"Saved: {state.get('env')}; here: {self._fingerprint()}"
             )
         self._seeds = [int(seed) for seed in state["seeds"]]
         for name in _SAVED:
@@ -177,7 +177,7 @@ class BatchedMinecraft:
         self._time = np.where(done, 0, self._time)
         self._episode = self._episode + done
         if self._shared and self.config.start_cell is not None and not self.config.slip and self.tasks is None:
-            # Nothing is drawn in such a world.
+            # Nothing is drawn in such an environment.
             self.runner.begin(done, self._keys[done])
             self._cell = np.where(done, self.config.number(self.config.start_cell), self._cell)
             return

@@ -1,4 +1,4 @@
-"""What a Minecraft-like world is made of: one frozen record for the Gymnasium class and the batched one."""
+"""What a Minecraft-like environment is made of: one frozen record for the Gymnasium class and the batched one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from nrm.aliases import Symbol
 from nrm.envs.counter_rng import check_seed
-from nrm.errors import WorldError, listing, unknown
+from nrm.errors import EnvError, listing, unknown
 
 Cell: TypeAlias = tuple[int, int]
 """A place of the grid, (x, y): x counts from the left and y from the top, both from 0."""
@@ -30,19 +30,20 @@ Layout = Literal["fixed", "seed", "episode"]
 Observation = Literal["map", "image"]
 
 PAPER_ITEMS: tuple[Placement, ...] = (("pickaxe", (1, 1)), ("lava", (3, 3)), ("door", (3, 0)), ("gem", (0, 3)))
-"""The items of the paper's world, and where they are."""
+"""The items of the paper's environment, and where they are."""
 
 MINECRAFT_SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
-"""The symbols of the paper's world in the order of its tasks: a is the pickaxe, b lava, c the door and d the gem."""
+"""The symbols of the paper's environment in the order of its tasks: a is the pickaxe, b lava, c the door and d the
+gem."""
 
 MAX_SIDE = 256
-MOST_PIXELS = 1024
+MAX_PIXELS = 1024
 """Pixels along the side of an image. Rollouts keep thousands of images."""
 
 
 @dataclass(frozen=True)
 class MinecraftConfig:
-    """A grid with items on it. The defaults are the paper's world."""
+    """A grid with items on it. The defaults are the paper's environment."""
 
     size: int | tuple[int, int] = 4
     """Cells along a side, or (width, height)."""
@@ -71,7 +72,7 @@ class MinecraftConfig:
         set_field(self, "size", _checked_size(self.size))
         for name, choices in (("layout", get_args(Layout)), ("observation", get_args(Observation))):
             if getattr(self, name) not in choices:
-                raise WorldError(unknown(name, getattr(self, name), choices))
+                raise EnvError(unknown(name, getattr(self, name), choices))
         if self.start != "random":
             set_field(self, "start", _cell(self.start, "the start (if not 'random')"))
             self._check_inside(self.start, "the start")
@@ -81,23 +82,23 @@ class MinecraftConfig:
         self._check_items()
         slip: object = self.slip
         if not isinstance(slip, (int, float)) or not 0.0 <= slip <= 1.0:
-            raise WorldError(f"slip is a probability between 0 and 1, not {self.slip!r}")
+            raise EnvError(f"slip is a probability between 0 and 1, not {self.slip!r}")
         if not _whole(self.steps) or self.steps < 1:
-            raise WorldError(f"an episode has at least one step; steps is {self.steps!r}")
+            raise EnvError(f"an episode has at least one step; steps is {self.steps!r}")
         if not _whole(self.pixels) or self.pixels < 2 * max(self.shape):
-            raise WorldError(
+            raise EnvError(
                 f"an image of {self.pixels!r} pixels cannot show {max(self.shape)} cells in a row; "
                 f"give at least {2 * max(self.shape)}"
             )
-        if self.pixels > MOST_PIXELS:
-            raise WorldError(
+        if self.pixels > MAX_PIXELS:
+            raise EnvError(
                 f"an image of {self.pixels:,} pixels a side takes {3 * self.pixels**2 / 2**20:,.0f} MB, and many are "
-                f"kept at once; give at most {MOST_PIXELS:,}"
+                f"kept at once; give at most {MAX_PIXELS:,}"
             )
         if self.layout_seed is not None:
             check_seed(self.layout_seed)
             if self.layout != "seed":
-                raise WorldError(f"layout_seed is for layout 'seed'; the layout is '{self.layout}'")
+                raise EnvError(f"layout_seed is for layout 'seed'; the layout is '{self.layout}'")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -133,7 +134,7 @@ class MinecraftConfig:
     def _check_inside(self, cell: Cell, what: str) -> None:
         width, height = self.shape
         if not (0 <= cell[0] < width and 0 <= cell[1] < height):
-            raise WorldError(
+            raise EnvError(
                 f"{what} is at {cell}, outside the {width}x{height} grid (x is 0 to {width - 1}, y 0 to {height - 1})"
             )
 
@@ -142,25 +143,25 @@ class MinecraftConfig:
         for name, cell in self.placements:
             if cell is None:
                 if self.layout == "fixed":
-                    raise WorldError(
+                    raise EnvError(
                         f"item '{name}' has no cell; give it one, or draw it with layout 'seed' or 'episode'"
                     )
                 continue
             self._check_inside(cell, f"item '{name}'")
             if cell == self.start:
-                raise WorldError(f"item '{name}' is on the start {cell}; move one of them")
+                raise EnvError(f"item '{name}' is on the start {cell}; move one of them")
             if cell in taken:
-                raise WorldError(f"items '{taken[cell]}' and '{name}' are both at {cell}; a cell holds one item")
+                raise EnvError(f"items '{taken[cell]}' and '{name}' are both at {cell}; a cell holds one item")
             taken[cell] = name
         if self.layout != "fixed" and len(taken) == len(self.placements):
-            raise WorldError(
+            raise EnvError(
                 f"layout '{self.layout}' has nothing to draw: every item has a cell. Give names only "
                 f"({listing(self.names)}), or use layout 'fixed'"
             )
         if len(self.placements) >= self.cells:
-            raise WorldError(f"{len(self.placements)} items and the start do not fit into {self.cells} cells")
+            raise EnvError(f"{len(self.placements)} items and the start do not fit into {self.cells} cells")
         if self.empty in self.names:
-            raise WorldError(f"'{self.empty}' names both an item and the empty cell; rename one of them")
+            raise EnvError(f"'{self.empty}' names both an item and the empty cell; rename one of them")
 
 
 def _whole(value: object) -> bool:
@@ -170,23 +171,23 @@ def _whole(value: object) -> bool:
 def _checked_size(size: object) -> tuple[int, int]:
     sides = (size, size) if _whole(size) else tuple(size) if isinstance(size, (tuple, list)) else ()
     if len(sides) != 2 or not all(_whole(side) for side in sides):
-        raise WorldError(f"size is a number of cells or (width, height), not {size!r}")
+        raise EnvError(f"size is a number of cells or (width, height), not {size!r}")
     width, height = (int(cast(int, side)) for side in sides)
     if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE) or width * height < 2:
-        raise WorldError(f"a grid of {width}x{height} cells; sides are 1 to {MAX_SIDE}, and two cells the least")
+        raise EnvError(f"a grid of {width}x{height} cells; sides are 1 to {MAX_SIDE}, and two cells the least")
     return width, height
 
 
 def _cell(value: object, what: str) -> Cell:
     if isinstance(value, (tuple, list)) and len(value) == 2 and all(_whole(part) for part in value):
         return int(value[0]), int(value[1])
-    raise WorldError(f"{what} must be a cell (x, y) of whole numbers, not {value!r}")
+    raise EnvError(f"{what} must be a cell (x, y) of whole numbers, not {value!r}")
 
 
 def _placements(items: Items) -> tuple[Placement, ...]:
     """Any way to give items as a plain tuple: one entry for each single item."""
     if isinstance(items, str):
-        raise WorldError(f"items are a list of names or a mapping from names to cells, not the text '{items}'")
+        raise EnvError(f"items are a list of names or a mapping from names to cells, not the text '{items}'")
     pairs: list[tuple[Any, Any]] = []
     if isinstance(items, Mapping):
         pairs = list(items.items())
@@ -197,7 +198,7 @@ def _placements(items: Items) -> tuple[Placement, ...]:
             elif isinstance(entry, (tuple, list)) and len(entry) == 2:
                 pairs.append((entry[0], entry[1]))
             else:
-                raise WorldError(f"an item is a name, or a name with a cell, not {entry!r}")
+                raise EnvError(f"an item is a name, or a name with a cell, not {entry!r}")
     return tuple(placement for name, place in pairs for placement in _copies(name, place))
 
 
@@ -208,19 +209,19 @@ def _spelt(entry: str) -> tuple[str, Cell | None]:
         return name, None
     parts = place.split(",")
     if len(parts) != 2 or not all(part.strip().isdecimal() for part in parts):
-        raise WorldError(f"an item with its cell is written as 'gem@0,3', not {entry!r}")
+        raise EnvError(f"an item with its cell is written as 'gem@0,3', not {entry!r}")
     return name.strip(), (int(parts[0]), int(parts[1]))
 
 
 def _copies(name: object, place: object) -> list[Placement]:
     """The single items behind one entry: a cell, several cells, None, or a number of copies."""
     if not isinstance(name, str) or not name:
-        raise WorldError(f"an item is named by text, not by {name!r}")
+        raise EnvError(f"an item is named by text, not by {name!r}")
     if place is None:
         return [(name, None)]
     if _whole(place):
         if cast(int, place) < 1:
-            raise WorldError(f"{place} copies of item '{name}'; leave it out instead")
+            raise EnvError(f"{place} copies of item '{name}'; leave it out instead")
         return [(name, None)] * int(cast(int, place))
     if isinstance(place, (tuple, list)) and place and isinstance(place[0], (tuple, list)):
         return [(name, _cell(cell, f"each place of item '{name}'")) for cell in place]

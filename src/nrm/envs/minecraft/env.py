@@ -1,4 +1,4 @@
-"""The Minecraft-like grid world as a Gymnasium environment."""
+"""The Minecraft-like grid environment as a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.grid import ACTIONS, begin, coordinates, next_cells, settled, slipped
 from nrm.envs.minecraft.painter import Painter, text
 from nrm.envs.minecraft.viewer import Window
-from nrm.errors import WorldError, unknown
+from nrm.errors import EnvError, unknown
 
 RENDER_PIXELS = 512
 """The side of what `render` shows."""
 
 
 class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
-    """A grid with items: the paper's Minecraft-like world ("Example: Image-Based Minecraft-Like Environment").
+    """A grid with items: the paper's Minecraft-like environment ("Example: Image-Based Minecraft-Like Environment").
 
     ## Description
-    An agent walks on a grid among a pickaxe, a gem, a door and lava. The world itself has no goal: put a task on it
-    with `nrm.TaskEnv(env, machine)`, which reads the symbol of the cell that the agent enters.
+    An agent walks on a grid among a pickaxe, a gem, a door and lava. The environment itself has no goal: put a task
+    on it with `nrm.TaskEnv(env, machine)`, which reads the symbol of the cell that the agent enters.
 
     ## Actions
     `Discrete(4)`: 0 up, 1 right, 2 down, 3 left. At the edge the agent stays where it is. With probability `slip` one
@@ -60,14 +60,14 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
     def __init__(
         self, config: MinecraftConfig | None = None, *, render_mode: str | None = None, **options: Any
     ) -> None:
-        """`config`: the world, the paper's if none; `options`: fields of the configuration to change."""
+        """`config`: the environment, the paper's if none; `options`: fields of the configuration to change."""
         known = [field.name for field in fields(MinecraftConfig)]
         for option in options:
             if option not in known:
-                raise WorldError(unknown("option", option, known))
+                raise EnvError(unknown("option", option, known))
         modes = self.metadata["render_modes"]
         if render_mode is not None and render_mode not in modes:
-            raise WorldError(unknown("render_mode", render_mode, modes))
+            raise EnvError(unknown("render_mode", render_mode, modes))
         self.config = replace(config or MinecraftConfig(), **options)
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(ACTIONS))
@@ -88,10 +88,10 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
             self._seed = int(self.np_random.integers(1 << 62)) if seed is None else int(seed)
             check_seed(self._seed)
             self._episode = -1
-            self._world = settled(self.config, self._seed) if self.config.layout == "seed" else self.config
+            self._env = settled(self.config, self._seed) if self.config.layout == "seed" else self.config
         self._episode += 1
         self._key = episode_keys(words([self._seed]), self._episode)
-        drawn = begin(self._world, self._key)
+        drawn = begin(self._env, self._key)
         self._cell, self._contents = int(drawn.start[0]), drawn.contents[0]
         self._time = 0
         self._show()
@@ -100,10 +100,10 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
     def step(self, action: Any) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
         """Move by one cell."""
         if self._seed is None:
-            raise WorldError("call reset() before the first step")
+            raise EnvError("call reset() before the first step")
         if not self.action_space.contains(action):
             moves = ", ".join(f"{number} {name}" for number, name in enumerate(ACTIONS))
-            raise WorldError(f"unknown action {action!r}; the actions are {moves}")
+            raise EnvError(f"unknown action {action!r}; the actions are {moves}")
         move = int(action)
         if self.config.slip:
             move = int(slipped(self.config, self._key, np.array([self._time]), np.array([move]))[0])
@@ -115,9 +115,9 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
     def render(self) -> Any:
         """The picture (rgb_array), the text (ansi), or nothing for a window, which shows every step by itself."""
         if self.render_mode is None:
-            raise WorldError("this environment was made without a render_mode; make it with render_mode='rgb_array'")
+            raise EnvError("this environment was made without a render_mode; make it with render_mode='rgb_array'")
         if self._seed is None:
-            raise WorldError("call reset() before render()")
+            raise EnvError("call reset() before render()")
         if self.render_mode == "ansi":
             return text(self.config, self._contents, self._cell)
         if self.render_mode == "rgb_array":
@@ -137,12 +137,12 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
 
     def _info(self) -> dict[str, Any]:
         content = int(self._contents[self._cell])
-        name = self._world.names[content - 1] if content else self.config.empty
+        name = self._env.names[content - 1] if content else self.config.empty
         return {"labels": () if name is None else (name,)}
 
     def _picture(self, pixels: int) -> NDArray[np.uint8]:
         if pixels not in self._painters:
-            self._painters[pixels] = Painter(self._world, pixels)
+            self._painters[pixels] = Painter(self._env, pixels)
         picture: NDArray[np.uint8] = self._painters[pixels].paint(self._contents[None], np.array([self._cell]))[0]
         return picture
 

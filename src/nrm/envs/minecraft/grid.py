@@ -96,7 +96,7 @@ def letters_of_contents(config: MinecraftConfig, alphabet: Alphabet) -> IntArray
     for name in config.names:
         if name not in alphabet.symbols:
             raise UnknownSymbolError(
-                f"item '{name}' of the world is no symbol of the task{suggestion(name, alphabet.symbols)} "
+                f"item '{name}' of the environment is no symbol of the task{suggestion(name, alphabet.symbols)} "
                 f"(symbols: {listing(alphabet.symbols)}). Compile the task over all items, or rename the item"
             )
     if config.empty is None:

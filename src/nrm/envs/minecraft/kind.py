@@ -1,4 +1,4 @@
-"""The grid world as a kind of world for runs: `map`, `image` and `image-episode`."""
+"""The grid environment as a kind of environment for runs: `map`, `image` and `image-episode`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from nrm.envs.minecraft.config import MINECRAFT_SYMBOLS, MinecraftConfig
 from nrm.envs.minecraft.env import MinecraftEnv
 from nrm.envs.minecraft.grid import ACTIONS, begin, letters_of_contents, settled
 from nrm.envs.minecraft.sprites import tiles
+from nrm.envs.registry import ENVS, Board, EnvKind, TaskSpace, WithoutMemory
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
-from nrm.envs.worlds import WORLDS, Board, TaskSpace, WithoutMemory, WorldKind
-from nrm.errors import ConfigError, WorldError
+from nrm.errors import ConfigError, EnvError
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import Alphabet, MooreMachine, Task, task_from_text
 
@@ -24,19 +24,19 @@ NAMED = {
     "image": MinecraftConfig(observation="image"),
     "image-episode": MinecraftConfig(observation="image", layout="episode"),
 }
-MOST_CELLS = 1024
-"""Cells of a world that is shown as a board."""
+MAX_CELLS = 1024
+"""Cells of an environment that is shown as a board."""
 
 
 def _task(text: str | None, config: MinecraftConfig) -> Task:
-    """A paper task over the world's symbols, a task file, or a formula."""
+    """A paper task over the environment's symbols, a task file, or a formula."""
     if text is None:
         raise ConfigError("no task is given; add one, such as --task 1 or --task 'F pickaxe & G !lava'")
     return task_from_text(text, _alphabet(config))
 
 
 def _alphabet(config: MinecraftConfig) -> Alphabet:
-    """The world's symbols: the paper's, in their order, where there are no others."""
+    """The environment's symbols: the paper's, in their order, where there are no others."""
     names = [name for name in config.names if name not in MINECRAFT_SYMBOLS]
     empty = [] if config.empty is None else [config.empty]
     symbols = MINECRAFT_SYMBOLS if not names and config.empty == "empty" else (*config.names, *empty)
@@ -61,11 +61,11 @@ def _title(config: MinecraftConfig) -> str:
 
 
 def _board(config: MinecraftConfig, machine: MooreMachine, end: End, seed: int) -> Board:
-    if config.cells > MOST_CELLS:
-        raise WorldError(f"worlds are drawn up to {MOST_CELLS:,} cells; this one has {config.cells:,}")
+    if config.cells > MAX_CELLS:
+        raise EnvError(f"environments are drawn up to {MAX_CELLS:,} cells; this one has {config.cells:,}")
     still = config if config.layout == "fixed" else settled(config, seed)
     return Board(
-        world=BatchedMinecraft(still, machine, 1, end),
+        env=BatchedMinecraft(still, machine, 1, end),
         width=still.shape[0],
         height=still.shape[1],
         contents=begin(still, words([seed])).contents[0].tolist(),
@@ -82,8 +82,8 @@ def _without_memory(config: MinecraftConfig, machine: MooreMachine, end: End) ->
     return without_memory(config, machine, end)
 
 
-MINECRAFT = WORLDS.register(
-    WorldKind(
+MINECRAFT = ENVS.register(
+    EnvKind(
         name="minecraft",
         names=tuple(NAMED),
         config=MinecraftConfig,

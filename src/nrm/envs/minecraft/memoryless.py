@@ -1,9 +1,10 @@
 """What policies earn on a grid that remember nothing, computed exactly: lines to hold every memory against.
 
 *Blind*: a fixed distribution over actions. *Memoryless*: a policy that sees its cell. Expected returns are sums over
-all cells, states of the machine and steps of an episode; nothing is sampled. As levels can be counted from the lowest,
-the return is a polynomial of the policy with non-negative coefficients, which the growth transform of Baum and Eagon
-never lowers: each probability times its derivative, scaled to sum to one. It finds the best near each of some starts.
+all cells, states of the machine and steps of an episode; nothing is sampled. As potentials can be counted from the
+lowest, the return is a polynomial of the policy with non-negative coefficients, which the growth transform of Baum
+and Eagon never lowers: each probability times its derivative, scaled to sum to one. It finds the best near each of
+some starts.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from nrm.aliases import FloatArray
 from nrm.envs.minecraft.batched import BatchedMinecraft
 from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.grid import next_cells
+from nrm.envs.registry import WithoutMemory
 from nrm.envs.termination import End, ending_states
-from nrm.envs.worlds import WithoutMemory
 from nrm.machines import MooreMachine
 
 STARTS, BLIND_STARTS = 4, 16
@@ -29,8 +30,8 @@ ITERATIONS = 300
 BOLD = 3.0
 """The power of derivatives in the transform: more than one comes there sooner, and is rarely worse."""
 PATIENCE, SLIGHT = 30, 2e-5
-"""Steps without so much more of the span of levels that end it."""
-MOST_PAIRS = 20_000
+"""Steps without so much more of the span of potentials that end it."""
+MAX_PAIRS = 20_000
 """Cells times states up to which references are computed."""
 
 
@@ -41,18 +42,18 @@ class Walk:
     reached: NDArray[np.int64]
     """(cells * states, actions) the pair that each action leads to; pairs where an episode is over stay."""
     levels: FloatArray
-    """(cells * states,) the level of each pair, from 0 at the beginning."""
+    """(cells * states,) the potential of each pair, from 0 at the beginning."""
     start: int
     steps: int
     states: int
     slip: float
 
     @classmethod
-    def of(cls, machine: MooreMachine, world: MinecraftConfig, end: End = "outcome") -> Walk:
-        """The chain of a task in a world whose items and start are fixed."""
-        assert world.start_cell is not None
-        moves, over = next_cells(world), ending_states(machine, end)
-        labels = BatchedMinecraft(world, machine, 1, end).true_labels()
+    def of(cls, machine: MooreMachine, env: MinecraftConfig, end: End = "outcome") -> Walk:
+        """The chain of a task in an environment whose items and start are fixed."""
+        assert env.start_cell is not None
+        moves, over = next_cells(env), ending_states(machine, end)
+        labels = BatchedMinecraft(env, machine, 1, end).true_labels()
         assert labels is not None
         letter = labels.numpy()[moves]
         states = np.arange(machine.states)
@@ -63,14 +64,14 @@ class Walk:
             ]
         )
         after = moves[:, None, :] * machine.states + to
-        here = (np.arange(world.cells)[:, None] * machine.states + states)[:, :, None]
+        here = (np.arange(env.cells)[:, None] * machine.states + states)[:, :, None]
         reached = np.where(over[None, :, None], here, after)
-        levels = np.tile(machine.outputs - machine.outputs[machine.initial], world.cells)
-        start = world.number(world.start_cell) * machine.states + machine.initial
-        return cls(reached.reshape(-1, moves.shape[1]), levels, start, world.steps, machine.states, world.slip)
+        levels = np.tile(machine.outputs - machine.outputs[machine.initial], env.cells)
+        start = env.number(env.start_cell) * machine.states + machine.initial
+        return cls(reached.reshape(-1, moves.shape[1]), levels, start, env.steps, machine.states, env.slip)
 
     def expected_return(self, policies: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(n,) of policies (n, cells, actions), and the derivatives (n, cells, actions), levels from the lowest."""
+        """(n,) of policies (n, cells, actions), and the derivatives (n, cells, actions), potentials from the lowest."""
         count, cells, actions = policies.shape
         pairs = len(self.levels)
         mixed = (1 - self.slip) * policies + self.slip / actions
@@ -118,7 +119,7 @@ def best_policy(walk: Walk, sees: bool, starts: int | None = None, iterations: i
 def without_memory(config: MinecraftConfig, machine: MooreMachine, end: End) -> WithoutMemory | None:
     """What the best policies without memory earn; None where places are drawn, or there are too many."""
     drawn = config.start_cell is None or any(cell is None for _, cell in config.placements)
-    if drawn or config.cells * machine.states > MOST_PAIRS:
+    if drawn or config.cells * machine.states > MAX_PAIRS:
         return None
     walk = Walk.of(machine, config, end)
     return _best(walk.reached.tobytes(), walk.levels.tobytes(), walk.start, walk.steps, walk.states, walk.slip)

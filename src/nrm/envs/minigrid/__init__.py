@@ -1,4 +1,4 @@
-"""MiniGrid's environments as image worlds with tasks. They come with the extra `[minigrid]`."""
+"""MiniGrid's environments as image environments with tasks. They come with the extra `[minigrid]`."""
 
 from nrm.envs.minigrid.build import minigrid_env
 from nrm.envs.minigrid.config import MiniGridConfig

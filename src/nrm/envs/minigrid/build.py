@@ -13,8 +13,8 @@ from nrm.envs.minigrid.labels import EMPTY, GridLabels
 from nrm.envs.minigrid.tasks import ACTIONS, minigrid_task, ready_task
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
-from nrm.envs.vector import VectorWorld
-from nrm.errors import WorldError
+from nrm.envs.vector import GymVectorEnv
+from nrm.errors import EnvError
 from nrm.machines import MachineLike, MooreMachine, as_machine
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def minigrid_images(
-    world: MiniGridConfig | str, render_mode: str | None = None
+    batched: MiniGridConfig | str, render_mode: str | None = None
 ) -> TileImages | gymnasium.Env[Any, Any]:
     """An environment of MiniGrid that shows its grid as an RGB image; its reward and its ends are its own."""
-    config = MiniGridConfig.of(world)
+    config = MiniGridConfig.of(batched)
     check_minigrid_id(config.id)
     from nrm.envs.minigrid.images import AgentImages, ChosenActions, GridImages
 
@@ -35,7 +35,7 @@ def minigrid_images(
     try:
         env = make(config.id, render_mode=mode, disable_env_checker=True, **view, **config.kwargs)
     except Exception as error:
-        raise WorldError(f"MiniGrid could not make {config.id}: {error}") from None
+        raise EnvError(f"MiniGrid could not make {config.id}: {error}") from None
     images = GridImages if config.view == "grid" else AgentImages
     seen = images(env, config.tile, text=render_mode == "ansi")
     ready = ready_task(config.id)
@@ -45,7 +45,7 @@ def minigrid_images(
 
 
 def minigrid_env(
-    world: MiniGridConfig | str,
+    env: MiniGridConfig | str,
     machine: MachineLike | None = None,
     render_mode: str | None = None,
     end: End = "outcome",
@@ -57,7 +57,7 @@ def minigrid_env(
     says, as in lava, or at MiniGrid's limit of steps. `label`: a function of (observation, info, environment) in place
     of our propositions; see `TaskEnv`.
     """
-    config = MiniGridConfig.of(world)
+    config = MiniGridConfig.of(env)
     images = minigrid_images(config, render_mode)
     task = as_machine(minigrid_task(config.id) if machine is None else machine)
     symbols = task.alphabet.symbols
@@ -67,6 +67,6 @@ def minigrid_env(
     return TaskEnv(images, task, label or GridLabels(symbols), empty=empty, end=end)
 
 
-def minigrid_world(world: MiniGridConfig | str, machine: MooreMachine, count: int, end: End = "outcome") -> VectorWorld:
-    """N such environments side by side. They can be saved and go on exactly: see `VectorWorld.state_dict`."""
-    return VectorWorld.of(partial(minigrid_env, world, machine, end=end), count)
+def minigrid_batch(env: MiniGridConfig | str, machine: MooreMachine, count: int, end: End = "outcome") -> GymVectorEnv:
+    """N such environments side by side. They can be saved and go on exactly: see `GymVectorEnv.state_dict`."""
+    return GymVectorEnv.of(partial(minigrid_env, env, machine, end=end), count)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from nrm.aliases import Argument, Symbol
-from nrm.errors import WorldError, listing, require, suggestion, unknown
+from nrm.errors import EnvError, listing, require, suggestion, unknown
 from nrm.machines import Alphabet
 from nrm.machines.alphabet import alphabet_of
 
@@ -39,21 +39,19 @@ class MiniGridConfig:
     propositions: tuple[Symbol, ...] | None = None
     """With a label of your own: any of these may hold. Those of the formula, when both are absent."""
     kwargs: dict[str, Argument] = field(default_factory=dict)
-    """What MiniGrid makes the environment with: --world.kwargs.max_steps 200."""
+    """What MiniGrid makes the environment with: --env.kwargs.max_steps 200."""
 
     def __post_init__(self) -> None:
         if self.actions not in get_args(Actions):
-            raise WorldError(
-                f"actions is 'used' or 'all', not {self.actions!r}{suggestion(str(self.actions), ['used'])}"
-            )
+            raise EnvError(f"actions is 'used' or 'all', not {self.actions!r}{suggestion(str(self.actions), ['used'])}")
         if isinstance(self.tile, bool) or not isinstance(self.tile, int) or not 4 <= self.tile <= 64:
-            raise WorldError(f"a tile has 4 to 64 pixels along its side, not {self.tile!r}")
+            raise EnvError(f"a tile has 4 to 64 pixels along its side, not {self.tile!r}")
         if self.view not in get_args(View):
-            raise WorldError(unknown("view", self.view, get_args(View)))
+            raise EnvError(unknown("view", self.view, get_args(View)))
         if self.view_size < 3 or self.view_size % 2 == 0:
-            raise WorldError(f"the agent's view has an odd number of tiles from 3, not {self.view_size}")
+            raise EnvError(f"the agent's view has an odd number of tiles from 3, not {self.view_size}")
         if self.alphabet is not None and self.label is None:
-            raise WorldError(
+            raise EnvError(
                 f"symbols and propositions are for a label of your own; without one, what holds is named by us: "
                 f"{listing(self.alphabet.symbols)}. Add --label module:name, or drop them"
             )
@@ -64,9 +62,9 @@ class MiniGridConfig:
         return alphabet_of(self.symbols, self.propositions)
 
     @classmethod
-    def of(cls, world: MiniGridConfig | str) -> MiniGridConfig:
+    def of(cls, env: MiniGridConfig | str) -> MiniGridConfig:
         """A configuration as it is, or that of an id."""
-        return world if isinstance(world, MiniGridConfig) else cls(world)
+        return env if isinstance(env, MiniGridConfig) else cls(env)
 
 
 def check_minigrid_id(name: str) -> None:
@@ -77,7 +75,7 @@ def check_minigrid_id(name: str) -> None:
 
     known = [known for known in gymnasium.registry if known.startswith(FAMILIES)]
     if name not in known:
-        raise WorldError(
+        raise EnvError(
             f"MiniGrid has no environment '{name}'{suggestion(name, known)} ({len(known)} ids begin with "
             f"{' or '.join(FAMILIES)}; for example MiniGrid-LavaGapS5-v0)"
         )

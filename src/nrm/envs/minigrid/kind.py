@@ -1,4 +1,4 @@
-"""MiniGrid as a kind of world for runs: `minigrid:ID`."""
+"""MiniGrid as a kind of environment for runs: `minigrid:ID`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any
 
 import gymnasium
 
-from nrm.envs.minigrid.build import minigrid_env, minigrid_world
+from nrm.envs.minigrid.build import minigrid_batch, minigrid_env
 from nrm.envs.minigrid.config import MiniGridConfig, check_minigrid_id
 from nrm.envs.minigrid.tasks import minigrid_task
+from nrm.envs.registry import ENVS, EnvKind
 from nrm.envs.termination import End
-from nrm.envs.worlds import WORLDS, WorldKind
 from nrm.logic import read_formula
 from nrm.machines import MooreMachine, Task, load_task, task_from_text
 from nrm.machines.task import own_alphabet
 
 PREFIX = "minigrid:"
-"""What the names of these worlds begin with: `minigrid:MiniGrid-LavaGapS5-v0`."""
+"""What the names of these environments begin with: `minigrid:MiniGrid-LavaGapS5-v0`."""
 
 
 def _parse(name: str) -> MiniGridConfig | None:
@@ -40,14 +40,14 @@ def _render(config: MiniGridConfig, machine: MooreMachine, mode: str, end: End) 
     return minigrid_env(config, machine, mode, end)
 
 
-MINIGRID = WORLDS.register(
-    WorldKind(
+MINIGRID = ENVS.register(
+    EnvKind(
         name="minigrid",
         names=(f"{PREFIX}ID",),
         config=MiniGridConfig,
         parse=_parse,
         task=_task,
-        build=minigrid_world,
+        build=minigrid_batch,
         render=_render,
         title=lambda config: f"{PREFIX}{config.id}" + ("" if config.view == "grid" else f"-{config.view}"),
         titled=("id", "view"),

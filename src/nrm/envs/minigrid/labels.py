@@ -1,4 +1,4 @@
-"""What holds in a MiniGrid world, read from its state: for the task's reward and for evaluation only."""
+"""What holds in a MiniGrid environment, read from its state: for the task's reward and for evaluation only."""
 
 from __future__ import annotations
 

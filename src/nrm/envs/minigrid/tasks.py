@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nrm.aliases import Symbol
 from nrm.envs.minigrid.labels import EMPTY, GridLabels
-from nrm.errors import WorldError, listing
+from nrm.errors import EnvError, listing
 from nrm.logic import is_paper_task, read_formula
 from nrm.machines import Alphabet, Task
 
@@ -99,15 +99,15 @@ def minigrid_task(name: str, formula: str | None = None) -> Task:
     ready = ready_task(name)
     if formula is None:
         if ready is None:
-            raise WorldError(
+            raise EnvError(
                 f"there is no ready task for {name}, only for {listing(r.family + '…' for r in READY_TASKS)}: give a "
                 f"formula, such as 'F goal' (propositions: {PROPOSITIONS_IN_SHORT})"
             )
         formula = ready.formula
     if is_paper_task(formula):
         symbols = listing(ready.alphabet.symbols) if ready is not None else PROPOSITIONS_IN_SHORT
-        raise WorldError(
-            f"'{formula}' is a task of the paper's own worlds, map and image; on {name} give a formula over {symbols}"
+        raise EnvError(
+            f"'{formula}' is a task of the paper's map and image; on {name} give a formula over {symbols}"
             + ("" if ready is None else f", such as the ready one, '{ready.formula}'")
         )
     parsed, logic = read_formula(formula)

@@ -12,21 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from nrm.envs.action_spaces import ActionSpace
+from nrm.envs.base import Probe, StepBatch, Truth, check_count, checked_moves
 from nrm.envs.counter_rng import check_seed, environment_seeds, episode_keys, words
 from nrm.envs.plane.config import PlaneConfig
 from nrm.envs.plane.geometry import Geometry, Reading
 from nrm.envs.task_runner import TaskRunner
 from nrm.envs.termination import End
-from nrm.envs.world import Probe, StepBatch, Truth, check_count, checked_moves
-from nrm.errors import WorldError
-from nrm.machines import MooreMachine, TaskPool
+from nrm.errors import EnvError
+from nrm.machines import MooreMachine, TaskSet
 
 PLANE_STATE_VERSION = 2
 _SAVED = ("episode", "place", "time", "letter")
 
 
 class BatchedPlane:
-    """The world of `PlaneEnv` with a task, or one of many for each episode, N times side by side.
+    """The environment of `PlaneEnv` with a task, or one of many for each episode, N times side by side.
 
     Environment i behaves as `TaskEnv(PlaneEnv(config), machine, end=end)` that is first reset with
     `environment_seeds(seed, count)[i]`: step for step, draws included.
@@ -35,7 +35,7 @@ class BatchedPlane:
     frames: Tensor | None = None
     dtype = torch.float32
 
-    def __init__(self, config: PlaneConfig, tasks: MooreMachine | TaskPool, count: int, end: End = "outcome") -> None:
+    def __init__(self, config: PlaneConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
         check_count(count)
         self.config = config
         self.runner = TaskRunner(tasks, count, end)
@@ -51,7 +51,7 @@ class BatchedPlane:
         self._seeds: list[int] = []
 
     def reset(self, seed: int) -> Tensor:
-        """Begin the first episodes; equal seeds give equal worlds."""
+        """Begin the first episodes; equal seeds give equal environments."""
         check_seed(seed)
         self._seeds = environment_seeds(int(seed), self.count)
         self._episode = np.zeros(self.count, dtype=np.int64)
@@ -65,7 +65,7 @@ class BatchedPlane:
     def step(self, actions: Tensor) -> StepBatch:
         """Move all points, let the machines read what holds there, and pay. actions: (N,) directions, or (N, 2)."""
         if not self._seeds:
-            raise WorldError("call reset(seed) before the first step")
+            raise EnvError("call reset(seed) before the first step")
         geometry = self._geometry
         self._place, left = geometry.moved(self._place, self._checked(actions), self._keys, self._time)
         self._letter = self._reading.letters(geometry.holds(self._place), left)
@@ -95,7 +95,7 @@ class BatchedPlane:
     def truth(self) -> Truth:
         """The letters and states behind what is seen."""
         if not self._seeds:
-            raise WorldError("call reset(seed) first")
+            raise EnvError("call reset(seed) first")
         parts = (self._letter, self.runner.state, self.runner.final_state)
         return Truth(*(torch.from_numpy(part.copy()) for part in parts))
 
@@ -114,22 +114,22 @@ class BatchedPlane:
     def state_dict(self) -> dict[str, Any]:
         """Seeds, counters, places and states."""
         if not self._seeds:
-            raise WorldError("call reset(seed) first: there is no state to save yet")
+            raise EnvError("call reset(seed) first: there is no state to save yet")
         numbers = {name: torch.from_numpy(getattr(self, f"_{name}").copy()) for name in _SAVED}
         return {
             "version": PLANE_STATE_VERSION,
-            "world": self._fingerprint(),
+            "env": self._fingerprint(),
             "seeds": list(self._seeds),
             "runner": self.runner.state_dict(),
             **numbers,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from where `state_dict` was called, in a world of the same configuration, task and count."""
-        if state.get("version") != PLANE_STATE_VERSION or state.get("world") != self._fingerprint():
-            raise WorldError(
-                "the saved state is of another world: configuration, task, end rule and count must be the same. "
-                f"Saved: {state.get('world')}; here: {self._fingerprint()}"
+        """Go on from where `state_dict` was called, in an environment of the same configuration, task and count."""
+        if state.get("version") != PLANE_STATE_VERSION or state.get("env") != self._fingerprint():
+            raise EnvError(
+                "the saved state is of another environment: configuration, task, end rule and count must be the same. "
+                f"Saved: {state.get('env')}; here: {self._fingerprint()}"
             )
         self._seeds = [int(seed) for seed in state["seeds"]]
         for name in _SAVED:
@@ -150,13 +150,13 @@ class BatchedPlane:
         moves: NDArray[Any] = actions.cpu().numpy()
         if isinstance(self.actions, spaces.Box):
             if moves.shape != (self.count, 2) or moves.dtype.kind != "f":
-                raise WorldError(
+                raise EnvError(
                     f"give {self.count} pairs of numbers, one for each environment, not {actions.dtype} of shape "
                     f"{tuple(actions.shape)}"
                 )
             if not (np.abs(moves) <= 1 + 1e-6).all():
                 wrong = int(np.argwhere(~(np.abs(moves) <= 1 + 1e-6))[0][0])
-                raise WorldError(f"action {moves[wrong]} in environment {wrong}; actions lie from -1 to 1")
+                raise EnvError(f"action {moves[wrong]} in environment {wrong}; actions lie from -1 to 1")
             return moves
         return checked_moves(actions, self.count, self.config.size)
 

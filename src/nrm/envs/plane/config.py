@@ -1,4 +1,4 @@
-"""What a world of discs in the plane is made of: one frozen record for the Gymnasium class and the batched one."""
+"""What an env of discs in the plane is made of: one frozen record for the Gymnasium class and the batched one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from nrm.aliases import Symbol
-from nrm.errors import WorldError, unknown
+from nrm.errors import EnvError, unknown
 
 Place: TypeAlias = tuple[float, float]
 """A point, (x, y): x grows to the right and y upwards."""
@@ -44,7 +44,7 @@ class Disc(NamedTuple):
 
 @dataclass(frozen=True)
 class PlaneConfig:
-    """A rectangle with discs in it, and how a point moves there. The defaults are the world `robot`."""
+    """A rectangle with discs in it, and how a point moves there. The defaults are the environment `robot`."""
 
     bounds: tuple[float, float, float, float] = (-1.0, -1.0, 1.0, 1.0)
     """Left, bottom, right and top of the rectangle."""
@@ -84,7 +84,7 @@ class PlaneConfig:
         set_field(self, "bounds", _numbers(self.bounds, 4, "bounds are left, bottom, right and top"))
         left, bottom, right, top = self.bounds
         if not (left < right and bottom < top):
-            raise WorldError(f"bounds are left, bottom, right and top, the first two below the others: {self.bounds}")
+            raise EnvError(f"bounds are left, bottom, right and top, the first two below the others: {self.bounds}")
         set_field(self, "discs", tuple(str(disc) for disc in _discs(self.discs)))
         for name, known in (
             ("actions", get_args(Actions)),
@@ -92,18 +92,18 @@ class PlaneConfig:
             ("observation", get_args(PlaneObservation)),
         ):
             if getattr(self, name) not in known:
-                raise WorldError(unknown(name, getattr(self, name), known))
+                raise EnvError(unknown(name, getattr(self, name), known))
         if self.directions not in (8, 9):
-            raise WorldError(f"directions are 8, or 9 with staying, not {self.directions!r}")
+            raise EnvError(f"directions are 8, or 9 with staying, not {self.directions!r}")
         for name in ("step", "reach"):
             if not _finite(getattr(self, name)) or getattr(self, name) <= 0:
-                raise WorldError(f"{name} must be a positive number, not {getattr(self, name)!r}")
+                raise EnvError(f"{name} must be a positive number, not {getattr(self, name)!r}")
         if not _finite(self.noise) or self.noise < 0:
-            raise WorldError(f"noise must be a number from 0, not {self.noise!r}")
+            raise EnvError(f"noise must be a number from 0, not {self.noise!r}")
         for name in ("steps", "rays"):
             value: object = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise WorldError(f"{name} must be a whole number from 1, not {value!r}")
+                raise EnvError(f"{name} must be a whole number from 1, not {value!r}")
         self._check_start()
         self._check_names()
 
@@ -119,7 +119,7 @@ class PlaneConfig:
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
-        """All that can hold, in the order of the world's alphabet: discs, leaving, nothing."""
+        """All that can hold, in the order of the environment's alphabet: discs, leaving, nothing."""
         return (*self.names, *(name for name in (self.outside, self.empty) if name is not None))
 
     @property
@@ -143,7 +143,7 @@ class PlaneConfig:
             return
         given: Any = self.start
         if isinstance(given, str) or not isinstance(given, tuple | list) or not 2 <= len(given) <= 4:
-            raise WorldError(
+            raise EnvError(
                 "episodes start 'outside' of all discs, at a point (x, y), in a disc (x, y, radius) or in a box (left, "
                 f"bottom, right, top), not at {given!r}"
             )
@@ -153,27 +153,27 @@ class PlaneConfig:
         far = [(x, y)]
         if len(rest) == 1:
             if rest[0] < 0:
-                raise WorldError(f"the disc that episodes start in has the radius {rest[0]:g}; it must not be negative")
+                raise EnvError(f"the disc that episodes start in has the radius {rest[0]:g}; it must not be negative")
             far = [(x - rest[0], y - rest[0]), (x + rest[0], y + rest[0])]
         elif rest:
             if not (x <= rest[0] and y <= rest[1]):
-                raise WorldError(f"the box that episodes start in is (left, bottom, right, top), not {start}")
+                raise EnvError(f"the box that episodes start in is (left, bottom, right, top), not {start}")
             far.append((rest[0], rest[1]))
         left, bottom, right, top = self.bounds
         if not all(left <= a <= right and bottom <= b <= top for a, b in far):
-            raise WorldError(f"episodes start at {start}, which is not within the bounds {self.bounds}")
+            raise EnvError(f"episodes start at {start}, which is not within the bounds {self.bounds}")
 
     def _check_names(self) -> None:
         own = [name for name in (self.outside, self.empty) if name is not None]
         for name in own:
             if name in self.names:
-                raise WorldError(f"'{name}' names both a disc and a place without one; rename one of them")
+                raise EnvError(f"'{name}' names both a disc and a place without one; rename one of them")
         if len(set(own)) < len(own):
-            raise WorldError(f"'{self.empty}' names both a place without a disc and leaving; rename one of them")
+            raise EnvError(f"'{self.empty}' names both a place without a disc and leaving; rename one of them")
         if self.outside is not None and self.edge != "end":
-            raise WorldError(f"outside='{self.outside}' is for edge 'end'; with '{self.edge}' nobody ever leaves")
+            raise EnvError(f"outside='{self.outside}' is for edge 'end'; with '{self.edge}' nobody ever leaves")
         if self.empty is not None and (pair := self.overlap) is not None:
-            raise WorldError(
+            raise EnvError(
                 f"the discs {pair[0]} and {pair[1]} overlap, so that both their names can hold: say empty=None, for "
                 "propositions, or move one of them"
             )
@@ -187,13 +187,13 @@ def _numbers(values: Any, count: int, what: str) -> tuple[float, ...]:
     """`count` finite numbers, or an error that says what they should be."""
     if isinstance(values, tuple | list) and len(values) == count and all(map(_finite, values)):
         return tuple(float(value) for value in values)
-    raise WorldError(f"{what}: {count} finite numbers, not {values!r}")
+    raise EnvError(f"{what}: {count} finite numbers, not {values!r}")
 
 
 def _discs(given: Any) -> tuple[Disc, ...]:
     """Any way to give discs as a plain tuple: one entry for each single disc."""
     if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
-        raise WorldError(f"discs are a list such as ['red@-0.5,0.2,0.3'], or a mapping from names, not {given!r}")
+        raise EnvError(f"discs are a list such as ['red@-0.5,0.2,0.3'], or a mapping from names, not {given!r}")
     found: list[Disc] = []
     for entry in given.items() if isinstance(given, Mapping) else given:
         if isinstance(entry, str):
@@ -202,12 +202,12 @@ def _discs(given: Any) -> tuple[Disc, ...]:
         if isinstance(entry, Disc):
             entry = (entry.name, entry[1:])
         if not isinstance(entry, tuple | list) or len(entry) != 2 or not isinstance(entry[0], str):
-            raise WorldError(f"a disc is a name with (x, y, radius), not {entry!r}")
+            raise EnvError(f"a disc is a name with (x, y, radius), not {entry!r}")
         name, places = entry
         several = isinstance(places, tuple | list) and bool(places) and isinstance(places[0], tuple | list)
         found += [_disc(name, place) for place in (places if several else [places])]
     if not found:
-        raise WorldError("a world without any disc has no symbols; give at least one, such as red@-0.5,0.2,0.3")
+        raise EnvError("an environment without any disc has no symbols; give at least one, such as red@-0.5,0.2,0.3")
     return tuple(found)
 
 
@@ -219,16 +219,16 @@ def _spelt(text: str) -> Disc:
     except ValueError:
         numbers = ()
     if not at or len(numbers) != 3:
-        raise WorldError(f"a disc is written as name@x,y,radius, such as 'red@-0.5,0.2,0.3', not {text!r}")
+        raise EnvError(f"a disc is written as name@x,y,radius, such as 'red@-0.5,0.2,0.3', not {text!r}")
     return _disc(name.strip(), numbers)
 
 
 def _disc(name: str, place: Any) -> Disc:
     if not name:
-        raise WorldError(f"the disc at {place!r} has no name")
+        raise EnvError(f"the disc at {place!r} has no name")
     x, y, radius = _numbers(place, 3, f"the disc '{name}' is made of x, y and a radius")
     if radius <= 0:
-        raise WorldError(f"the radius of the disc '{name}' must be positive, not {radius:g}")
+        raise EnvError(f"the radius of the disc '{name}' must be positive, not {radius:g}")
     return Disc(name, x, y, radius)
 
 

@@ -1,4 +1,4 @@
-"""The world of discs as a Gymnasium environment."""
+"""The environment of discs as a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nrm.envs.counter_rng import check_seed, episode_keys, words
 from nrm.envs.plane.config import PlaneConfig
 from nrm.envs.plane.geometry import DIRECTIONS, Geometry
 from nrm.envs.plane.painter import Painter, text
-from nrm.errors import WorldError, unknown
+from nrm.errors import EnvError, unknown
 
 RENDER_PIXELS = 512
 """The longer side of what `render` shows."""
@@ -24,8 +24,8 @@ class PlaneEnv(gymnasium.Env[NDArray[Any], Any]):
     """A point that moves in a plane with coloured discs.
 
     ## Description
-    A robot, one point, moves in a rectangle among discs of several colours. The world itself has no goal: put a task on
-    it with `nrm.TaskEnv(env, machine)`, which reads the discs that the robot is in.
+    A robot, one point, moves in a rectangle among discs of several colours. The environment itself has no goal: put a
+    task on it with `nrm.TaskEnv(env, machine)`, which reads the discs that the robot is in.
 
     ## Actions
     `actions="discrete"`: `Discrete(8)`, a step of 0.1 to the right (0) and on against the clock by 45 degrees; with
@@ -49,7 +49,7 @@ class PlaneEnv(gymnasium.Env[NDArray[Any], Any]):
 
     ## Info
     `labels`: the names of the discs that the robot is in, or `empty` where it is in none; where a move leaves the
-    bounds and the world has a name for that (`outside`), this name too (or alone, unless `empty` is None).
+    bounds and the environment has a name for that (`outside`), this name too (or alone, unless `empty` is None).
 
     ## Options
     The fields of `PlaneConfig`, as in `gymnasium.make("nrm/Plane-v0", observation="lidar")`, and `render_mode`:
@@ -59,14 +59,14 @@ class PlaneEnv(gymnasium.Env[NDArray[Any], Any]):
     metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 10}  # noqa: RUF012 - as the base class has it
 
     def __init__(self, config: PlaneConfig | None = None, *, render_mode: str | None = None, **options: Any) -> None:
-        """`config`: the world, `robot` if none; `options`: fields of the configuration to change."""
+        """`config`: the environment, `robot` if none; `options`: fields of the configuration to change."""
         known = [field.name for field in fields(PlaneConfig)]
         for option in options:
             if option not in known:
-                raise WorldError(unknown("option", option, known))
+                raise EnvError(unknown("option", option, known))
         modes = self.metadata["render_modes"]
         if render_mode is not None and render_mode not in modes:
-            raise WorldError(unknown("render_mode", render_mode, modes))
+            raise EnvError(unknown("render_mode", render_mode, modes))
         self.config = replace(config or PlaneConfig(), **options)
         self.render_mode = render_mode
         self._geometry = Geometry(self.config)
@@ -100,7 +100,7 @@ class PlaneEnv(gymnasium.Env[NDArray[Any], Any]):
     def step(self, action: Any) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
         """Move."""
         if self._seed is None:
-            raise WorldError("call reset() before the first step")
+            raise EnvError("call reset() before the first step")
         time = len(self._trail) - 1
         taken = np.asarray([action])
         self._check_action(action)
@@ -112,9 +112,9 @@ class PlaneEnv(gymnasium.Env[NDArray[Any], Any]):
     def render(self) -> Any:
         """The picture (rgb_array) or the text (ansi)."""
         if self.render_mode is None:
-            raise WorldError("this environment was made without a render_mode; make it with render_mode='rgb_array'")
+            raise EnvError("this environment was made without a render_mode; make it with render_mode='rgb_array'")
         if self._seed is None:
-            raise WorldError("call reset() before render()")
+            raise EnvError("call reset() before render()")
         if self.render_mode == "ansi":
             return text(self.config, self._place[0])
         if self._painter is None:
@@ -127,7 +127,7 @@ class PlaneEnv(gymnasium.Env[NDArray[Any], Any]):
         if not self.action_space.contains(action):
             moves = ", ".join(f"{number} {name}" for number, name in enumerate(DIRECTIONS[: self.config.size]))
             known = moves if self.config.actions == "discrete" else "two numbers from -1 to 1"
-            raise WorldError(f"unknown action {action!r} at step {len(self._trail)}; the actions are {known}")
+            raise EnvError(f"unknown action {action!r} at step {len(self._trail)}; the actions are {known}")
 
     def _observation(self) -> NDArray[Any]:
         seen: NDArray[np.float32] = self._geometry.seen(self._place)[0]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nrm.envs.counter_rng import Words, draws
 from nrm.envs.plane.config import Disc, PlaneConfig
-from nrm.errors import UnknownSymbolError, WorldError, listing, suggestion
+from nrm.errors import EnvError, UnknownSymbolError, listing, suggestion
 from nrm.machines import Alphabet
 
 Places = NDArray[np.float32]
@@ -82,7 +82,7 @@ class Geometry:
             left = left[self.holds(places[left]).any(1)]
             if not left.size:
                 return places
-        raise WorldError("the discs leave no room to start outside of them; make them smaller, or name a start")
+        raise EnvError("the discs leave no room to start outside of them; make them smaller, or name a start")
 
     def scattered(self, chances: NDArray[np.float64]) -> Places:
         """(n, 2) points within the bounds, from numbers (n, 2) between 0 and 1."""
@@ -164,12 +164,12 @@ class Reading:
     """What a task's machine reads in the plane: letters from what holds."""
 
     def __init__(self, config: PlaneConfig, alphabet: Alphabet) -> None:
-        """Raise `UnknownSymbolError` where the world and the task do not speak of the same things."""
+        """Raise `UnknownSymbolError` where the environment and the task do not speak of the same things."""
         for name in config.symbols:
             if name not in alphabet.symbols:
                 advice = "" if name in config.names else ", or say which one it is with empty=… and outside=…"
                 raise UnknownSymbolError(
-                    f"'{name}' of the world is no symbol of the task{suggestion(name, alphabet.symbols)} "
+                    f"'{name}' of the environment is no symbol of the task{suggestion(name, alphabet.symbols)} "
                     f"(symbols: {listing(alphabet.symbols)}). Compile the task over {listing(config.symbols)}{advice}"
                 )
         if alphabet.is_exclusive and config.empty is None:
@@ -202,7 +202,7 @@ class Reading:
         if (self._occurring[np.minimum(numbers, len(self._occurring) - 1)] != letters).any():
             wrong = int(np.flatnonzero(~np.isin(letters, self._occurring))[0])
             names = [name for name, bit in self._alphabet.places.items() if letters[wrong] >> bit & 1]
-            self._alphabet.letter(tuple(names), f"a point of the world (environment {wrong})")
+            self._alphabet.letter(tuple(names), f"a point of the environment (environment {wrong})")
         return numbers
 
 

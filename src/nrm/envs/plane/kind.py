@@ -1,4 +1,4 @@
-"""Planes as kinds of worlds for runs: `robot` and `flat`."""
+"""Planes as kinds of environments for runs: `robot` and `flat`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from nrm.envs.plane.batched import BatchedPlane
 from nrm.envs.plane.config import FLAT, ROBOT, PlaneConfig
 from nrm.envs.plane.env import PlaneEnv
 from nrm.envs.plane.geometry import Geometry
+from nrm.envs.registry import ENVS, EnvKind, TaskSpace
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
-from nrm.envs.worlds import WORLDS, TaskSpace, WorldKind
 from nrm.errors import ConfigError
 from nrm.logic.ltlf.formula import atom, both
 from nrm.machines import Alphabet, MooreMachine, Task, task_from_text
@@ -21,7 +21,7 @@ NAMED = {"robot": ROBOT, "flat": FLAT}
 
 
 def _task(text: str | None, config: PlaneConfig) -> Task:
-    """A task file, or a formula over the world's symbols."""
+    """A task file, or a formula over the environment's symbols."""
     if text is None:
         first, *rest = config.names
         formula = f"F({first} & F {rest[0]})" if rest else f"F {first}"
@@ -54,8 +54,8 @@ def _title(config: PlaneConfig) -> str:
     return name if config.observation == "position" else f"{name}-{config.observation}"
 
 
-PLANE = WORLDS.register(
-    WorldKind(
+PLANE = ENVS.register(
+    EnvKind(
         name="plane",
         names=tuple(NAMED),
         config=PlaneConfig,

@@ -7,7 +7,7 @@ from itertools import chain, product
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op
 from nrm.logic.ltlf.semantics import holds
 
-MOST_ATOMS = 8
+MAX_ATOMS = 8
 """Atoms up to which all single steps are tried."""
 
 
@@ -70,7 +70,7 @@ def _can_be_open(visit: Formula) -> bool:
 
 def _one_step_satisfies(formula: Formula, visits: list[Formula]) -> bool:
     """Whether some step is enough; of many atoms, only the step where all holds that is visited is tried."""
-    if len(formula.atoms()) <= MOST_ATOMS:
+    if len(formula.atoms()) <= MAX_ATOMS:
         return _one_step_is_enough(formula)
     return holds(formula, [list(dict.fromkeys(chain(*(visit.atoms() for visit in visits))))])
 
@@ -85,7 +85,7 @@ def _is_sequence(part: Formula) -> bool:
 
 def _one_step_is_enough(part: Formula) -> bool:
     atoms = part.atoms()
-    if len(atoms) > MOST_ATOMS:
+    if len(atoms) > MAX_ATOMS:
         return True  # in all likelihood
     steps = product((False, True), repeat=len(atoms))
     return any(holds(part, [[atom for atom, true in zip(atoms, step, strict=True) if true]]) for step in steps)

@@ -11,7 +11,7 @@ from nrm.logic.ltlf.formula import FUTURE, PAST, Formula
 from nrm.logic.progression.backward_machine import BackwardMachine, letters_of, reversed_dfa
 from nrm.logic.progression.backward_reading import read_backwards
 
-MOST_BITS = 9
+MAX_BITS = 9
 """Temporal operators, or the bits of machines in their place, up to which a subformula is read in one go."""
 
 
@@ -31,7 +31,7 @@ def by_reversal(formula: Formula, exclusive: bool, limits: Limits) -> Dfa | None
             if node.op in PAST:
                 return None
             bits[node] = (node.op in FUTURE) + sum(bits[arg] for arg in node.args)
-            if bits[node] > MOST_BITS:
+            if bits[node] > MAX_BITS:
                 known[node] = read_backwards(closure(node, known), atoms, holds)
                 bits[node] = log2(known[node].states)
         whole = known.get(formula) or read_backwards(closure(formula, known), atoms, holds)

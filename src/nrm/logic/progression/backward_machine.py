@@ -15,7 +15,7 @@ from nrm.automata import Dfa, Limits
 from nrm.automata.minimisation import merge_columns
 from nrm.errors import LimitError
 
-MOST_LETTERS = 64
+MAX_LETTERS = 64
 """Letters up to which they are read one by one."""
 _SLICE = 1 << 22
 """Values that are computed at a time."""
@@ -44,8 +44,8 @@ class BackwardMachine:
 
 def letters_of(atoms: tuple[str, ...], exclusive: bool) -> BoolArray | None:
     """(atoms, letters) whether an atom holds at a letter, letters numbered as in `Dfa`; None where they are many."""
-    count = len(atoms) + 1 if exclusive else 1 << min(len(atoms), MOST_LETTERS)
-    if count > MOST_LETTERS:
+    count = len(atoms) + 1 if exclusive else 1 << min(len(atoms), MAX_LETTERS)
+    if count > MAX_LETTERS:
         return None
     places, letters = np.arange(len(atoms))[:, None], np.arange(count)
     holds: BoolArray = places == letters if exclusive else (letters >> places & 1).astype(bool)

@@ -20,7 +20,7 @@ from nrm.errors import LimitError
 from nrm.logic.progression.backward_machine import BackwardMachine, letters_of, reversed_dfa
 from nrm.logic.progression.nodes import NodeKind, Nodes
 
-MOST_CELLS = 600_000
+MAX_CELLS = 600_000
 """States times letters of a backward machine, before minimisation, up to which this way is gone."""
 _CODES = 1 << 62
 _DENSE = 1 << 14
@@ -109,8 +109,8 @@ class _Reader:
         self.numbers.of(frontier)
         rows, codes = [], [frontier]
         for frontier in codes:
-            if self.numbers.count * self.letters > MOST_CELLS:
-                raise LimitError(f"read backwards, the formula has more than {MOST_CELLS:,} moves")
+            if self.numbers.count * self.letters > MAX_CELLS:
+                raise LimitError(f"read backwards, the formula has more than {MAX_CELLS:,} moves")
             fresh, row = self.numbers.of(self._after(frontier).ravel())
             rows.append(row.reshape(-1, self.letters))
             if fresh.size:

@@ -15,7 +15,7 @@ from nrm.automata import Dfa
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.logic.progression.nodes import FALSE, TRUE, NodeKind, Nodes
 
-MOST_COMPARED = 2_000_000
+MAX_COMPARED = 2_000_000
 """States squared times letter classes up to which the states of an automaton are compared."""
 
 Sets = list[frozenset[int]]
@@ -54,7 +54,7 @@ def included(automaton: Dfa) -> BoolArray | None:
     if isinstance(automaton.moves, MoveDiagram):
         return None
     columns, accepting = automaton.columns, automaton.accepting
-    if columns.size * len(columns) > MOST_COMPARED:
+    if columns.size * len(columns) > MAX_COMPARED:
         return None
     apart = accepting[:, None] & ~accepting[None, :]
     while True:

@@ -34,9 +34,9 @@ class Kind(IntEnum):
 
 
 NONE, EMPTY, ALL = 0, 1, 2
-MOST_WORK = 12_000_000
+MAX_WORK = 12_000_000
 """Parts of expressions that are put together before an expression counts as too large: some seconds of work."""
-MOST_STEPS = 4_000
+MAX_STEPS = 4_000
 """Steps of an expression once its repetitions are written out."""
 
 
@@ -72,10 +72,10 @@ class Derivatives:
 
     def _spend(self, parts: int) -> None:
         self._work += parts
-        if self._work > MOST_WORK:
+        if self._work > MAX_WORK:
             raise LimitError(
                 "the expression is too large once its repetitions are written out (more than "
-                f"{MOST_WORK:,} parts on the way); use smaller numbers in {{…}}, * where any number of times will do, "
+                f"{MAX_WORK:,} parts on the way); use smaller numbers in {{…}}, * where any number of times will do, "
                 "or several tasks"
             )
 
@@ -285,9 +285,9 @@ def _check_size(root: Regex, runs: dict[Regex, Dfa]) -> None:
             least, most = node.bounds
             below *= max(least, most or 0, 1)
         steps[node] = 1 if node.op.name in BOOLEAN else below
-    if steps[root] > MOST_STEPS:
+    if steps[root] > MAX_STEPS:
         raise LimitError(
-            f"with its repetitions written out the expression has {steps[root]:,} steps (the limit is {MOST_STEPS:,}); "
+            f"with its repetitions written out the expression has {steps[root]:,} steps (the limit is {MAX_STEPS:,}); "
             "use smaller numbers in {…}, * where any number of times will do, or several tasks"
         )
 

@@ -91,7 +91,7 @@ def from_dot(text: str) -> MooreMachine:
     try:
         outputs = [float(node.attr["nrm_output"] or "") for node in nodes]
     except ValueError:
-        raise MachineError("a state lacks nrm_output, its level as a number") from None
+        raise MachineError("a state lacks nrm_output, its potential as a number") from None
     if table is None:
         return machine_of_moves(alphabet, guarded, accepting, outputs, initial)
     return MooreMachine.from_table(alphabet, table, accepting, outputs, initial)
@@ -103,7 +103,7 @@ def graphviz() -> Any:
 
 
 def colour(share: float) -> str:
-    """A fill colour for a level, as a share of the largest: orange for -1, white for 0, blue for 1."""
+    """A fill colour for a potential, as a share of the largest: orange for -1, white for 0, blue for 1."""
     end = _BEST if share >= 0 else _WORST
     mixed = (round(n + (e - n) * abs(share)) for n, e in zip(_NEUTRAL, end, strict=True))
     return "#" + "".join(f"{part:02X}" for part in mixed)

@@ -86,8 +86,8 @@ def _lark() -> Lark:
 def from_hoa(text: str) -> MooreMachine:
     """Read a deterministic automaton with state-based Büchi acceptance as a machine on finite traces.
 
-    Without levels of ours, accepting states get level 1 and others 0. Where no edge fires the trace is rejected for
-    good, in a state of its own.
+    Without potentials of ours, accepting states get potential 1 and others 0. Where no edge fires the trace is
+    rejected for good, in a state of its own.
     """
     items = _parsed(text)
     headers = _headers(items)

@@ -1,9 +1,10 @@
 """Machines in the Hanoi omega-automata format (HOA v1), for tools that read automata.
 
 A machine reads finite traces; HOA speaks of infinite words. The convention is the one of Spot's `to_finite`: a Büchi
-automaton with state-based acceptance, whose accepting states are those in which a finite trace may end. Levels and the
-kind of alphabet stand in headers of their own in lower case, which other tools may ignore. With an exclusive alphabet,
-each symbol is a proposition, and an alias stands for "this one and no other"; other combinations have no edge.
+automaton with state-based acceptance, whose accepting states are those in which a finite trace may end. Potentials
+and the kind of alphabet stand in headers of their own in lower case, which other tools may ignore. With an exclusive
+alphabet, each symbol is a proposition, and an alias stands for "this one and no other"; other combinations have no
+edge.
 """
 
 from __future__ import annotations

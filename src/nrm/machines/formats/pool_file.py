@@ -30,19 +30,19 @@ from nrm.errors import FileError, NrmError
 from nrm.files import write_bytes
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
-from nrm.machines.pool import TaskPool
+from nrm.machines.pool import TaskSet
 
 POOL_FORMAT = "nrm-tasks"
 POOL_VERSION = 2
 _DIAGRAM = ("order", "levels", "low", "high", "roots")
 
 
-def save_pool(path: Path | str, pool: TaskPool, origin: Json) -> None:
+def save_pool(path: Path | str, pool: TaskSet, origin: Json) -> None:
     """Write a pool, whole or not at all. `origin`: what it was drawn from, as JSON values."""
     write_bytes(path, pool_bytes(pool, origin))
 
 
-def load_pool(path: Path | str) -> tuple[TaskPool, Json]:
+def load_pool(path: Path | str) -> tuple[TaskSet, Json]:
     """The pool of a file, and what it was drawn from; `FileError` where the file is damaged or of another kind."""
     try:
         data = Path(path).read_bytes()
@@ -53,7 +53,7 @@ def load_pool(path: Path | str) -> tuple[TaskPool, Json]:
     return pool_from_bytes(data, str(path))
 
 
-def pool_bytes(pool: TaskPool, origin: Json | None = None) -> bytes:
+def pool_bytes(pool: TaskSet, origin: Json | None = None) -> bytes:
     """What a file of a pool holds."""
     machines = pool.machines
     wide = _is_wide(pool.alphabet)
@@ -101,7 +101,7 @@ def _diagrams(machines: Sequence[MooreMachine]) -> dict[str, NDArray[Any]]:
     }
 
 
-def pool_from_bytes(data: bytes, source: str) -> tuple[TaskPool, Json]:
+def pool_from_bytes(data: bytes, source: str) -> tuple[TaskSet, Json]:
     """The pool that `pool_bytes` wrote, and what it was drawn from; `source` names it in errors."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
@@ -115,7 +115,7 @@ def pool_from_bytes(data: bytes, source: str) -> tuple[TaskPool, Json]:
         letters = about["alphabet"]
         occurring = letters.get("occurring")
         alphabet = Alphabet(tuple(letters["symbols"]), letters["kind"], occurring and tuple(occurring))
-        pool = TaskPool(tuple(_machines(alphabet, arrays)), tuple(about["names"]))
+        pool = TaskSet(tuple(_machines(alphabet, arrays)), tuple(about["names"]))
         origin: Json = about["origin"]
     except FileError:
         raise

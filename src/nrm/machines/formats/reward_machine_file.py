@@ -8,7 +8,7 @@
 
 The older form without the second line is read too: states without edges, or with a single 'True' loop, are terminal.
 What is written keeps to what the original code reads: guards are disjunctions of conjunctions without spaces. What that
-code does not know (levels, acceptance, the alphabet) stands in a comment behind the terminal states.
+code does not know (potentials, acceptance, the alphabet) stands in a comment behind the terminal states.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def parse_reward_machine(
 
 
 def to_reward_file(machine: MooreMachine) -> str:
-    """The machine as a reward machine file; each edge pays the difference of levels.
+    """The machine as a reward machine file; each edge pays the difference of potentials.
 
     States that no letter leaves are terminal. `parse_reward_machine(…).to_moore()` gives the same machine back.
     """

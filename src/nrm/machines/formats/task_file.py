@@ -23,7 +23,7 @@ def load_task(path: Path | str) -> Task:
     """Read a task file.
 
     TOML keys: `formula` (patterns may be called in it), `task` (a paper task) or `machine` (the JSON of a machine,
-    which says its symbols and levels itself); `symbols` or `propositions`, and where only some sets of these hold
+    which says its symbols and potentials itself); `symbols` or `propositions`, and where only some sets of these hold
     together `letters`, a list of lists of their names; optionally `name`, `logic` (the language of
     the formula), `reward` (a scheme) or `levels` (a number per state).
     """
@@ -76,7 +76,9 @@ def task_toml(task: Task) -> str:
     if isinstance(task.reward, str):
         lines.append(f"reward = {_toml(task.reward)}")
     elif isinstance(task.reward, Mapping) or callable(task.reward):
-        raise TaskFileError("a task file holds a reward scheme's name or a list of levels, not a function or mapping")
+        raise TaskFileError(
+            "a task file holds a reward scheme's name or a list of potentials, not a function or mapping"
+        )
     else:
         lines.append(f"levels = [{', '.join(repr(float(level)) for level in task.reward)}]")
     return "\n".join(lines) + "\n"

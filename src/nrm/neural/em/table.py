@@ -23,7 +23,7 @@ from nrm.neural.em.last_layer import finish
 from nrm.neural.frames import FrameTable
 from nrm.neural.objectives import smoothed
 
-MOST_ROWS = 4096
+MAX_ROWS = 4096
 """Distinct observations up to which the grounder is searched as a table."""
 MET_OFTEN = 4.0
 """How often an observation must be met in the mean: what is met once can only be told by what it looks like."""
@@ -48,7 +48,7 @@ BETWEEN_CHECKS = 10
 """Passes over the rows of a table between two looks at what the network has become."""
 SURELY_UNSURE = 6
 """Looks before which a network whose last layer could not be finished is not worth a look at the likelihood."""
-MOST_CELLS = 20_000_000
+MAX_CELLS = 20_000_000
 """Most numbers in the chains of one batch of restarts."""
 
 
@@ -61,7 +61,7 @@ def table_suits(problems: Sequence[LearningProblem]) -> bool:
         return False
     rows = sum(len(problem.everything.observations) for problem in problems)
     steps = sum(problem.everything.steps for problem in problems)
-    return rows <= MOST_ROWS and steps >= MET_OFTEN * rows
+    return rows <= MAX_ROWS and steps >= MET_OFTEN * rows
 
 
 class Tables:
@@ -259,4 +259,4 @@ def _repeated(batch: EpisodeBatch, restarts: int, rows: int) -> EpisodeBatch:
 
 def _most_restarts(problems: Sequence[LearningProblem]) -> int:
     """How many restarts fit into one batch."""
-    return max(1, MOST_CELLS // max(problem.model.machine.cells(problem.everything) for problem in problems))
+    return max(1, MAX_CELLS // max(problem.model.machine.cells(problem.everything) for problem in problems))

@@ -1,9 +1,9 @@
 """Symbols and machine in turns, where observations are without end.
 
-First a grounder learns what observations do to the level (`signatures`). Those that it sees alike are letters, so many
-that a machine over them explains the episodes (`looks`, `reading`). Then grounder and machine take turns: symbols by
-the grounder's arg-max, the machine from them by state merging, the grounder by expectation-maximisation with that
-machine, until every episode is explained.
+First a grounder learns what observations do to the potential (`signatures`). Those that it sees alike are letters, so
+many that a machine over them explains the episodes (`looks`, `reading`). Then grounder and machine take turns:
+symbols by the grounder's arg-max, the machine from them by state merging, the grounder by expectation-maximisation
+with that machine, until every episode is explained.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ PROMISING = 0.9
 """Share of held-out episodes that letters by looks explain when it is worth to teach a grounder."""
 SURE = 0.97
 """The same when no finer letters are tried."""
-MOST_LOOKS = 12
+MAX_LOOKS = 12
 """Letters by looks, at most."""
 ACTIVE = 0.1
-"""How probable a change of level must be, from some level, for an observation to have a look of its own."""
+"""How probable a change of potential must be, from some potential, for an observation to have a look of its own."""
 ROUNDS = 3
 """Turns of grounder and machine."""
 ATTEMPTS = 3
@@ -103,9 +103,9 @@ def ground_and_infer(
 ) -> Grounded | None:
     """Symbols and machine of episodes that observe frames (n, …); None where nothing was found that explains any.
 
-    `traces`: numbers of frames in place of letters, and indices of levels (levels,) `values`, the first of which is
-    that of the beginning; `states`: most states of the machine; `make`: makes grounders; `known`: what was found
-    before, to go on from.
+    `traces`: numbers of frames in place of letters, and indices of potentials (potentials,) `values`, the first of
+    which is that of the beginning; `states`: most states of the machine; `make`: makes grounders; `known`: what was
+    found before, to go on from.
     """
     problem = _Problem(frames, LetteredEpisodes(traces, len(values)), values, states)
     best: Grounded | None = None
@@ -134,7 +134,7 @@ class _Problem:
     states: int
 
     def from_nothing(self, make: Make, generator: torch.Generator) -> Grounded | None:
-        """From the changes of level to looks, from looks to symbols."""
+        """From the changes of potential to looks, from looks to symbols."""
         steps = self._steps()
         if not bool(steps.changed.any()):
             return None
@@ -164,7 +164,7 @@ class _Problem:
         best: tuple[NDArray[np.int64], Read] | None = None
         if not bool(active.any()):
             return None
-        for count in range(1, MOST_LOOKS + 1):
+        for count in range(1, MAX_LOOKS + 1):
             middle = centres(features[active], count)
             if len(middle) < count:
                 break
@@ -228,7 +228,7 @@ class _Problem:
         network_attempt([problem], config, 0, None, config.target, generator)
 
     def _batch(self, rows: list[int], place: NDArray[np.int64]) -> EpisodeBatch:
-        """Some episodes as tensors; place: (levels,) the machine's number of each level."""
+        """Some episodes as tensors; place: (potentials,) the machine's number of each potential."""
         chosen = [self.episodes.traces[row] for row in rows]
         lengths = np.array([len(trace.letters) for trace in chosen])
         seen = np.zeros((len(chosen), int(lengths.max())), dtype=np.int64)

@@ -13,7 +13,7 @@ from nrm.inference import Evidence, Hypothesis, LetterTrace, TooManyStatesError,
 from nrm.inference.hypothesis import IDLE
 from nrm.inference.prefix_tree import prefix_tree
 
-MOST_MISREAD = 0.2
+MAX_MISREAD = 0.2
 """Share of the episodes that may be misread; letters of which more are tell nothing."""
 HELD_OUT = 5
 """Every so manieth episode is held out, to see whether a machine learned from the others explains it."""
@@ -24,7 +24,7 @@ class Read(NamedTuple):
 
     hypothesis: Hypothesis
     explained: float
-    """The share of all episodes whose levels it says."""
+    """The share of all episodes whose potentials it says."""
     held_out: float
     """The share of held-out episodes that a machine learned from the others explains."""
 
@@ -44,7 +44,7 @@ class LetteredEpisodes:
         return Evidence.of(read, count, self._levels, 0)
 
     def explained(self, known: Hypothesis, letters: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """(episodes,) whether a machine says all of an episode's levels."""
+        """(episodes,) whether a machine says all of an episode's potentials."""
         evidence = self.evidence(letters, known.letters)
         return _all_right(known, evidence)
 
@@ -69,7 +69,7 @@ class LetteredEpisodes:
         return Read(whole, float(self.explained(whole, letters).mean()), share)
 
     def _clear(self, letters: NDArray[np.int64], count: int) -> list[int] | None:
-        """The episodes in which nothing happens at the idle letter, and equal histories show equal levels."""
+        """The episodes in which nothing happens at the idle letter, and equal histories show equal potentials."""
         rows = list(range(len(self.traces)))
         active = tuple(range(IDLE + 1, count))
         while rows:
@@ -82,8 +82,8 @@ class LetteredEpisodes:
             if not odd.any():
                 return rows
             wrong = np.logical_or.reduceat(odd, evidence.begun)
-            rows = [row for row, misread in zip(rows, wrong.tolist(), strict=True) if not misread]
-            if len(rows) < (1 - MOST_MISREAD) * len(self.traces):
+            rows = [row for row, label_noise in zip(rows, wrong.tolist(), strict=True) if not label_noise]
+            if len(rows) < (1 - MAX_MISREAD) * len(self.traces):
                 return None
         return None
 

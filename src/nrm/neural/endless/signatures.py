@@ -1,7 +1,7 @@
-"""What observations do to the level, learned as supervised learning: the start of symbols that nobody names.
+"""What observations do to the potential, learned as supervised learning: the start of symbols that nobody names.
 
-The levels of rewards are seen, so "to which level does this observation lead, from this level?" has known answers. What
-a network must tell apart in order to answer is what symbols are.
+The potentials of rewards are seen, so "to which potential does this observation lead, from this potential?" has known
+answers. What a network must tell apart in order to answer is what symbols are.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ _CHUNK = 1024
 
 
 class LevelSteps(NamedTuple):
-    """Steps of episodes, with the level before and after each."""
+    """Steps of episodes, with the potential before and after each."""
 
     frames: Tensor
     """(n, …) the distinct observations."""
     seen: Tensor
     """(steps,) which of them was made."""
     before: Tensor
-    """(steps,) the index of the level before."""
+    """(steps,) the index of the potential before."""
     after: Tensor
-    """(steps,) the index of the level after."""
+    """(steps,) the index of the potential after."""
     levels: int
-    """How many levels there are."""
+    """How many potentials there are."""
 
     @property
     def kind(self) -> Tensor:
-        """(steps,) the pair of levels, as one number."""
+        """(steps,) the pair of potentials, as one number."""
         return self.before * self.levels + self.after
 
     @property
     def changed(self) -> Tensor:
-        """(steps,) whether the level changed."""
+        """(steps,) whether the potential changed."""
         return self.before != self.after
 
 
 def learn_signatures(grounder: nn.Module, steps: LevelSteps, generator: torch.Generator) -> float:
-    """Teach a grounder with levels * levels outputs which level follows which; its last loss, in nats.
+    """Teach a grounder with potentials * potentials outputs which potential follows which; its last loss, in nats.
 
-    Its scores are, for each level before, those of the levels after.
+    Its scores are, for each potential before, those of the potentials after.
     """
     chance = _even(steps)
     optimizer = torch.optim.Adam(grounder.parameters(), lr=LEARNING_RATE)
@@ -84,7 +84,7 @@ def learn_signatures(grounder: nn.Module, steps: LevelSteps, generator: torch.Ge
 
 
 def _even(steps: LevelSteps) -> Tensor:
-    """(steps,) how often each is drawn: half of the time one that changes the level, all kinds of change evenly."""
+    """(steps,) how often each is drawn: half of the time one that changes the potential, all kinds of change evenly."""
     counts = torch.bincount(steps.kind, minlength=steps.levels**2).double()
     chance = 1.0 / counts[steps.kind]
     for part in (steps.changed, ~steps.changed):
@@ -95,9 +95,9 @@ def _even(steps: LevelSteps) -> Tensor:
 
 @torch.no_grad()
 def signatures(grounder: nn.Module, steps: LevelSteps) -> tuple[Tensor, Tensor]:
-    """(n, width) what the last layer reads of every frame, and (n,) how probable it is at most that it changes a level.
+    """(n, width) what the last layer reads of every frame, and (n,) how probable it is at most to change a potential.
 
-    Only levels count from which some change was ever seen.
+    Only potentials count from which some change was ever seen.
     """
     left = torch.zeros(steps.levels, dtype=torch.bool)
     left[steps.before[steps.changed]] = True

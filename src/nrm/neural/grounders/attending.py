@@ -27,10 +27,10 @@ class AttendingGrounder(Grounder):
     """What one place of an image shows counts, and which place that is, is learned.
 
     A few features of every place, the same everywhere; their mean under a softmax over places, which depends on where
-    a place is and on what it shows; one layer. It begins in the middle, where agents are that see the world around
-    them; elsewhere it first finds them by what moves, see `missed`. Images up to 12x12 are grids whose pixels are
-    cells; of larger ones, a place sees 12x12 pixels, 8 apart, or, with a `side` of 2, its own 8x8 alone: where all that
-    is seen is made of such cells, what lies next to a thing does not change how it looks.
+    a place is and on what it shows; one layer. It begins in the middle, where agents are that see the environment
+    around them; elsewhere it first finds them by what moves, see `missed`. Images up to 12x12 are grids whose pixels
+    are cells; of larger ones, a place sees 12x12 pixels, 8 apart, or, with a `side` of 2, its own 8x8 alone: where
+    all that is seen is made of such cells, what lies next to a thing does not change how it looks.
     """
 
     name = "attending"

@@ -43,7 +43,7 @@ class ImageGrounder(Grounder):
 
 
 class CnnGrounder(ImageGrounder):
-    """The paper's grounder of the image world: two convolutions with pooling and ReLU, two layers, softmax."""
+    """The paper's grounder of the image environment: two convolutions with pooling and ReLU, two layers, softmax."""
 
     name = "cnn"
     label = "two convolutions (paper)"

@@ -12,7 +12,7 @@ from nrm.neural.grounders.registry import GROUNDERS, Grounder
 
 
 class MlpGrounder(Grounder):
-    """The paper's grounder of the map world: three fully connected layers, softmax at the end.
+    """The paper's grounder of the map environment: three fully connected layers, softmax at the end.
 
     The defaults add a tanh after the second layer and leave dropout out, which learns more reliably from few distinct
     observations; `MlpGrounder.paper` is the appendix' form. Observations (n, …) are flattened.

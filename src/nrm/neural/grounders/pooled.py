@@ -14,7 +14,7 @@ class PooledGrounder(ImageGrounder):
     """A grounder that goes by looks and not by place: what a patch of the image shows counts, wherever it is.
 
     Patches of 4x4 pixels, two convolutions over their neighbourhood, the maximum over all places, two layers. For
-    worlds whose items lie elsewhere in every episode, where `CnnGrounder` would have to learn each place anew.
+    environments whose items lie elsewhere in every episode, where `CnnGrounder` would have to learn each place anew.
     """
 
     name = "pooled"

@@ -1,20 +1,20 @@
-"""Grounders that fit the observations of a world."""
+"""Grounders that fit the observations of an environment."""
 
 from __future__ import annotations
 
 from torch import nn
 
-from nrm.envs.world import BatchedWorld, tasks_of
+from nrm.envs.base import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.neural.grounders import GROUNDERS, grounder_for
 
 
-def grounder_on(world: BatchedWorld, name: str, symbols: int, independent: bool = False) -> nn.Module:
+def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = False) -> nn.Module:
     """A fresh grounder of so many symbols, by its registered name; `auto` goes by the observations.
 
     `independent`: symbols are propositions, each with a probability of its own.
     """
-    parts = getattr(world, "parts", None)
+    parts = getattr(env, "parts", None)
     if parts is not None:
         kind = GROUNDERS["parts" if name == "auto" else name]
         if not hasattr(kind, "from_parts"):
@@ -23,13 +23,13 @@ def grounder_on(world: BatchedWorld, name: str, symbols: int, independent: bool 
         return together
     if name == "auto":  # images without end are images of ever new layouts
         return grounder_for(
-            world.shape,
+            env.shape,
             symbols,
             independent,
-            endless=world.frames is None,
-            one_place=getattr(world, "one_place", False),
-            many=tasks_of(world) is not None,
-            cells=getattr(world, "cells", False),
+            endless=env.frames is None,
+            one_place=getattr(env, "one_place", False),
+            many=tasks_of(env) is not None,
+            cells=getattr(env, "cells", False),
         )
-    made: nn.Module = GROUNDERS[name].from_shape(world.shape, symbols, independent)
+    made: nn.Module = GROUNDERS[name].from_shape(env.shape, symbols, independent)
     return made

@@ -1,4 +1,4 @@
-"""What the tests of worlds share."""
+"""What the tests of environments share."""
 
 from __future__ import annotations
 

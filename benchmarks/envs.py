@@ -1,7 +1,7 @@
-"""Random-policy episodes of the paper's map and image worlds, for the benchmarks and the tests of learning.
+"""Random-policy episodes of the paper's map and image environments, for the benchmarks and the tests of learning.
 
-The world is `nrm.envs.MinecraftEnv`: a 4x4 grid with a pickaxe, lava, a door and a gem; the walker starts in the corner
-and has 50 steps. An episode ends when the task is accomplished or failed.
+The environment is `nrm.envs.MinecraftEnv`: a 4x4 grid with a pickaxe, lava, a door and a gem; the walker starts in
+the corner and has 50 steps. An episode ends when the task is accomplished or failed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Recording:
     symbols: NDArray[np.int64]
     """(time,) the true symbol of that cell."""
     rewards: NDArray[np.float64]
-    """(time,) the differences of levels."""
+    """(time,) the differences of potentials."""
 
 
 def record(env: TaskEnv[NDArray[np.float32], int], generator: np.random.Generator) -> Recording:
@@ -52,7 +52,7 @@ def record(env: TaskEnv[NDArray[np.float32], int], generator: np.random.Generato
 
 
 def record_many(machine: MooreMachine, count: int, seed: int) -> list[Recording]:
-    """Episodes of the map world with a task on it; to the time limit where the task has no end."""
+    """Episodes of the map environment with a task on it; to the time limit where the task has no end."""
     generator = np.random.default_rng(seed)
     end: End = "outcome" if machine.accepting.any() else "limit"
     env: TaskEnv[NDArray[np.float32], int] = TaskEnv(MinecraftEnv(), machine, end=end)
@@ -65,7 +65,7 @@ def as_map(cells: NDArray[np.int64]) -> NDArray[np.float32]:
 
 
 def as_images(cells: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """(time, 64, 64, 3) what the image world shows with the walker in those cells."""
+    """(time, 64, 64, 3) what the image environment shows with the walker in those cells."""
     chosen: NDArray[np.uint8] = _frames()[cells[:, 0] + SIDE * cells[:, 1]]
     return chosen
 
@@ -77,19 +77,19 @@ def all_cells() -> list[tuple[int, int]]:
 
 def true_symbols() -> list[int]:
     """The true symbol of each of `all_cells`."""
-    labels = _world("map").true_labels()
+    labels = _env("map").true_labels()
     assert labels is not None
     return [int(labels[x + SIDE * y]) for x, y in all_cells()]
 
 
-def _world(observation: str) -> BatchedMinecraft:
+def _env(observation: str) -> BatchedMinecraft:
     machine = nrm.compile("F empty", SYMBOLS)  # any task: the cells do not depend on it
     return BatchedMinecraft(MinecraftConfig(observation=observation), machine, 1)  # type: ignore[arg-type]
 
 
 @cache
 def _frames() -> NDArray[np.uint8]:
-    frames = _world("image").frames
+    frames = _env("image").frames
     assert frames is not None
     return np.asarray(frames)
 

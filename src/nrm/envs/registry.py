@@ -1,4 +1,4 @@
-"""Kinds of worlds that runs can be in. Each is one file that registers one value."""
+"""Kinds of environments that runs can be in. Each is one file that registers one value."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from nrm.envs.base import BatchedEnv
 from nrm.envs.termination import End
-from nrm.envs.world import BatchedWorld
 from nrm.errors import ConfigError, MissingModuleError, listing, suggestion
 from nrm.logic import Formula
 from nrm.machines import Alphabet, MooreMachine, Task
@@ -19,9 +19,9 @@ from nrm.registry import Registry, import_value
 
 
 class Board(NamedTuple):
-    """A world in which nothing moves but the agent, for pages that show it: cell by cell, as pictures."""
+    """An environment in which nothing moves but the agent, for pages that show it: cell by cell, as pictures."""
 
-    world: BatchedWorld
+    env: BatchedEnv
     """One environment, whose observations are row numbers of `frames`: the agent's cells."""
     width: int
     height: int
@@ -38,7 +38,7 @@ class Board(NamedTuple):
 
 
 class TaskSpace(NamedTuple):
-    """What tasks in a world speak of."""
+    """What tasks in an environment speak of."""
 
     alphabet: Alphabet
     events: tuple[Formula, ...]
@@ -46,7 +46,7 @@ class TaskSpace(NamedTuple):
 
 
 class Spaces(NamedTuple):
-    """What agents see and do in a world, as Gymnasium's spaces."""
+    """What agents see and do in an environment, as Gymnasium's spaces."""
 
     observation: gymnasium.Space[Any]
     action: gymnasium.Space[Any]
@@ -62,20 +62,21 @@ class WithoutMemory(NamedTuple):
 
 
 @dataclass(frozen=True)
-class WorldKind:
-    """A family of worlds: how one is named, configured, built and shown."""
+class EnvKind:
+    """A family of environments: how one is named, configured, built and shown."""
 
     name: str
     """Of the family."""
     names: tuple[str, ...]
-    """How users name its worlds, for help and errors: `map`, `minigrid:ID`."""
+    """How users name its environments, for help and errors: `map`, `minigrid:ID`."""
     config: type
-    """The frozen dataclass of what can be set: `--world.size 6`."""
+    """The frozen dataclass of what can be set: `--env.size 6`."""
     parse: Callable[[str], Any]
-    """From a world's name to its configuration; None when the name is not of this family."""
+    """From an environment's name to its configuration; None when the name is not of this family."""
     task: Callable[[str | None, Any], Task]
-    """From what a user wrote, and a configuration, to a task there; without text the world's own, if it has one."""
-    build: Callable[[Any, Any, int, End], BatchedWorld]
+    """From what a user wrote, and a configuration, to a task there; without text the environment's own, if it has
+    one."""
+    build: Callable[[Any, Any, int, End], BatchedEnv]
     """N environments with a task: from a configuration, a machine, N, and when the task ends an episode."""
     render: Callable[[Any, MooreMachine, str, End], gymnasium.Env[Any, Any]]
     """One environment with a task, to be looked at in a render mode."""
@@ -89,57 +90,57 @@ class WorldKind:
     """From a configuration to the spaces of an environment, for kinds that know them only once one is made: they then
     say which algorithm suits, in place of `algorithm`."""
     tasks: Callable[[Any], TaskSpace] | None = None
-    """From a configuration to what many tasks there speak of; `build` then takes a `TaskPool` in place of a machine.
-    None for kinds whose worlds have one task."""
+    """From a configuration to what many tasks there speak of; `build` then takes a `TaskSet` in place of a machine.
+    None for kinds whose environments have one task."""
     board: Callable[[Any, MooreMachine, End, int], Board] | None = None
-    """A still picture of the world, drawn from a seed where it varies; None for worlds without one."""
+    """A still picture of the environment, drawn from a seed where it varies; None for environments without one."""
     without_memory: Callable[[Any, MooreMachine, End], WithoutMemory | None] | None = None
     """From a configuration, a machine and when the task ends an episode to what the best policies without memory earn,
     for figures and tables; None, or from a kind without this, where nobody can compute it."""
 
     def __post_init__(self) -> None:
         if not is_dataclass(self.config):
-            raise ConfigError(f"the config of the world '{self.name}' is no dataclass: {self.config!r}")
+            raise ConfigError(f"the config of the environment '{self.name}' is no dataclass: {self.config!r}")
 
     def algorithm_for(self, config: Any) -> str:
         """The name of the algorithm that suits a configuration."""
         return self.algorithm if isinstance(self.algorithm, str) else self.algorithm(config)
 
 
-WORLDS: Registry[WorldKind] = Registry(
-    "world",
-    tuple(field.name for field in fields(WorldKind) if field.name != "name"),
+ENVS: Registry[EnvKind] = Registry(
+    "environment",
+    tuple(field.name for field in fields(EnvKind) if field.name != "name"),
     {name: f"nrm.envs.{name}.kind" for name in ("minecraft", "minigrid", "plane", "letter", "gym")},
 )
 
 
-def find_world(name: str) -> tuple[WorldKind, Any]:
-    """The kind of the world of that name, and its configuration.
+def find_env(name: str) -> tuple[EnvKind, Any]:
+    """The kind of the environment of that name, and its configuration.
 
     `module:name` is a kind from outside, or what makes a Gymnasium environment.
     """
-    kinds = list(WORLDS.values())
+    kinds = list(ENVS.values())
     for kind in kinds:
         if (config := kind.parse(name)) is not None:
             return kind, config
     known = [one for kind in kinds for one in kind.names]
     near = _near(name, known)
-    unknown = f"unknown world '{name}'{near} (worlds: {listing(known)}, or module:name of what makes an environment)"
+    unknown = f"unknown environment '{name}'{near} (environments: {listing(known)}, or module:name of your own)"
     if ":" not in name:
         raise ConfigError(unknown)
     try:
-        found = import_value(name, "world")
+        found = import_value(name, "environment")
     except MissingModuleError:
         if near:
             raise ConfigError(unknown) from None
         raise
-    if not hasattr(found, "parse"):  # no kind of worlds, so it makes an environment
-        kind = WORLDS["gym"]
+    if not hasattr(found, "parse"):  # no kind of environments, so it makes an environment
+        kind = ENVS["gym"]
         return kind, kind.config(name)
-    kind = WORLDS[name]
+    kind = ENVS[name]
     config = kind.parse(name)
     if config is None:
-        raise ConfigError(f"the world '{name}' does not know its own name: its parse gives None")
+        raise ConfigError(f"the environment '{name}' does not know its own name: its parse gives None")
     return kind, config
 
 

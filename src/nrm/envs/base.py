@@ -13,17 +13,17 @@ from torch import Tensor
 from nrm.automata.move_building import key_of
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.envs.action_spaces import ActionSpace
-from nrm.errors import WorldError
-from nrm.machines import MooreMachine, TaskPool
+from nrm.errors import EnvError
+from nrm.machines import MooreMachine, TaskSet
 
 
 class StepBatch(NamedTuple):
     """What N environments show after a step. An environment whose episode ended has already begun the next one."""
 
     observation: Tensor
-    """What the agent sees now: (N,) int64 rows of the world's `frames` when it has them, else (N, *shape)."""
+    """What the agent sees now: (N,) int64 rows of the environment's `frames` when it has them, else (N, *shape)."""
     reward: Tensor
-    """(N,) float32: the difference of levels that was paid."""
+    """(N,) float32: the difference of potentials that was paid."""
     terminated: Tensor
     """(N,) bool: the task, or the environment itself, ended the episode."""
     truncated: Tensor
@@ -44,7 +44,7 @@ class Truth(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """Some observations of a world in which there is no end of them, with what they show: for evaluation only."""
+    """Some observations of an env in which there is no end of them, with what they show: for evaluation only."""
 
     observations: Tensor
     """(n, *shape)"""
@@ -53,10 +53,10 @@ class Probe(NamedTuple):
     distance: Tensor
     """(n,) how far each is from the nearest place where another letter is read."""
     near: float
-    """The distance up to which that is near, in this world."""
+    """The distance up to which that is near, in this environment."""
 
 
-class BatchedWorld(Protocol):
+class BatchedEnv(Protocol):
     """N environments that step together, with a task that pays.
 
     An episode that ends is reset within the same step, so every action counts; what ended is in `final_observation`.
@@ -98,13 +98,13 @@ class BatchedWorld(Protocol):
         """Go on from where `state_dict` was called."""
 
 
-class ManyTasksWorld(BatchedWorld, Protocol):
-    """A world in which every episode has a task of its own, of many: an optional part of a world.
+class ManyTasksEnv(BatchedEnv, Protocol):
+    """An environment in which every episode has a task of its own, of many: an optional part of an environment.
 
     Its `machine` is the union of all tasks, and states are those of the union.
     """
 
-    tasks: TaskPool | None
+    tasks: TaskSet | None
     """The tasks; None where one was given, whose states agents follow."""
 
     @property
@@ -115,37 +115,37 @@ class ManyTasksWorld(BatchedWorld, Protocol):
         """Draw the tasks of later episodes as often as these weights (tasks,) say."""
 
 
-def tasks_of(world: BatchedWorld) -> TaskPool | None:
-    """The tasks of a world with many; None where it has one."""
-    found: TaskPool | None = getattr(world, "tasks", None)
+def tasks_of(env: BatchedEnv) -> TaskSet | None:
+    """The tasks of an environment with many; None where it has one."""
+    found: TaskSet | None = getattr(env, "tasks", None)
     return found
 
 
 @runtime_checkable
-class ProbedWorld(Protocol):
-    """A world whose observations can be sampled all over it, though not listed: an optional part of a world."""
+class ProbedEnv(Protocol):
+    """An env whose observations can be sampled all over it, though not listed: an optional part of an env."""
 
     def probe(self, count: int, seed: int) -> Probe:
         """Draw so many observations evenly; equal seeds give equal ones."""
 
 
 def check_count(count: object) -> None:
-    """Raise `WorldError` unless `count` can be a number of environments."""
+    """Raise `EnvError` unless `count` can be a number of environments."""
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise WorldError(f"a batch has at least one environment; count is {count!r}")
+        raise EnvError(f"a batch has at least one environment; count is {count!r}")
 
 
 def checked_moves(actions: Tensor, count: int, moves: int) -> NDArray[np.int64]:
     """(N,) actions of a batch as whole numbers below `moves`, or an error that names the first that is not."""
     chosen: NDArray[np.int64] = actions.cpu().numpy()
     if chosen.shape != (count,) or chosen.dtype.kind not in "iu":
-        raise WorldError(
+        raise EnvError(
             f"give {count} whole numbers, one action for each environment, not {actions.dtype} of shape "
             f"{tuple(actions.shape)}"
         )
     if chosen.min() < 0 or chosen.max() >= moves:
         wrong = int(np.flatnonzero((chosen < 0) | (chosen >= moves))[0])
-        raise WorldError(f"action {chosen[wrong]} in environment {wrong}; actions are 0 to {moves - 1}")
+        raise EnvError(f"action {chosen[wrong]} in environment {wrong}; actions are 0 to {moves - 1}")
     return chosen
 
 

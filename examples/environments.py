@@ -1,4 +1,4 @@
-"""The pictures of the documentation's page on worlds: `python examples/worlds.py --out out/worlds`."""
+"""The pictures of the documentation's page on environments: `python examples/environments.py --out out/envs`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def row(pictures: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
 def main() -> None:
     """Draw all pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("out/worlds"))
+    parser.add_argument("--out", type=Path, default=Path("out/envs"))
     out = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
     walks = {"start": (), "pickaxe": (1, 2), "door": (1, 1, 1), "gem": (2, 2, 2), "lava": (1, 1, 1, 2, 2, 2)}
