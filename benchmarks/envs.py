@@ -17,7 +17,7 @@ import nrm
 from nrm import MooreMachine
 from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.envs.termination import End
-from nrm.groundability import diagnose
+from nrm.shortcuts import diagnose
 
 SYMBOLS = MINECRAFT_SYMBOLS
 SIDE = 4

@@ -19,9 +19,9 @@ import tyro
 import nrm
 from benchmarks.common import report, timed
 from benchmarks.results import Benchmark, Headline, Row, complete
-from nrm.groundability.counting import digits
 from nrm.machines import MooreMachine
 from nrm.results.groundability import measure_groundability
+from nrm.shortcuts.counting import digits
 
 METHODS = ("closed form", "Algorithm 1", "tuned", "brute force")
 

@@ -14,9 +14,9 @@ from matplotlib.image import imsave
 
 import nrm
 from nrm.envs.minigrid import minigrid_env
-from nrm.groundability import Shortcuts
 from nrm.machines import MooreMachine, task_view
 from nrm.machines.formats.dot import colour, graphviz
+from nrm.shortcuts import Shortcuts
 
 IMAGES = Path(__file__).parent / "images"
 CLASS_COLOURS = ("#4C72B0", "#DD8452", "#8C8C8C", "#55A868", "#C44E52")

@@ -18,10 +18,10 @@ import torch
 import tyro
 
 from nrm.errors import NrmError
-from nrm.groundability import shortcuts
 from nrm.report import Page, build_report
 from nrm.results import read_record, read_records, write_results
 from nrm.runs import choose_run
+from nrm.shortcuts import shortcuts
 from nrm.sweeps import Grid, Grids, Outcome, run_grid
 from nrm.sweeps.engines import Event, LocalEngine
 

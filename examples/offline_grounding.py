@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 import nrm
 from nrm.envs import MINECRAFT_SYMBOLS, MinecraftEnv, TaskEnv
-from nrm.groundability import diagnose
 from nrm.neural import FitConfig, grounder_for, load_episodes, record_episodes, save_episodes, save_model
+from nrm.shortcuts import diagnose
 
 
 @dataclass(frozen=True)

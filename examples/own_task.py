@@ -12,7 +12,7 @@ from pathlib import Path
 import tyro
 
 import nrm
-from nrm.groundability import breaking_potential, tasks_to_add
+from nrm.shortcuts import breaking_potential, tasks_to_add
 
 SYMBOLS = ("mail", "coffee", "office", "lab", "plant", "corridor")
 

@@ -17,12 +17,11 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "automata": (),
     "logic": ("automata",),
     "machines": ("logic",),
-    "groundability": ("machines",),
-    "explanations": ("groundability",),
-    "families": ("groundability",),
+    "shortcuts": ("machines",),
+    "families": ("shortcuts",),
     "inference": ("machines",),
     "neural": ("inference",),
-    "tracking": ("neural", "groundability"),
+    "tracking": ("neural", "shortcuts"),
     "envs": ("machines",),
     "wrappers": ("tracking",),
     "sb3": ("wrappers", "envs"),
@@ -32,7 +31,7 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "results": ("runs",),
     "figures": ("results",),
     "report": ("results",),
-    "cli": ("explanations", "sweeps", "figures", "report", "sb3"),
+    "cli": ("sweeps", "figures", "report", "sb3"),
 }
 """What each folder stands on directly. It may import that, and all that stands below."""
 
@@ -43,7 +42,7 @@ def below(folder: str) -> set[str]:
 
 ALLOWED = {folder: below(folder) for folder in ABOVE}
 SHARED = {"errors", "aliases", "files", "registration", "registry", "timing", "parts", "shown_warnings"}
-WITHOUT_TORCH = ("automata", "logic", "machines", "groundability", "explanations", "families", "inference")
+WITHOUT_TORCH = ("automata", "logic", "machines", "shortcuts", "families", "inference")
 
 
 def imported_modules(path: Path) -> set[str]:

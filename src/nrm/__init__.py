@@ -7,7 +7,6 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 from nrm.errors import NrmError
-from nrm.groundability import Shortcuts, diagnose, shortcuts
 from nrm.logic import PAPER_SYMBOLS, PAPER_TASKS, Formula, PaperTask, holds, paper_task, parse
 from nrm.machines import (
     Alphabet,
@@ -27,11 +26,11 @@ from nrm.machines import (
 )
 from nrm.machines import compile_formula as compile  # noqa: A004 - reads as nrm.compile(...)
 from nrm.registration import register_envs_when_used as _register_envs_when_used
+from nrm.shortcuts import Shortcuts, diagnose, explain, shortcuts
 
 if TYPE_CHECKING:
     from nrm.agents import ALGORITHMS, METHODS, Algorithm, Method, Trainer, new_trainer
     from nrm.envs import ENVS, MINECRAFT_SYMBOLS, BatchedMinecraft, EnvKind, GymVectorEnv, MinecraftConfig, TaskEnv
-    from nrm.explanations import explain
     from nrm.figures import write_figures
     from nrm.neural import (
         GROUNDERS,
@@ -63,7 +62,6 @@ _LATER = {
     "envs": (
         *("MINECRAFT_SYMBOLS", "ENVS", "BatchedMinecraft", "MinecraftConfig", "TaskEnv", "GymVectorEnv", "EnvKind"),
     ),
-    "explanations": ("explain",),
     "figures": ("write_figures",),
     "neural": (
         *("GROUNDERS", "EpisodeBuffer", "FitConfig", "NeuralRewardMachine", "ProbabilisticMoore"),
@@ -166,7 +164,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_LATER, "automata", "groundability", "inference", "logic", "machines"])
+    return sorted([*__all__, *_LATER, "automata", "inference", "logic", "machines"])
 
 
 _register_envs_when_used()

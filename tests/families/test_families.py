@@ -12,10 +12,10 @@ from nrm.families import FAMILIES, family_of, sample_tasks
 from nrm.families.chains import Exceptions, Reach, ReachAvoid, chain
 from nrm.families.compounds import Alternatives
 from nrm.families.mixture import Mixture
-from nrm.groundability import Copies
 from nrm.logic import parse
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import Alphabet, Task, TaskSet, compile_formula
+from nrm.shortcuts import Copies
 
 LETTERS = Alphabet.exclusive([*"abcdefgh", "empty"])
 EVENTS = [atom(name) for name in "abcdefgh"]

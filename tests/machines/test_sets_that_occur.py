@@ -10,13 +10,13 @@ import pytest
 import nrm
 from nrm import Alphabet
 from nrm.errors import AlphabetError, FileError, TraceError
-from nrm.groundability import shortcuts
 from nrm.logic import parse
 from nrm.machines import Task, TaskSet
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.formats.pool_file import pool_bytes, pool_from_bytes
 from nrm.machines.formats.task_file import task_from_toml, task_toml
 from nrm.machines.guards import guard, letters_where
+from nrm.shortcuts import shortcuts
 
 PLANE = Alphabet.of_sets(["red", "blue", "green"], [(), ("red",), ("blue",), ("green",), ("green", "blue")])
 

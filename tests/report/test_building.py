@@ -15,12 +15,12 @@ from nrm.agents import METHODS
 from nrm.aliases import Json
 from nrm.errors import FileError
 from nrm.figures.series import collect
-from nrm.groundability import shortcuts
 from nrm.machines import MooreMachine
 from nrm.report import Page, build_report, write_report
 from nrm.report.words import shortcut_words, unbelieved_words, unread_words
 from nrm.results import read_record, read_records
 from nrm.runs import RunFolder
+from nrm.shortcuts import shortcuts
 from tests.report.conftest import NASTY
 from tests.results.folders import BREAKAGES, lose_method, run
 

@@ -6,9 +6,9 @@ import warnings
 
 from nrm.agents.training import Trainer
 from nrm.errors import ConfigError, LimitError, NrmWarning, listing
-from nrm.groundability import task_set_shortcuts
 from nrm.machines import MooreMachine, TaskSet
 from nrm.machines.possible import not_asked
+from nrm.shortcuts import task_set_shortcuts
 
 MAX_STATES = 5000
 """States of a machine past which a belief over them, at every step of many environments, takes too long."""

@@ -12,13 +12,13 @@ from nrm.aliases import Step
 from nrm.cli.compile import letters_of
 from nrm.cli.options import TaskOptions, UsageError
 from nrm.errors import FormulaError, LimitError, NrmWarning, counted, listing
-from nrm.explanations import Comparison, Explanation
-from nrm.groundability.formatting import findings
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, read_formula
 from nrm.logic.language import Reading, inherited_logic
 from nrm.logic.ltlf.hints import LOOKS_BACK, looks_back
 from nrm.machines import Alphabet, Task
 from nrm.machines.alphabet import alphabet_of
+from nrm.shortcuts import Comparison, Explanation
+from nrm.shortcuts.formatting import findings
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from nrm.aliases import Json
 from nrm.cli.options import UsageError
 from nrm.errors import NrmError, counted, listing
-from nrm.groundability import Diagnosis, diagnose, shortcuts
 from nrm.machines import Alphabet, MooreMachine, until_over
 from nrm.neural import (
     GROUNDERS,
@@ -37,6 +36,7 @@ from nrm.neural.discovery import over_alphabet
 from nrm.neural.extraction import grounded_traces
 from nrm.neural.learning import Progress
 from nrm.neural.symbol_reader import emission_for, said_symbols
+from nrm.shortcuts import Diagnosis, diagnose, shortcuts
 from nrm.tracking.burst_policy import left_to_learn
 from nrm.tracking.observed_letters import observation_name
 

@@ -14,10 +14,10 @@ from nrm.cli.options import MachineOptions, UsageError
 from nrm.cli.shortcuts_report import Findings, as_json, print_report
 from nrm.cli.tasks import TRY_PROPOSITIONS, alone_note, draw_family, family_json, verdict
 from nrm.errors import UnknownSymbolError, listing
-from nrm.groundability import breaking_potential, shortcuts, task_set_shortcuts
-from nrm.groundability.counting import digits
 from nrm.logic.language import inherited_logic
 from nrm.machines import MooreMachine, RewardScheme, compile_formula
+from nrm.shortcuts import breaking_potential, shortcuts, task_set_shortcuts
+from nrm.shortcuts.counting import digits
 
 DEFAULT_SCHEME = "distance"
 """The scheme of further tasks when the first one's is unknown."""

@@ -11,10 +11,10 @@ from nrm.cli.options import UsageError
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import listing
 from nrm.families import FAMILIES, Family, sample_tasks
-from nrm.groundability import TaskSetShortcuts, task_set_shortcuts
 from nrm.logic import PAPER_TASKS, PATTERNS, parse
 from nrm.machines import Alphabet, TaskSet
 from nrm.machines.alphabet import alphabet_of
+from nrm.shortcuts import TaskSetShortcuts, task_set_shortcuts
 
 LETTERS = Alphabet.exclusive([*"abcdefghijkl", "empty"])
 """The symbols of tasks that are drawn when none are named: LetterWorld's."""

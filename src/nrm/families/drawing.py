@@ -13,13 +13,13 @@ from nrm.automata import Limits
 from nrm.errors import ConfigError, LimitError, NrmError, NrmWarning, unknown
 from nrm.families.listed import Listed
 from nrm.families.registry import Family, family_of
-from nrm.groundability import Copies
 from nrm.logic import Formula, named_formula
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskSet
 from nrm.machines.possible import not_asked
 from nrm.machines.rewards import RewardScheme
 from nrm.machines.task import MachineLike, as_machine
+from nrm.shortcuts import Copies
 
 IDLE = "empty"
 """The symbol that, in exclusive alphabets, says that nothing holds: nobody is sent there."""

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from nrm.aliases import Json
 from nrm.errors import FileError, LimitError, listing, shorten
-from nrm.groundability import Shortcuts, shortcuts
 from nrm.logic import named_formula
 from nrm.machines import Task
 from nrm.report.curves import curves, summary
@@ -24,6 +23,7 @@ from nrm.report.trials import Trials, first_line
 from nrm.report.words import shortcut_words, too_long, unbelieved_words, unread_words
 from nrm.results import Group, Record, group_runs, method_named, method_order, read_records
 from nrm.results.references import without_memory
+from nrm.shortcuts import Shortcuts, shortcuts
 
 Analysis = Shortcuts | LimitError
 """The shortcuts of a task, or why the analysis gave up."""

@@ -12,13 +12,13 @@ from nrm.agents.evaluation import play
 from nrm.aliases import Json
 from nrm.envs import BatchedEnv
 from nrm.errors import FileError, LimitError
-from nrm.groundability import Shortcuts, diagnose
 from nrm.machines import MooreMachine
 from nrm.report.filming import film_task
 from nrm.report.pictures import Tiles
 from nrm.report.steps import SEED, end_of, step_row
 from nrm.results import Record
 from nrm.runs import RunConfig, RunFolder
+from nrm.shortcuts import Shortcuts, diagnose
 from nrm.tracking import Belief
 
 MAX_STEPS = 400

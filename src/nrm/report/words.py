@@ -7,9 +7,9 @@ from itertools import islice
 from nrm.agents import Method
 from nrm.aliases import Json
 from nrm.errors import LimitError, listing
-from nrm.groundability import Shortcuts, TaskSetShortcuts, breaking_potential, task_set_shortcuts
-from nrm.groundability.formatting import confusions, findings, remedies
 from nrm.machines import TaskSet
+from nrm.shortcuts import Shortcuts, TaskSetShortcuts, breaking_potential, task_set_shortcuts
+from nrm.shortcuts.formatting import confusions, findings, remedies
 
 MAX_SYMBOLS = 40
 """Symbols that get a row of their own."""

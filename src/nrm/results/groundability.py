@@ -10,11 +10,11 @@ from pathlib import Path
 
 from nrm.errors import NrmError
 from nrm.files import csv_text, make_folder, write_text
-from nrm.groundability import algorithm_1, brute_force, brute_force_formulas, shortcuts
 from nrm.logic import PAPER_SYMBOLS, PAPER_TASKS, PaperTask
 from nrm.machines import compile_formula
 from nrm.results.statistics import Spread
 from nrm.results.table import markdown_table
+from nrm.shortcuts import algorithm_1, brute_force, brute_force_formulas, shortcuts
 from nrm.timing import timed
 
 BUDGET = 2.0

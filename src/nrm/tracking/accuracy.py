@@ -12,15 +12,15 @@ from torch import Tensor
 from nrm.automata.letter_diagram import is_wide
 from nrm.automata.tables import classes_at
 from nrm.errors import EpisodeError, LimitError
-from nrm.groundability import Shortcuts, TaskSetShortcuts, diagnose, shortcuts, task_set_shortcuts
-from nrm.groundability.diagnosis import best_symmetry
 from nrm.machines import MooreMachine, TaskSet
 from nrm.neural import EpisodeBuffer, NeuralRewardMachine
 from nrm.neural.extraction import grounded_traces
+from nrm.shortcuts import Shortcuts, TaskSetShortcuts, diagnose, shortcuts, task_set_shortcuts
+from nrm.shortcuts.diagnosis import best_symmetry
 
 
 class Accuracy(NamedTuple):
-    """Shares of observations; see `nrm.groundability.Diagnosis`."""
+    """Shares of observations; see `nrm.shortcuts.Diagnosis`."""
 
     plain: float
     balanced: float

@@ -1,0 +1,33 @@
+"""What rewards can teach about the meaning of symbols: shortcuts, exactly, and what to do about them."""
+
+from nrm.shortcuts.analysis import Shortcuts, shortcuts
+from nrm.shortcuts.diagnosis import Diagnosis, diagnose
+from nrm.shortcuts.explanation import Comparison, Explanation, compare, explain
+from nrm.shortcuts.isomorphism import Copies
+from nrm.shortcuts.pools import TaskSetShortcuts, task_set_shortcuts
+from nrm.shortcuts.recognition import recognised
+from nrm.shortcuts.references import algorithm_1, brute_force, brute_force_formulas
+from nrm.shortcuts.repair import PotentialRepair, breaking_potential, tasks_to_add
+from nrm.shortcuts.verdicts import SymbolVerdict
+
+__all__ = [
+    "Comparison",
+    "Copies",
+    "Diagnosis",
+    "Explanation",
+    "PotentialRepair",
+    "Shortcuts",
+    "SymbolVerdict",
+    "TaskSetShortcuts",
+    "algorithm_1",
+    "breaking_potential",
+    "brute_force",
+    "brute_force_formulas",
+    "compare",
+    "diagnose",
+    "explain",
+    "recognised",
+    "shortcuts",
+    "task_set_shortcuts",
+    "tasks_to_add",
+]

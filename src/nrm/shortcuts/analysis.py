@@ -1,0 +1,331 @@
+"""Which groundings no reward can tell from the true one: `nrm.shortcuts`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from itertools import product
+from typing import Literal
+
+from nrm.aliases import Letter, Symbol, SymbolMap, Trace
+from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.letter_functions import Truths
+from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
+from nrm.machines import Alphabet, MachineLike, MooreMachine, as_machines
+from nrm.machines.guards import class_text
+from nrm.machines.moore import amount_of_letters
+from nrm.shortcuts.counting import DEFAULT_TERMS, check_length, rough_difference, rough_sum_over, sum_over
+from nrm.shortcuts.data_shortcuts import DataShortcuts, Prefixes
+from nrm.shortcuts.labels import labels_needed
+from nrm.shortcuts.letter_maps import class_name, is_by_names, map_letters, name_map
+from nrm.shortcuts.reduction import joint, reduced, unrolled
+from nrm.shortcuts.renaming import Renamings, renamings
+from nrm.shortcuts.symmetry.group import SymmetryGroup, symmetry_group
+from nrm.shortcuts.symmetry.search import DEFAULT_WORK, Permutation, SymmetrySearch
+from nrm.shortcuts.verdicts import SymbolVerdict, all_verdicts, truths_in_orbits
+
+ShortcutKind = Literal["identity", "class", "symmetry"]
+MAX_UNROLLED = 2_000_000
+"""Most transitions of a machine that is unrolled over time."""
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """A permutation of states that renames classes of letters and changes no reward."""
+
+    classes: Permutation
+    """The image of each letter class."""
+    states: Permutation
+    """The image of each state of `Shortcuts.machine`."""
+
+
+@dataclass(frozen=True)
+class Shortcuts:
+    """Every map of letters that changes no reward on any string: the unremovable reasoning shortcuts (paper, eq. URS).
+
+    The identity counts as one of them. Numbers are exact Python integers of any length, and maps are listed as they
+    are asked for: nothing here grows with the number of letters to the power of itself.
+    """
+
+    machines: tuple[MooreMachine, ...]
+    """The tasks, as they were given."""
+    machine: MooreMachine
+    """The minimal machine of all tasks together; its outputs number combinations of potentials when there are
+    several."""
+    group: SymmetryGroup = field(repr=False)
+    """The symmetries, as permutations of the letter classes."""
+    work: int = field(default=DEFAULT_WORK, repr=False, compare=False)
+    terms: int = field(default=DEFAULT_TERMS, repr=False, compare=False)
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """What the machines read."""
+        return self.machine.alphabet
+
+    @cached_property
+    def class_sizes(self) -> tuple[int, ...]:
+        """m_j: how many letters each class has."""
+        return self.machine.class_sizes
+
+    @cached_property
+    def members(self) -> tuple[tuple[Letter, ...], ...]:
+        """The letters of each class."""
+        letters: list[list[Letter]] = [[] for _ in range(self.machine.classes)]
+        for letter, number in enumerate(self.machine.letter_class.tolist()):
+            letters[number].append(letter)
+        return tuple(map(tuple, letters))
+
+    @cached_property
+    def classes(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the letters of each class: letters that the tasks treat alike."""
+        return tuple(tuple(map(self.alphabet.letter_name, letters)) for letters in self.members)
+
+    @cached_property
+    def count(self) -> int:
+        """How many maps change no reward, the identity included (the paper's #RS*)."""
+        return sum_over(self.group, self.class_sizes, self.class_sizes, self.terms)
+
+    @cached_property
+    def rough_count(self) -> Decimal:
+        """The same to thirty digits, however long the exact number is."""
+        return rough_sum_over(self.group, self.class_sizes, self.class_sizes, self.terms)
+
+    @cached_property
+    def rough_class_internal(self) -> Decimal:
+        """`class_internal` to thirty digits."""
+        identity = SymmetryGroup(self.machine.classes, (), ())
+        return rough_sum_over(identity, self.class_sizes, self.class_sizes, self.terms)
+
+    @property
+    def rough_by_symmetry(self) -> Decimal:
+        """`by_symmetry` to thirty digits."""
+        if self.symmetries == 1:
+            return Decimal(0)
+        return rough_difference(self.rough_count, self.rough_class_internal)
+
+    @cached_property
+    def class_texts(self) -> tuple[str, ...]:
+        """Each class for people: the names of its letters, or where these are too many a guard that holds at them."""
+        if not isinstance(self.machine.letters, LetterDiagram):
+            return tuple(class_name(names) for names in self.classes)
+        return tuple(class_text(self.machine, number) for number in range(self.machine.classes))
+
+    @cached_property
+    def truths(self) -> tuple[Truths, ...]:
+        """For each set of letters that are confused: propositions that hold, and that fail, at some of them (bits)."""
+        return truths_in_orbits(self)
+
+    @cached_property
+    def class_internal(self) -> int:
+        """How many of them only confuse letters of one class, the identity included: harmless for these tasks."""
+        check_length(self.class_sizes, self.class_sizes)
+        result = 1
+        for size in self.class_sizes:
+            result *= size**size
+        return result
+
+    @property
+    def by_symmetry(self) -> int:
+        """How many of them rename states: same reward, another meaning."""
+        return self.count - self.class_internal
+
+    @property
+    def symmetries(self) -> int:
+        """The order of the group of symmetries, the identity included."""
+        return self.group.order
+
+    @cached_property
+    def generators(self) -> tuple[Symmetry, ...]:
+        """Few symmetries from which all others can be composed."""
+        search = self._search()
+        return tuple(Symmetry(images, search.states_of(images)) for images in self.group.generators)
+
+    @property
+    def groundable(self) -> bool:
+        """Whether rewards alone can teach the meaning of every letter."""
+        return self.symmetries == 1 and all(size == 1 for size in self.class_sizes)
+
+    @property
+    def teaches_nothing(self) -> bool:
+        """Whether all letters, two at least, are treated alike, so that every map is one (so with a valid formula)."""
+        return self.machine.classes == 1 and self.alphabet.size > 1
+
+    def maps(self) -> Iterator[dict[str, str]]:
+        """Every such map from letter names to letter names, the identity first, as they are asked for."""
+        numbers = self.machine.letter_class.tolist()
+        places = {letter: place for letters in self.members for place, letter in enumerate(letters)}
+        place = [places[letter] for letter in range(len(numbers))]
+        # One tuple of digits for all classes of a size: `product` would copy anything but a tuple.
+        digits_below = {size: tuple(range(size)) for size in self.class_sizes}
+        for images in self.group.elements():
+            choices = [self.members[images[number]] for number in numbers]
+            # Counting starts at each letter's own place, which makes the very first map the identity.
+            for shifts in product(*(digits_below[len(letters)] for letters in choices)):
+                values = [
+                    letters[(start + shift) % len(letters)]
+                    for letters, start, shift in zip(choices, place, shifts, strict=True)
+                ]
+                yield name_map(self.alphabet, values)
+
+    def __iter__(self) -> Iterator[dict[str, str]]:
+        return self.maps()
+
+    def __contains__(self, candidate: object) -> bool:
+        return isinstance(candidate, Mapping) and is_by_names(candidate) and self.kind(candidate) is not None
+
+    def kind(self, candidate: SymbolMap) -> ShortcutKind | None:
+        """What kind of shortcut a map is; None when some string tells it from the identity.
+
+        Letters that the map does not name stay what they are.
+        """
+        moved = {letter: image for letter, image in map_letters(self.alphabet, candidate).items() if letter != image}
+        if not moved:
+            return "identity"
+        images = self._class_images(moved.items())
+        if images is None:
+            return None
+        # Where letters of a class stay what they are, the class does.
+        named = Counter(self.machine.class_of(letter) for letter in moved)
+        for number, size in enumerate(self.class_sizes):
+            if named[number] < size:
+                if images[number] not in (-1, number):
+                    return None
+                images[number] = number
+        if not self._search().contains(images):
+            return None
+        return "class" if list(images) == sorted(images) else "symmetry"
+
+    def symmetry_agreeing_with(self, pairs: Iterable[tuple[Letter, Letter]]) -> Permutation | None:
+        """A symmetry, as images of classes, of a shortcut that maps letters as `pairs` say; None if there is none."""
+        images = self._class_images(pairs)
+        if images is None:
+            return None
+        chosen = [(number, image) for number, image in enumerate(images) if image >= 0]
+        if all(number == image for number, image in chosen):
+            return self.group.identity
+        return self._search().complete(chosen)
+
+    def states_under(self, classes: Permutation) -> Permutation:
+        """The image of each state of `machine` under a symmetry, given as images of the letter classes."""
+        return self._search().states_of(classes)
+
+    @cached_property
+    def verdicts(self) -> tuple[SymbolVerdict, ...]:
+        """For each symbol (or proposition) whether rewards can teach it, and what it may be confused with."""
+        return all_verdicts(self)
+
+    def verdict(self, symbol: Symbol) -> SymbolVerdict:
+        """Whether rewards can teach the meaning of one symbol, and what it may be confused with."""
+        known = {verdict.symbol: verdict for verdict in self.verdicts}
+        if symbol not in known:
+            raise UnknownSymbolError(unknown("symbol", symbol, known))
+        return known[symbol]
+
+    @cached_property
+    def renamings(self) -> Renamings:
+        """Those maps that come from renaming propositions."""
+        if not self.alphabet.is_free:
+            raise AlphabetError(
+                "every map of an exclusive alphabet is a renaming of its symbols, so maps() lists them; renamings are "
+                "told apart for propositional alphabets only, of which every subset is a letter"
+            )
+        return renamings(self.machine, self.group, self._search())
+
+    @cached_property
+    def labels_needed(self) -> tuple[Symbol, ...]:
+        """A smallest set of symbols to label so that only the identity is left."""
+        return labels_needed(self)
+
+    def groundings(self, observations: Mapping[str, int] | Sequence[int]) -> int:
+        """How many groundings of *observations* no reward can tell from the true one.
+
+        `observations`: how many different observations each letter has, by name or in the order of the letters. Each
+        class needs one at least.
+        """
+        amounts = _amounts(self.alphabet, observations)
+        exponents = [sum(amounts[letter] for letter in letters) for letters in self.members]
+        if 0 in exponents:
+            raise NrmError(
+                f"no observation of {listing(self.classes[exponents.index(0)])}: rewards teach less than the task "
+                "could where a class of letters never occurs; count with left_by(traces) instead"
+            )
+        return sum_over(self.group, self.class_sizes, exponents, self.terms)
+
+    def within(self, horizon: int) -> Shortcuts:
+        """The maps that change no reward on strings up to length `horizon` (Theorem 1): at least as many."""
+        if horizon < 0:
+            raise NrmError(f"a horizon is a number of steps, not {horizon}")
+        # Two machines of n states that differ at all do so on a string of at most 2n - 2 letters.
+        if horizon >= 2 * self.machine.states - 2:
+            return self
+        if (horizon + 1) * self.machine.columns.size > MAX_UNROLLED:
+            raise LimitError(
+                f"{horizon} steps of a machine with {self.machine.states} states and {self.machine.classes} letter "
+                f"classes are more than {MAX_UNROLLED:,} transitions; ask for a shorter horizon"
+            )
+        bounded = reduced(unrolled(self.machine, horizon))
+        group = symmetry_group(SymmetrySearch(bounded, work=self.work))
+        return Shortcuts(self.machines, bounded, group, self.work, self.terms)
+
+    def left_by(self, traces: Iterable[Trace]) -> DataShortcuts:
+        """The maps that change no reward on a recorded data set of symbol traces."""
+        return DataShortcuts(self.machine, Prefixes.of(self.machine, traces))
+
+    def __str__(self) -> str:
+        rough = self.rough_count
+        shown = str(self.count) if rough < 10**20 else f"{rough:.3e}".replace("+", "")
+        what = "shortcut, the identity," if rough == 1 else "shortcuts"
+        letters = amount_of_letters(self.alphabet).replace(",", "")
+        return f"{shown} {what} of {letters} letters in {self.machine.classes} classes ({self.symmetries:,} symmetries)"
+
+    def _search(self) -> SymmetrySearch:
+        return SymmetrySearch(self.machine, work=self.work)
+
+    def _class_images(self, pairs: Iterable[tuple[Letter, Letter]]) -> list[int] | None:
+        """The class that each class goes to (-1: not said), if letters of one class go to one class."""
+        images = [-1] * self.machine.classes
+        for letter, value in pairs:
+            number, image = self.machine.class_of(letter), self.machine.class_of(value)
+            if images[number] not in (-1, image):
+                return None
+            images[number] = image
+        return images
+
+
+def shortcuts(
+    machines: MachineLike | Iterable[MachineLike],
+    *,
+    horizon: int | None = None,
+    work: int = DEFAULT_WORK,
+    terms: int = DEFAULT_TERMS,
+) -> Shortcuts:
+    """Analyse what rewards can teach about the letters of a task, or of several tasks that share one grounder.
+
+    `machines`: machines or tasks; beside one of these, also formulas over its alphabet. `horizon`: look at strings up
+    to this length only. `work` and `terms` limit the search for symmetries and the sum over them; where a limit is
+    reached (by default after about a minute) `LimitError` says so, and no number is given.
+    """
+    if isinstance(machines, str) or not isinstance(machines, Iterable):
+        machines = (machines,)
+    tasks = as_machines(tuple(machines))
+    machine = joint(tasks)
+    result = Shortcuts(tasks, machine, symmetry_group(SymmetrySearch(machine, work=work)), work, terms)
+    return result if horizon is None else result.within(horizon)
+
+
+def _amounts(alphabet: Alphabet, observations: Mapping[str, int] | Sequence[int]) -> list[int]:
+    if isinstance(observations, Mapping):
+        amounts = [0] * alphabet.size
+        for name, amount in observations.items():
+            amounts[alphabet.letter(alphabet.read_step(name))] = amount
+    else:
+        amounts = list(observations)
+    if len(amounts) != alphabet.size or any(amount < 0 for amount in amounts):
+        raise NrmError(
+            f"numbers of observations must be given for the {alphabet.size} letters, none of them negative; "
+            f"got {listing(map(str, amounts))}"
+        )
+    return amounts

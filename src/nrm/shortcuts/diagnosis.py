@@ -1,0 +1,231 @@
+"""Was it the task or the training? A trained grounder, held against the shortcuts of its task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nrm.aliases import FloatArray, Step
+from nrm.errors import LimitError, NrmError, TraceError, listing
+from nrm.machines import Alphabet
+from nrm.shortcuts.analysis import ShortcutKind, Shortcuts
+from nrm.shortcuts.letter_maps import name_map
+from nrm.shortcuts.references import refuting_string
+from nrm.shortcuts.symmetry.group import SymmetryGroup
+from nrm.shortcuts.symmetry.search import Permutation
+
+GOOD = 0.9
+"""Accuracy from which what is wrong counts as noise."""
+MAX_LISTED = 200_000
+"""Most symmetries of a factor (other than all permutations) that are compared one by one."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a grounder's predictions say about the task and about its training."""
+
+    nearest: dict[str, str]
+    """For each letter that was observed, what the grounder takes it for most often."""
+    kind: ShortcutKind | None
+    """The kind of shortcut that `nearest` is; None when it is none."""
+    accuracy: float
+    """How often the prediction is the true letter."""
+    balanced_accuracy: float
+    """The mean over observed letters of how often each is recognised: "always the commonest" scores low."""
+    accuracy_modulo_shortcuts: float
+    """How often the prediction is in the right class, under the symmetry that fits best."""
+    symmetry: Permutation
+    """That symmetry, as images of the letter classes."""
+    witness: tuple[Step, ...] | None
+    """A shortest trace on which `nearest` gives other rewards; None when it is a shortcut."""
+    meaning: str
+    """What the two accuracies say, in a sentence."""
+
+    @property
+    def is_shortcut(self) -> bool:
+        """Whether the errors are a property of the task (True) or of the training (False)."""
+        return self.kind is not None
+
+
+def confusion_matrix(alphabet: Alphabet, true: Sequence[Step], predicted: Sequence[Step]) -> FloatArray:
+    """(letters, letters) how often each true letter (row) was predicted as each letter (column)."""
+    if len(true) != len(predicted):
+        raise TraceError(f"{len(true)} true symbols, but {len(predicted)} predictions; give one for each")
+    matrix = np.zeros((alphabet.size, alphabet.size))
+    np.add.at(matrix, (alphabet.encode(true), alphabet.encode(predicted)), 1.0)
+    return matrix
+
+
+def diagnose(found: Shortcuts, confusion: ArrayLike) -> Diagnosis:
+    """Compare a grounder with the shortcuts of its task.
+
+    `confusion`: (letters, letters), row the true letter, column the prediction: counts, or probabilities added up.
+    """
+    matrix = _checked(found.alphabet, confusion)
+    totals = matrix.sum(axis=1)
+    observed = np.flatnonzero(totals)
+    images = matrix.argmax(axis=1)
+    pairs = [(int(letter), int(images[letter])) for letter in observed]
+    kind = _kind(found, pairs)
+    nearest = [image if totals[letter] else letter for letter, image in enumerate(images.tolist())]
+    string = refuting_string(found.machine, nearest) if kind is None else None
+    numbers = found.machine.letter_class
+    scores = np.zeros((found.machine.classes, found.machine.classes))
+    np.add.at(scores, (numbers[:, None], numbers[None, :]), matrix)
+    symmetry, agreement = best_symmetry(found.group, scores)
+    accuracy = float(matrix.trace() / matrix.sum())
+    modulo = float(agreement / matrix.sum())
+    names = name_map(found.alphabet, nearest)
+    never = [found.alphabet.letter_name(letter) for letter in np.flatnonzero(totals == 0).tolist()]
+    return Diagnosis(
+        nearest={found.alphabet.letter_name(letter): names[found.alphabet.letter_name(letter)] for letter, _ in pairs},
+        kind=kind,
+        accuracy=accuracy,
+        balanced_accuracy=float((matrix.diagonal()[observed] / totals[observed]).mean()),
+        accuracy_modulo_shortcuts=modulo,
+        symmetry=symmetry,
+        witness=None if string is None else tuple(found.alphabet.decode(string)),
+        meaning=_meaning(kind, accuracy, modulo, never),
+    )
+
+
+def _kind(found: Shortcuts, pairs: list[tuple[int, int]]) -> ShortcutKind | None:
+    """The kind of the mildest shortcut that maps the observed letters so; letters never observed may go anywhere."""
+    if all(letter == image for letter, image in pairs):
+        return "identity"
+    images = found.symmetry_agreeing_with(pairs)
+    if images is None:
+        return None
+    return "class" if images == found.group.identity else "symmetry"
+
+
+def best_symmetry(group: SymmetryGroup, scores: FloatArray) -> tuple[Permutation, float]:
+    """The symmetry under which most predictions are in the right class, and how many are.
+
+    scores: (classes, classes) how often a letter of one class was taken for one of another.
+    """
+    best = list(group.identity)
+    for factor in group.factors:
+        points = list(factor.moved)
+        if factor.is_symmetric:
+            images = assignment(scores[np.ix_(points, points)])
+            for point, image in zip(points, images, strict=True):
+                best[point] = points[image]
+        else:
+            chosen = _best_element(factor, scores)
+            for point in points:
+                best[point] = chosen[point]
+    return tuple(best), float(scores[np.arange(len(best)), best].sum())
+
+
+def _best_element(group: SymmetryGroup, scores: FloatArray) -> Permutation:
+    if group.order > MAX_LISTED:
+        raise LimitError(
+            f"the accuracy modulo shortcuts compares {group.order:,} symmetries one by one, more than the limit of "
+            f"{MAX_LISTED:,}; the nearest map and its membership are still to be had from `shortcuts`"
+        )
+    table = scores.tolist()
+    moved = group.moved
+    return max(group.elements(), key=lambda images: sum(table[point][images[point]] for point in moved))
+
+
+def assignment(scores: FloatArray) -> list[int]:
+    """For each row a column, no two the same, so that the sum of scores is largest (Hungarian method, O(n^3))."""
+    size = len(scores)
+    costs = (scores.max() - scores).tolist()
+    row_price, column_price = [0.0] * size, [0.0] * (size + 1)
+    row_of = [-1] * (size + 1)
+    for row in range(size):
+        # Grow a tree of cheapest alternating paths from `row` until it meets a free column; column `size` is its root.
+        row_of[size] = row
+        column = size
+        gap, came_from, done = [float("inf")] * size, [size] * size, [False] * (size + 1)
+        while row_of[column] >= 0:
+            done[column] = True
+            here = row_of[column]
+            for other in range(size):
+                if not done[other]:
+                    slack = costs[here][other] - row_price[here] - column_price[other]
+                    if slack < gap[other]:
+                        gap[other], came_from[other] = slack, column
+            nearest = min((other for other in range(size) if not done[other]), key=lambda other: gap[other])
+            step = gap[nearest]
+            for other in range(size + 1):
+                if done[other]:
+                    row_price[row_of[other]] += step
+                    column_price[other] -= step
+                elif other < size:
+                    gap[other] -= step
+            column = nearest
+        while column != size:
+            row_of[column] = row_of[came_from[column]]
+            column = came_from[column]
+    columns = [0] * size
+    for column in range(size):
+        columns[row_of[column]] = column
+    return columns
+
+
+def _meaning(kind: ShortcutKind | None, accuracy: float, modulo: float, never: Sequence[str]) -> str:
+    """What the accuracies say; `never`: the letters that were not observed."""
+    scores = f"{accuracy:.1%} plain, {modulo:.1%} modulo shortcuts"
+    unfinished = f"{1 - modulo:.1%} of the predictions fit no shortcut, so the training is not done"
+    noisy = modulo < GOOD
+    match kind:
+        case "identity" if accuracy == 1:
+            end = "what was observed is read right" if never else "nothing is left to repair"
+            text = f"Each symbol is taken for itself ({scores}): {end}."
+        case "identity" if accuracy >= GOOD:
+            text = f"Each symbol is mostly taken for itself ({scores}): what is still wrong is noise of the training."
+        case "identity":
+            end = unfinished if noisy else "what is wrong confuses what the rewards of the task cannot tell apart"
+            text = f"Each symbol is taken for itself more often than for any other, but not reliably ({scores}): {end}."
+        case "class" if noisy:
+            text = (
+                f"The grounder leans to confusing symbols that the task treats alike, which is harmless ({scores}); "
+                f"but {unfinished}."
+            )
+        case "class":
+            text = (
+                f"The grounder confuses only symbols that the task treats alike ({scores}): harmless for this task, "
+                "and no reward of it could teach the difference."
+            )
+        case "symmetry" if noisy:
+            text = (
+                f"The grounder leans to a mirror image of the task ({scores}), but {unfinished}; and more training "
+                "will not turn the image round: labels, a further task or another potential can."
+            )
+        case "symmetry":
+            text = (
+                f"The grounder learned a mirror image of the task ({scores}): its rewards are the true ones, so more "
+                "training cannot help, but labels, a further task or another potential can."
+            )
+        case None:
+            text = (
+                f"No shortcut of the task explains this grounding ({scores}): the rewards could have told it from the "
+                "true one, so it is the training that failed."
+            )
+    return f"{text} Never observed, and so not judged: {listing(never)}." if never else text
+
+
+def _checked(alphabet: Alphabet, confusion: ArrayLike) -> FloatArray:
+    try:
+        matrix = np.asarray(confusion, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise NrmError("a confusion matrix must be a table of numbers with rows of equal length") from None
+    size = alphabet.size
+    if matrix.shape != (size, size):
+        shape = " x ".join(map(str, matrix.shape)) or "a single number"
+        raise NrmError(
+            f"the confusion matrix is {shape}, but the alphabet has {size} letters: give {size} x {size}, "
+            "a row for each true letter and a column for each prediction"
+        )
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
+        row, column = (int(value) for value in np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))[0])
+        raise NrmError(f"the confusion matrix holds {matrix[row, column]} at row {row}, column {column}; give counts")
+    if not matrix.any():
+        raise NrmError("the confusion matrix is all zero: no prediction was recorded")
+    return matrix

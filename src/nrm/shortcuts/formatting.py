@@ -1,0 +1,122 @@
+"""What rewards can teach about the symbols of a task, in words: for the command line and for reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from nrm.errors import LimitError, listing, shorten
+from nrm.shortcuts.analysis import Shortcuts
+from nrm.shortcuts.counting import digits, rough_power
+from nrm.shortcuts.repair import PotentialRepair
+from nrm.shortcuts.verdicts import SymbolVerdict
+
+
+def amount(number: int | Decimal) -> str:
+    """A whole number for people: with commas, or by its magnitude when it is long."""
+    if number < 10**18:
+        return f"{int(number):,}"
+    if isinstance(number, Decimal):
+        text, long = "".join(map(str, number.as_tuple().digits)), number.adjusted()
+    else:
+        text = digits(number)
+        long = len(text) - 1
+    return f"{text[0]}.{text[1:4]} × 10^{long:,} ({long + 1:,} digits)"
+
+
+def many(number: int | Decimal, what: str, ending: str = "s") -> str:
+    """`1 state`, `5 states`."""
+    return f"{amount(number)} {what}{'' if number == 1 else ending}"
+
+
+def cycles(found: Shortcuts, images: Sequence[int]) -> str:
+    """A permutation of classes as cycles of their names: (a b)(c d)."""
+    text = ""
+    seen: set[int] = set()
+    for start in range(len(images)):
+        cycle = []
+        point = start
+        while point not in seen:
+            seen.add(point)
+            cycle.append(shorten(found.class_texts[point], 60))
+            point = images[point]
+        text += f"({' '.join(cycle)})" if len(cycle) > 1 else ""
+    return text if len(text) <= 120 else f"{text[:118]}…)"
+
+
+def confusions(verdict: SymbolVerdict) -> str:
+    """What a symbol may be confused with, and why."""
+    if not verdict.used:
+        return "not used by the task"
+    parts = []
+    if verdict.within_class:
+        parts.append(f"{listing(verdict.within_class)} (treated alike)")
+    if verdict.by_symmetry:
+        parts.append(f"{listing(verdict.by_symmetry)} (by symmetry)")
+    if not parts and not verdict.groundable:
+        parts.append("its truth is not told in every combination")
+    return "; ".join(parts)
+
+
+def findings(found: Shortcuts, strings: str = "every string") -> list[str]:
+    """What the shortcuts of a task amount to, on which strings."""
+    size = found.alphabet.size
+    letters = "symbols" if found.alphabet.is_exclusive else "combinations of propositions"
+    if size == 1:
+        return ["There is a single symbol, and nothing to confuse it with."]
+    if found.teaches_nothing:
+        every = "both" if size == 2 else f"all {amount(size)}"
+        return [f"The task treats {every} {letters} alike, so its rewards teach nothing about them."]
+    ways = f"Of the {amount(rough_power(size, size))} ways to read the {amount(size)} {letters},"
+    if found.groundable:
+        true = f"only the true one earns the same rewards on {strings}: rewards alone can teach the meaning of each."
+        return [f"{ways} {true}"]
+    lines = [
+        f"{ways} {amount(found.rough_count)} earn the very same rewards on {strings}, the true one among them. No "
+        "amount of training can tell these apart."
+    ]
+    if found.rough_class_internal > 1:
+        alike = [
+            shorten(text, 60) for text, members in zip(found.class_texts, found.class_sizes, strict=True) if members > 1
+        ]
+        lines.append(
+            f"{amount(found.rough_class_internal)} of them confuse at most what the task treats alike, "
+            f"{listing(alike, 4)}: harmless for this task."
+        )
+    if found.symmetries > 1:
+        swaps = [cycles(found, images) for images in found.group.generators]
+        lines.append(
+            f"{amount(found.rough_by_symmetry)} are mirror images, by the {amount(found.symmetries)} symmetries that "
+            f"{listing(swaps, 4)} generate: the same rewards with another meaning, which matters as soon as the "
+            "symbols serve anything else."
+        )
+    if found.alphabet.is_free:
+        renaming = found.renamings.count
+        lines.append(
+            "Only the true one of them renames propositions: each to itself."
+            if renaming == 1
+            else f"{amount(renaming)} of them rename propositions."
+        )
+    return lines
+
+
+def remedies(found: Shortcuts, potential: PotentialRepair | None) -> list[str]:
+    """What to do about shortcuts, so that only the true reading is left. `potential`: where there is one to break."""
+    if found.groundable or found.alphabet.size == 1:
+        return []
+    lines = []
+    try:
+        labels = found.labels_needed
+        total = many(len(found.alphabet.symbols), "symbol")
+        lines.append(f"Label {listing(labels)} ({len(labels):,} of {total}; no smaller set will do).")
+    except LimitError:
+        lines.append("Label some symbols; finding a smallest set takes too long here.")
+    if potential is not None:
+        left = potential.left
+        rest = "no mirror image" if left.symmetries == 1 else f"{amount(left.symmetries)} symmetries"
+        ways = many(left.rough_count, "way")
+        lines.append(
+            f"Or pay by the reward scheme “{potential.scheme}”, which leaves {rest}, and {ways} to read the symbols."
+        )
+    lines.append("Or train one grounder on further tasks over the same symbols.")
+    return lines

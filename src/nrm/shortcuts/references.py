@@ -1,0 +1,136 @@
+"""The paper's Algorithm 1 and the brute force: slow, obvious, and there to be compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from nrm.aliases import Letter, SymbolMap
+from nrm.automata.equivalence import distinguishing_string
+from nrm.errors import LimitError
+from nrm.logic import Formula, parse
+from nrm.logic.ltlf.formula import atom, either, substituted
+from nrm.machines import Alphabet, MooreMachine, Run, compile_formula, equivalent
+from nrm.shortcuts.letter_maps import name_map
+
+MAX_MAPS = 5_000_000
+"""Most maps |P|^|P| that a reference looks at."""
+DEFAULT_STRINGS = 2_000_000
+"""Most strings that Algorithm 1 looks at."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What Algorithm 1 returns."""
+
+    maps: tuple[dict[str, str], ...]
+    """The maps that no string refuted."""
+    finished: bool
+    """Whether every data set stopped growing: only then are all of `maps` shortcuts."""
+    strings: int
+    """How many strings were looked at."""
+
+
+def algorithm_1(machine: MooreMachine, strings: int = DEFAULT_STRINGS) -> Candidates:
+    """The paper's Algorithm 1, read so that it works: drop a map when it fails, stop when no data set grows.
+
+    It prunes absorbing states (Theorem 3) and self-loops (Theorem 4) only, so on machines with longer cycles the data
+    sets grow for ever: after `strings` strings it stops, with `finished` False.
+    """
+    _check(machine)
+    names = [machine.alphabet.letter_name(letter) for letter in range(machine.alphabet.size)]
+    steps = dict(zip(names, machine.alphabet.decode(range(machine.alphabet.size)), strict=True))
+
+    def read(string: Sequence[str]) -> Run:
+        return machine.run([steps[name] for name in string])
+
+    def works(mapping: SymbolMap, data: list[tuple[str, ...]]) -> bool:
+        return all(read(x).outputs == read([mapping[p] for p in x]).outputs for x in data)
+
+    def grown(mapping: SymbolMap, data: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+        for x in data:
+            here, there = read(x).states[-1], read([mapping[p] for p in x]).states[-1]
+            if not machine.absorbing[here] or not machine.absorbing[there]:
+                for p in names:
+                    longer = (*x, p)
+                    image = [mapping[letter] for letter in longer]
+                    if here != read(longer).states[-1] or there != read(image).states[-1]:
+                        yield longer
+
+    candidates = [dict(zip(names, images, strict=True)) for images in product(names, repeat=len(names))]
+    data: list[list[tuple[str, ...]]] = [[(p,) for p in names] for _ in candidates]
+    seen = 0
+    while any(data):
+        kept = []
+        for mapping, strings_of_map in zip(candidates, data, strict=True):
+            seen += len(strings_of_map)
+            if seen > strings:
+                return Candidates(tuple(candidates), False, seen)
+            if works(mapping, strings_of_map):
+                kept.append((mapping, list(grown(mapping, strings_of_map))))
+        candidates = [mapping for mapping, _ in kept]
+        data = [following for _, following in kept]
+    return Candidates(tuple(candidates), True, seen)
+
+
+def brute_force(
+    machines: MooreMachine | Sequence[MooreMachine], horizon: int | None = None
+) -> Iterator[dict[str, str]]:
+    """Every map that changes no reward, by trying all |P|^|P| and comparing the machine with its renamed twin.
+
+    `horizon`: compare on strings up to this length only. Several machines must all be kept.
+    """
+    tasks = (machines,) if isinstance(machines, MooreMachine) else tuple(machines)
+    _check(tasks[0])
+    letters = range(tasks[0].alphabet.size)
+    for mapping in product(letters, repeat=len(letters)):
+        if all(keeps_rewards(task, mapping, horizon) for task in tasks):
+            yield name_map(tasks[0].alphabet, mapping)
+
+
+def brute_force_formulas(formula: Formula | str, symbols: Sequence[str]) -> Iterator[tuple[dict[str, str], bool]]:
+    """Every map of the symbols, with whether the renamed formula means the same, by translating it anew.
+
+    The paper's brute force ("Groundability Analysis"): it checks phi == phi o alpha for every alpha. A map costs a
+    translation, so this is slow; stop taking maps when it has been long enough.
+    """
+    task, alphabet = parse(formula), Alphabet.exclusive(symbols)
+    machine = compile_formula(task, alphabet, reward="acceptance")
+    _check(machine)
+    for mapping in product(range(alphabet.size), repeat=alphabet.size):
+        names = name_map(alphabet, mapping)
+        renamed = compile_formula(rename(task, names), alphabet, reward="acceptance")
+        yield names, equivalent(machine, renamed)
+
+
+def rename(formula: Formula, mapping: SymbolMap) -> Formula:
+    """The formula that reads each symbol as `mapping` says: an atom holds where any symbol that is read as it holds."""
+    read_as = {name: [atom(symbol) for symbol, image in mapping.items() if image == name] for name in formula.atoms()}
+    return substituted(formula, {name: either(*symbols) for name, symbols in read_as.items()})
+
+
+def keeps_rewards(machine: MooreMachine, mapping: Sequence[Letter], horizon: int | None = None) -> bool:
+    """Whether the machine and the machine that reads each letter as `mapping` says give equal outputs."""
+    return refuting_string(machine, mapping, horizon) is None
+
+
+def refuting_string(
+    machine: MooreMachine, mapping: Sequence[Letter], horizon: int | None = None
+) -> tuple[Letter, ...] | None:
+    """A shortest string on which a map changes the output; None if there is none (up to `horizon` letters)."""
+    classes, outputs = machine.letter_class.tolist(), machine.outputs.tolist()
+    letters = {(classes[letter], classes[value]): letter for letter, value in reversed(list(enumerate(mapping)))}
+    rows = machine.columns.tolist()
+    start = machine.initial, machine.initial
+    found = distinguishing_string((rows, rows), start, letters, lambda a, b: outputs[a] != outputs[b], horizon)
+    return None if found is None else tuple(found[0])
+
+
+def _check(machine: MooreMachine) -> None:
+    size = machine.alphabet.size
+    if size > 20 or size**size > MAX_MAPS:
+        raise LimitError(
+            f"{size} letters have {size}^{size} maps, more than the {MAX_MAPS:,} that this reference looks at; "
+            "nrm.shortcuts has no such limit"
+        )

@@ -1,0 +1,316 @@
+"""The search for symmetries: which permutations of letter classes leave a machine as it is.
+
+A symmetry h of a minimal machine fixes q0, keeps outputs, and permutes the columns: h∘delta_j = delta_{h(j)}∘h. Once
+the image of a class is chosen, q0 and the classes chosen so far force h on every state that they reach, so a choice is
+followed through the machine and mostly refuted, or completed, without another one. An isomorphism to another machine
+is found in the same way: `target` is then the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from nrm.errors import LimitError
+from nrm.machines import MooreMachine
+from nrm.shortcuts.symmetry.colour_refinement import refined_colours
+
+Permutation = tuple[int, ...]
+"""The image of each class (or state)."""
+
+Mark = tuple[int, int]
+"""How many states were matched and how many classes assigned."""
+
+DEFAULT_WORK = 400_000_000
+"""Most transitions that one search looks at: about a minute."""
+ARRAYS_FROM = 2048
+"""Transitions to be followed at once from which arrays follow them faster than plain Python does."""
+ARRAY_SPEED = 4
+"""How many transitions arrays follow while plain Python follows one."""
+PATIENCE = 16
+"""Refuted choices after which states are coloured by more than their outputs."""
+
+
+@dataclass
+class Budget:
+    """How much work is left, for searches that share it."""
+
+    work: int
+    left: int
+
+
+class SymmetrySearch:
+    """The transition table of a minimal machine, prepared for following choices.
+
+    Holds a budget of work, which every call spends; the machine itself is never changed.
+    """
+
+    def __init__(
+        self,
+        machine: MooreMachine,
+        work: int = DEFAULT_WORK,
+        fixed: Sequence[int] | None = None,
+        target: SymmetrySearch | None = None,
+    ) -> None:
+        """`fixed`: states that every symmetry leaves in place, from which all are reached; the initial one if none.
+
+        `target`: the machine onto which this one is mapped, with as many states and classes, and equal outputs; itself
+        if none.
+        """
+        self.rows: list[list[int]] = machine.columns.tolist()
+        self.states, self.classes = machine.columns.shape
+        self.fixed = (machine.initial,) if fixed is None else tuple(fixed)
+        self.target = target or self
+        self.state_colours: list[int] = machine.level_of_state.tolist()
+        self.class_colours = [0] * self.classes
+        self.columns = machine.columns
+        self._budget = Budget(work, work)
+        self._refuted = 0
+
+    def with_class_colours(self, class_colours: Sequence[int]) -> SymmetrySearch:
+        """The same search, in which a class goes only to one of equal colour; it shares the budget."""
+        other = copy(self)
+        other.class_colours = list(class_colours)
+        other.target = other if self.target is self else self.target
+        return other
+
+    def complete(self, choices: Iterable[tuple[int, int]]) -> Permutation | None:
+        """A symmetry that maps class j to class k for each (j, k) in `choices`; None when there is none."""
+        matching = _Matching(self)
+        return self._extend(matching) if matching.assign(list(choices)) else None
+
+    def contains(self, permutation: Sequence[int]) -> bool:
+        """Whether a permutation of the classes is a symmetry."""
+        matching = _Matching(self)
+        return sorted(permutation) == list(range(self.classes)) and matching.assign(list(enumerate(permutation)))
+
+    def states_of(self, permutation: Sequence[int]) -> Permutation:
+        """The permutation of states that a symmetry, given by its classes, carries out."""
+        matching = _Matching(self)
+        if not matching.assign(list(enumerate(permutation))):
+            raise ValueError(f"{tuple(permutation)} is no symmetry")
+        return tuple(matching.forward)
+
+    def base(self, fixed: Iterable[int] = (), twins: Iterable[Sequence[int]] = ()) -> list[tuple[int, list[int]]]:
+        """A base: classes that, kept in their places one after the other, leave the identity only.
+
+        Each comes with the classes that it might be mapped to while `fixed` and the ones before it stay. `twins` are
+        sets of classes any two of which a symmetry swaps, known before: of another set one class is enough to try,
+        and once one of a set stays, the others can only go to each other.
+        """
+        set_of = {number: tuple(members) for members in twins for number in members}
+        matching = _Matching(self)
+        matching.assign([(number, number) for number in fixed])
+        found: list[tuple[int, list[int]]] = []
+        while True:
+            alike = {number: left for left, _ in matching.groups() if len(left) > 1 for number in left}
+            if not alike:
+                return found
+            base = min(alike)
+            own = set_of.get(base, (base,))
+            first = dict.fromkeys(set_of.get(number, (number,))[0] for number in alike[base] if number not in own)
+            found.append((base, list(first)))
+            found.extend((number, []) for number in own[1:-1])
+            matching.assign([(number, number) for number in own])
+
+    def by_arrays(self, transitions: int) -> bool:
+        """Count the work of following so many transitions, and say whether arrays should do it."""
+        large = transitions >= ARRAYS_FROM
+        self.spend(transitions // ARRAY_SPEED if large else transitions)
+        return large
+
+    def spend(self, amount: int) -> None:
+        """Count work; raise `LimitError` when the budget is used up."""
+        self._budget.left -= amount
+        if self._budget.left < 0:
+            raise LimitError(
+                f"the search for symmetries of a machine with {self.states} states and {self.classes} letter classes "
+                f"stopped after {self._budget.work:,} transitions; raise the limit (work=…) or analyse a smaller task"
+            )
+
+    def _extend(self, matching: _Matching) -> Permutation | None:
+        """Choose images for the remaining classes, fewest possibilities first, and go back where that fails."""
+        open_choices: list[tuple[Mark, int, Iterator[int]]] = []
+        while True:
+            groups = self._settled(matching)
+            if groups is not None and not groups:
+                return tuple(matching.images)
+            if groups:
+                left, right = min(groups, key=lambda pair: len(pair[0]))
+                open_choices.append((matching.mark(), left[0], iter(right)))
+            else:
+                self._refute()
+            while open_choices:
+                mark, number, images = open_choices[-1]
+                matching.undo(mark)
+                if self._assign_one(matching, mark, number, images):
+                    break
+                open_choices.pop()
+                self._refute()
+            else:
+                return None
+
+    def _assign_one(self, matching: _Matching, mark: Mark, number: int, images: Iterator[int]) -> bool:
+        """Map a class to the next of its possible images that does not contradict at once."""
+        for image in images:
+            if matching.assign([(number, image)]):
+                return True
+            matching.undo(mark)
+        return False
+
+    def _settled(self, matching: _Matching) -> list[tuple[list[int], list[int]]] | None:
+        """Make every choice that is forced; the groups that remain open, or None at a contradiction."""
+        while True:
+            groups = matching.groups()
+            if any(len(left) != len(right) for left, right in groups):
+                return None
+            forced = [(left[0], right[0]) for left, right in groups if len(left) == 1]
+            if not forced:
+                return groups
+            if not matching.assign(forced):
+                return None
+
+    def _refute(self) -> None:
+        self._refuted += 1
+        if self._refuted == PATIENCE:
+            for side in {self, self.target}:
+                side.state_colours, side.class_colours = refined_colours(
+                    side.columns, side.state_colours, side.class_colours, self.by_arrays
+                )
+
+
+class _Matching:
+    """A partial symmetry: pairs of states and pairs of classes, closed under each other."""
+
+    def __init__(self, search: SymmetrySearch) -> None:
+        self.search = search
+        self.forward = [-1] * search.states
+        self.backward = [-1] * search.states
+        for state, image in zip(search.fixed, search.target.fixed, strict=True):
+            self.forward[state], self.backward[image] = image, state
+        self.matched = list(search.fixed)
+        self.images = [-1] * search.classes
+        self.assigned: list[tuple[int, int]] = []
+        self.taken = [False] * search.classes
+
+    def mark(self) -> Mark:
+        return len(self.matched), len(self.assigned)
+
+    def undo(self, mark: Mark) -> None:
+        """Forget what was matched and assigned since `mark`."""
+        states, classes = mark
+        for state in self.matched[states:]:
+            self.backward[self.forward[state]] = -1
+            self.forward[state] = -1
+        for number, image in self.assigned[classes:]:
+            self.images[number] = -1
+            self.taken[image] = False
+        del self.matched[states:], self.assigned[classes:]
+
+    def assign(self, choices: list[tuple[int, int]]) -> bool:
+        """Map classes as chosen, and every state that this reaches; False (half done) when it contradicts itself."""
+        colours, others = self.search.class_colours, self.search.target.class_colours
+        for number, image in choices:
+            if self.images[number] != image:
+                if self.images[number] >= 0 or self.taken[image] or colours[number] != others[image]:
+                    return False
+                self.images[number] = image
+                self.taken[image] = True
+                self.assigned.append((number, image))
+        old = len(self.matched)
+        if not self._follow(self.matched[:old], choices):
+            return False
+        while old < len(self.matched):
+            fresh = self.matched[old:]
+            old = len(self.matched)
+            if not self._follow(fresh, self.assigned):
+                return False
+        return True
+
+    def _follow(self, states: list[int], classes: list[tuple[int, int]]) -> bool:
+        """Match where classes lead from matched states; False when two pairs contradict each other."""
+        if self.search.by_arrays(len(states) * len(classes)):
+            return self._follow_by_arrays(states, classes)
+        rows, colours = self.search.rows, self.search.state_colours
+        twins, others = self.search.target.rows, self.search.target.state_colours
+        forward, backward, matched = self.forward, self.backward, self.matched
+        for state in states:
+            row, twin = rows[state], twins[forward[state]]
+            for number, image in classes:
+                target, wanted = row[number], twin[image]
+                present = forward[target]
+                if present < 0:
+                    if backward[wanted] >= 0 or colours[target] != others[wanted]:
+                        return False
+                    forward[target] = wanted
+                    backward[wanted] = target
+                    matched.append(target)
+                elif present != wanted:
+                    return False
+        return True
+
+    def _follow_by_arrays(self, states: list[int], classes: list[tuple[int, int]]) -> bool:
+        search = self.search
+        forward, (numbers, images) = np.array(self.forward), np.array(classes).T
+        targets = search.columns[np.ix_(states, numbers)].ravel()
+        wanted = search.target.columns[np.ix_(forward[states], images)].ravel()
+        present = forward[targets]
+        if (present != wanted)[present >= 0].any():
+            return False
+        forward[targets] = wanted
+        if (forward[targets] != wanted).any():
+            return False
+        for target in np.unique(targets[present < 0]).tolist():
+            image = int(forward[target])
+            if self.backward[image] >= 0 or search.state_colours[target] != search.target.state_colours[image]:
+                return False
+            self.forward[target] = image
+            self.backward[image] = target
+            self.matched.append(target)
+        return True
+
+    def groups(self) -> list[tuple[list[int], list[int]]]:
+        """Unassigned classes and their possible images, by what they do to the matched states."""
+        free = [number for number, image in enumerate(self.images) if image < 0]
+        open_images = [number for number, taken in enumerate(self.taken) if not taken]
+        large = self.search.by_arrays(2 * len(self.matched) * len(free))
+        left, right = self._signs_by_arrays(free, open_images) if large else self._signs(free, open_images)
+        groups: dict[Sequence[int], tuple[list[int], list[int]]] = {}
+        for number, sign in zip(free, left, strict=True):
+            groups.setdefault(sign, ([], []))[0].append(number)
+        for number, sign in zip(open_images, right, strict=True):
+            groups.setdefault(sign, ([], []))[1].append(number)
+        return list(groups.values())
+
+    def _signs(self, free: list[int], open_images: list[int]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+        """What unassigned classes, and what their possible images, do to the matched states."""
+        search, target_search = self.search, self.search.target
+        left = [[search.class_colours[number]] for number in free]
+        right = [[target_search.class_colours[number]] for number in open_images]
+        for state in self.matched:
+            row, twin = search.rows[state], target_search.rows[self.forward[state]]
+            for number, sign in zip(free, left, strict=True):
+                target = row[number]
+                image = self.forward[target]
+                sign.append(image if image >= 0 else -1 - search.state_colours[target])
+            for number, sign in zip(open_images, right, strict=True):
+                target = twin[number]
+                sign.append(target if self.backward[target] >= 0 else -1 - target_search.state_colours[target])
+        return list(map(tuple, left)), list(map(tuple, right))
+
+    def _signs_by_arrays(self, free: list[int], open_images: list[int]) -> tuple[list[bytes], list[bytes]]:
+        search, everything = self.search, np.arange(self.search.states)
+        forward, backward = np.array(self.forward), np.array(self.backward)
+        signs = []
+        for side, states, classes, image in (
+            (search, np.array(self.matched), free, forward),
+            (search.target, forward[self.matched], open_images, np.where(backward >= 0, everything, -1)),
+        ):
+            seen = np.where(image >= 0, image, -1 - np.array(side.state_colours))
+            table = seen[side.columns[np.ix_(states, np.array(classes))]]
+            rows = np.ascontiguousarray(np.vstack([np.array(side.class_colours)[classes], table]).T)
+            signs.append([row.tobytes() for row in rows])
+        return signs[0], signs[1]

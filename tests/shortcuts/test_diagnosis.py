@@ -1,0 +1,185 @@
+"""Diagnosis of grounders that are known to be right, mirrored, or wrong."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nrm
+from nrm.errors import LimitError, NrmError, TraceError, UnknownSymbolError
+from nrm.machines import MooreMachine
+from nrm.shortcuts import diagnose, diagnosis, shortcuts
+from nrm.shortcuts.diagnosis import confusion_matrix
+from tests.shortcuts.planted import cycle, machine_of, planted
+
+FOUND = shortcuts(nrm.compile("F a & F b", nrm.PAPER_SYMBOLS))
+
+
+def table(mapping: str, weight: float = 10.0, noise: float = 1.0) -> np.ndarray:
+    """The confusion matrix of a grounder that mostly takes a, b, c, d, e for the letters of `mapping`."""
+    matrix = np.full((5, 5), noise)
+    for row, image in enumerate(mapping):
+        matrix[row, "abcde".index(image)] += weight
+    return matrix
+
+
+def test_a_perfect_grounder() -> None:
+    result = diagnose(FOUND, table("abcde", noise=0))
+    assert (result.kind, result.accuracy, result.accuracy_modulo_shortcuts) == ("identity", 1.0, 1.0)
+    assert "nothing is left to repair" in result.meaning
+
+
+def test_a_mirrored_grounder() -> None:
+    result = diagnose(FOUND, table("bacde", noise=0))
+    assert result.kind == "symmetry"
+    assert result.is_shortcut
+    assert result.accuracy == pytest.approx(0.6)
+    assert result.accuracy_modulo_shortcuts == 1.0
+    assert result.nearest["a"] == "b"
+    assert result.witness is None
+    assert "more training cannot help" in result.meaning
+
+
+def test_letters_of_one_class() -> None:
+    result = diagnose(FOUND, table("abeec"))
+    assert result.kind == "class"
+    assert result.accuracy_modulo_shortcuts > result.accuracy
+    assert "harmless" in result.meaning
+
+
+def test_a_failed_training() -> None:
+    result = diagnose(FOUND, table("eeeee", noise=0))
+    assert result.kind is None
+    assert not result.is_shortcut
+    assert result.witness is not None
+    run = FOUND.machine.run(result.witness)
+    renamed = FOUND.machine.run([result.nearest[step] for step in result.witness if isinstance(step, str)])
+    assert run.outputs != renamed.outputs
+    assert result.accuracy == pytest.approx(0.2)
+    assert result.accuracy_modulo_shortcuts == pytest.approx(0.6)
+    assert "training that failed" in result.meaning
+
+
+def test_always_the_commonest_scores_low_when_balanced() -> None:
+    matrix = np.zeros((5, 5))
+    matrix[:, 4] = [1, 1, 1, 1, 96]
+    result = diagnose(FOUND, matrix)
+    assert result.accuracy == pytest.approx(0.96)
+    assert result.balanced_accuracy == pytest.approx(0.2)
+
+
+def test_symbols_never_observed_may_be_anything() -> None:
+    matrix = np.zeros((5, 5))
+    matrix[0, 1] = 3
+    result = diagnose(FOUND, matrix)
+    assert result.nearest == {"a": "b"}
+    assert result.kind == "symmetry"
+    assert "Never observed, and so not judged: b, c, d, e." in result.meaning
+
+
+def test_what_was_never_observed_may_still_need_repair() -> None:
+    matrix = np.eye(5)
+    matrix[3, 3] = 0
+    result = diagnose(FOUND, matrix)
+    assert (result.kind, result.accuracy) == ("identity", 1.0)
+    assert "nothing is left" not in result.meaning
+    assert "Never observed, and so not judged: d." in result.meaning
+    assert "Never observed" not in diagnose(FOUND, np.eye(5)).meaning
+
+
+@pytest.mark.parametrize(
+    ("mapping", "noise", "said", "not_said"),
+    [
+        ("abcde", 0.1, "noise of the training", "not done"),
+        ("abcde", 1000.0, "not reliably (20.2% plain", "noise"),
+        ("bacde", 0.1, "more training cannot help", "not done"),
+        ("bacde", 100.0, "the training is not done", "its rewards are the true ones"),
+        ("abeec", 0.1, "confuses only", "not done"),
+        ("abeec", 100.0, "the training is not done", "confuses only"),
+    ],
+)
+def test_the_words_go_by_the_accuracy(mapping: str, noise: float, said: str, not_said: str) -> None:
+    meaning = diagnose(FOUND, table(mapping, noise=noise)).meaning
+    assert said in meaning
+    assert not_said not in meaning
+
+
+def test_symbols_confused_within_their_class_half_of_the_time() -> None:
+    matrix = np.eye(5) * 10
+    matrix[2:, 2:] += 9
+    result = diagnose(FOUND, matrix)
+    assert (result.kind, result.accuracy_modulo_shortcuts) == ("identity", 1.0)
+    assert "what is wrong confuses what the rewards of the task cannot tell apart" in result.meaning
+
+
+@settings(max_examples=100, deadline=None)
+@given(planted(), st.data())
+def test_accuracy_modulo_shortcuts_is_the_best_over_all_symmetries(machine: MooreMachine, data: st.DataObject) -> None:
+    found = shortcuts(machine)
+    size = machine.alphabet.size
+    row = st.lists(st.integers(0, 9), min_size=size, max_size=size)
+    matrix = np.array(data.draw(st.lists(row, min_size=size, max_size=size)), dtype=float)
+    matrix[0, 0] += 1
+    numbers = found.machine.letter_class
+    best = max(
+        sum(matrix[p, q] for p in range(size) for q in range(size) if images[numbers[p]] == numbers[q])
+        for images in found.group.elements()
+    )
+    assert diagnose(found, matrix).accuracy_modulo_shortcuts == pytest.approx(best / matrix.sum())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 6), st.data())
+def test_assignment(size: int, data: st.DataObject) -> None:
+    row = st.lists(st.integers(0, 20), min_size=size, max_size=size)
+    scores = np.array(data.draw(st.lists(row, min_size=size, max_size=size)), dtype=float)
+    columns = diagnosis.assignment(scores)
+    assert sorted(columns) == list(range(size))
+    best = max(sum(scores[r, c] for r, c in enumerate(order)) for order in permutations(range(size)))
+    assert sum(scores[r, c] for r, c in enumerate(columns)) == best
+
+
+def test_ten_visited_places_are_matched_at_once() -> None:
+    names = [f"s{number}" for number in range(10)]
+    found = shortcuts(nrm.compile(" & ".join(f"F {name}" for name in names), names))
+    order = np.random.default_rng(3).permutation(10)
+    result = diagnose(found, np.eye(10)[order] + 0.01)
+    assert result.kind == "symmetry"
+    assert result.nearest == {names[row]: names[image] for row, image in enumerate(order)}
+    assert result.accuracy_modulo_shortcuts == pytest.approx(1.01 * 10 / 11)
+
+
+def test_confusion_matrix() -> None:
+    matrix = confusion_matrix(FOUND.alphabet, list("aab"), list("abb"))
+    assert matrix[0, 0] == matrix[0, 1] == matrix[1, 1] == 1
+    assert matrix.sum() == 3
+    with pytest.raises(TraceError, match="3 true symbols, but 2 predictions"):
+        confusion_matrix(FOUND.alphabet, list("aab"), list("ab"))
+    with pytest.raises(UnknownSymbolError):
+        confusion_matrix(FOUND.alphabet, ["z"], ["a"])
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.ones((4, 5)), "is 4 x 5, but the alphabet has 5 letters"),
+        (np.ones(25), "is 25, but"),
+        (3, "a single number"),
+        (np.zeros((5, 5)), "all zero"),
+        (-np.eye(5), "holds -1.0 at row 0, column 0"),
+        (np.full((5, 5), np.nan), "holds nan"),
+        ([[1, 2], [3]], "table of numbers"),
+        ("text", "table of numbers"),
+    ],
+)
+def test_a_matrix_that_is_none_is_told(matrix: object, message: str) -> None:
+    with pytest.raises(NrmError, match=message):
+        diagnose(FOUND, matrix)  # type: ignore[arg-type]
+
+
+def test_too_many_symmetries_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diagnosis, "MAX_LISTED", 3)
+    with pytest.raises(LimitError, match="one by one"):
+        diagnose(shortcuts(machine_of(*cycle(5))), np.eye(5))
