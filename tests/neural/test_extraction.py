@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import nrm
 from nrm.errors import LearningError
+from nrm.inference import merge_states
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural import (
     EpisodeBuffer,
@@ -23,7 +24,6 @@ from nrm.neural import (
     renaming,
     sharpness,
 )
-from nrm.neural.state_merging import evidence, merge_states
 from tests.neural.examples import letter_buffer, random_traces, task
 
 
@@ -62,7 +62,7 @@ def test_merging_undoes_a_split_state_with_an_unseen_move() -> None:
     alphabet = Alphabet.exclusive(["a", "b"])
     split = MooreMachine.from_table(alphabet, [[1, 0], [2, 1], [1, 0]], [False, True, True], [0.0, 100.0, 100.0])
     traces = [np.array([0, 1, 1]), np.array([1, 0, 0, 0]), np.array([0, 0, 0, 1])]
-    merged = nrm.minimise(merge_states(split, evidence(split, traces)), by="outputs")
+    merged = nrm.minimise(merge_states(split, traces), by="outputs")
     assert merged == nrm.compile("F a", ["a", "b"])
     assert not compare(split, merged).equivalent
 
@@ -78,7 +78,7 @@ def test_merging_keeps_what_the_traces_showed(number: int, seed: int, count: int
         machine.alphabet, table, np.tile(machine.accepting, 2), np.tile(machine.outputs, 2), machine.initial
     )
     traces = random_traces(machine, count, 6, seed)
-    merged = merge_states(double, evidence(double, [np.array(letters) for letters, _ in traces]))
+    merged = merge_states(double, [np.array(letters) for letters, _ in traces])
     for letters, levels in traces:
         outputs = merged.run(machine.alphabet.decode(letters)).outputs[1:]
         assert list(outputs) == machine.levels[levels].tolist()

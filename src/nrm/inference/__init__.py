@@ -6,6 +6,7 @@ from nrm.inference.following import Following, following
 from nrm.inference.hypothesis import Certainty, Hypothesis
 from nrm.inference.learning import TooManyStatesError, learn_machine
 from nrm.inference.level_table import LevelTable
+from nrm.inference.merging import merge_states
 from nrm.inference.numbering import agreement, renumbered
 from nrm.inference.refuting import MisreadTally, Refutation, Tally, explained
 
@@ -26,5 +27,6 @@ __all__ = [
     "following",
     "guess_formula",
     "learn_machine",
+    "merge_states",
     "renumbered",
 ]

@@ -7,12 +7,14 @@ budget of merges.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.inference.prefix_tree import PrefixTree
+from nrm.machines import MooreMachine
 
 UNSEEN = -1
 """The successor where no episode took the transition."""
@@ -43,32 +45,86 @@ class Merged:
 
 def merge(tree: PrefixTree, letters: tuple[int, ...], max_states: int | None = None) -> Merged:
     """The machine that blue-fringe merging finds. Past `max_states` it goes on only as far as it must to say so."""
-    folding = _Folding(tree)
-    red = [0]
+    folding = _Folding.of(tree)
+    red = _blue_fringe(folding, 0, folding.visits.__getitem__, len, max_states)
+    return folding.machine(red, letters)
+
+
+def merge_states(
+    machine: MooreMachine, traces: Sequence[NDArray[np.int64]], initial_level: float | None = None
+) -> MooreMachine:
+    """The machine with states merged that no trace of letters separates; what traces never took does nothing.
+
+    A machine learned with more states than the task needs spreads over them, and what no episode visits is chance: it
+    is left open, and becomes what an equal state does. The potential of the initial state is `initial_level` when
+    traces never come back to it.
+    """
+    taken = np.zeros((machine.states, machine.alphabet.size), dtype=np.int64)
+    entered = np.zeros(machine.states, dtype=np.int64)
+    table = machine.transitions
+    for letters in traces:
+        state = machine.initial
+        for letter in letters.tolist():
+            taken[state, letter] += 1
+            state = int(table[state, letter])
+            entered[state] += 1
+    outputs = [float(level) if count else None for level, count in zip(machine.outputs, entered, strict=True)]
+    if outputs[machine.initial] is None:
+        outputs[machine.initial] = initial_level
+    moves = [{letter: int(table[state, letter]) for letter in np.flatnonzero(row)} for state, row in enumerate(taken)]
+    folding = _Folding(moves, outputs, entered.tolist())
+    # What brings together most visits to potentials is most surely right.
+    _blue_fringe(
+        folding, machine.initial, taken.sum(1).__getitem__, lambda joined: sum(folding.visits[b] for b in joined)
+    )
+    place = np.array([folding.find(state) for state in range(machine.states)])
+    merged = np.repeat(place[:, None], machine.alphabet.size, 1)
+    levels = machine.outputs.copy()
+    for state, root in enumerate(place.tolist()):
+        for letter, target in folding.children[root].items():
+            merged[state, letter] = place[target]
+        known = folding.levels[root]
+        levels[state] = machine.outputs[root] if known is None else known
+    best = machine.outputs[machine.accepting]
+    accepting = np.isin(levels, best) if best.size else machine.accepting
+    return MooreMachine.from_table(machine.alphabet, merged, accepting, levels, int(place[machine.initial]))
+
+
+def _blue_fringe(
+    folding: _Folding,
+    start: int,
+    evidence: Callable[[int], float],
+    score: Callable[[list[int]], float],
+    max_states: int | None = None,
+) -> list[int]:
+    """Join each blue node, a successor of red ones, with the red one of the best score, or make it red.
+
+    `evidence`: of a node; the node with the most is taken first, for what it says is surest. `score`: of the nodes
+    that a join makes part of others.
+    """
+    red = [start]
     while True:
+        red = list(dict.fromkeys(map(folding.find, red)))
         blue = folding.blue(red)
-        if not blue:
-            return folding.machine(red, letters)
-        # The node with the most evidence first: what it says is surest.
-        node = max(blue, key=folding.visits.__getitem__)
+        if not blue or (max_states is not None and len(red) > max_states):
+            return red
+        node = max(blue, key=evidence)
         best, best_score = -1, -math.inf
         for state in red:
             mark = folding.mark()
-            score = folding.join(state, node)
-            if score is not None and score > best_score:
-                best, best_score = state, score
+            joined = folding.join(state, node)
             folding.undo(mark)
+            if joined is not None and (value := score(joined)) > best_score:
+                best, best_score = state, value
         if best < 0:
             red.append(node)
-            if max_states is not None and len(red) > max_states:
-                return folding.machine(red, letters)
         else:
             folding.join(best, node)
 
 
 def fewer_states(tree: PrefixTree, letters: tuple[int, ...], states: int, budget: int = BUDGET) -> Merged | None:
     """A machine of at most so many states; None where there is none, or the budget ends before one is found."""
-    folding = _Folding(tree)
+    folding = _Folding.of(tree)
     folding.budget = budget
     red = _search(folding, [0], states)
     return None if red is None else folding.machine(red, letters)
@@ -111,8 +167,8 @@ def _least_open(folding: _Folding, red: list[int], blue: list[int], most: int) -
         found = []
         for state in red:
             mark = folding.mark()
-            if (score := folding.join(state, node)) is not None:
-                found.append((-score, state))
+            if (joined := folding.join(state, node)) is not None:
+                found.append((-len(joined), state))
             folding.undo(mark)
         if chosen < 0 or len(found) < len(options):
             chosen, options = node, [state for _, state in sorted(found)]
@@ -122,15 +178,21 @@ def _least_open(folding: _Folding, red: list[int], blue: list[int], most: int) -
 
 
 class _Folding:
-    """A partition of a tree's nodes that stays deterministic, with a trail by which joins are undone."""
+    """A partition of a graph's nodes that stays deterministic, with a trail by which joins are undone."""
 
-    def __init__(self, tree: PrefixTree) -> None:
+    def __init__(self, children: list[dict[int, int]], levels: Sequence[float | None], visits: Sequence[int]) -> None:
+        """`children`: of each node by letter; `levels`: its potential, None where it agrees with any other."""
         self.budget = 1 << 60
-        self._parent = list(range(len(tree.children)))
-        self._children = [dict(row) for row in tree.children]
-        self._levels = tree.counts.argmax(1).tolist()
-        self.visits: list[int] = tree.visits.tolist()
+        self.children = children
+        self.levels = list(levels)
+        self.visits = list(visits)
+        self._parent = list(range(len(children)))
         self._trail: list[tuple[int, int, int]] = []
+
+    @classmethod
+    def of(cls, tree: PrefixTree) -> _Folding:
+        """The nodes of a tree."""
+        return cls([dict(row) for row in tree.children], tree.counts.argmax(1).tolist(), tree.visits.tolist())
 
     def find(self, node: int) -> int:
         """The node that stands for the one given."""
@@ -141,28 +203,31 @@ class _Folding:
     def blue(self, red: list[int]) -> list[int]:
         """The successors of red states that are not red, in order."""
         known = set(red)
-        found = (self.find(child) for state in red for _, child in sorted(self._children[state].items()))
+        found = (self.find(child) for state in red for _, child in sorted(self.children[state].items()))
         return [node for node in dict.fromkeys(found) if node not in known]
 
     def mark(self) -> int:
         """Where the trail stands, to come back to."""
         return len(self._trail)
 
-    def join(self, left: int, right: int) -> int | None:
-        """Make two nodes one, and all that must then be one; how many pairs agree, or None where one does not."""
+    def join(self, left: int, right: int) -> list[int] | None:
+        """Make two nodes one, and all that must then be one; those that became part of others, None on a clash."""
         waiting = [(left, right)]
-        joined, mark = 0, self.mark()
-        find, children, levels = self.find, self._children, self._levels
+        joined, mark = list[int](), self.mark()
+        find, children, levels = self.find, self.children, self.levels
         while waiting:
             a, b = waiting.pop()
             a, b = find(a), find(b)
             if a == b:
                 continue
             self.budget -= 1
-            if levels[a] != levels[b]:
-                self.undo(mark)
-                return None
-            joined += 1
+            if levels[a] != levels[b] and levels[b] is not None:
+                if levels[a] is not None:
+                    self.undo(mark)
+                    return None
+                levels[a] = levels[b]
+                self._trail.append((_LEVEL, a, 0))
+            joined.append(b)
             self._parent[b] = a
             self._trail.append((_PARENT, b, b))
             known = children[a]
@@ -183,7 +248,9 @@ class _Folding:
             if what == _PARENT:
                 self._parent[node] = node
             elif what == _CHILD:
-                del self._children[node][other]
+                del self.children[node][other]
+            elif what == _LEVEL:
+                self.levels[node] = None
             else:
                 self.visits[node] -= other
 
@@ -193,10 +260,10 @@ class _Folding:
         column = {letter: place for place, letter in enumerate(letters)}
         table = np.full((len(red), len(letters)), UNSEEN, dtype=np.int64)
         for node in red:
-            for letter, child in self._children[node].items():
+            for letter, child in self.children[node].items():
                 table[number[node], column[letter]] = number.get(self.find(child), UNSEEN)
         of_node = [number.get(self.find(node), UNSEEN) for node in range(len(self._parent))]
-        return Merged(table, np.array([self._levels[node] for node in red], dtype=np.int64), letters, np.array(of_node))
+        return Merged(table, np.array([self.levels[node] for node in red], dtype=np.int64), letters, np.array(of_node))
 
 
-_PARENT, _CHILD, _VISITS = range(3)
+_PARENT, _CHILD, _VISITS, _LEVEL = range(4)

@@ -10,12 +10,12 @@ import torch
 from numpy.typing import NDArray
 
 from nrm.errors import LearningError, MachineError
+from nrm.inference import merge_states
 from nrm.machines import Difference, MooreMachine, difference, minimise
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
-from nrm.neural.state_merging import evidence, merge_states
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def extract(
         if not isinstance(model, NeuralRewardMachine):
             raise LearningError("to extract with episodes, give the whole model: its grounder reads them")
         buffer = as_buffer(episodes, machine)
-        crisp = merge_states(crisp, evidence(crisp, grounded_traces(model, buffer)), buffer.codec.initial)
+        crisp = merge_states(crisp, grounded_traces(model, buffer), buffer.codec.initial)
     return minimise(crisp, by="outputs") if minimal else crisp
 
 
