@@ -22,9 +22,7 @@ import nrm
 from benchmarks import envs
 from benchmarks.common import report
 from nrm import MooreMachine
-from nrm.inference import Evidence, Hypothesis, LetterTrace, learn_machine
-from nrm.inference.merging import UNSEEN, fewer_states
-from nrm.inference.prefix_tree import prefix_tree
+from nrm.inference import UNSEEN, Evidence, Hypothesis, LetterTrace, fewer_states, learn_machine, prefix_tree
 from nrm.machines import LevelCodec, equivalent, until_over
 
 

@@ -21,7 +21,7 @@ from benchmarks.common import report, timed
 from benchmarks.results import Benchmark, Headline, Row, complete
 from nrm.machines import MooreMachine
 from nrm.results.groundability import measure_groundability
-from nrm.shortcuts.counting import digits
+from nrm.shortcuts import digits
 
 METHODS = ("closed form", "Algorithm 1", "tuned", "brute force")
 

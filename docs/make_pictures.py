@@ -14,8 +14,7 @@ from matplotlib.image import imsave
 
 import nrm
 from nrm.envs.minigrid import minigrid_env
-from nrm.machines import MooreMachine, task_view
-from nrm.machines.formats.dot import colour, graphviz
+from nrm.machines import MooreMachine, colour, graphviz, task_view
 from nrm.shortcuts import Shortcuts
 
 IMAGES = Path(__file__).parent / "images"

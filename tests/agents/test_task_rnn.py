@@ -11,8 +11,7 @@ from torch import Tensor
 from nrm.agents.evaluation import evaluate
 from nrm.agents.task_graph import GraphEncoder, TaskGraphs
 from nrm.envs.letter import BatchedLetters, LetterConfig
-from nrm.machines import TaskSet
-from nrm.machines.look_ahead import labelled_moves
+from nrm.machines import TaskSet, labelled_moves
 from nrm.tracking import Seen
 from tests.agents.test_many_tasks import ALPHABET, SMALL, small_run
 

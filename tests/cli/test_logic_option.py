@@ -9,8 +9,7 @@ import pytest
 
 from nrm.cli import main
 from nrm.errors import NrmError
-from nrm.machines import load_task, task_from_text
-from nrm.machines.alphabet import Alphabet
+from nrm.machines import Alphabet, load_task, task_from_text
 from nrm.runs import choose_run
 from nrm.sweeps.grid_file import grid_from_toml
 

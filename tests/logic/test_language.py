@@ -14,8 +14,7 @@ from nrm.aliases import Trace
 from nrm.automata import Dfa, Limits
 from nrm.errors import ConfigError, FormulaSyntaxError, TaskFileError, UnknownSymbolError
 from nrm.logic import LANGUAGES, Language
-from nrm.machines import load_task, save_task
-from nrm.machines.formats.task_file import task_from_toml, task_toml
+from nrm.machines import load_task, save_task, task_from_toml, task_toml
 from tests.strategies import traces
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nrm.machines import Task
-from nrm.machines.formats.task_file import task_toml
+from nrm.machines import Task, task_toml
 from nrm.results import Group, Record, group_runs, method_named
 from nrm.results.groups import paper_task_of
 from nrm.results.records import setting_text

@@ -14,8 +14,7 @@ import pytest
 
 from nrm.errors import ConfigError, FileError, NrmWarning
 from nrm.families import sample_tasks
-from nrm.machines import Alphabet, TaskSet
-from nrm.machines.formats.pool_file import load_pool, save_pool
+from nrm.machines import Alphabet, TaskSet, load_pool, save_pool
 from nrm.runs import RunConfig, RunFolder, choose_run, config, train
 from nrm.runs.kept_tasks import TASKS_FILE
 from nrm.tracking import GroundingConfig

@@ -11,7 +11,7 @@ import nrm
 from nrm.cli import main
 from nrm.errors import AlphabetError
 from nrm.logic import PATTERNS, Formula, holds, read_formula
-from nrm.machines.shortest import shortest_trace
+from nrm.machines import shortest_trace
 from nrm.shortcuts import compare, recognised
 from tests.logic.languages import EXCLUSIVE, PROPOSITIONS
 from tests.strategies import formulas, traces

@@ -6,8 +6,7 @@ import warnings
 
 from nrm.agents.training import Trainer
 from nrm.errors import ConfigError, LimitError, NrmWarning, listing
-from nrm.machines import MooreMachine, TaskSet
-from nrm.machines.possible import not_asked
+from nrm.machines import MooreMachine, TaskSet, not_asked
 from nrm.shortcuts import task_set_shortcuts
 
 MAX_STATES = 5000

@@ -16,7 +16,7 @@ from nrm.agents.optimizers import Descent, finite
 from nrm.agents.returns import advantages, levels
 from nrm.envs.base import BatchedEnv
 from nrm.errors import ConfigError
-from nrm.machines.rewards import Penalties
+from nrm.machines import Penalties
 from nrm.tracking import Memory
 
 THINNED = 4

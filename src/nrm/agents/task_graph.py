@@ -6,8 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nrm.machines import TaskSet
-from nrm.machines.look_ahead import labelled_moves
+from nrm.machines import TaskSet, labelled_moves
 
 WIDTH = 64
 """Numbers that a state has beside its view."""

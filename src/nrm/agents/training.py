@@ -20,7 +20,7 @@ from nrm.envs.base import BatchedEnv, ManyTasksEnv, Probe, ProbedEnv, tasks_of
 from nrm.envs.vector import GymVectorEnv
 from nrm.errors import ConfigError, TrainingError, listing
 from nrm.families import TaskSetConfig
-from nrm.machines.levels import LevelCodec, paid_success
+from nrm.machines import LevelCodec, paid_success
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Accuracy, AccuracyMeter, BorderAccuracy, Burst, Memory, RecordedEpisode, Recorder, ViewedMemory
 

@@ -11,10 +11,16 @@ from nrm.cli.options import MachineOptions, Source, UsageError
 from nrm.errors import counted, listing
 from nrm.files import write_bytes
 from nrm.logic.ltlf.hints import LOOKS_BACK
-from nrm.machines import MooreMachine, machine_text, minimise, render, text_picture
-from nrm.machines.formats.files import FORMATS
-from nrm.machines.moore import amount_of_letters
-from nrm.machines.possible import unsatisfiable
+from nrm.machines import (
+    FORMATS,
+    MooreMachine,
+    amount_of_letters,
+    machine_text,
+    minimise,
+    render,
+    text_picture,
+    unsatisfiable,
+)
 
 Form = Literal["text", "json", "dot", "hoa", "rm", "svg", "png"]
 ENDINGS: dict[str, Form] = {ending: form for ending, form in FORMATS.items() if form != "toml"}

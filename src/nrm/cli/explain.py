@@ -15,10 +15,8 @@ from nrm.errors import FormulaError, LimitError, NrmWarning, counted, listing
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, read_formula
 from nrm.logic.language import Reading, inherited_logic
 from nrm.logic.ltlf.hints import LOOKS_BACK, looks_back
-from nrm.machines import Alphabet, Task
-from nrm.machines.alphabet import alphabet_of
-from nrm.shortcuts import Comparison, Explanation
-from nrm.shortcuts.formatting import findings
+from nrm.machines import Alphabet, Task, alphabet_of
+from nrm.shortcuts import Comparison, Explanation, findings
 
 
 @dataclass(frozen=True)

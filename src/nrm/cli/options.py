@@ -20,13 +20,14 @@ from nrm.machines import (
     Overlap,
     RewardScheme,
     Task,
+    alphabet_of,
     is_machine_file,
     load_machine,
     load_task,
+    own_alphabet,
+    split_names,
     with_rewards,
 )
-from nrm.machines.alphabet import alphabet_of, split_names
-from nrm.machines.task import own_alphabet
 
 
 class UsageError(NrmError):

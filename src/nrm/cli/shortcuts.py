@@ -16,8 +16,7 @@ from nrm.cli.tasks import TRY_PROPOSITIONS, alone_note, draw_family, family_json
 from nrm.errors import UnknownSymbolError, listing
 from nrm.logic.language import inherited_logic
 from nrm.machines import MooreMachine, RewardScheme, compile_formula
-from nrm.shortcuts import breaking_potential, shortcuts, task_set_shortcuts
-from nrm.shortcuts.counting import digits
+from nrm.shortcuts import breaking_potential, digits, shortcuts, task_set_shortcuts
 
 DEFAULT_SCHEME = "distance"
 """The scheme of further tasks when the first one's is unknown."""

@@ -13,11 +13,19 @@ from rich.table import Table
 
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import LimitError, listing
-from nrm.machines import MooreMachine
-from nrm.machines.moore import amount_of_letters
-from nrm.shortcuts import PotentialRepair, Shortcuts, SymbolVerdict
-from nrm.shortcuts.counting import digits, rough_difference
-from nrm.shortcuts.formatting import amount, confusions, findings, many, remedies
+from nrm.machines import MooreMachine, amount_of_letters
+from nrm.shortcuts import (
+    PotentialRepair,
+    Shortcuts,
+    SymbolVerdict,
+    amount,
+    confusions,
+    digits,
+    findings,
+    many,
+    remedies,
+    rough_difference,
+)
 
 MAX_ROWS = 40
 """Symbols up to which each gets a row of its own; past that, rows are letter classes."""

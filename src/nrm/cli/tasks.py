@@ -12,8 +12,7 @@ from nrm.cli.terminal import plain_console, table
 from nrm.errors import listing
 from nrm.families import FAMILIES, Family, sample_tasks
 from nrm.logic import PAPER_TASKS, PATTERNS, parse
-from nrm.machines import Alphabet, TaskSet
-from nrm.machines.alphabet import alphabet_of
+from nrm.machines import Alphabet, TaskSet, alphabet_of
 from nrm.shortcuts import TaskSetShortcuts, task_set_shortcuts
 
 LETTERS = Alphabet.exclusive([*"abcdefghijkl", "empty"])

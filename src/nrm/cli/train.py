@@ -21,8 +21,7 @@ from nrm.cli.tasks import alone_note
 from nrm.cli.terminal import interrupt_flag
 from nrm.errors import NrmError, NrmWarning, describe, listing, suggestion
 from nrm.logic import DEFAULT_LOGIC
-from nrm.machines import is_machine_file
-from nrm.machines.alphabet import split_names
+from nrm.machines import is_machine_file, split_names
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer

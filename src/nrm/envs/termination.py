@@ -8,8 +8,7 @@ import numpy as np
 
 from nrm.aliases import BoolArray
 from nrm.errors import EnvError, unknown
-from nrm.machines import MooreMachine, TaskSet
-from nrm.machines.possible import unsatisfiable
+from nrm.machines import MooreMachine, TaskSet, unsatisfiable
 
 End = Literal["outcome", "absorbing", "limit"]
 """`outcome`: at an accepting state or a failure (the paper's). `absorbing`: at a state that no letter leaves. `limit`:

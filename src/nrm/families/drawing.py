@@ -15,10 +15,17 @@ from nrm.families.listed import Listed
 from nrm.families.registry import Family, family_of
 from nrm.logic import Formula, named_formula
 from nrm.logic.ltlf.formula import atom
-from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskSet
-from nrm.machines.possible import not_asked
-from nrm.machines.rewards import RewardScheme
-from nrm.machines.task import MachineLike, as_machine
+from nrm.machines import (
+    ENCODINGS,
+    Alphabet,
+    MachineLike,
+    MooreMachine,
+    RewardScheme,
+    Task,
+    TaskSet,
+    as_machine,
+    not_asked,
+)
 from nrm.shortcuts import Copies
 
 IDLE = "empty"

@@ -14,9 +14,7 @@ import numpy as np
 
 from nrm.inference.hypothesis import IDLE, Hypothesis
 from nrm.logic import Formula, parse
-from nrm.machines import Alphabet, MooreMachine, compile_formula, minimise
-from nrm.machines.levels import TOLERANCE
-from nrm.machines.rewards import RewardScheme
+from nrm.machines import TOLERANCE, Alphabet, MooreMachine, RewardScheme, compile_formula, minimise
 
 SCHEMES: tuple[RewardScheme, ...] = ("distance", "three_value", "acceptance")
 NOTHING = "nothing"

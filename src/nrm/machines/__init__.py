@@ -1,8 +1,10 @@
 """Moore machines whose outputs are rewards: alphabets, tasks, rewards, equivalence, files and pictures."""
 
-from nrm.machines.alphabet import Alphabet
+from nrm.machines.alphabet import Alphabet, alphabet_of, split_names
 from nrm.machines.drawing import Picture, draw, render, text_picture
+from nrm.machines.formats.dot import colour, graphviz, to_dot
 from nrm.machines.formats.files import (
+    FORMATS,
     is_machine_file,
     load_machine,
     load_reward_machine,
@@ -10,19 +12,26 @@ from nrm.machines.formats.files import (
     save_machine,
     task_of_machine_file,
 )
-from nrm.machines.formats.json import machine_from_dict
-from nrm.machines.formats.task_file import load_task, save_task, task_from_text
-from nrm.machines.levels import LevelCodec
-from nrm.machines.moore import MooreMachine, Run
+from nrm.machines.formats.json import machine_from_dict, machine_to_dict
+from nrm.machines.formats.pool_file import load_pool, pool_bytes, pool_from_bytes, save_pool
+from nrm.machines.formats.task_file import load_task, save_task, task_from_text, task_from_toml, task_toml
+from nrm.machines.guards import class_text, move_texts
+from nrm.machines.levels import TOLERANCE, LevelCodec, paid_success
+from nrm.machines.look_ahead import labelled_moves
+from nrm.machines.moore import MooreMachine, Run, amount_of_letters
 from nrm.machines.operations import Difference, difference, equivalent, minimise, product, until_over
 from nrm.machines.pool import TaskSet
+from nrm.machines.possible import not_asked, unsatisfiable
 from nrm.machines.reward_machine import FallOff, Outputs, Overlap, RewardMachine
-from nrm.machines.rewards import RewardScheme, levels, with_rewards
-from nrm.machines.task import MachineLike, Task, as_machine, as_machines, compile_formula
+from nrm.machines.rewards import Penalties, RewardScheme, levels, with_rewards
+from nrm.machines.shortest import shortest_trace
+from nrm.machines.task import MachineLike, Task, as_machine, as_machines, compile_formula, own_alphabet
 from nrm.machines.view import ENCODINGS, LookAhead, TaskEncoding, task_view, view_columns, view_width
 
 __all__ = [
     "ENCODINGS",
+    "FORMATS",
+    "TOLERANCE",
     "Alphabet",
     "Difference",
     "FallOff",
@@ -32,6 +41,7 @@ __all__ = [
     "MooreMachine",
     "Outputs",
     "Overlap",
+    "Penalties",
     "Picture",
     "RewardMachine",
     "RewardScheme",
@@ -39,28 +49,49 @@ __all__ = [
     "Task",
     "TaskEncoding",
     "TaskSet",
+    "alphabet_of",
+    "amount_of_letters",
     "as_machine",
     "as_machines",
+    "class_text",
+    "colour",
     "compile_formula",
     "difference",
     "draw",
     "equivalent",
+    "graphviz",
     "is_machine_file",
+    "labelled_moves",
     "levels",
     "load_machine",
+    "load_pool",
     "load_reward_machine",
     "load_task",
     "machine_from_dict",
     "machine_text",
+    "machine_to_dict",
     "minimise",
+    "move_texts",
+    "not_asked",
+    "own_alphabet",
+    "paid_success",
+    "pool_bytes",
+    "pool_from_bytes",
     "product",
     "render",
     "save_machine",
+    "save_pool",
     "save_task",
+    "shortest_trace",
+    "split_names",
     "task_from_text",
+    "task_from_toml",
     "task_of_machine_file",
+    "task_toml",
     "task_view",
     "text_picture",
+    "to_dot",
+    "unsatisfiable",
     "until_over",
     "view_columns",
     "view_width",

@@ -11,8 +11,7 @@ from torch import Tensor, nn
 
 from nrm.errors import ConfigError, ModelFileError, NrmError
 from nrm.files import make_folder, write_bytes
-from nrm.machines import Alphabet
-from nrm.machines.formats.pool_file import pool_bytes, pool_from_bytes
+from nrm.machines import Alphabet, pool_bytes, pool_from_bytes
 from nrm.neural.class_counting import ClassCounting
 from nrm.neural.grounders import GROUNDERS, entry_of
 from nrm.neural.model import NeuralRewardMachine

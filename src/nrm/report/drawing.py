@@ -9,9 +9,7 @@ import numpy as np
 
 from nrm.aliases import Json
 from nrm.errors import MissingExtraError
-from nrm.machines import MooreMachine
-from nrm.machines.formats.dot import colour, graphviz, to_dot
-from nrm.machines.guards import move_texts
+from nrm.machines import MooreMachine, colour, graphviz, move_texts, to_dot
 
 MAX_DRAWN = 60
 """States up to which a machine is drawn on a page."""

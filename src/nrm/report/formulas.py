@@ -11,8 +11,7 @@ import numpy as np
 from nrm.aliases import Json
 from nrm.errors import ConfigError, NrmError
 from nrm.families import FILE_PREFIX, sample_tasks
-from nrm.machines import MooreMachine, TaskSet, task_view, view_columns
-from nrm.machines.possible import not_asked
+from nrm.machines import MooreMachine, TaskSet, not_asked, task_view, view_columns
 from nrm.report.drawing import machine_data
 from nrm.report.steps import SEED
 from nrm.runs import RunConfig

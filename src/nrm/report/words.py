@@ -8,8 +8,15 @@ from nrm.agents import Method
 from nrm.aliases import Json
 from nrm.errors import LimitError, listing
 from nrm.machines import TaskSet
-from nrm.shortcuts import Shortcuts, TaskSetShortcuts, breaking_potential, task_set_shortcuts
-from nrm.shortcuts.formatting import confusions, findings, remedies
+from nrm.shortcuts import (
+    Shortcuts,
+    TaskSetShortcuts,
+    breaking_potential,
+    confusions,
+    findings,
+    remedies,
+    task_set_shortcuts,
+)
 
 MAX_SYMBOLS = 40
 """Symbols that get a row of their own."""

@@ -14,8 +14,7 @@ from nrm.agents import METHODS, Method
 from nrm.envs import ENVS
 from nrm.errors import ConfigError, NrmError
 from nrm.logic import PAPER_TASKS, PaperTask
-from nrm.machines import Task
-from nrm.machines.formats.task_file import task_toml
+from nrm.machines import Task, task_toml
 from nrm.results.records import NEVER, Record, setting_text
 from nrm.runs.sections import default_sections
 

@@ -17,8 +17,7 @@ from nrm.envs import ENVS, find_env
 from nrm.errors import ConfigError, FileError
 from nrm.families import FILE_PREFIX
 from nrm.files import read_json
-from nrm.machines import Task
-from nrm.machines.formats.task_file import task_from_toml
+from nrm.machines import Task, task_from_toml
 from nrm.runs.config import RunConfig
 from nrm.runs.folder import RunFolder
 from nrm.runs.tables import Column

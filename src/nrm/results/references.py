@@ -9,7 +9,7 @@ from nrm.envs import ENVS
 from nrm.envs.registry import WithoutMemory
 from nrm.envs.termination import End
 from nrm.errors import NrmError
-from nrm.machines.formats.task_file import task_from_toml
+from nrm.machines import task_from_toml
 from nrm.results.records import Record
 
 

@@ -17,9 +17,18 @@ from nrm.envs import ENVS, BatchedEnv, End, EnvKind, find_env
 from nrm.envs.registry import TaskSpace
 from nrm.errors import ConfigError, listing, unknown
 from nrm.families import TaskSetConfig, sample_tasks
-from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskSet, is_machine_file, task_of_machine_file
-from nrm.machines.alphabet import alphabet_of
-from nrm.machines.formats.task_file import task_from_toml, task_toml
+from nrm.machines import (
+    ENCODINGS,
+    Alphabet,
+    MooreMachine,
+    Task,
+    TaskSet,
+    alphabet_of,
+    is_machine_file,
+    task_from_toml,
+    task_of_machine_file,
+    task_toml,
+)
 from nrm.runs.algorithm_choice import choose_algorithm
 from nrm.runs.sections import (
     Changes,

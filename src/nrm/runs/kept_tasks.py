@@ -9,8 +9,7 @@ from pathlib import Path
 
 from nrm.agents import METHODS
 from nrm.errors import ConfigError, FileError, NrmWarning
-from nrm.machines import TaskSet
-from nrm.machines.formats.pool_file import load_pool, save_pool
+from nrm.machines import TaskSet, load_pool, save_pool
 from nrm.runs.config import RunConfig
 from nrm.shortcuts import task_set_shortcuts
 

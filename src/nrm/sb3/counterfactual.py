@@ -20,8 +20,7 @@ from nrm.aliases import BoolArray
 from nrm.envs import End
 from nrm.envs.termination import ending_states
 from nrm.errors import EnvError
-from nrm.machines import MachineLike, MooreMachine, as_machine
-from nrm.machines.rewards import Penalties
+from nrm.machines import MachineLike, MooreMachine, Penalties, as_machine
 from nrm.neural import NeuralRewardMachine
 from nrm.sb3.vec_wrapper import find_wrapper, machines_of
 from nrm.wrappers.augmentation import BELIEF, OBSERVATION

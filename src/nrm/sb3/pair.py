@@ -17,10 +17,16 @@ from torch import nn
 
 from nrm.errors import ConfigError, EnvError, ModelFileError
 from nrm.files import write_bytes
-from nrm.machines import MachineLike, MooreMachine, TaskSet
-from nrm.machines.formats.json import machine_from_dict, machine_to_dict
-from nrm.machines.formats.pool_file import pool_bytes, pool_from_bytes
-from nrm.machines.rewards import Penalties
+from nrm.machines import (
+    MachineLike,
+    MooreMachine,
+    Penalties,
+    TaskSet,
+    machine_from_dict,
+    machine_to_dict,
+    pool_bytes,
+    pool_from_bytes,
+)
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper

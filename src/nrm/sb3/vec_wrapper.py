@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from nrm.errors import ConfigError, EnvError
-from nrm.machines import MachineLike, TaskSet
-from nrm.machines.rewards import Penalties
+from nrm.machines import MachineLike, Penalties, TaskSet
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief, MachineLearning
 from nrm.tracking.tracker import told_states, told_tasks

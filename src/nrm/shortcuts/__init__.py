@@ -1,8 +1,10 @@
 """What rewards can teach about the meaning of symbols: shortcuts, exactly, and what to do about them."""
 
 from nrm.shortcuts.analysis import Shortcuts, shortcuts
-from nrm.shortcuts.diagnosis import Diagnosis, diagnose
+from nrm.shortcuts.counting import digits, rough_difference
+from nrm.shortcuts.diagnosis import Diagnosis, best_symmetry, diagnose
 from nrm.shortcuts.explanation import Comparison, Explanation, compare, explain
+from nrm.shortcuts.formatting import amount, confusions, findings, many, remedies
 from nrm.shortcuts.isomorphism import Copies
 from nrm.shortcuts.pools import TaskSetShortcuts, task_set_shortcuts
 from nrm.shortcuts.recognition import recognised
@@ -20,13 +22,21 @@ __all__ = [
     "SymbolVerdict",
     "TaskSetShortcuts",
     "algorithm_1",
+    "amount",
+    "best_symmetry",
     "breaking_potential",
     "brute_force",
     "brute_force_formulas",
     "compare",
+    "confusions",
     "diagnose",
+    "digits",
     "explain",
+    "findings",
+    "many",
     "recognised",
+    "remedies",
+    "rough_difference",
     "shortcuts",
     "task_set_shortcuts",
     "tasks_to_add",

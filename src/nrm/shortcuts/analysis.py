@@ -14,9 +14,7 @@ from nrm.aliases import Letter, Symbol, SymbolMap, Trace
 from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.letter_functions import Truths
 from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
-from nrm.machines import Alphabet, MachineLike, MooreMachine, as_machines
-from nrm.machines.guards import class_text
-from nrm.machines.moore import amount_of_letters
+from nrm.machines import Alphabet, MachineLike, MooreMachine, amount_of_letters, as_machines, class_text
 from nrm.shortcuts.counting import DEFAULT_TERMS, check_length, rough_difference, rough_sum_over, sum_over
 from nrm.shortcuts.data_shortcuts import DataShortcuts, Prefixes
 from nrm.shortcuts.labels import labels_needed

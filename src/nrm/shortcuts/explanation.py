@@ -12,10 +12,7 @@ from nrm.aliases import Step
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, FormulaValue, read_formula
 from nrm.logic.language import inherited_logic
-from nrm.machines import Alphabet, MooreMachine, Task, product
-from nrm.machines.alphabet import alphabet_of
-from nrm.machines.shortest import shortest_trace
-from nrm.machines.task import own_alphabet
+from nrm.machines import Alphabet, MooreMachine, Task, alphabet_of, own_alphabet, product, shortest_trace
 from nrm.shortcuts.analysis import Shortcuts, shortcuts
 from nrm.shortcuts.recognition import recognised
 

@@ -17,8 +17,7 @@ from nrm.envs import End
 from nrm.errors import GridError, unknown
 from nrm.families import FAMILIES, FILE_PREFIX
 from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, paper_task
-from nrm.machines import is_machine_file
-from nrm.machines.formats.task_file import task_toml
+from nrm.machines import is_machine_file, task_toml
 from nrm.runs.algorithm_choice import Choice, choose_algorithm
 from nrm.runs.config import RunConfig, choose_run
 from nrm.runs.sections import MANY_SECTIONS, changed, converted, default_sections, env_section

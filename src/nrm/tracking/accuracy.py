@@ -15,8 +15,7 @@ from nrm.errors import EpisodeError, LimitError
 from nrm.machines import MooreMachine, TaskSet
 from nrm.neural import EpisodeBuffer, NeuralRewardMachine
 from nrm.neural.extraction import grounded_traces
-from nrm.shortcuts import Shortcuts, TaskSetShortcuts, diagnose, shortcuts, task_set_shortcuts
-from nrm.shortcuts.diagnosis import best_symmetry
+from nrm.shortcuts import Shortcuts, TaskSetShortcuts, best_symmetry, diagnose, shortcuts, task_set_shortcuts
 
 
 class Accuracy(NamedTuple):

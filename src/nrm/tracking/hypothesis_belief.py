@@ -7,9 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.inference import Hypothesis
-from nrm.inference.letter_model import LetterModel
-from nrm.inference.misreading import SLIP, leads_of
+from nrm.inference import SLIP, Hypothesis, LetterModel, leads_of
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.letters import LetterBook
 from nrm.tracking.memories import Belief, Seen, reads_rewards

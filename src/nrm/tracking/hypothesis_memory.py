@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.inference import Hypothesis
-from nrm.machines.levels import TOLERANCE
+from nrm.machines import TOLERANCE
 from nrm.tracking.letters import LetterBook
 from nrm.tracking.memories import Belief, Seen, reads_rewards
 

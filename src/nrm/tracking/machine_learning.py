@@ -24,9 +24,10 @@ from nrm.inference import (
     agreement,
     explained,
     following,
+    joined,
     renumbered,
+    split,
 )
-from nrm.inference.evidence import joined, split
 from nrm.machines import Alphabet, MachineLike, as_machine
 from nrm.tracking.hypothesis_belief import HypothesisBelief
 from nrm.tracking.hypothesis_memory import HypothesisMemory

@@ -6,9 +6,7 @@ import torch
 from torch import Tensor
 
 from nrm.errors import LimitError
-from nrm.machines import MooreMachine, task_view
-from nrm.machines.moore import amount_of_letters
-from nrm.machines.view import view_width
+from nrm.machines import MooreMachine, amount_of_letters, task_view, view_width
 from nrm.tracking.memories import Belief, Memory, Seen
 
 MAX_WIDTH = 20_000

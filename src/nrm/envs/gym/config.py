@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 from nrm.aliases import Argument, Symbol
 from nrm.errors import EnvError
-from nrm.machines import Alphabet
-from nrm.machines.alphabet import alphabet_of
+from nrm.machines import Alphabet, alphabet_of
 
 PREFIX = "gym:"
 """What the names of registered environments begin with: `gym:CartPole-v1`."""

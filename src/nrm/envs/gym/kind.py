@@ -15,9 +15,7 @@ from nrm.envs.task_env import own_task
 from nrm.envs.termination import End
 from nrm.errors import ConfigError
 from nrm.logic import is_paper_task, read_formula
-from nrm.machines import Alphabet, MooreMachine, Task, load_task, task_from_text
-from nrm.machines.alphabet import alphabet_of
-from nrm.machines.task import own_alphabet
+from nrm.machines import Alphabet, MooreMachine, Task, alphabet_of, load_task, own_alphabet, task_from_text
 
 
 def _parse(name: str) -> GymConfig | None:

@@ -7,8 +7,7 @@ from typing import Literal, get_args
 
 from nrm.aliases import Argument, Symbol
 from nrm.errors import EnvError, listing, require, suggestion, unknown
-from nrm.machines import Alphabet
-from nrm.machines.alphabet import alphabet_of
+from nrm.machines import Alphabet, alphabet_of
 
 FAMILIES = ("MiniGrid-", "BabyAI-")
 """How the ids begin that MiniGrid registers."""

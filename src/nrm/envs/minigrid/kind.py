@@ -12,8 +12,7 @@ from nrm.envs.minigrid.tasks import minigrid_task
 from nrm.envs.registry import ENVS, EnvKind
 from nrm.envs.termination import End
 from nrm.logic import read_formula
-from nrm.machines import MooreMachine, Task, load_task, task_from_text
-from nrm.machines.task import own_alphabet
+from nrm.machines import MooreMachine, Task, load_task, own_alphabet, task_from_text
 
 PREFIX = "minigrid:"
 """What the names of these environments begin with: `minigrid:MiniGrid-LavaGapS5-v0`."""

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from nrm.inference import Hypothesis, LetterTrace
-from nrm.inference.hypothesis import IDLE
+from nrm.inference import IDLE, Hypothesis, LetterTrace
 from nrm.machines import MooreMachine
 from nrm.neural.batches import EpisodeBatch
 from nrm.neural.config import FitConfig

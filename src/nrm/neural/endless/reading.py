@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.errors import ContradictionError
-from nrm.inference import Evidence, Hypothesis, LetterTrace, TooManyStatesError, learn_machine
-from nrm.inference.hypothesis import IDLE
-from nrm.inference.prefix_tree import prefix_tree
+from nrm.inference import IDLE, Evidence, Hypothesis, LetterTrace, TooManyStatesError, learn_machine, prefix_tree
 
 MAX_MISREAD = 0.2
 """Share of the episodes that may be misread; letters of which more are tell nothing."""
