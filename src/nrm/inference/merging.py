@@ -71,7 +71,10 @@ def merge_states(
     outputs = [float(level) if count else None for level, count in zip(machine.outputs, entered, strict=True)]
     if outputs[machine.initial] is None:
         outputs[machine.initial] = initial_level
-    moves = [{letter: int(table[state, letter]) for letter in np.flatnonzero(row)} for state, row in enumerate(taken)]
+    moves = [
+        {letter: int(table[state, letter]) for letter in np.flatnonzero(row).tolist()}
+        for state, row in enumerate(taken)
+    ]
     folding = _Folding(moves, outputs, entered.tolist())
     # What brings together most visits to potentials is most surely right.
     _blue_fringe(
