@@ -45,7 +45,7 @@ class Config:
 
     out: Path = Path("out/bench/five-visits")
     """Where rows and tables go."""
-    methods: tuple[str, ...] = ("rm", "both", "rnn", "none")
+    methods: tuple[str, ...] = ("rm", "pure-learning", "rnn", "memoryless")
     """Which methods."""
     seeds: tuple[int, ...] = (820, 821, 822)
     """Which seeds."""

@@ -33,6 +33,8 @@ from nrm.runs import RunConfig, RunFolder, choose_run, train
 GOLDEN = "golden.json"
 MANY = {"family": {"families": ("reach-avoid", "conjunctions")}, "tasks": {"count": 60}}
 """Few and short tasks: runs of many are to be short, too."""
+NAMES = {"automata-learning": "machine", "pure-learning": "both", "memoryless": "none"}
+"""Of methods in the names of runs, by which they are compared."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,12 @@ def runs() -> Iterator[tuple[str, RunConfig]]:
 def single_runs() -> Iterator[tuple[str, RunConfig]]:
     """One task: every method on the paper's environments, and on others as far as it goes there."""
     for method in METHODS.own:
+        name = NAMES.get(method, method)
         for task in ("1", "4", "6"):
-            yield f"map-{task}-{method}", choose_run(task, "map", method, episodes=300)
-        yield f"map-8-{method}-seed3", choose_run("8", "map", method, 3, algorithm="ppo", steps=8192)
-        yield f"image-5-{method}", choose_run("5", "image", method, episodes=100)
-        yield f"lava-{method}", choose_run(None, "minigrid:MiniGrid-LavaGapS5-v0", method, episodes=60)
+            yield f"map-{task}-{name}", choose_run(task, "map", method, episodes=300)
+        yield f"map-8-{name}-seed3", choose_run("8", "map", method, 3, algorithm="ppo", steps=8192)
+        yield f"image-5-{name}", choose_run("5", "image", method, episodes=100)
+        yield f"lava-{name}", choose_run(None, "minigrid:MiniGrid-LavaGapS5-v0", method, episodes=60)
     for method in ("rm", "nrm", "rnn"):
         yield f"drawn-1-{method}", choose_run("1", "image-episode", method, steps=4096)
         yield f"paper-1-{method}", choose_run("1", "map", method, episodes=100, preset_name="paper")
@@ -93,7 +96,7 @@ def special_runs() -> Iterator[tuple[str, RunConfig]]:
     yield "door-nrm", choose_run(None, "minigrid:MiniGrid-DoorKey-5x5-v0", "nrm", episodes=40)
     yield "limit-nrm", choose_run("G(pickaxe -> F gem)", "map", "nrm", episodes=60, end="limit")
     noisy = {"inference": {"label_noise": 0.02}}
-    yield "label_noise-3-machine", choose_run("3", "map", "machine", episodes=200, settings=noisy)
+    yield "label_noise-3-machine", choose_run("3", "map", "automata-learning", episodes=200, settings=noisy)
 
 
 def record(folder: RunFolder, config: RunConfig) -> None:

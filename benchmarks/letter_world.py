@@ -56,7 +56,9 @@ SCORES = ("formulas", "tasks", "formulas on maps", "tasks on maps", *LONGER)
 """Success, the mean over formulas: the five, those of a file, both on the maps of a file, and longer ones."""
 
 
-TUNED: dict[str, tuple[int | None, dict[str, Any]]] = {"rnn": (64, {"algorithm": {"epochs": 3, "minibatch": 512}})}
+TUNED: dict[str, tuple[int | None, dict[str, Any]]] = {
+    "rnn": (64, {"algorithm": {"update_epochs": 3, "minibatch_size": 512}})
+}
 """Environments and settings of a method where they are not the defaults; see `benchmarks.rnn_tuning`."""
 
 

@@ -24,7 +24,7 @@ from nrm.agents import Trainer
 from nrm.families import sample_tasks
 from nrm.machines import MooreMachine, TaskSet
 from nrm.runs import RunConfig, choose_run
-from nrm.tracking import Seen, begin, reset
+from nrm.tracking import Transition, begin, reset
 
 DRAWN = 3000
 """Tasks that are drawn; more are the same ones with their letters renamed."""
@@ -150,7 +150,7 @@ class Stepping:
                 memory.letters = lambda *_, said=said: said
             label, _, state = env.truth
             told = state if memory.sees_truth else None
-            seen = Seen(batch.final_observation, None, action, batch.reward, told, label)
+            seen = Transition(batch.final_observation, None, action, batch.reward, told, label)
             remembering = time.process_time()
             reached = memory.read(self._carry, seen)
             self._carry = reset(memory, reached, batch.terminated | batch.truncated, env.task)

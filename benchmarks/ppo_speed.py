@@ -39,7 +39,7 @@ class Config:
     """Seeds of training."""
 
 
-SETTINGS = PPOConfig(steps=32, epochs=3, minibatch=128, learning_rate=1e-3, final_learning_rate=1e-3)
+SETTINGS = PPOConfig(num_steps=32, update_epochs=3, minibatch_size=128, learning_rate=1e-3, final_learning_rate=1e-3)
 """Without schedules, which the two libraries count differently; weights of entropy stay as they are at first."""
 
 
@@ -83,13 +83,13 @@ def theirs(machine: MooreMachine, num_envs: int, steps: int, seed: int) -> Outco
     model = PPO(
         "MlpPolicy",
         VecMonitor(DummyVecEnv([make] * num_envs)),
-        n_steps=SETTINGS.steps,
-        n_epochs=SETTINGS.epochs,
-        batch_size=SETTINGS.minibatch,
+        n_steps=SETTINGS.num_steps,
+        n_epochs=SETTINGS.update_epochs,
+        batch_size=SETTINGS.minibatch_size,
         learning_rate=SETTINGS.learning_rate,
         gamma=SETTINGS.gamma,
         gae_lambda=SETTINGS.gae_lambda,
-        clip_range=SETTINGS.clip,
+        clip_range=SETTINGS.clip_coef,
         vf_coef=SETTINGS.vf_coef,
         ent_coef=SETTINGS.ent_coef,
         max_grad_norm=SETTINGS.max_grad_norm or np.inf,

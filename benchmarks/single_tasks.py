@@ -32,7 +32,7 @@ from nrm.tracking import Belief
 from nrm.tracking.versions import found_at
 
 PAPER = ("1", "2", "3", "4", "5", "6", "7", "8")
-METHODS = ("rm", "nrm", "rnn", "none", "blind", "frozen", "return")
+METHODS = ("rm", "nrm", "rnn", "memoryless", "blind", "frozen", "return")
 COMMON = ("env", "algorithm", "network")
 """Sections of settings that every method has."""
 SCORES = ("test", "success", "greedy", "with_rewards", "area", "grounding", "cpu_seconds")
@@ -86,7 +86,7 @@ def grid_of(experiment: str, method: str, task: str, seed: int, amount: int | No
     base = EXPERIMENTS[experiment]
     variants: dict[str, Any] = {"blind": {"network": {"encoder": "blind"}}} if method == "blind" else {"": {}}
     length: dict[str, Any] = {} if amount is None else {"episodes" if base.steps is None else "steps": amount}
-    known = "none" if method == "blind" else method
+    known = "memoryless" if method == "blind" else method
     sections = {*COMMON, REGISTERED[known].section}
     settings = {name: values for name, values in base.settings.items() if name in sections}
     return replace(base, tasks=(task,), methods=(known,), seeds=(seed,), settings=settings, variants=variants, **length)

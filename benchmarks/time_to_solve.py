@@ -139,7 +139,7 @@ def theirs(machine: MooreMachine, name: str, count: int, seed: int, episodes: in
     }
     vector = DummyVecEnv([make] * count)
     if name == "sb3-a2c":
-        model: Any = A2C("MlpPolicy", vector, n_steps=ours_config.steps, use_rms_prop=False, **common)
+        model: Any = A2C("MlpPolicy", vector, n_steps=ours_config.num_steps, use_rms_prop=False, **common)
     else:
         model = PPO("MlpPolicy", vector, n_steps=max(16, 2048 // count), batch_size=128, **common)
     model.learn(10**9, callback=Watching())

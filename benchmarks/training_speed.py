@@ -69,7 +69,7 @@ def sb3_seconds(machine: MooreMachine, num_envs: int, steps: int) -> float:
     model = A2C(
         "MlpPolicy",
         vector,
-        n_steps=agent.steps,
+        n_steps=agent.num_steps,
         learning_rate=agent.learning_rate,
         gamma=agent.gamma,
         gae_lambda=agent.gae_lambda,

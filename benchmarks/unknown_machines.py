@@ -39,7 +39,7 @@ class Config:
     """map or image."""
     tasks: tuple[str, ...] = ("1", "2", "3", "4", "5", "6", "7", "8")
     """The paper's tasks, or formulas."""
-    methods: tuple[str, ...] = ("rm", "machine", "both")
+    methods: tuple[str, ...] = ("rm", "automata-learning", "pure-learning")
     """Which methods; rm is what the others are compared with."""
     seeds: int = 5
     """How many seeds."""

@@ -82,7 +82,7 @@ def test_the_rows_of_a_tabled_policy_go_by_the_rows_of_the_memory() -> None:
     agents = []
     for tabled in (True, False):
         env = BatchedMinecraft(MinecraftConfig(), machine, 8)
-        agents.append(A2C(env, WideMemory(machine), A2CConfig(steps=20), NetworkConfig(), seed=3))
+        agents.append(A2C(env, WideMemory(machine), A2CConfig(num_steps=20), NetworkConfig(), seed=3))
         agents[-1].actor._tabled = tabled
     rollouts = [agent.collect() for agent in agents]
     assert all(torch.equal(one, other) for one, other in zip(*rollouts, strict=True))

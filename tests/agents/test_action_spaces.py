@@ -22,7 +22,7 @@ from nrm.tracking import GroundingConfig
 
 MACHINE = nrm.compile("F(left & F right)", ["left", "right", "middle"])
 CONFIGS: dict[str, Any] = {
-    "ppo": PPOConfig(steps=16, minibatch=64, learning_rate=3e-3, final_learning_rate=1e-3),
+    "ppo": PPOConfig(num_steps=16, minibatch_size=64, learning_rate=3e-3, final_learning_rate=1e-3),
     "a2c": A2CConfig(learning_rate=3e-3),
 }
 
@@ -64,7 +64,7 @@ def noise_of(made: Trainer) -> torch.Tensor:
     """(time, envs, numbers) the noise that the actions of a rollout were sampled with."""
     rollout = made.learner.collect()
     actor: Any = made.learner.actor  # type: ignore[attr-defined]
-    mean, log_std = actor.judge(rollout)[0].chunk(2, -1)
+    mean, log_std = actor.evaluate_no_grad(rollout)[0].chunk(2, -1)
     noise: torch.Tensor = (actor.head.encode(rollout.action).clamp(-0.999, 0.999).atanh() - mean) / log_std.exp()
     return noise
 

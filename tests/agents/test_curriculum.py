@@ -27,7 +27,7 @@ def small_run(steps: int = 1500, family: str = "mixture", **tasks: Any) -> Train
     settings = {
         "env": SMALL,
         "tasks": {"count": 20, **tasks},
-        "algorithm": {"minibatch": 128, "epochs": 4},
+        "algorithm": {"minibatch_size": 128, "update_epochs": 4},
         "grounding": {"every": 60, "epochs": 10, "restarts": 2},
     }
     config = choose_run(None, "letter", "nrm", 3, tasks=family, steps=steps, num_envs=16, settings=settings)

@@ -13,7 +13,7 @@ import torch
 from nrm.agents import Trainer
 from nrm.agents.devices import find_device
 from nrm.agents.evaluation import evaluate
-from nrm.agents.obeying import Agent
+from nrm.agents.task_execution import Agent
 from nrm.envs import find_env
 from nrm.envs.letter import LetterEnv
 from nrm.errors import ConfigError
@@ -22,13 +22,14 @@ from tests.elsewhere import ELSEWHERE, HERE, DeviceError, Elsewhere
 
 torch.set_num_threads(1)
 ONE: list[tuple[str, str, dict[str, Any]]] = [
-    (method, "map", {}) for method in ("rm", "nrm", "machine", "both", "rnn", "none", "return", "frozen")
+    (method, "map", {})
+    for method in ("rm", "nrm", "automata-learning", "pure-learning", "rnn", "memoryless", "return", "frozen")
 ]
 SPECIAL: list[tuple[str, str, dict[str, Any]]] = [
     ("nrm", "map", {"grounding": {"belief": "conditioned"}}),
     ("nrm", "map", {"grounding": {"grounder": "recurrent"}}),
     ("nrm", "map", {"network": {"view": "task"}}),
-    ("machine", "map", {"inference": {"label_noise": 0.05}}),
+    ("automata-learning", "map", {"inference": {"label_noise": 0.05}}),
     ("nrm", "image", {}),
     ("nrm", "image-episode", {}),
     ("rnn", "image-episode", {}),
@@ -92,9 +93,9 @@ def test_a_run_goes_on_on_another_device(method: str, tmp_path: Path) -> None:
 def test_formulas_are_executed_elsewhere(method: str) -> None:
     config = run(method, "letter", {"tasks": {"count": 8}})
     env = LetterEnv(config.settings["env"])
-    here = Agent(config.build_trainer()).obey("F a", env, seed=0, most_steps=10)
+    here = Agent(config.build_trainer()).execute("F a", env, seed=0, most_steps=10)
     with Elsewhere():
-        there = Agent(config.build_trainer(device=ELSEWHERE)).obey("F a", env, seed=0, most_steps=10)
+        there = Agent(config.build_trainer(device=ELSEWHERE)).execute("F a", env, seed=0, most_steps=10)
     assert there == here
 
 

@@ -106,7 +106,7 @@ def test_actions_are_told_from_where_the_attended_place_went() -> None:
 def drawn_agent(encoder: str = "auto", seed: int = 0) -> PPO:
     config = MinecraftConfig(observation="image", layout="episode", pixels=32)
     env = BatchedMinecraft(config, nrm.compile("F gem", ("gem", "lava", "door", "pickaxe", "empty")), 16)
-    settings = {"network": NetworkConfig(encoder=encoder), "algorithm": PPOConfig(steps=16, minibatch=64)}
+    settings = {"network": NetworkConfig(encoder=encoder), "algorithm": PPOConfig(num_steps=16, minibatch_size=64)}
     made = new_trainer(env, "rm", "ppo", episodes=1000, seed=seed, settings=settings).learner
     assert isinstance(made, PPO)
     return made
@@ -115,8 +115,8 @@ def drawn_agent(encoder: str = "auto", seed: int = 0) -> PPO:
 def test_surprise_is_what_single_actions_surprise_by_and_what_is_missed_of_what_moves() -> None:
     agent = drawn_agent()
     whole = agent.collect()
-    rollout, studied = whole.thinned(4), agent.actor.studied(whole)
-    assert studied.observation.dtype == torch.int64  # numbers of patches
+    rollout, prepared = whole.subsample(4), agent.actor.preprocess(whole)
+    assert prepared.observation.dtype == torch.int64  # numbers of patches
     assert len(rollout.reward) == 4
     net, alone, unseen = agent.policy, [], []
     for time in range(4):
@@ -128,30 +128,30 @@ def test_surprise_is_what_single_actions_surprise_by_and_what_is_missed_of_what_
             if 0 < changed.sum() <= 4:
                 there = torch.stack([net.attention(net.encoder(one))[0, :, changed].sum(-1) for one in seen])
                 unseen.append(-there.log().mean())
-    found = agent.actor.surprise(studied.thinned(4))
+    found = agent.actor.inverse_dynamics_loss(prepared.subsample(4))
     assert found is not None
     expected = torch.stack(alone).mean() + torch.stack(unseen).mean()
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
 @torch.no_grad()
-def surprise(agent: PPO) -> float:
-    found = agent.actor.surprise(agent.actor.studied(agent.collect()))
+def told_badly(agent: PPO) -> float:
+    found = agent.actor.inverse_dynamics_loss(agent.actor.preprocess(agent.collect()))
     assert found is not None
     return float(found)
 
 
 def test_where_the_agent_is_comes_to_be_known_from_what_actions_move() -> None:
     agent = drawn_agent()
-    begun = surprise(agent)
+    begun = told_badly(agent)
     for _ in range(25):
         agent.learn(agent.collect(), 0.0)
-    assert surprise(agent) < 0.8 * begun
+    assert told_badly(agent) < 0.8 * begun
 
 
 def test_networks_that_do_not_tell_actions_are_not_asked() -> None:
     agent = drawn_agent("dynamic")
-    assert agent.actor.surprise(agent.collect()) is None
+    assert agent.actor.inverse_dynamics_loss(agent.collect()) is None
     assert PPOConfig(inverse_weight=0.5).inverse_weight_at(0.4) == pytest.approx(0.25)
     assert PPOConfig(inverse_weight=0.5).inverse_weight_at(0.85) == 0.0
 

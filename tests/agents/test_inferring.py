@@ -20,7 +20,7 @@ from nrm.errors import ConfigError, LimitError
 from nrm.inference import Hypothesis
 from nrm.machines import TaskSet
 from nrm.neural.frames import FrameTable
-from nrm.tracking import HypothesisMemory, InferenceConfig, MachineLearning, RecordedEpisode, Seen
+from nrm.tracking import HypothesisMemory, InferenceConfig, MachineLearning, RecordedEpisode, Transition
 from nrm.tracking.observed_letters import ListedLetters, SeenLetters
 from nrm.tracking.versions import Version, found_at
 from tests.neural.endless.noisy import episodes as endless_episodes
@@ -39,7 +39,7 @@ def made(method: str, episodes: int = 300, seed: int = 1, env: Any = None, **inf
     return new_trainer(env or corridor(), method, episodes=episodes, seed=seed, settings=settings)
 
 
-@pytest.mark.parametrize("method", ["machine", "both"])
+@pytest.mark.parametrize("method", ["automata-learning", "pure-learning"])
 def test_the_machine_is_found_and_the_env_is_solved(method: str) -> None:
     trainer = made(method, 400)
     trainer.run()
@@ -55,7 +55,7 @@ def test_the_machine_is_found_and_the_env_is_solved(method: str) -> None:
     assert tested.state_accuracy_modulo_shortcuts is None
 
 
-@pytest.mark.parametrize("method", ["machine", "both"])
+@pytest.mark.parametrize("method", ["automata-learning", "pure-learning"])
 def test_a_run_that_goes_on_ends_as_one_that_was_never_interrupted(method: str) -> None:
     whole = made(method, 200)
     whole.run()
@@ -120,11 +120,14 @@ def test_the_memory_follows_the_machine_and_believes_rewards_that_it_does_not_sa
     assert start.tolist() == [0, 0, 0]
     unused = torch.zeros(3, dtype=torch.int64)
     # Letter 1 moves; letter 0 does not; letter 3 was never seen to do anything, but is paid like a goal.
-    seen = Seen(torch.tensor([1, 0, 3]), None, unused, torch.tensor([50.0, 0.0, 100.0]), None)
+    seen = Transition(torch.tensor([1, 0, 3]), None, unused, torch.tensor([50.0, 0.0, 100.0]), None)
     assert memory.read(start, seen).tolist() == [1, 0, 2]
     assert memory.feature(memory.read(start, seen))[0].tolist() == [0.0, 1.0, 0.0, 0.0]
     elsewhere = memory.on(frames().flip(0))
-    assert elsewhere.read(start[:1], Seen(torch.tensor([2]), None, unused[:1], torch.tensor([50.0]), None)).item() == 1
+    assert (
+        elsewhere.read(start[:1], Transition(torch.tensor([2]), None, unused[:1], torch.tensor([50.0]), None)).item()
+        == 1
+    )
 
 
 def test_too_many_states_leave_the_old_machine_with_a_note() -> None:
@@ -175,7 +178,7 @@ def test_observations_that_nobody_lists_are_letters_as_they_come() -> None:
     assert len(letters) == 2
     assert letters.name(1) == "(1.5)"
     unused = torch.zeros(2, dtype=torch.int64)
-    seen = Seen(torch.tensor([[1.5], [9.0]], dtype=torch.float64), None, unused, torch.tensor([50.0, 0.0]), None)
+    seen = Transition(torch.tensor([[1.5], [9.0]], dtype=torch.float64), None, unused, torch.tensor([50.0, 0.0]), None)
     assert learning.memory.read(learning.memory.start(2), seen).tolist() == [1, 0]
     again = MachineLearning(SeenLetters(), InferenceConfig(states=4))
     again.load_state_dict(learning.state_dict())
@@ -206,7 +209,7 @@ def test_observations_without_end_become_symbols_that_a_grounder_reads() -> None
     carry, unused = learning.memory.start(1), torch.zeros(1, dtype=torch.int64)
     for letter, paid in ((2, 0.0), (0, 50.0), (0, 0.0), (1, 50.0)):
         seen = torch.from_numpy(grid(np.array([letter]), fresh))
-        carry = learning.memory.read(carry, Seen(seen, None, unused, torch.tensor([paid]), None))
+        carry = learning.memory.read(carry, Transition(seen, None, unused, torch.tensor([paid]), None))
     assert learning.memory.values[learning.hypothesis.levels[learning.memory.numbers.tolist().index(int(carry))]] == 100
     again = MachineLearning(SeenLetters(), InferenceConfig(states=8))
     again.load_state_dict(torch.load(_as_file(learning.state_dict()), weights_only=True))
@@ -214,7 +217,7 @@ def test_observations_without_end_become_symbols_that_a_grounder_reads() -> None
     assert learning.add(later) == again.add(later)
     for one, two in zip(noisy(3, 20), noisy(3, 20), strict=True):
         seen = torch.from_numpy(one.observations)
-        hint = Seen(seen, None, unused, torch.from_numpy(two.rewards), None)
+        hint = Transition(seen, None, unused, torch.from_numpy(two.rewards), None)
         assert letters.find(hint).tolist() == again.letters.find(hint).tolist()
 
 
@@ -255,7 +258,7 @@ def test_settings_and_envs_that_make_no_sense_are_refused() -> None:
         with pytest.raises(ConfigError, match=f"inference.{next(iter(wrong))}"):
             InferenceConfig(**wrong)
     pool = TaskSet.of([nrm.compile("F gem", SYMBOLS), nrm.compile("F lava", SYMBOLS)])
-    for method in ("machine", "both"):
+    for method in ("automata-learning", "pure-learning"):
         with pytest.raises(ConfigError, match="learns the machine of one task"):
             made(method, env=BatchedMinecraft(CORRIDOR, pool, 2))
 
@@ -274,7 +277,7 @@ def test_judging_looks_at_levels_on_all_letters_until_the_end() -> None:
 
 
 def test_symbols_that_were_never_met_count_as_unknown() -> None:
-    trainer = made("machine")
+    trainer = made("automata-learning")
     assert trainer.inference is not None
     told = RecordedEpisode(0, 50.0, 2, np.array([1, 0]), np.array([0.0, 50.0]), np.array([2, 0]))
     version = trainer.inference.add([told])
@@ -284,8 +287,8 @@ def test_symbols_that_were_never_met_count_as_unknown() -> None:
 
 def test_what_is_unknown_names_one_method_each() -> None:
     known = {method.unknown: name for name, method in METHODS.items() if method.unknown}
-    assert known == {"grounding": "nrm", "machine": "machine", "both": "both"}
-    assert isinstance(made("both").learner.memory, HypothesisMemory)
+    assert known == {"grounding": "nrm", "machine": "automata-learning", "both": "pure-learning"}
+    assert isinstance(made("pure-learning").learner.memory, HypothesisMemory)
 
 
 def test_symbols_that_a_grounder_reads_are_judged_on_drawn_observations() -> None:

@@ -1,4 +1,4 @@
-"""One agent for many tasks: an episode's machine is its own, runs repeat and resume, and unseen formulas are obeyed."""
+"""One agent for many tasks: an episode's machine is its own, runs repeat and resume, unseen formulas are executed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from nrm.machines import TaskSet, task_view
 from nrm.neural import NeuralRewardMachine
 from nrm.neural.grounders import AttendingGrounder
 from nrm.runs import RunFolder, choose_run, train
-from nrm.tracking import Seen, TaskBeliefMemory, TaskStateMemory
+from nrm.tracking import TaskBeliefMemory, TaskStateMemory, Transition
 
 SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
-QUICK = {"minibatch": 128, "epochs": 4}
+QUICK = {"minibatch_size": 128, "update_epochs": 4}
 ALPHABET = LetterConfig(**SMALL).alphabet
 
 
@@ -48,7 +48,7 @@ def test_the_view_of_a_true_state_and_of_a_belief_by_hand() -> None:
     memory = TaskBeliefMemory(model, None, "open")
     carry = memory.begin(torch.tensor([1, 0]))
     nothing = torch.zeros(2)
-    after = memory.read(carry, Seen(torch.tensor([1, 1]), None, nothing.long(), nothing, None))
+    after = memory.read(carry, Transition(torch.tensor([1, 1]), None, nothing.long(), nothing, None))
     # b moves the second task on with 0.75; the first task does not care.
     first = int(tasks.first[1])
     machine = tasks.machines[1]
@@ -58,7 +58,7 @@ def test_the_view_of_a_true_state_and_of_a_belief_by_hand() -> None:
     np.testing.assert_allclose(memory.feature(after)[1].numpy(), view[tasks.initial[0]], rtol=1e-5)
     assert memory.task(after).tolist() == [1, 0]
     # c ends the second task where b was read before: what is done next matters only where it was not, or c is not.
-    later = memory.read(after, Seen(torch.tensor([2, 1]), None, nothing.long(), nothing, None))
+    later = memory.read(after, Transition(torch.tensor([2, 1]), None, nothing.long(), nothing, None))
     done = machine.step(machine.step(machine.initial, "b"), "c")
     assert float(memory.states(later)[0, done]) == pytest.approx(0.75 * 0.75)
     expected = (0.25 * view[tasks.initial[1]] + 0.75 * 0.25 * view[on]) / (0.25 + 0.75 * 0.25)
@@ -74,7 +74,7 @@ def test_who_is_certain_that_a_task_is_over_sees_it_so() -> None:
             return torch.eye(4)[observations.long()]
 
     memory = TaskBeliefMemory(NeuralRewardMachine(Certain(), tasks).eval(), None, "open")
-    seen = Seen(torch.tensor([0, 1]), None, torch.zeros(2).long(), torch.zeros(2), None)
+    seen = Transition(torch.tensor([0, 1]), None, torch.zeros(2).long(), torch.zeros(2), None)
     after = memory.read(memory.begin(torch.tensor([0, 1])), seen)
     over = [tasks.machines[0].step(0, "a") + tasks.first[0], tasks.machines[1].step(0, "b") + tasks.first[1]]
     np.testing.assert_allclose(memory.feature(after).numpy(), task_view(tasks.union)[over], rtol=1e-5)
@@ -84,7 +84,7 @@ def test_rewards_read_make_a_belief_certain() -> None:
     tasks = TaskSet.of(["F(b & F c)"], ALPHABET)
     model = NeuralRewardMachine(AttendingGrounder(4, (3, 3, 3)), tasks).eval()
     memory = TaskBeliefMemory(model, None, "conditioned")
-    seen = Seen(torch.zeros(1, 3, 3, 3), None, torch.zeros(1).long(), torch.tensor([50.0]), None)
+    seen = Transition(torch.zeros(1, 3, 3, 3), None, torch.zeros(1).long(), torch.tensor([50.0]), None)
     states = memory.states(memory.read(memory.begin(torch.tensor([0])), seen))
     machine = tasks.machines[0]
     assert float(states[0, machine.step(machine.initial, "b")]) == pytest.approx(1.0)
@@ -148,26 +148,26 @@ def test_an_agent_obeys_in_a_gymnasium_environment(tmp_path: Path) -> None:
     train(folder, folder.load())
     agent = nrm.load_run(tmp_path / "run").agent
     env = LetterEnv(**SMALL)
-    obeyed = [agent.obey("F(a & F b)", env, seed=seed) for seed in range(10)]
-    assert sum(one.accepted or 0.0 for one in obeyed) >= 7
-    assert obeyed == [agent.obey("F(a & F b)", env, seed=seed) for seed in range(10)]
-    for one in obeyed:
+    executed = [agent.execute("F(a & F b)", env, seed=seed) for seed in range(10)]
+    assert sum(one.accepted or 0.0 for one in executed) >= 7
+    assert executed == [agent.execute("F(a & F b)", env, seed=seed) for seed in range(10)]
+    for one in executed:
         assert (one.ended == "done") == bool(one.accepted)
         if one.accepted:
             assert one.letters[-1] == "b"
             assert "a" in one.letters
-    assert agent.obey("F(a & F b)", env, seed=0, most_steps=1).ended == "steps"
-    assert {agent.obey("F(a & F(b & F(a & F(b & F(a & F b)))))", env, seed=seed).ended for seed in range(9)} >= {
+    assert agent.execute("F(a & F b)", env, seed=0, most_steps=1).ended == "steps"
+    assert {agent.execute("F(a & F(b & F(a & F(b & F(a & F b)))))", env, seed=seed).ended for seed in range(9)} >= {
         "environment"
     }
     with pytest.raises(NrmError, match="unknown symbol 'z'"):
-        agent.obey("F z", env)
+        agent.execute("F z", env)
     with pytest.raises(ConfigError, match="cannot be satisfied"):
-        agent.obey("a & b", env)
-    with pytest.raises(ConfigError, match="nothing to obey"):
-        agent.obey("G !a", env)
+        agent.execute("a & b", env)
+    with pytest.raises(ConfigError, match="nothing to execute"):
+        agent.execute("G !a", env)
     with pytest.raises(EnvError, match="was trained on"):
-        agent.obey("F a", LetterEnv())
+        agent.execute("F a", LetterEnv())
 
 
 def test_agents_of_one_task_say_so() -> None:

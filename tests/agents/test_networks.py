@@ -133,8 +133,8 @@ def test_what_acting_found_is_what_learning_would_find(method: str) -> None:
     run = choose_run(None, "letter", method, tasks="reach", steps=10, num_envs=4, settings=small).build_trainer()
     actor: Any = run.learner.actor  # type: ignore[attr-defined]
     rollout = actor.collect()
-    known = actor.judge(rollout)
-    anew = actor.judge(rollout._replace(action=rollout.action.clone()))
+    known = actor.evaluate_no_grad(rollout)
+    anew = actor.evaluate_no_grad(rollout._replace(action=rollout.action.clone()))
     torch.testing.assert_close(known, anew)
 
 
@@ -166,7 +166,7 @@ def test_a_policy_acts_and_learns_with_the_same_statistics_and_saves_them() -> N
     config = MinecraftConfig(layout="episode")  # positions, whose layouts are drawn: no list of frames
 
     def begin() -> Trainer:
-        settings = {"algorithm": PPOConfig(steps=8, minibatch=16)}
+        settings = {"algorithm": PPOConfig(num_steps=8, minibatch_size=16)}
         return new_trainer(env(config), "rm", "ppo", episodes=12, seed=1, settings=settings)
 
     made, saved = begin(), begin()
@@ -187,7 +187,7 @@ def test_runs_on_drawn_layouts_go_on_exactly(method: str) -> None:
     config = replace(DRAWN, size=(3, 1), items={"pickaxe": None, "gem": None}, pixels=16, steps=8)
 
     def begin() -> Trainer:
-        settings = {"algorithm": PPOConfig(steps=8, minibatch=16, epochs=2)}
+        settings = {"algorithm": PPOConfig(num_steps=8, minibatch_size=16, update_epochs=2)}
         return new_trainer(env(config), method, "ppo", episodes=30, seed=1, settings=settings)
 
     whole, half, resumed = begin(), begin(), begin()

@@ -19,7 +19,10 @@ from nrm.neural.grounders import FourierGrounder, grounder_for
 from nrm.runs import choose_run
 
 LETTERS = Alphabet.of_sets(["a", "b"], [(), ["a"], ["a", "b"]])
-QUICK: dict[str, Any] = {"tasks": {"count": 12}, "algorithm": {"steps": 8, "minibatch": 64, "epochs": 1}}
+QUICK: dict[str, Any] = {
+    "tasks": {"count": 12},
+    "algorithm": {"num_steps": 8, "minibatch_size": 64, "update_epochs": 1},
+}
 
 
 def small_run(method: str, **env: Any) -> Trainer:

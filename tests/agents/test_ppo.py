@@ -21,7 +21,7 @@ from nrm.tracking import GroundingConfig
 SYMBOLS = ("gem", "lava", "empty")
 CORRIDOR = MinecraftConfig(size=(3, 1), items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0), steps=12)
 """Three cells in a row: gem, start, lava."""
-QUICK = PPOConfig(steps=8, epochs=2, minibatch=32, learning_rate=5e-3)
+QUICK = PPOConfig(num_steps=8, update_epochs=2, minibatch_size=32, learning_rate=5e-3)
 
 
 def trainer(method: str = "rm", config: PPOConfig | A2CConfig = QUICK, seed: int = 1, **options: Any) -> Trainer:
@@ -62,8 +62,8 @@ def test_a_saved_run_goes_on_as_if_never_stopped_and_equal_seeds_are_equal(metho
 @pytest.mark.parametrize("method", ["rm", "rnn"])
 def test_one_step_over_the_whole_rollout_is_that_of_a2c(method: str) -> None:
     # At the policy that acted the ratio is 1, and its gradient that of the logarithm.
-    shared: Any = {"steps": 8, "gae_lambda": 0.9, "ent_coef": 0.03, "final_ent_coef": 0.03}
-    plain = replace(QUICK, epochs=1, minibatch=64, learning_rate=1e-3, normalise_advantages=False, **shared)
+    shared: Any = {"num_steps": 8, "gae_lambda": 0.9, "ent_coef": 0.03, "final_ent_coef": 0.03}
+    plain = replace(QUICK, update_epochs=1, minibatch_size=64, learning_rate=1e-3, norm_adv=False, **shared)
     one = trainer(method, plain).learner
     other = trainer(method, A2CConfig(learning_rate=1e-3, **shared)).learner
     assert isinstance(one, PPO)
@@ -93,7 +93,7 @@ def losses(config: PPOConfig, advantage: list[float], ratios: list[float], moved
 
 
 def test_what_moved_too_far_in_the_good_direction_no_longer_counts() -> None:
-    config = replace(QUICK, normalise_advantages=False, clip=0.2)
+    config = replace(QUICK, norm_adv=False, clip_coef=0.2)
     # Ratios 1.5 and 0.5; gains 2 and -1. Cut to 1.2 and 0.8: -(1.2 * 2 + 0.8 * -1) / 2, the smaller gain counts.
     policy, value, _ = losses(config, [2.0, -1.0], [1.5, 0.5], [0.0, 0.0])
     assert policy == pytest.approx(-(2.4 - 0.8) / 2)
@@ -103,18 +103,17 @@ def test_what_moved_too_far_in_the_good_direction_no_longer_counts() -> None:
 
 
 def test_actions_that_have_become_far_more_probable_leave_the_loss_finite() -> None:
-    agent = learner(config=replace(QUICK, normalise_advantages=False))
+    agent = learner(config=replace(QUICK, norm_adv=False))
     part = agent.collect().at(torch.arange(2))
     before = torch.full((1, 2), -200.0)  # narrow Gaussians make such densities
     policy, *_ = agent._losses(part, before, torch.ones(1, 2), torch.tensor([[0.0, -1.0]]))
     assert torch.isfinite(policy)
 
 
-def test_values_are_clipped_only_when_asked_for() -> None:
-    # The return is 1 + 2 = 3. The value moved from 1 to 2.5, cut to 1.5: errors 0.25 and 2.25, the larger counts.
-    config = replace(QUICK, normalise_advantages=False)
+def test_the_value_loss_is_the_squared_error_of_the_return() -> None:
+    # The return is 1 + 2 = 3; the value moved from 1 to 2.5.
+    config = replace(QUICK, norm_adv=False)
     assert losses(config, [2.0, 2.0], [1.0, 1.0], [1.5, 1.5])[1] == pytest.approx(0.25)
-    assert losses(replace(config, value_clip=0.5), [2.0, 2.0], [1.0, 1.0], [1.5, 1.5])[1] == pytest.approx(2.25)
 
 
 def test_advantages_are_centred_and_scaled_and_entropy_is_that_of_the_policy() -> None:
@@ -150,7 +149,7 @@ def test_penalties_come_in_with_success_and_go_on_with_the_run() -> None:
 
 @pytest.mark.parametrize("method", ["rm", "rnn"])
 def test_minibatches_hold_every_step_once(method: str) -> None:
-    agent = learner(method, replace(QUICK, minibatch=20))
+    agent = learner(method, replace(QUICK, minibatch_size=20))
     rollout = agent.collect()
     numbers = torch.arange(64.0).view(1, 8, 8)
     parts = list(agent._minibatches(rollout, numbers))
@@ -181,10 +180,9 @@ def test_a_recurrent_memory_is_replayed_through_the_whole_rollout_of_its_environ
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"epochs": 0}, "epochs must be positive, not 0"),
-        ({"clip": -0.1}, "clip must be positive"),
+        ({"update_epochs": 0}, "update_epochs must be positive, not 0"),
+        ({"clip_coef": -0.1}, "clip_coef must be positive"),
         ({"gae_lambda": 1.5}, "gae_lambda lies from 0 to 1, not 1.5"),
-        ({"value_clip": 0.0}, "value_clip must be positive, or absent, not 0.0"),
     ],
 )
 def test_impossible_settings(setting: dict[str, Any], message: str) -> None:

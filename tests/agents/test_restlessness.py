@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from nrm.agents.evaluation import play
-from nrm.agents.obeying import Agent
 from nrm.agents.restlessness import LOUDER, Restlessness
+from nrm.agents.task_execution import Agent
 from nrm.envs.plane import FLAT, PlaneEnv
 from nrm.errors import ConfigError
 from nrm.families import TaskSetConfig
@@ -56,7 +56,7 @@ def test_a_new_episode_begins_anew() -> None:
 
 
 def quick(**tasks: Any) -> Any:
-    settings: dict[str, Any] = {"tasks": {"count": 4, **tasks}, "algorithm": {"steps": 4}}
+    settings: dict[str, Any] = {"tasks": {"count": 4, **tasks}, "algorithm": {"num_steps": 4}}
     return choose_run(None, "flat", "rm", 0, tasks="reach", steps=64, num_envs=16, settings=settings)
 
 
@@ -80,7 +80,7 @@ def test_who_obeys_is_restless_too() -> None:
     restless, calm = (Agent(quick(restless=after).build_trainer()) for after in (10, None))
 
     def way(agent: Agent) -> tuple[Any, ...]:
-        return agent.obey("F (red & magenta)", PlaneEnv(FLAT), seed=2, most_steps=60).actions
+        return agent.execute("F (red & magenta)", PlaneEnv(FLAT), seed=2, most_steps=60).actions
 
     assert way(restless)[:10] == way(calm)[:10]
     assert way(restless) != way(calm)

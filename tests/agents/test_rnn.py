@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from nrm.agents.rnn import RecurrentConfig, RecurrentMemory
-from nrm.tracking import Seen, reset
+from nrm.tracking import Transition, reset
 
 
 def test_the_lstm_is_one_lstm_over_the_whole_window() -> None:
@@ -14,7 +14,7 @@ def test_the_lstm_is_one_lstm_over_the_whole_window() -> None:
     carry = memory.start(3)
     stepped = []
     for step in inputs:
-        carry = memory.read(carry, Seen(step, step, torch.zeros(3, dtype=torch.int64), torch.zeros(3), None))
+        carry = memory.read(carry, Transition(step, step, torch.zeros(3, dtype=torch.int64), torch.zeros(3), None))
         stepped.append(memory.feature(carry))
     whole, _ = memory.lstm(inputs)
     assert torch.allclose(torch.stack(stepped), whole, atol=1e-6)
@@ -33,9 +33,9 @@ def test_a_whole_rollout_in_one_call_is_the_rollout_step_by_step() -> None:
     carry, stepped = begun, []
     for step in range(time):
         stepped.append(memory.feature(carry))
-        seen = Seen(features[step], features[step], actions[step], rewards[step], None)
+        seen = Transition(features[step], features[step], actions[step], rewards[step], None)
         carry = reset(memory, memory.read(carry, seen), done[step])
-    whole = memory.unrolled(begun, Seen(features, features, actions, rewards, None), done)
+    whole = memory.unrolled(begun, Transition(features, features, actions, rewards, None), done)
     torch.testing.assert_close(whole, torch.stack(stepped), rtol=0, atol=1e-6)
     weight = torch.randn(time, envs, 5, generator=generator)
     parameters = list(memory.parameters())

@@ -10,7 +10,7 @@ from nrm.machines import TaskSet
 from nrm.runs import RunConfig, choose_run
 from tests.results.folders import LETTERS
 
-SETTINGS = {"env": LETTERS, "tasks": {"count": 6}, "algorithm": {"minibatch": 128, "epochs": 1}}
+SETTINGS = {"env": LETTERS, "tasks": {"count": 6}, "algorithm": {"minibatch_size": 128, "update_epochs": 1}}
 
 
 def config(method: str) -> RunConfig:

@@ -12,7 +12,7 @@ from nrm.agents.evaluation import evaluate
 from nrm.agents.task_graph import GraphEncoder, TaskGraphs
 from nrm.envs.letter import BatchedLetters, LetterConfig
 from nrm.machines import TaskSet, labelled_moves
-from nrm.tracking import Seen
+from nrm.tracking import Transition
 from tests.agents.test_many_tasks import ALPHABET, SMALL, small_run
 
 LATE = ["F(a & F(b & F(c & F a)))", "F(a & F(b & F(c & F b)))"]
@@ -38,7 +38,7 @@ def test_rewards_change_nothing() -> None:
     carry = memory.begin(torch.tensor([0, 3]))
     shown = torch.randn(2, 64, generator=torch.Generator().manual_seed(0))
     read = [
-        memory.read(carry, Seen(shown, shown, torch.zeros(2).long(), paid, None))
+        memory.read(carry, Transition(shown, shown, torch.zeros(2).long(), paid, None))
         for paid in (torch.zeros(2), torch.tensor([100.0, -50.0]))
     ]
     assert torch.equal(*read)

@@ -20,7 +20,7 @@ from nrm.machines import task_view
 from nrm.neural import NeuralRewardMachine
 from nrm.neural.grounders import MlpGrounder
 from nrm.runs import choose_run
-from nrm.tracking import BeliefMemory, MachineMemory, Seen, ViewedMemory
+from nrm.tracking import BeliefMemory, MachineMemory, Transition, ViewedMemory
 
 TASK = nrm.compile("F(pickaxe & F gem) & G !lava", MINECRAFT_SYMBOLS)
 FEW: dict[str, Any] = {"env": {"size": 3, "letters": 3, "copies": 1, "steps": 15}, "tasks": {"count": 4}}
@@ -43,7 +43,7 @@ def test_the_view_of_each_state_and_of_a_belief_by_hand() -> None:
     inner = BeliefMemory(model, None, "open")
     memory = ViewedMemory(inner, TASK)
     nothing = torch.zeros(2)
-    carry = memory.read(memory.start(2), Seen(torch.rand(2, 2), None, nothing.long(), nothing, None))
+    carry = memory.read(memory.start(2), Transition(torch.rand(2, 2), None, nothing.long(), nothing, None))
     belief = inner.feature(carry).double().numpy()
     assert (belief > 0.01).sum() > 2
     np.testing.assert_allclose(memory.feature(carry).numpy(), belief @ VIEW, rtol=1e-5, atol=1e-6)

@@ -18,7 +18,7 @@ from nrm.envs.base import Truth
 from nrm.report.learned import learned_data
 from nrm.results import Record
 from nrm.runs.learned_machines import LearnedMachines
-from nrm.tracking import InferenceConfig, MachineLearning, RecordedEpisode, Seen
+from nrm.tracking import InferenceConfig, MachineLearning, RecordedEpisode, Transition
 from nrm.tracking.observed_letters import ListedLetters
 
 SYMBOLS = ("gem", "lava", "empty")
@@ -42,7 +42,7 @@ class Misleading(BatchedMinecraft):
 
 def made(**inference: float) -> Trainer:
     settings = {"algorithm": A2CConfig(learning_rate=3e-3), "inference": InferenceConfig(**inference)}  # type: ignore[arg-type]
-    return new_trainer(Misleading(), "machine", episodes=400, seed=1, settings=settings)
+    return new_trainer(Misleading(), "automata-learning", episodes=400, seed=1, settings=settings)
 
 
 def test_the_machine_is_found_and_the_policy_sees_beliefs() -> None:
@@ -90,14 +90,14 @@ def test_the_memory_is_a_belief_that_levels_put_right() -> None:
     assert memory.table is None
     unused = torch.zeros(3, dtype=torch.int64)
     # Letter 1 and paid; letter 1 and not paid, so it was another one; letter 0 and paid, so it was letter 1.
-    seen = Seen(torch.tensor([1, 1, 0]), None, unused, torch.tensor([50.0, 0.0, 50.0]), None)
+    seen = Transition(torch.tensor([1, 1, 0]), None, unused, torch.tensor([50.0, 0.0, 50.0]), None)
     belief = memory.feature(memory.read(memory.start(3), seen))
     assert belief.shape == (3, 4)
     assert belief.sum(1).tolist() == pytest.approx([1.0] * 3)
     assert memory.numbers_of(memory.read(memory.start(3), seen)).tolist() == [1, 0, 1]
     assert belief.max(1).values.min() > 0.9
     elsewhere = memory.on(frames().flip(0))
-    moved = Seen(torch.tensor([2, 2, 3]), None, unused, seen.reward, None)
+    moved = Transition(torch.tensor([2, 2, 3]), None, unused, seen.reward, None)
     assert torch.allclose(elsewhere.feature(elsewhere.read(elsewhere.start(3), moved)), belief)
 
 

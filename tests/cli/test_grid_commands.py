@@ -32,7 +32,7 @@ restarts = 1
 [variants.base]
 [variants.open]
 grounding.belief = "open"
-algorithm.steps = 4
+algorithm.num_steps = 4
 """
 
 

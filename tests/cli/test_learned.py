@@ -80,7 +80,7 @@ def test_a_machine_that_was_learned_anew_was_found_when_the_first_right_one_was(
     assert lines[1].endswith("found at episode 9")
 
 
-@pytest.fixture(scope="module", params=["machine", "both"])
+@pytest.fixture(scope="module", params=["automata-learning", "pure-learning"])
 def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A run that has found its machine."""
     return str(
@@ -128,6 +128,6 @@ def test_symbols_without_a_formula_go_by_their_numbers() -> None:
 
 
 def test_nothing_is_said_of_states_before_there_is_a_machine(nrm_command: Nrm, tmp_path: Path) -> None:
-    folder = str(run(tmp_path / "early", "both", formula="F(pickaxe & F lava)", episodes=300, stop_after=1))
+    folder = str(run(tmp_path / "early", "pure-learning", formula="F(pickaxe & F lava)", episodes=300, stop_after=1))
     assert "state accuracy" not in nrm_command("evaluate", folder, "--episodes", "2").out
     assert "  state " not in nrm_command("watch", folder).out

@@ -122,7 +122,7 @@ def test_a_report_with_a_formula_of_ones_own(nrm_command: Nrm, obeys: str, tmp_p
     assert made.status == 0
     assert "F(b & F a)" in page.read_text()
     assert "from 1, not 0" in nrm_command("report", obeys, "--formulas", "0").err
-    assert "nothing to obey" in nrm_command("report", obeys, "--task", "G !a").err
+    assert "nothing to execute" in nrm_command("report", obeys, "--task", "G !a").err
 
 
 def test_symbols_can_be_read_crisply(nrm_command: Nrm, obeys: str) -> None:

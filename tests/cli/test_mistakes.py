@@ -25,7 +25,7 @@ from tests.cli.conftest import Nrm
         ),
         (
             ("train", "--task", "1", "--unknown", "both", "--method", "nrm", "--out", "x"),
-            "--unknown both is the method 'both', not 'nrm'; give one of them",
+            "--unknown both is the method 'pure-learning', not 'nrm'; give one of them",
         ),
         (("train", "--task", "1", "--grouning.every", "60", "--out", "x"), "unknown section 'grouning'; did you mean"),
         (("train", "--task", "1", "--grounding.every", "0", "--out", "x"), "grounding.every must be positive, not 0"),

@@ -208,7 +208,7 @@ def test_a_grounder_from_another_run(nrm_command: Nrm, mine: Path) -> None:
     assert nrm_command(*again, "two", "--grounding.learn", "false").status == 0
     config = json.loads((mine / "two" / "config.json").read_text())["settings"]["grounding"]
     assert (config["learn"], config["initial"]) == (False, str(mine / "one"))
-    for chosen, method in ((("--method", "rm"), "rm"), (("--unknown", "both"), "both")):
+    for chosen, method in ((("--method", "rm"), "rm"), (("--unknown", "both"), "pure-learning")):
         refused = nrm_command(*again, "three", *chosen)
         assert f"the symbols of a task that is given (nrm), not for '{method}'" in refused.err
     assert "holds no run" in nrm_command("train", *env, *TASK, "--grounder", "none", "--out", "four").err
@@ -221,16 +221,16 @@ def test_continuous_actions_are_learned_with_ppo_whatever_makes_them_so(nrm_comm
         assert (done.status, done.err) == (0, "")
         config = json.loads((mine / out / "config.json").read_text())
         assert config["algorithm"] == algorithm
-        assert ("normalise_advantages" in config["settings"]["algorithm"]) == (algorithm == "ppo")
+        assert ("norm_adv" in config["settings"]["algorithm"]) == (algorithm == "ppo")
         assert nrm_command("evaluate", out, "--episodes", "5").status == 0
     changed = nrm_command(
-        "train", *env, *more, "--episodes", "20", "--out", "c", "--num-envs", "4", "--algorithm.epochs", "1"
+        "train", *env, *more, "--episodes", "20", "--out", "c", "--num-envs", "4", "--algorithm.update-epochs", "1"
     )
     assert changed.status == 0
-    assert json.loads((mine / "c" / "config.json").read_text())["settings"]["algorithm"]["epochs"] == 1
-    assert "--algorithm.epochs" in nrm_command("train", "--env", "mine:Listed", *more, "--help").out
-    assert "--algorithm.epochs" not in nrm_command("train", "--env", "mine:Listed", "--help").out
-    assert "--algorithm.steps" in nrm_command("train", "--env", "mine:failing", "--help").out
+    assert json.loads((mine / "c" / "config.json").read_text())["settings"]["algorithm"]["update_epochs"] == 1
+    assert "--algorithm.update-epochs" in nrm_command("train", "--env", "mine:Listed", *more, "--help").out
+    assert "--algorithm.update-epochs" not in nrm_command("train", "--env", "mine:Listed", "--help").out
+    assert "--algorithm.num-steps" in nrm_command("train", "--env", "mine:failing", "--help").out
 
 
 def test_an_environment_without_an_end_is_trained_to_the_end(

@@ -55,7 +55,7 @@ def test_bad_input(nrm_command: Nrm, tmp_path: Path) -> None:
 
 def test_progress_and_the_time_that_is_left(nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(tmp_path / "a", "rm", 0)
-    run(tmp_path / "b", "none", 0)
+    run(tmp_path / "b", "memoryless", 0)
     many_run(tmp_path / "many", "rm")
     said = ("report", str(tmp_path), "--formulas", "2")
     assert nrm_command(*said).err == ""  # no terminal, so nobody looks at it

@@ -53,15 +53,14 @@ def test_train_and_evaluate(nrm_command: Nrm, tmp_path: Path, method: str) -> No
 
 def test_ppo_by_name_with_its_own_settings(nrm_command: Nrm, tmp_path: Path) -> None:
     folder = tmp_path / "ppo"
-    chosen = ("--algorithm", "ppo", "--algorithm.epochs", "2", "--algorithm.value-clip", "0.3", "--method", "none")
+    chosen = ("--algorithm", "ppo", "--algorithm.update-epochs", "2", "--method", "memoryless")
     done = nrm_command("train", "--task", "F gem", "--out", str(folder), *chosen, *QUICK)
     assert done.status == 0, done.err
     config = json.loads((folder / "config.json").read_text())
     assert (config["algorithm"], config["num_envs"]) == ("ppo", 64)
-    assert config["settings"]["algorithm"]["epochs"] == 2
-    assert config["settings"]["algorithm"]["value_clip"] == 0.3
+    assert config["settings"]["algorithm"]["update_epochs"] == 2
     assert json.loads(nrm_command("evaluate", str(folder), "--episodes", "4", "--json").out)["episodes"] == 4
-    assert "--algorithm.clip" in nrm_command("train", "--algorithm", "ppo", "--help").out
+    assert "--algorithm.clip-coef" in nrm_command("train", "--algorithm", "ppo", "--help").out
 
 
 def test_evaluate_names_what_nrm_learned(nrm_command: Nrm, trained: Path) -> None:
@@ -127,9 +126,12 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
         (["train", "--task", "1", "--method", "nmr", "--out", "x"], "unknown method 'nmr'; did you mean 'nrm'"),
         (["train", "--task", "1", "--preset", "papr", "--out", "x"], "did you mean 'paper'"),
         (["train", "--task", "1", "--algorithm", "a3c", "--out", "x"], "unknown algorithm 'a3c'; did you mean 'a2c'"),
-        (["train", "--task", "1", "--algorithm.stpes", "3", "--out", "x"], "Perhaps you meant: --algorithm.steps"),
+        (
+            ["train", "--task", "1", "--algorithm.num-stpes", "3", "--out", "x"],
+            "Perhaps you meant: --algorithm.num-steps",
+        ),
         (["train", "--task", "1", "--method", "rm", "--grounding.every", "3", "--out", "x"], "--grounding.every"),
-        (["train", "--task", "1", "--algorithm.steps", "0", "--out", "x"], "steps must be positive, not 0"),
+        (["train", "--task", "1", "--algorithm.num-steps", "0", "--out", "x"], "steps must be positive, not 0"),
         (["train", "--task", "1", "--env.size", "2", "--out", "x"], "outside the 2x2 grid"),
         (["train", "--task", "1", "--grounding.grounder", "mpl", "--out", "x"], "did you mean 'mlp'"),
         (["train", "--task", "1", "--env", "gone:ENV", "--out", "x"], "there is no module 'gone'"),

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 import nrm
 
 SYMBOLS = ("mail", "desk", "floor")
-Seen = NDArray[np.float32]
+Transition = NDArray[np.float32]
 
 
-class Corridor(gymnasium.Env[Seen, Any]):
+class Corridor(gymnasium.Env[Transition, Any]):
     """A row of places, the mail at the left end, a desk at the right one. Observations are noisy."""
 
     metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
@@ -25,7 +25,7 @@ class Corridor(gymnasium.Env[Seen, Any]):
         self.observation_space = spaces.Box(-1.0, size + 1.0, (1,), np.float32)
         self.action_space = spaces.Discrete(2)
 
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Seen, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Transition, dict[str, Any]]:
         super().reset(seed=seed)
         self.place, self.time = self.size // 2, 0
         return self.look(), {}
@@ -35,7 +35,7 @@ class Corridor(gymnasium.Env[Seen, Any]):
         self.time += 1
         return self.look(), 0.0, False, self.time >= 30, {"event": holds(None, {}, self)}
 
-    def look(self) -> Seen:
+    def look(self) -> Transition:
         return np.array([self.place + self.np_random.uniform(-self.noise, self.noise)], dtype=np.float32)
 
     def render(self) -> Any:
@@ -119,7 +119,7 @@ class Breaks(Corridor):
 
 
 class WrongShape(Corridor):
-    def look(self) -> Seen:
+    def look(self) -> Transition:
         return np.zeros(2 if getattr(self, "time", 0) == 1 else 1, dtype=np.float32)
 
 
@@ -131,7 +131,7 @@ class NotANumber(Corridor):
 class NothingAtFirst(Corridor):
     """Shows NaN before its first step."""
 
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Seen, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Transition, dict[str, Any]]:
         observation, info = super().reset(seed=seed)
         return observation * np.float32("nan"), info
 
@@ -139,7 +139,7 @@ class NothingAtFirst(Corridor):
 class Unseeded(Corridor):
     """Draws its noise from a generator that no seed reaches."""
 
-    def look(self) -> Seen:
+    def look(self) -> Transition:
         return np.array([self.place + np.random.default_rng().uniform(-0.3, 0.3)], dtype=np.float32)
 
 
@@ -148,10 +148,10 @@ class Leaking(Corridor):
 
     episodes = 0
 
-    def look(self) -> Seen:
+    def look(self) -> Transition:
         return super().look() + np.float32(0.01 * self.episodes)
 
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Seen, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Transition, dict[str, Any]]:
         self.episodes += 1
         return super().reset(seed=seed)
 
@@ -161,7 +161,7 @@ class Warming(Corridor):
 
     warm = False
 
-    def look(self) -> Seen:
+    def look(self) -> Transition:
         return super().look() + np.float32(0.0 if self.warm else 0.01)
 
     def step(self, action: int) -> Any:
@@ -184,14 +184,14 @@ class Pieces(Corridor):
 class Outside(Corridor):
     """Shows numbers that its space does not have."""
 
-    def look(self) -> Seen:
+    def look(self) -> Transition:
         return super().look() + np.float32(100)
 
 
 class OutsideLater(Corridor):
     """The same, but not at first."""
 
-    def look(self) -> Seen:
+    def look(self) -> Transition:
         return super().look() + np.float32(100 if self.time >= 3 else 0)
 
 

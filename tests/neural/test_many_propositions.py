@@ -16,7 +16,7 @@ from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachin
 from nrm.neural.em.expectation import expected_letters
 from nrm.neural.objectives import sequence
 from nrm.tracking.accuracy import AccuracyMeter
-from nrm.tracking.memories import BeliefMemory, Seen
+from nrm.tracking.memories import BeliefMemory, Transition
 from nrm.tracking.task_memories import TaskBeliefMemory
 
 
@@ -104,7 +104,7 @@ def test_beliefs_are_followed_by_classes(belief: str) -> None:
             holding = [name for name, true in zip(names, truth[episode, step].tolist(), strict=True) if true]
             states[episode] = machine.step(states[episode], holding)
         paid = torch.tensor([machine.outputs[state] - old for state, old in zip(states, before, strict=True)])
-        carry = memory.read(carry, Seen(5 * batch.observations[rows], None, torch.zeros(3), paid.float(), None))
+        carry = memory.read(carry, Transition(5 * batch.observations[rows], None, torch.zeros(3), paid.float(), None))
     assert carry[:, : machine.states].argmax(1).tolist() == states
 
 
@@ -132,7 +132,7 @@ def test_many_tasks_over_many_propositions_each_count_their_own_classes() -> Non
     memory = TaskBeliefMemory(model, None, "open")
     carry = memory.begin(torch.tensor([2, 0, 2]))
     shown = torch.randn(3, 24)
-    after = memory.read(carry, Seen(shown, None, torch.zeros(3), torch.zeros(3), None))
+    after = memory.read(carry, Transition(shown, None, torch.zeros(3), torch.zeros(3), None))
     for row, task in enumerate((2, 0, 2)):
         net = alone[task][0]
         step = net.step(shown[row : row + 1])

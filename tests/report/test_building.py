@@ -30,7 +30,7 @@ def groups_of(data: Json, **wanted: str) -> list[Json]:
 
 
 def test_what_a_method_does_not_show_is_said_without_contradiction() -> None:
-    both, machine, rnn = (METHODS[name] for name in ("both", "machine", "rnn"))
+    both, machine, rnn = (METHODS[name] for name in ("pure-learning", "automata-learning", "rnn"))
     assert unread_words(both) == "learns symbols of its own, which have no names"
     assert unread_words(machine) == machine.knows
     own = "remembers the state of the machine that it learns itself"

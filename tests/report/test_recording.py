@@ -43,7 +43,7 @@ def test_recorded_episodes_follow_the_task(page: Page) -> None:
                     assert beliefs == [[[step["state"], 1.0]] for step in episode["steps"]]
 
 
-@pytest.mark.parametrize("method", ["machine", "both"])
+@pytest.mark.parametrize("method", ["automata-learning", "pure-learning"])
 def test_who_learns_the_machine_shows_where_it_is_in_it(tmp_path: Path, method: str) -> None:
     run(tmp_path / "a", method, 0, episodes=40)
     (group,) = build_report(tmp_path).data["groups"]

@@ -148,7 +148,7 @@ def test_of_many_letters_those_are_shown_that_matter() -> None:
 
 
 def test_formulas_that_nobody_understands(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="nothing to obey"):
+    with pytest.raises(ConfigError, match="nothing to execute"):
         build_report(folder, tasks=["G !a"])
     with pytest.raises(Exception, match="pickaxe"):
         build_report(folder, tasks=["F pickaxe"])

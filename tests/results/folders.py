@@ -63,7 +63,7 @@ def many_run(
     sections: dict[str, dict[str, Any]] = {
         "env": LETTERS,
         "tasks": {"count": count},
-        "algorithm": {"minibatch": 128, "epochs": 2},
+        "algorithm": {"minibatch_size": 128, "update_epochs": 2},
         **(settings or {}),
     }
     config = choose_run(None, "letter", method, seed, tasks=family, steps=steps, num_envs=16, settings=sections)

@@ -137,7 +137,9 @@ def test_a_grid_makes_one_environment_to_choose_for_all_of_its_cells(monkeypatch
     monkeypatch.setitem(ENVS._values, "gym", replace(kind, spaces=ask))
     settings = {"env": {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}}
     variants = {"listed": {}, "free": {"env": {"kwargs": {"continuous": True}}}}
-    grid = Grid(("F mail",), ("tests.envs.own:Listed",), ("rm", "none"), (0, 1), settings=settings, variants=variants)
+    grid = Grid(
+        ("F mail",), ("tests.envs.own:Listed",), ("rm", "memoryless"), (0, 1), settings=settings, variants=variants
+    )
     assert Counter((cell.variant, cell.config.algorithm) for cell in grid.cells) == {
         ("listed", "a2c"): 4,
         ("free", "ppo"): 4,

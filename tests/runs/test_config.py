@@ -30,9 +30,12 @@ def test_settings_are_changed_by_section() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"algorithm": {"stpes": 3}}, r"unknown setting 'algorithm.stpes'; did you mean 'steps'\? .*learning_rate"),
-        ({"algorithm": {"steps": "x"}}, "algorithm.steps: expected `int`, got `str`"),
-        ({"algorithm": {"steps": 2.5}}, "algorithm.steps: expected `int`, got `float`"),
+        (
+            {"algorithm": {"num_stpes": 3}},
+            r"unknown setting 'algorithm.num_stpes'; did you mean 'num_steps'\? .*learning_rate",
+        ),
+        ({"algorithm": {"num_steps": "x"}}, "algorithm.num_steps: expected `int`, got `str`"),
+        ({"algorithm": {"num_steps": 2.5}}, "algorithm.num_steps: expected `int`, got `float`"),
         ({"grounding": {"belief": "closed"}}, "grounding.belief: invalid enum value 'closed'"),
         ({"network": {"normalise": "maybe"}}, "network.normalise: expected `bool`"),
         ({"grouding": {}}, "unknown section 'grouding'; did you mean 'grounding'"),
@@ -49,7 +52,7 @@ def test_bad_settings(changes: Any, message: str) -> None:
 def test_the_paper_preset_is_the_papers() -> None:
     sections = default_sections("map", "nrm", "a2c", "paper") | default_sections("map", "rnn", "a2c", "paper")
     algorithm, grounding = sections["algorithm"], sections["grounding"]
-    assert (algorithm.learning_rate, algorithm.steps) == (4e-4, 5)
+    assert (algorithm.learning_rate, algorithm.num_steps) == (4e-4, 5)
     assert (algorithm.actor_coef, algorithm.vf_coef, algorithm.ent_coef) == (0.3, 0.5, 1e-4)
     assert (grounding.every, grounding.epochs, grounding.objective) == (120, 100, "marginal")
     assert (sections["network"].hidden, sections["recurrent"].size, sections["recurrent"].layers) == (120, 50, 2)

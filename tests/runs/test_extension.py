@@ -23,7 +23,7 @@ def _trained(path: Path, config: RunConfig) -> RunFolder:
 
 
 def _ppo(steps: int) -> RunConfig:
-    settings = {"algorithm": {"steps": 8, "minibatch": 16}}
+    settings = {"algorithm": {"num_steps": 8, "minibatch_size": 16}}
     return choose_run("1", "map", "rm", 3, algorithm="ppo", steps=steps, num_envs=4, settings=settings)
 
 

@@ -77,7 +77,7 @@ def test_killed_and_resumed_ends_as_if_never_killed(tmp_path: Path, method: str)
     assert (folder.path / "metrics.csv").read_text() == (whole.path / "metrics.csv").read_text()
 
 
-@pytest.mark.parametrize("method", ["rm", "nrm", "rnn", "machine"])
+@pytest.mark.parametrize("method", ["rm", "nrm", "rnn", "automata-learning"])
 def test_results_do_not_depend_on_when_a_run_is_saved(tmp_path: Path, method: str) -> None:
     whole, often = (_begun(tmp_path / name, method, 40, 10) for name in ("whole", "often"))
     assert train(whole, whole.load(), seconds=float("inf"))
@@ -99,7 +99,9 @@ def _content(path: Path) -> bytes:
 def test_symbols_and_machine_of_endless_observations_are_loaded_and_resumed(tmp_path: Path) -> None:
     """What reads symbols comes into being later: a checkpoint has it, a run at its beginning does not."""
     env = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
-    chosen = choose_run("F(mail & F desk)", "tests.envs.own:Corridor", "both", 1, episodes=120, settings={"env": env})
+    chosen = choose_run(
+        "F(mail & F desk)", "tests.envs.own:Corridor", "pure-learning", 1, episodes=120, settings={"env": env}
+    )
     (whole, folder) = (RunFolder(tmp_path / name) for name in ("whole", "parts"))
     for one in (whole, folder):
         one.begin(chosen)

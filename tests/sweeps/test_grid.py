@@ -108,8 +108,8 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
     [
         ("tasks = [1]\nseedz = [1]", "line 2: unknown key 'seedz'; did you mean 'seeds'"),
         (
-            "tasks = [1]\n[settings.algorithm]\nstpes = 3",
-            "line 3: unknown setting 'algorithm.stpes'; did you mean 'steps'",
+            "tasks = [1]\n[settings.algorithm]\nnum_stpes = 3",
+            "line 3: unknown setting 'algorithm.num_stpes'; did you mean 'num_steps'",
         ),
         ("tasks = [1]\n[variants.a]\ngrounding.beleif = 'open'", "line 3: unknown setting 'grounding.beleif'"),
         ("tasks = [1]\n[settings]\nlearning_rate = 1", "'learning_rate' is a setting of the section 'algorithm'"),
@@ -133,7 +133,7 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ("tasks = [1, 'visit-2']", "conflicting cells: the grid lists map-task1-rm-seed0 twice"),
         ("tasks = ['F gem', 'F (gem)']", "are the same run"),
         ("tasks = [1]\n[variants.a]\n[variants.b]", "map-task1-rm-a-seed0 and map-task1-rm-b-seed0 are the same run"),
-        ("tasks = [1]\n[variants.a]\n[variants.A]\nalgorithm.steps = 3", "would share a folder"),
+        ("tasks = [1]\n[variants.a]\n[variants.A]\nalgorithm.num_steps = 3", "would share a folder"),
         ("tasks = [1]\n[variants.'../a']", "cannot name a folder"),
         ("tasks = [9]", "line 1: unknown paper task '9'"),
         ("tasks = ['F pikaxe']", "did you mean 'pickaxe'"),
@@ -141,7 +141,7 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ("tasks = [1]\nmethods = ['nmr']", "line 2: unknown method 'nmr'; did you mean 'nrm'"),
         ("tasks = [1]\npreset = 'papr'", "line 2: unknown preset 'papr'; did you mean 'paper'"),
         ("tasks = [1]\nepisodes = 0", "line 2: episodes must be at least 1, not 0"),
-        ("tasks = [1]\n[settings.algorithm]\nsteps = 2.5", "algorithm.steps: expected `int`, got `float`"),
+        ("tasks = [1]\n[settings.algorithm]\nnum_steps = 2.5", "algorithm.num_steps: expected `int`, got `float`"),
         ("tasks = [1", "is not TOML"),
         ("tasks = ['missing.toml']", "missing.toml"),
         ("tasks = 'mixtur'", "line 1: tasks: unknown family 'mixtur'; did you mean 'mixture'"),
@@ -280,7 +280,7 @@ def test_tables_within_sections_are_joined() -> None:
     text = f"""
 envs = ["{own}"]
 tasks = ["F a"]
-methods = ["none"]
+methods = ["memoryless"]
 steps = 100
 [settings.env]
 symbols = ["a", "b"]

@@ -11,18 +11,18 @@ from nrm.agents.rnn import RecurrentConfig, RecurrentMemory
 from nrm.neural.grounders import MlpGrounder, TrueLabels
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
-from nrm.tracking import Belief, BeliefMemory, MachineMemory, Seen, reset
+from nrm.tracking import Belief, BeliefMemory, MachineMemory, Transition, reset
 from nrm.tracking import belief_step as belief_step_module
 from nrm.tracking.belief_step import BeliefStep, ListedBeliefStep, TensorBeliefStep, belief_step
 
 MACHINE = nrm.compile("F a & F b", "a b c")
 
 
-def seen(observation: Tensor, reward: Tensor | None = None, state: Tensor | None = None) -> Seen:
+def seen(observation: Tensor, reward: Tensor | None = None, state: Tensor | None = None) -> Transition:
     count = len(observation)
     nothing = torch.zeros(count)
     action = torch.zeros(count, dtype=torch.int64)
-    return Seen(observation, torch.ones(count, 2), action, nothing if reward is None else reward, state)
+    return Transition(observation, torch.ones(count, 2), action, nothing if reward is None else reward, state)
 
 
 class Fixed(TrueLabels):

@@ -6,13 +6,13 @@ import numpy as np
 import torch
 
 from nrm.neural import FitConfig, NeuralRewardMachine
-from nrm.tracking import AccuracyMeter, Belief, BeliefMemory, Grounding, RecordedEpisode, Seen, Tracker, reset
+from nrm.tracking import AccuracyMeter, Belief, BeliefMemory, Grounding, RecordedEpisode, Tracker, Transition, reset
 from nrm.tracking.recorder import Recorder
 from tests.neural.test_recurrent import MACHINE, Delayed, delayed_episodes, gru
 
 
-def seen(observation: torch.Tensor, reward: torch.Tensor) -> Seen:
-    return Seen(observation, None, torch.zeros(len(observation), dtype=torch.int64), reward, None)
+def seen(observation: torch.Tensor, reward: torch.Tensor) -> Transition:
+    return Transition(observation, None, torch.zeros(len(observation), dtype=torch.int64), reward, None)
 
 
 def model(seed: int = 0) -> NeuralRewardMachine:

@@ -19,7 +19,7 @@ from nrm.envs.letter import LetterConfig, LetterEnv
 from nrm.errors import EnvError
 from nrm.machines import TaskSet, task_view
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Seen, TaskBeliefMemory
+from nrm.tracking import TaskBeliefMemory, Transition
 from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper, model_for
 
 SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 6}
@@ -101,7 +101,9 @@ def test_the_view_under_a_belief_is_that_of_the_batched_memory(belief: Any) -> N
             assert seen["task"] == pytest.approx(memory.feature(carry)[0].numpy(), abs=1e-6)
             seen, reward, terminated, truncated, _ = env.step(int(generator.integers(4)))
             shown = torch.from_numpy(seen["observation"])[None]
-            carry = memory.read(carry, Seen(shown, None, torch.zeros(1).long(), torch.tensor([float(reward)]), None))
+            carry = memory.read(
+                carry, Transition(shown, None, torch.zeros(1).long(), torch.tensor([float(reward)]), None)
+            )
             ended = terminated or truncated
     assert [episode.task for episode in env.tracker.take()] == told
 

@@ -21,7 +21,7 @@ from nrm.tracking import Memory
 class A2CConfig:
     """Advantage actor-critic."""
 
-    steps: int = 5
+    num_steps: int = 5
     """Steps of each environment between two updates."""
     learning_rate: float = 1e-3
     """Adam's step size for actor, critic, features and recurrent memory."""
@@ -46,7 +46,7 @@ class A2CConfig:
     time. 8 for continuous actions, else 1, when absent. Tests draw anew at every step."""
 
     def __post_init__(self) -> None:
-        for name in ("steps", "learning_rate", "reward_scale"):
+        for name in ("num_steps", "learning_rate", "reward_scale"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"algorithm.{name} must be positive, not {getattr(self, name)}")
         if self.sde_sample_freq is not None and self.sde_sample_freq < 1:
@@ -66,7 +66,7 @@ class A2C:
     def __init__(self, env: BatchedEnv, memory: Memory, config: A2CConfig, network: NetworkConfig, seed: int) -> None:
         self.memory = memory
         self.config = config
-        self.actor = Actor(env, memory, network, config.steps, seed, config.sde_sample_freq)
+        self.actor = Actor(env, memory, network, config.num_steps, seed, config.sde_sample_freq)
         self.policy = self.actor.net
         self._descent = Descent(self.actor.parameters, config.learning_rate, config.max_grad_norm)
 
@@ -81,10 +81,10 @@ class A2C:
         chosen, entropies = actor.head.evaluate(scores, rollout.action)
         fixed = values.detach()
         with torch.no_grad():
-            following = actor.following(rollout, fixed)
+            next_values = actor.next_values(rollout, fixed)
             rewards = rollout.reward * config.reward_scale
             advantage = advantages(
-                rewards, fixed, following, rollout.terminated, rollout.truncated, config.gamma, config.gae_lambda
+                rewards, fixed, next_values, rollout.terminated, rollout.truncated, config.gamma, config.gae_lambda
             )
             policy_loss = -(chosen * advantage).mean()
             value_loss = advantage.square().mean()

@@ -16,7 +16,7 @@ from nrm.envs.base import BatchedEnv, ManyTasksEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.neural.attention import changed_places, missed
 from nrm.neural.patches import DistinctPatches
-from nrm.tracking import Memory, Seen, begin, reset
+from nrm.tracking import Memory, Transition, begin, reset
 
 
 class Rollout(NamedTuple):
@@ -42,7 +42,7 @@ class Rollout(NamedTuple):
     """The number of the task; 0 where there is one."""
     moved: Tensor
     """(time, envs, places) 1.0 where what was seen before an action differs from what was seen after it; no places
-    where nobody has looked yet, see `Actor.studied`."""
+    where nobody has looked yet, see `Actor.preprocess`."""
 
     @property
     def done(self) -> Tensor:
@@ -53,7 +53,7 @@ class Rollout(NamedTuple):
         """(1, n, …) some steps, by their numbers (n,) in time * envs + env: for memories that are not replayed."""
         return Rollout(*(column.flatten(0, 1).index_select(0, steps).unsqueeze(0) for column in self))
 
-    def thinned(self, every: int) -> Rollout:
+    def subsample(self, every: int) -> Rollout:
         """Every so many steps: of the environments where there is one step, else in time."""
         return Rollout(*(column[:, ::every] if len(self.reward) == 1 else column[::every] for column in self))
 
@@ -147,7 +147,7 @@ class Actor:
             label, _, state = env.truth
             features = self.net.summary(self.features(batch.final_observation)) if memory.learns else None
             told = state if memory.sees_truth else None
-            seen = Seen(batch.final_observation, features, action, batch.reward, told, label)
+            seen = Transition(batch.final_observation, features, action, batch.reward, told, label)
             reached = memory.read(self.carry, seen)
             shown = (batch.final_observation, reached, state, label, task)
             columns.append((self.observation, self.carry, action, *batch[1:4], *shown, self._unmoved))
@@ -198,7 +198,7 @@ class Actor:
         return logits.view(*leading, -1), values.view(leading)
 
     @torch.no_grad()
-    def studied(self, rollout: Rollout, motion: bool = True) -> Rollout:
+    def preprocess(self, rollout: Rollout, motion: bool = True) -> Rollout:
         """A rollout to learn from again and again: what its images have in common is found once.
 
         Where the network's encoder can tell distinct patches, and these are few, observations become numbers of
@@ -227,12 +227,12 @@ class Actor:
         reached[own] = self._patches.numbers[steps:]
         return rollout._replace(observation=here, final_observation=reached)
 
-    def surprise(self, rollout: Rollout) -> Tensor | None:
+    def inverse_dynamics_loss(self, rollout: Rollout) -> Tensor | None:
         """How badly what moves is seen: how much attention misses of it, and how badly it tells actions.
 
         The latter is the mean of -log of the probability of each action, told from what was seen before and after it.
         None for networks that do not tell (those without `motion`), and where observations are listed. The rollout is
-        one that was studied.
+        one that was preprocessed.
         """
         motion = getattr(self.net, "motion", None)
         if motion is None or self.env.frames is not None:
@@ -243,7 +243,7 @@ class Actor:
         return missed(looks, rollout.moved.flatten(0, 1)) - log_probs.mean()
 
     @torch.no_grad()
-    def judge(self, rollout: Rollout) -> tuple[Tensor, Tensor]:
+    def evaluate_no_grad(self, rollout: Rollout) -> tuple[Tensor, Tensor]:
         """What `evaluate` gives, without gradient: of the last rollout, what acting found already.
 
         Else it is found in parts of some steps: what fits a cache is faster.
@@ -257,18 +257,18 @@ class Actor:
         scores, values = zip(*map(self.evaluate, parts), strict=True)
         return torch.cat(scores), torch.cat(values)
 
-    def following(self, rollout: Rollout, values: Tensor) -> Tensor:
+    def next_values(self, rollout: Rollout, values: Tensor) -> Tensor:
         """(time, envs) V of what each action led to: the next row's value, or, where an episode ended, its own."""
         if self._reached is not None:
             return self._reached
-        following = torch.empty_like(values)
-        following[:-1] = values[1:]
-        following[-1] = self.net.value(self.features(self.observation), self.memory.feature(self.carry))
+        found = torch.empty_like(values)
+        found[:-1] = values[1:]
+        found[-1] = self.net.value(self.features(self.observation), self.memory.feature(self.carry))
         cut = rollout.truncated & ~rollout.terminated
         if bool(cut.any()):
             final = self.memory.feature(rollout.final_carry[cut])
-            following[cut] = self.net.value(self.features(rollout.final_observation[cut]), final)
-        return following
+            found[cut] = self.net.value(self.features(rollout.final_observation[cut]), final)
+        return found
 
     def _scores(self) -> Tensor:
         """(envs, scores) of the policy, here and now. Where actor and critic share most, values are found along."""
@@ -318,14 +318,14 @@ class Actor:
         final_features = self.net.summary(self._encode(rollout.final_observation))
         unrolled = getattr(self.memory, "unrolled", None)
         if unrolled is not None:
-            seen = Seen(rollout.final_observation, final_features, rollout.action, rollout.reward, None)
+            seen = Transition(rollout.final_observation, final_features, rollout.action, rollout.reward, None)
             told = (rollout.task,) if self._many else ()
             whole: Tensor = unrolled(carry, seen, rollout.done, *told)
             return whole
         result = []
         for step in range(len(rollout.action)):
             result.append(self.memory.feature(carry))
-            seen = Seen(
+            seen = Transition(
                 rollout.final_observation[step], final_features[step], rollout.action[step], rollout.reward[step], None
             )
             # The step after tells the task of an episode that begins; after the last step nothing is asked.

@@ -15,7 +15,7 @@ from nrm.tracking.observed_letters import ListedLetters, SeenLetters
 
 
 def _prepare(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    check_one_task(env, "both")
+    check_one_task(env, "pure-learning")
     letters: LetterBook
     if env.frames is not None and len(env.frames) <= MAX_LETTERS:
         letters = ListedLetters(env.frames)
@@ -28,7 +28,7 @@ def _prepare(env: BatchedEnv, settings: InferenceConfig, features: int, seed: in
 
 BOTH = METHODS.register(
     Method(
-        name="both",
+        name="pure-learning",
         label="learned symbols and machine",
         knows="is given neither; learns symbols and machine",
         prepare=_prepare,

@@ -27,10 +27,10 @@ from nrm.tracking import (
     HypothesisMemory,
     Memory,
     Recorder,
-    Seen,
     TaskBeliefMemory,
     TaskMemory,
     TaskStateMemory,
+    Transition,
     ViewedMemory,
     begin,
     reset,
@@ -170,7 +170,7 @@ def play(
             state = truth.final_state if memory.sees_truth else None
             read = policy.summary(features(batch.final_observation)) if memory.learns else None
             paid = batch.reward if hidden is None else hidden
-            seen = Seen(batch.final_observation, read, action, paid, state, truth.label)
+            seen = Transition(batch.final_observation, read, action, paid, state, truth.label)
             reached = memory.read(carry, seen)
             said = None
             if isinstance(inner, BeliefMemory | TaskBeliefMemory):

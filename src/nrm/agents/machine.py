@@ -11,7 +11,7 @@ from nrm.tracking.letters import ToldLetters
 
 
 def _prepare(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    check_one_task(env, "machine")
+    check_one_task(env, "automata-learning")
     letters = ToldLetters(env.machine.alphabet)
     inference = MachineLearning(letters, settings, judge_for(env, letters), device_of(env))
     return Prepared(inference.memory, inference=inference)
@@ -19,7 +19,7 @@ def _prepare(env: BatchedEnv, settings: InferenceConfig, features: int, seed: in
 
 MACHINE = METHODS.register(
     Method(
-        name="machine",
+        name="automata-learning",
         label="learned machine",
         knows="is given the true symbols; learns the task's machine",
         prepare=_prepare,

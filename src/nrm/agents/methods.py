@@ -67,7 +67,12 @@ METHODS: Registry[Method] = Registry(
     "method",
     tuple(field.name for field in fields(Method) if field.name != "name"),
     {
-        **{name: f"nrm.agents.{name}" for name in ("rm", "nrm", "machine", "both", "rnn", "none")},
+        "rm": "nrm.agents.rm",
+        "nrm": "nrm.agents.nrm",
+        "automata-learning": "nrm.agents.machine",
+        "pure-learning": "nrm.agents.both",
+        "rnn": "nrm.agents.rnn",
+        "memoryless": "nrm.agents.none",
         "return": "nrm.agents.none",
         "frozen": "nrm.agents.nrm",
     },

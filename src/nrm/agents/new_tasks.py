@@ -20,7 +20,7 @@ def check_new_tasks(trainer: Trainer, tasks: TaskSet) -> None:
     """
     for name, machine in zip(tasks.names, tasks.machines, strict=True):
         if what := not_asked(machine):
-            raise ConfigError(f"the task {name} {what}; there is nothing to obey")
+            raise ConfigError(f"the task {name} {what}; there is nothing to execute")
         if machine.states > MAX_STATES:
             raise LimitError(
                 f"the machine of the task {name} has {machine.states:,} states, more than the {MAX_STATES:,} that are "

@@ -10,7 +10,7 @@ from torch import Tensor
 from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.base import BatchedEnv
-from nrm.tracking import Belief, Seen
+from nrm.tracking import Belief, Transition
 
 
 class NoMemory:
@@ -28,7 +28,7 @@ class NoMemory:
         assert self.table is not None
         return torch.zeros(count, dtype=torch.int64, device=self.table.device)
 
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:  # noqa: ARG002 - nothing is remembered
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:  # noqa: ARG002 - nothing is remembered
         """As before."""
         return carry
 
@@ -48,7 +48,7 @@ def _prepare(env: BatchedEnv, settings: Any, features: int, seed: int) -> Prepar
 
 NONE = METHODS.register(
     Method(
-        name="none",
+        name="memoryless",
         label="no memory",
         knows="is given neither, and remembers nothing",
         prepare=_prepare,
@@ -75,7 +75,7 @@ class ReturnMemory:
         """(envs, 1) nothing was paid."""
         return torch.zeros(count, 1, device=self._device)
 
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """What was paid is added."""
         return carry + seen.reward[:, None].to(carry.dtype) / 100
 

@@ -31,17 +31,15 @@ MAX_LIKELIER = 20.0
 class PPOConfig:
     """Proximal policy optimisation."""
 
-    steps: int = 32
+    num_steps: int = 32
     """Steps of each environment between two updates."""
-    epochs: int = 3
+    update_epochs: int = 3
     """How often an update goes through the rollout."""
-    minibatch: int = 512
+    minibatch_size: int = 512
     """Steps that a gradient is taken over. Memories that learn are replayed, so for them whole environments are taken,
     as many as give about this many steps."""
-    clip: float = 0.2
+    clip_coef: float = 0.2
     """How far, as a share, the probability of an action may move in an update before it no longer counts."""
-    value_clip: float | None = None
-    """How far values may move in an update before they no longer count; values are not clipped when absent."""
     learning_rate: float = 1e-3
     """Adam's step size for all networks, at the beginning."""
     final_learning_rate: float = 0.0
@@ -50,7 +48,7 @@ class PPOConfig:
     """How much the next step counts."""
     gae_lambda: float = 0.95
     """Lambda of the advantage estimates; 1 gives n-step returns."""
-    normalise_advantages: bool = True
+    norm_adv: bool = True
     """Whether advantages are centred and scaled in every minibatch."""
     vf_coef: float = 0.5
     """Weight of the squared error of values in the loss."""
@@ -82,7 +80,7 @@ class PPOConfig:
     time. 8 for continuous actions, else 1, when absent. Tests draw anew at every step."""
 
     def __post_init__(self) -> None:
-        for name in ("steps", "epochs", "minibatch", "clip", "learning_rate", "reward_scale"):
+        for name in ("num_steps", "update_epochs", "minibatch_size", "clip_coef", "learning_rate", "reward_scale"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
         if self.sde_sample_freq is not None and self.sde_sample_freq < 1:
@@ -90,8 +88,6 @@ class PPOConfig:
         for name in ("gamma", "gae_lambda"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} lies from 0 to 1, not {getattr(self, name)}")
-        if self.value_clip is not None and not self.value_clip > 0:
-            raise ConfigError(f"value_clip must be positive, or absent, not {self.value_clip}")
 
     def learning_rate_at(self, progress: float) -> float:
         """The step size when this share of training is over."""
@@ -126,7 +122,7 @@ class PPO:
     def __init__(self, env: BatchedEnv, memory: Memory, config: PPOConfig, network: NetworkConfig, seed: int) -> None:
         self.memory = memory
         self.config = config
-        self.actor = Actor(env, memory, network, config.steps, seed, config.sde_sample_freq)
+        self.actor = Actor(env, memory, network, config.num_steps, seed, config.sde_sample_freq)
         self.policy = self.actor.net
         self._descent = Descent(self.actor.parameters, config.learning_rate, config.max_grad_norm)
         self._generator = torch.Generator().manual_seed(seed)
@@ -146,14 +142,14 @@ class PPO:
             level, self._level = levels(rollout.reward, rollout.done, self._level)
         weight = self._penalties.weights(rollout.reward, rollout.terminated, rollout.truncated)
         inverse = config.inverse_weight_at(progress)
-        studied = actor.studied(rollout, motion=inverse > 0)
+        prepared = actor.preprocess(rollout, motion=inverse > 0)
         with torch.no_grad():
-            scores, values = actor.judge(studied)
+            scores, values = actor.evaluate_no_grad(prepared)
             log_probs, _ = actor.head.evaluate(scores, rollout.action)
             advantage = advantages(
                 config.scaled(rollout.reward, rollout.terminated, weight, level),
                 values,
-                actor.following(rollout, values),
+                actor.next_values(rollout, values),
                 rollout.terminated,
                 rollout.truncated,
                 config.gamma,
@@ -163,12 +159,12 @@ class PPO:
         known = torch.stack([log_probs, values, advantage])
         rate, ent_coef = config.learning_rate_at(progress), config.ent_coef_at(progress)
         found = []
-        for _ in range(config.epochs):
-            for part, rows in self._minibatches(studied, known):
+        for _ in range(config.update_epochs):
+            for part, rows in self._minibatches(prepared, known):
                 losses = self._losses(part, *rows)
                 policy_loss, value_loss, entropy = losses
                 loss = policy_loss + config.vf_coef * value_loss - ent_coef * entropy
-                told = self.actor.surprise(part.thinned(THINNED)) if inverse > 0 else None
+                told = self.actor.inverse_dynamics_loss(part.subsample(THINNED)) if inverse > 0 else None
                 self._descent.step(loss if told is None else loss + inverse * told, rate)
                 found.append(torch.stack(losses).detach())
         actor.updated()
@@ -183,17 +179,13 @@ class PPO:
         scores, now = actor.evaluate(part)
         chosen, entropies = actor.head.evaluate(scores, part.action)
         returns = values + advantage
-        if config.normalise_advantages and advantage.numel() > 1:
+        if config.norm_adv and advantage.numel() > 1:
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         # Narrow Gaussians can make an action e^100 times as probable, and infinity times nothing is no number.
         ratio = (chosen - log_probs).clamp(max=MAX_LIKELIER).exp()
-        clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
+        clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
         policy_loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
-        errors = (now - returns).square()
-        if config.value_clip is not None:
-            near = values + (now - values).clamp(-config.value_clip, config.value_clip)
-            errors = torch.maximum(errors, (near - returns).square())
-        return policy_loss, errors.mean(), entropies.mean()
+        return policy_loss, (now - returns).square().mean(), entropies.mean()
 
     def _minibatches(self, rollout: Rollout, known: Tensor) -> Iterator[tuple[Rollout, Tensor]]:
         """Parts of a rollout in a drawn order, each step in one of them, and the same parts of `known` (k, time, envs).
@@ -203,11 +195,11 @@ class PPO:
         """
         time, envs = rollout.reward.shape
         if self.memory.learns:
-            for chosen in self._drawn(envs, max(1, self.config.minibatch // time)):
+            for chosen in self._drawn(envs, max(1, self.config.minibatch_size // time)):
                 yield rollout.of(chosen), known.index_select(2, chosen)
         else:
             flat = known.flatten(1)
-            for chosen in self._drawn(time * envs, self.config.minibatch):
+            for chosen in self._drawn(time * envs, self.config.minibatch_size):
                 yield rollout.at(chosen), flat.index_select(1, chosen).unsqueeze(1)
 
     def _drawn(self, count: int, size: int) -> Iterator[Tensor]:

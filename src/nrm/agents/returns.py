@@ -9,7 +9,7 @@ from torch import Tensor
 def advantages(
     rewards: Tensor,
     values: Tensor,
-    following: Tensor,
+    next_values: Tensor,
     terminated: Tensor,
     truncated: Tensor,
     gamma: float,
@@ -17,11 +17,11 @@ def advantages(
 ) -> Tensor:
     """(time, envs) generalised advantage estimates; `gae_lambda=1` gives n-step returns minus values.
 
-    `values`: V of the observation that each action was taken at. `following`: V of what each action led to, before any
-    reset. A terminated episode is worth nothing more; a truncated one goes on unseen, and is bootstrapped with
-    `following`. In both cases nothing flows back from the next episode. All inputs are (time, envs) without gradient.
+    `values`: V of the observation that each action was taken at. `next_values`: V of what each action led to, before
+    any reset. A terminated episode is worth nothing more; a truncated one is bootstrapped with `next_values`. In both
+    cases nothing flows back from the next episode. All inputs are (time, envs) without gradient.
     """
-    delta = rewards + gamma * following * ~terminated - values
+    delta = rewards + gamma * next_values * ~terminated - values
     carried = gamma * gae_lambda * ~(terminated | truncated)
     running = torch.zeros_like(delta[0])
     result = []

@@ -16,7 +16,7 @@ from nrm.envs.action_spaces import ActionSpace
 from nrm.envs.base import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.machines import TaskSet
-from nrm.tracking import Belief, Seen
+from nrm.tracking import Belief, Transition
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class RecurrentMemory(nn.Module):
         """Nothing read yet."""
         return next(self.parameters()).new_zeros(count, 2, self._config.layers, self.size)
 
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """One step of the LSTM."""
         hidden, cell = carry.permute(1, 2, 0, 3).contiguous()
         _, (hidden, cell) = self.lstm(self._inputs(seen)[None], (hidden, cell))
         return torch.stack([hidden, cell]).permute(2, 0, 1, 3)
 
-    def unrolled(self, carry: Tensor, seen: Seen, done: Tensor) -> Tensor:
+    def unrolled(self, carry: Tensor, seen: Transition, done: Tensor) -> Tensor:
         """(time, envs, size) the features before each step of a rollout, from the carry before the first.
 
         The same as `feature`, `read` and `reset` step by step, in one call of the LSTM: what follows the end of an
@@ -89,7 +89,7 @@ class RecurrentMemory(nn.Module):
             row[start:, env], since[start:, env] = number, start
         return before[times[:, None] - since, row]
 
-    def _inputs(self, seen: Seen) -> Tensor:
+    def _inputs(self, seen: Transition) -> Tensor:
         """(…, inputs) what the LSTM reads of what was seen (…)."""
         inputs = seen.features
         assert inputs is not None
@@ -161,7 +161,7 @@ class TaskRecurrentMemory(nn.Module):
     def _own(self, carry: Tensor) -> Tensor:
         return carry[..., :-1].reshape(*carry.shape[:-1], *self._shape)
 
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """One step of the LSTM."""
         told = self._told(carry[:, -1].long())
         return self._joined(self.memory.read(self._own(carry), _with(seen, told)), carry[:, -1])
@@ -171,7 +171,7 @@ class TaskRecurrentMemory(nn.Module):
         task = carry[..., -1].long()
         return self._attending(self.memory.feature(self._own(carry)), self._told(task), task)
 
-    def unrolled(self, carry: Tensor, seen: Seen, done: Tensor, task: Tensor) -> Tensor:
+    def unrolled(self, carry: Tensor, seen: Transition, done: Tensor, task: Tensor) -> Tensor:
         """(time, envs, size) the features before each step of a rollout: see `RecurrentMemory.unrolled`.
 
         task: (time, envs) that of each step. Each task of the rollout is looked at once.
@@ -211,7 +211,7 @@ class TaskRecurrentMemory(nn.Module):
         return TaskRecurrentMemory(self.memory, self.encoder, self.query, tasks.seen_as(self._tasks.encoding))
 
 
-def _with(seen: Seen, told: Told) -> Seen:
+def _with(seen: Transition, told: Told) -> Transition:
     assert seen.features is not None
     return seen._replace(features=torch.cat([seen.features, told.begin], -1))
 

@@ -78,7 +78,7 @@ def understood(config: RunConfig, texts: Sequence[str]) -> Given:
             given.refused[text] = str(error)
             continue
         if why := not_asked(machine):
-            given.refused[text] = f"the task {text} {why}; there is nothing to obey"
+            given.refused[text] = f"the task {text} {why}; there is nothing to execute"
         else:
             given.machines.setdefault(machine, task.title)
     return given

@@ -17,7 +17,7 @@ FEW = 1024
 """Distinct observations up to which numbers are taken for a list, such as the cells of a grid."""
 
 
-CONTINUOUS: Mapping[str, Any] = {"normalise_advantages": False, "ent_coef": 0.05, "final_ent_coef": 0.005}
+CONTINUOUS: Mapping[str, Any] = {"norm_adv": False, "ent_coef": 0.05, "final_ent_coef": 0.005}
 """Settings of PPO for continuous actions. Where nothing is paid yet, advantages that are scaled up are noise, and drown
 the entropy that would lead an agent on to what the task asks for next; see "Actions" in `docs/agents.md`."""
 

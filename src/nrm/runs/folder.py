@@ -20,7 +20,7 @@ from torch import nn
 
 from nrm.agents import Trainer
 from nrm.agents.curriculum import Choice
-from nrm.agents.obeying import Agent
+from nrm.agents.task_execution import Agent
 from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError, listing
 from nrm.files import read_json, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
@@ -226,7 +226,7 @@ class LoadedRun:
 
     @property
     def agent(self) -> Agent:
-        """What obeys formulas, of a run on many tasks."""
+        """What executes formulas, of a run on many tasks."""
         return Agent(self.trainer)
 
     @property

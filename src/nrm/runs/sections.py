@@ -76,7 +76,7 @@ def preset(name: str) -> Preset:
 MANY_SECTIONS = ("tasks", "family")
 """Sections of runs with many tasks."""
 _SHORT = {"gamma": 0.94, "ent_coef": 0.01, "final_ent_coef": 0.001}
-MANY = Preset(256, {"algorithm": {"epochs": 2, "minibatch": 1024, **_SHORT}})
+MANY = Preset(256, {"algorithm": {"update_epochs": 2, "minibatch_size": 1024, **_SHORT}})
 """Where every episode has one of many tasks: episodes are short, and rollouts large. See `docs/many-tasks.md`."""
 MANY_IMAGES = Preset(64)
 """The same from images, where learning to see takes more steps of descent and not more of the environment."""
@@ -87,8 +87,8 @@ MANY_VECTORS = Preset(
     256,
     {
         "algorithm": {
-            "epochs": 3,
-            "minibatch": 1024,
+            "update_epochs": 3,
+            "minibatch_size": 1024,
             "gamma": 0.98,
             "learning_rate": 7e-4,
             "ent_coef": 0.01,

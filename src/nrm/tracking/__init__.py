@@ -6,7 +6,7 @@ from nrm.tracking.grounding import Burst, Grounding
 from nrm.tracking.grounding_config import GroundingConfig
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.machine_learning import InferenceConfig, MachineLearning, unknown_machine
-from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, Seen, TaskMemory, begin, reset
+from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, TaskMemory, Transition, begin, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
 from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory
 from nrm.tracking.tracker import Tracker
@@ -30,11 +30,11 @@ __all__ = [
     "Memory",
     "RecordedEpisode",
     "Recorder",
-    "Seen",
     "TaskBeliefMemory",
     "TaskMemory",
     "TaskStateMemory",
     "Tracker",
+    "Transition",
     "Version",
     "ViewedMemory",
     "begin",

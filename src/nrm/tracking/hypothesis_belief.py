@@ -10,7 +10,7 @@ from torch import Tensor
 from nrm.inference import SLIP, Hypothesis, LetterModel, leads_of
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.letters import LetterBook
-from nrm.tracking.memories import Belief, Seen, reads_rewards
+from nrm.tracking.memories import Belief, Transition, reads_rewards
 
 
 class HypothesisBelief(HypothesisMemory):
@@ -53,7 +53,7 @@ class HypothesisBelief(HypothesisMemory):
         result[:, int(self.numbers[0])] = 1.0
         return result
 
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """By the letters as they may have been, and by the potential that was paid."""
         letters = self.letters.find(seen)
         letters = np.where((letters < 0) | (letters >= self.hypothesis.letters), self.hypothesis.letters, letters)

@@ -10,7 +10,7 @@ from torch import Tensor
 from nrm.inference import Hypothesis
 from nrm.machines import TOLERANCE
 from nrm.tracking.letters import LetterBook
-from nrm.tracking.memories import Belief, Seen, reads_rewards
+from nrm.tracking.memories import Belief, Transition, reads_rewards
 
 
 class HypothesisMemory:
@@ -51,7 +51,7 @@ class HypothesisMemory:
         """All in the initial state."""
         return torch.full((count,), int(self.numbers[0]), device=self.device)
 
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """The state that the machine says, or one with the potential that was paid."""
         before, letters = carry.cpu().numpy(), self.letters.find(seen)
         letters = np.where((letters < 0) | (letters >= self.hypothesis.letters), self.hypothesis.letters, letters)

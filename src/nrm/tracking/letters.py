@@ -13,7 +13,7 @@ from torch import Tensor
 from nrm.errors import EnvError, LearningError, LimitError
 from nrm.inference import Evidence, Hypothesis, LetterTrace, learn_machine
 from nrm.machines import Alphabet
-from nrm.tracking.memories import Seen
+from nrm.tracking.memories import Transition
 from nrm.tracking.recorder import RecordedEpisode
 
 MAX_LETTERS = 1024
@@ -23,7 +23,8 @@ UNKNOWN = -1
 
 UNTOLD = (
     "the symbols are to be told (info['letter']), and this environment does not; put the task on it with "
-    "nrm.TaskEnv(env, machine, label), or learn symbols too: the method 'both', nrm.unknown_machine() without symbols"
+    "nrm.TaskEnv(env, machine, label), or learn symbols too: the method 'pure-learning', or "
+    "nrm.unknown_machine() without symbols"
 )
 
 
@@ -42,7 +43,7 @@ class LetterBook(Protocol):
     def __len__(self) -> int:
         """How many letters there are so far."""
 
-    def find(self, seen: Seen) -> NDArray[np.int64]:
+    def find(self, seen: Transition) -> NDArray[np.int64]:
         """(envs,) the letters that a step showed; `UNKNOWN` where one was never recorded."""
 
     def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
@@ -123,7 +124,7 @@ class ToldLetters(Numbered):
     def __len__(self) -> int:
         return len(self.letters)
 
-    def find(self, seen: Seen) -> NDArray[np.int64]:
+    def find(self, seen: Transition) -> NDArray[np.int64]:
         """By looking them up."""
         if seen.letter is None:
             raise EnvError(UNTOLD)

@@ -65,8 +65,8 @@ class InferenceConfig:
     reward_noise: float = 0.0
     """How probable it is that a step pays for a wrong potential. Above 0, single episodes refute nothing: counts do."""
     label_noise: float = 0.0
-    """How probable it is that a wrong symbol is told (of `both`: a wrong observation shown), any of the others. Above 0
-    the policy sees how probable each state is."""
+    """How probable it is that a wrong symbol is told (of `pure-learning`: a wrong observation shown), any of the
+    others. Above 0 the policy sees how probable each state is."""
     keep: int = 2000
     """Most episodes that the machine is learned from. Those that refuted one are kept longest."""
     settled: int = 1000

@@ -26,7 +26,7 @@ def reads_rewards(belief: Belief | None) -> bool:
     return belief in (None, "conditioned")
 
 
-class Seen(NamedTuple):
+class Transition(NamedTuple):
     """What a step of N environments showed, before any reset."""
 
     observation: Tensor
@@ -58,7 +58,7 @@ class Memory(Protocol):
     def start(self, count: int) -> Tensor:
         """The carry at the beginning of episodes: (envs, …)."""
 
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """The carry after a step, before any reset."""
 
     def feature(self, carry: Tensor) -> Tensor:
@@ -128,7 +128,7 @@ class MachineMemory:
         assert self.table is not None
         return torch.full((count,), self._initial, device=self.table.device)
 
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:  # noqa: ARG002 - the truth needs no memory of its own
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:  # noqa: ARG002 - the truth needs no memory of its own
         """The state that was reached."""
         assert seen.state is not None
         return seen.state
@@ -190,7 +190,7 @@ class BeliefMemory:
         return self._first.repeat(count, 1)
 
     @torch.no_grad()
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """One step of the recursion."""
         if self._listed is not None:
             return self._listed(carry, seen.observation, seen.reward)

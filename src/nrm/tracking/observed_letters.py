@@ -15,7 +15,7 @@ from nrm.inference import Evidence, Hypothesis, LetterTrace, learn_machine
 from nrm.neural.endless import Grounded, Make, endless_grounders, ground_and_infer
 from nrm.neural.frames import FrameTable
 from nrm.tracking.letters import MAX_LETTERS, UNKNOWN, LetterBook, Numbered, UnexplainedError, check_count
-from nrm.tracking.memories import Seen
+from nrm.tracking.memories import Transition
 from nrm.tracking.recorder import RecordedEpisode
 
 SPARE = 1.25
@@ -38,7 +38,7 @@ class ListedLetters(Numbered):
     def __len__(self) -> int:
         return len(self._table)
 
-    def find(self, seen: Seen) -> NDArray[np.int64]:
+    def find(self, seen: Transition) -> NDArray[np.int64]:
         """By row number."""
         found: NDArray[np.int64] = self.numbers[seen.observation.cpu().numpy()]
         return found
@@ -104,7 +104,7 @@ class SeenLetters:
             return len(self._table)
         return 1 if self.known is None else self.known.hypothesis.letters
 
-    def find(self, seen: Seen) -> NDArray[np.int64]:
+    def find(self, seen: Transition) -> NDArray[np.int64]:
         """By looking them up, or by what the grounder says."""
         shown = seen.observation.cpu()
         if not self.endless:

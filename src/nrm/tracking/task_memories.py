@@ -12,7 +12,7 @@ from torch import Tensor
 from nrm.aliases import BoolArray
 from nrm.machines import LevelCodec, MooreMachine, TaskSet
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking.memories import Belief, Seen, read_as
+from nrm.tracking.memories import Belief, Transition, read_as
 
 TINY = 1e-30
 """A belief of this much that a task is undecided is none."""
@@ -54,7 +54,7 @@ class TaskStateMemory:
         """The beginnings of tasks with these numbers (envs,)."""
         return self._initial[task]
 
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:  # noqa: ARG002 - the truth needs no memory of its own
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:  # noqa: ARG002 - the truth needs no memory of its own
         """The states that were reached."""
         assert seen.state is not None
         return seen.state
@@ -145,7 +145,7 @@ class TaskBeliefMemory:
         return torch.where(total > TINY, undecided / total.clamp(min=TINY), belief)
 
     @torch.no_grad()
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """One step of the recursion, each environment by its own machine."""
         letters = self.letters(carry, seen.observation)
         task = self.task(carry)

@@ -17,7 +17,7 @@ from nrm.neural import NeuralRewardMachine
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.letters import UNTOLD
 from nrm.tracking.machine_learning import MachineLearning
-from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Seen, begin, reset
+from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Transition, begin, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
 from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory
 
@@ -233,7 +233,7 @@ class Tracker:
         paid = torch.as_tensor(np.asarray(rewards, dtype=np.float32), device=self._device)
         told = torch.as_tensor(letters) if self.told else None
         with torch.no_grad():
-            return self.memory.read(carry, Seen(seen, None, self._unused, paid, truth, told))
+            return self.memory.read(carry, Transition(seen, None, self._unused, paid, truth, told))
 
 
 _Followed = BeliefMemory | MachineMemory | TaskBeliefMemory | TaskStateMemory | HypothesisMemory

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from nrm.errors import LimitError
 from nrm.machines import MooreMachine, amount_of_letters, task_view, view_width
-from nrm.tracking.memories import Belief, Memory, Seen
+from nrm.tracking.memories import Belief, Memory, Transition
 
 MAX_WIDTH = 20_000
 """Numbers of a view past which a policy should see the state instead."""
@@ -42,7 +42,7 @@ class ViewedMemory:
         """The other memory's beginning."""
         return self.memory.start(count)
 
-    def read(self, carry: Tensor, seen: Seen) -> Tensor:
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """What the other memory makes of a step."""
         return self.memory.read(carry, seen)
 

@@ -15,7 +15,7 @@ from nrm.agents.training import Trainer
 from nrm.envs.labels import Speaker, labelling, letter_of
 from nrm.errors import ConfigError, EnvError
 from nrm.machines import MachineLike, TaskSet, as_machine
-from nrm.tracking import Seen, TaskBeliefMemory, TaskMemory, TaskStateMemory
+from nrm.tracking import TaskBeliefMemory, TaskMemory, TaskStateMemory, Transition
 
 Env = gymnasium.Env[Any, Any]
 ENVIRONMENT = Speaker("the label of the environment", declare="")
@@ -26,7 +26,7 @@ Ended = Literal["done", "lost", "environment", "steps"]
 """The agent calls the task done, or lost, more probable than not; the environment ended; or the steps are over."""
 
 
-class Obeyed(NamedTuple):
+class RolloutResult(NamedTuple):
     """What became of a formula."""
 
     accepted: float | None
@@ -55,7 +55,7 @@ class Agent:
         self.alphabet = trainer.env.machine.alphabet
 
     @torch.no_grad()
-    def obey(
+    def execute(
         self,
         formula: MachineLike,
         env: Env,
@@ -64,8 +64,8 @@ class Agent:
         greedy: bool = False,
         crisp: bool = False,
         most_steps: int = 1000,
-    ) -> Obeyed:
-        """Carry out a formula in a Gymnasium environment that shows what the agent was trained on.
+    ) -> RolloutResult:
+        """Execute a formula in a Gymnasium environment that shows what the agent was trained on.
 
         It acts until it believes the task done or lost, the environment ends, or `most_steps` are over. No reward is
         read. `crisp`: each step is read as its most probable symbol; over long episodes small doubts add up otherwise,
@@ -113,7 +113,7 @@ class Agent:
             elif isinstance(memory, TaskBeliefMemory):
                 letters.append(self.alphabet.letter_name(int(memory.letters(carry, shown).argmax())))
             read = policy.summary(policy.encoder(shown)) if memory.learns else None
-            carry = memory.read(carry, Seen(shown, read, chosen, torch.zeros(1, device=device), truth))
+            carry = memory.read(carry, Transition(shown, read, chosen, torch.zeros(1, device=device), truth))
             done, lost = (
                 self._accepted(memory, carry, state, which) or 0.0 for which in (machine.accepting, machine.dead)
             )
@@ -122,7 +122,7 @@ class Agent:
             elif terminated or truncated:
                 ended = "environment"
         accepted = self._accepted(memory, carry, state, machine.accepting)
-        return Obeyed(accepted, len(actions), tuple(letters), tuple(actions), paid, ended)
+        return RolloutResult(accepted, len(actions), tuple(letters), tuple(actions), paid, ended)
 
     def _accepted(
         self, memory: TaskMemory, carry: torch.Tensor, state: int, which: np.ndarray[Any, Any]
