@@ -1,4 +1,4 @@
-"""How much house there is: lines, files, settings, constants, imports past a package's door, repeated questions, words.
+"""How large the library is: lines, files, settings, constants, imports past `__init__`, case distinctions, home-made words.
 
     python -m benchmarks.surface            # count
     python -m benchmarks.surface --check    # exit status 1 where a figure exceeds that of benchmarks/surface.json
@@ -10,6 +10,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
 import json
 import re
 import sys
@@ -108,21 +110,49 @@ def _configs(kind: Any) -> Iterator[Any]:
         yield find_env(example)[1]
 
 
+def asking(texts: list[tuple[Path, str]], pattern: str) -> tuple[int, int]:
+    """How many lines ask a question, and in how many packages."""
+    found = [path for path, text in texts for line in text.splitlines() if re.search(pattern, line)]
+    return len(found), len({path.relative_to(SOURCE).parts[0] for path in found})
+
+
+def code_lengths(text: str) -> list[int]:
+    """The lengths of a module's lines of code: no blank lines, comments or docstrings."""
+    tree = ast.parse(text)
+    quoted = [node for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    prose = {line for node in quoted for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    lines = enumerate(text.splitlines(), start=1)
+    return [len(line) for number, line in lines if line.strip() and line.strip()[0] != "#" and number not in prose]
+
+
+def help_lines(*command: str) -> int:
+    """The lines that a command's `--help` prints."""
+    from nrm.cli import main as command_line
+
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+        command_line([*command, "--help"])
+    return len(printed.getvalue().splitlines())
+
+
 def counted() -> dict[str, int]:
     """Every figure, by its name."""
     texts = list(sources())
-    lines = [line for _, text in texts for line in text.splitlines()]
-    asked = {name: sum(bool(re.search(pattern, line)) for line in lines) for name, pattern in QUESTIONS.items()}
+    asked = {name: asking(texts, pattern) for name, pattern in QUESTIONS.items()}
+    lengths = [length for _, text in texts for length in code_lengths(text)]
     pages = [*(text for _, text in texts), *(path.read_text() for path in (ROOT / "docs").rglob("*.md"))]
     pages.append((ROOT / "README.md").read_text())
     return {
-        "lines of src": len(lines),
+        "lines of src": sum(len(text.splitlines()) for _, text in texts),
         "files of src": len(texts),
         "longest file": max(len(text.splitlines()) for _, text in texts),
+        "mean length of code lines, in tenths": round(10 * sum(lengths) / len(lengths)),
         "settings": settings(),
         "numeric module constants": sum(constants(text) for _, text in texts),
         "imports past a package's door": sum(past_the_door(path, text) for path, text in texts),
-        **asked,
+        **{name: lines for name, (lines, _) in asked.items()},
+        **{f"{name} (packages)": packages for name, (_, packages) in asked.items()},
+        "lines of nrm train --help": help_lines("train"),
         "home-made words": sum(len(re.findall(rf"\b({WORDS})\b", page)) for page in pages),
     }
 
