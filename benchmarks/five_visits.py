@@ -27,7 +27,7 @@ from nrm.envs.minecraft.memoryless import Walk, best_policy
 from nrm.files import parse_toml
 from nrm.machines import Alphabet, MooreMachine
 from nrm.runs import RunConfig, choose_run
-from nrm.tracking.versions import found_at
+from nrm.tracking import found_at
 
 ITEMS = ("pickaxe@2,2", "gem@5,2", "door@2,5")
 """Where they lie: the way from each of the others to the next leads through the pickaxe."""

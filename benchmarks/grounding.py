@@ -28,9 +28,9 @@ from nrm.neural import (
     Grounder,
     MlpGrounder,
     NeuralRewardMachine,
+    Objective,
     fit,
 )
-from nrm.neural.config import Objective
 
 GrounderName = Literal["mlp", "paper-mlp", "cnn"]
 

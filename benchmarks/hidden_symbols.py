@@ -29,8 +29,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 import nrm
 from benchmarks.results import Benchmark, Headline, Row, complete, show
 from nrm.machines import MooreMachine
-from nrm.neural import EpisodeBuffer, NeuralRewardMachine
-from nrm.neural.extraction import grounded_traces
+from nrm.neural import EpisodeBuffer, NeuralRewardMachine, grounded_traces
 from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper
 from nrm.tracking import AccuracyMeter, RecordedEpisode
 from nrm.wrappers import model_for

@@ -25,8 +25,7 @@ from torch import Tensor
 import nrm
 from benchmarks.common import processor_seconds, report, timed
 from nrm import FitConfig, MooreMachine
-from nrm.neural import EpisodeBatch, EpisodeBuffer, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore
-from nrm.neural.objectives import sequence
+from nrm.neural import EpisodeBatch, EpisodeBuffer, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore, sequence
 
 MAX_LETTERS = 2**12
 """Letters up to which their probabilities are made at every step of the batch of the time table."""

@@ -19,9 +19,7 @@ import nrm
 from benchmarks import envs
 from benchmarks.common import report, timed
 from nrm import MooreMachine
-from nrm.neural import CnnGrounder, EpisodeBatch, EpisodeBuffer, NeuralRewardMachine
-from nrm.neural.objectives import marginal, sequence
-from nrm.neural.recursion import uses_scan
+from nrm.neural import CnnGrounder, EpisodeBatch, EpisodeBuffer, NeuralRewardMachine, marginal, sequence, uses_scan
 
 
 @dataclass(frozen=True)

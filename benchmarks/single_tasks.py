@@ -28,8 +28,7 @@ from nrm.runs import RunFolder
 from nrm.sweeps import Grid
 from nrm.sweeps.cells import run_cell
 from nrm.sweeps.grid_file import load_grid
-from nrm.tracking import Belief
-from nrm.tracking.versions import found_at
+from nrm.tracking import Belief, found_at
 
 PAPER = ("1", "2", "3", "4", "5", "6", "7", "8")
 METHODS = ("rm", "nrm", "rnn", "memoryless", "blind", "frozen", "return")

@@ -21,7 +21,7 @@ import tyro
 from benchmarks.results import Benchmark, Headline, Row, beside_rm, complete, show
 from nrm.agents.evaluation import evaluate
 from nrm.runs import choose_run
-from nrm.tracking.versions import found_at
+from nrm.tracking import found_at
 
 TESTED = 200
 """Episodes that a trained agent is tested on, without rewards."""

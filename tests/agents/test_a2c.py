@@ -17,7 +17,7 @@ from nrm.agents.networks import NetworkConfig
 from nrm.agents.networks.paper import ActorCritic, ImageFeatures
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, TrainingError
-from nrm.neural.layers import FlatFeatures
+from nrm.neural import FlatFeatures
 from nrm.runs import RunFolder, choose_run, train
 from nrm.tracking import MachineMemory
 

@@ -19,10 +19,18 @@ from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, LimitError
 from nrm.inference import Hypothesis
 from nrm.machines import TaskSet
-from nrm.neural.frames import FrameTable
-from nrm.tracking import HypothesisMemory, InferenceConfig, MachineLearning, RecordedEpisode, Transition
-from nrm.tracking.observed_letters import ListedLetters, SeenLetters
-from nrm.tracking.versions import Version, found_at
+from nrm.neural import FrameTable
+from nrm.tracking import (
+    HypothesisMemory,
+    InferenceConfig,
+    ListedSymbols,
+    MachineLearning,
+    ObservedSymbols,
+    RecordedEpisode,
+    Transition,
+    Version,
+    found_at,
+)
 from tests.neural.endless.noisy import episodes as endless_episodes
 from tests.neural.endless.noisy import shown as grid
 
@@ -93,7 +101,7 @@ def frames() -> torch.Tensor:
 
 
 def test_a_machine_grows_by_refutation_and_states_keep_their_numbers() -> None:
-    learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=4))
+    learning = MachineLearning(ListedSymbols(frames()), InferenceConfig(states=4))
     assert learning.add([episode([0, 0], [0.0, 0.0])]) is None  # nothing happens, as was believed
     first = learning.add([episode([0, 1], [0.0, 50.0])])
     assert first is not None
@@ -113,7 +121,7 @@ def test_a_machine_grows_by_refutation_and_states_keep_their_numbers() -> None:
 
 
 def test_the_memory_follows_the_machine_and_believes_rewards_that_it_does_not_say() -> None:
-    learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=4))
+    learning = MachineLearning(ListedSymbols(frames()), InferenceConfig(states=4))
     learning.add([episode([0, 1, 2], [0.0, 50.0, 50.0])])
     memory = learning.memory
     start = memory.start(3)
@@ -131,7 +139,7 @@ def test_the_memory_follows_the_machine_and_believes_rewards_that_it_does_not_sa
 
 
 def test_too_many_states_leave_the_old_machine_with_a_note() -> None:
-    learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=2))
+    learning = MachineLearning(ListedSymbols(frames()), InferenceConfig(states=2))
     learning.add([episode([1], [50.0])])
     assert learning.add([episode([1, 2], [50.0, 50.0])]) is None
     assert learning.hypothesis.states == 2
@@ -139,7 +147,7 @@ def test_too_many_states_leave_the_old_machine_with_a_note() -> None:
 
 
 def test_settled_machines_keep_no_episodes_but_those_that_surprise() -> None:
-    learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=4, settled=10, keep=6))
+    learning = MachineLearning(ListedSymbols(frames()), InferenceConfig(states=4, settled=10, keep=6))
     for _ in range(30):
         learning.add([episode([0, 1], [0.0, 50.0])])
     assert learning.episodes - learning.surprised >= 10
@@ -155,7 +163,7 @@ def test_wrong_rewards_do_not_grow_the_machine_for_ever() -> None:
     generator = np.random.default_rng(0)
     grown = {}
     for reward_noise in (0.0, 0.05):
-        learning = MachineLearning(ListedLetters(frames()), InferenceConfig(states=8, reward_noise=reward_noise))
+        learning = MachineLearning(ListedSymbols(frames()), InferenceConfig(states=8, reward_noise=reward_noise))
         for _ in range(600):
             cells = generator.integers(4, size=10)
             levels = np.where(np.maximum.accumulate(cells == 1), 50.0, 0.0)
@@ -171,7 +179,7 @@ def test_wrong_rewards_do_not_grow_the_machine_for_ever() -> None:
 
 
 def test_observations_that_nobody_lists_are_letters_as_they_come() -> None:
-    letters = SeenLetters()
+    letters = ObservedSymbols()
     learning = MachineLearning(letters, InferenceConfig(states=4))
     walk = RecordedEpisode(0, 50.0, 2, np.array([[0.5], [1.5]]), np.array([0.0, 50.0]), None)
     learning.add([walk])
@@ -180,7 +188,7 @@ def test_observations_that_nobody_lists_are_letters_as_they_come() -> None:
     unused = torch.zeros(2, dtype=torch.int64)
     seen = Transition(torch.tensor([[1.5], [9.0]], dtype=torch.float64), None, unused, torch.tensor([50.0, 0.0]), None)
     assert learning.memory.read(learning.memory.start(2), seen).tolist() == [1, 0]
-    again = MachineLearning(SeenLetters(), InferenceConfig(states=4))
+    again = MachineLearning(ObservedSymbols(), InferenceConfig(states=4))
     again.load_state_dict(learning.state_dict())
     assert again.memory.read(again.memory.start(2), seen).tolist() == [1, 0]
 
@@ -193,7 +201,7 @@ def noisy(seed: int, count: int) -> list[RecordedEpisode]:
 
 def test_observations_without_end_become_symbols_that_a_grounder_reads() -> None:
     torch.set_num_threads(1)
-    letters = SeenLetters()
+    letters = ObservedSymbols()
     learning = MachineLearning(letters, InferenceConfig(states=8))
     learning.add(noisy(0, 20))
     assert (letters.endless, len(learning.versions)) == (False, 1)
@@ -211,7 +219,7 @@ def test_observations_without_end_become_symbols_that_a_grounder_reads() -> None
         seen = torch.from_numpy(grid(np.array([letter]), fresh))
         carry = learning.memory.read(carry, Transition(seen, None, unused, torch.tensor([paid]), None))
     assert learning.memory.values[learning.hypothesis.levels[learning.memory.numbers.tolist().index(int(carry))]] == 100
-    again = MachineLearning(SeenLetters(), InferenceConfig(states=8))
+    again = MachineLearning(ObservedSymbols(), InferenceConfig(states=8))
     again.load_state_dict(torch.load(_as_file(learning.state_dict()), weights_only=True))
     later = noisy(2, 30)
     assert learning.add(later) == again.add(later)
@@ -222,14 +230,14 @@ def test_observations_without_end_become_symbols_that_a_grounder_reads() -> None
 
 
 def test_endless_observations_with_wrong_rewards_are_refused() -> None:
-    learning = MachineLearning(SeenLetters(), InferenceConfig(reward_noise=0.05))
+    learning = MachineLearning(ObservedSymbols(), InferenceConfig(reward_noise=0.05))
     many = np.arange(1100.0)[:, None]
     with pytest.raises(LimitError, match=r"more than 1024 distinct observations.*--unknown machine"):
         learning.add([RecordedEpisode(0, 0.0, 1100, many, np.zeros(1100), None)])
 
 
 def test_where_nothing_explains_endless_observations_the_machine_stays_blank() -> None:
-    learning = MachineLearning(SeenLetters(), InferenceConfig())
+    learning = MachineLearning(ObservedSymbols(), InferenceConfig())
     many = np.arange(1100.0)[:, None]
     assert learning.add([RecordedEpisode(0, 0.0, 1100, many, np.zeros(1100), None)]) is None
     assert "no symbols were found" in learning.note
@@ -237,7 +245,7 @@ def test_where_nothing_explains_endless_observations_the_machine_stays_blank() -
 
 
 def test_observations_that_no_kept_episode_holds_are_let_go() -> None:
-    letters = SeenLetters(FrameTable(np.arange(3000.0)[:, None]))
+    letters = ObservedSymbols(FrameTable(np.arange(3000.0)[:, None]))
     assert letters.endless
     assert letters.compact(np.arange(2999)) is None  # there is nothing to gain
     moved = letters.compact(np.array([5, 7, 7]))
@@ -294,7 +302,7 @@ def test_what_is_unknown_names_one_method_each() -> None:
 def test_symbols_that_a_grounder_reads_are_judged_on_drawn_observations() -> None:
     task = nrm.compile("F gem", SYMBOLS)
     config = MinecraftConfig(size=3, items=("gem", "lava"), layout="episode", observation="image", pixels=12)
-    env, letters = BatchedMinecraft(config, task, 2), SeenLetters()
+    env, letters = BatchedMinecraft(config, task, 2), ObservedSymbols()
     letters.endless = True
     judge = judge_for(env, letters)
     assert judge is not None

@@ -16,8 +16,7 @@ from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
 from nrm.errors import ConfigError, EnvError, NrmError
 from nrm.families import sample_tasks
 from nrm.machines import TaskSet, task_view
-from nrm.neural import NeuralRewardMachine
-from nrm.neural.grounders import AttendingGrounder
+from nrm.neural import AttendingGrounder, NeuralRewardMachine
 from nrm.runs import RunFolder, choose_run, train
 from nrm.tracking import TaskBeliefMemory, TaskStateMemory, Transition
 

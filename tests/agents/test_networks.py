@@ -243,7 +243,7 @@ def test_a_network_from_outside_is_as_good_as_ours(
 
 
 def test_waves_by_hand() -> None:
-    from nrm.neural.layers import waves
+    from nrm.neural import waves
 
     found = waves(torch.tensor([[0.5, -1.0]]), torch.tensor([[2.0, 0.0], [0.0, 2.0]]))
     expected = torch.tensor([[0.5, -1.0, 0.8415, -0.9093, 0.5403, -0.4161]])

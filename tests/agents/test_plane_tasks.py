@@ -14,8 +14,7 @@ from nrm.agents.networks.fourier import FourierNetwork
 from nrm.errors import ConfigError, EpisodeError
 from nrm.families import TaskSetConfig
 from nrm.machines import TaskSet
-from nrm.neural import NeuralRewardMachine, load_model, save_model
-from nrm.neural.grounders import FourierGrounder, grounder_for
+from nrm.neural import FourierGrounder, NeuralRewardMachine, grounder_for, load_model, save_model
 from nrm.runs import choose_run
 
 LETTERS = Alphabet.of_sets(["a", "b"], [(), ["a"], ["a", "b"]])

@@ -17,8 +17,7 @@ from nrm.cli import main
 from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, LimitError
 from nrm.machines import task_view
-from nrm.neural import NeuralRewardMachine
-from nrm.neural.grounders import MlpGrounder
+from nrm.neural import MlpGrounder, NeuralRewardMachine
 from nrm.runs import choose_run
 from nrm.tracking import BeliefMemory, MachineMemory, Transition, ViewedMemory
 

@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 
-from nrm.neural.attention import changed_places, missed
-from nrm.neural.batches import pack
-from nrm.neural.em.noticing import SEEN, notice
-from nrm.neural.grounders.attending import AttendingGrounder
+from nrm.neural.em.network import SEEN, pretrain_attention
+from nrm.neural.episodes import pack
+from nrm.neural.grounders.cnn import AttendingGrounder
 from nrm.neural.grounders.mlp import MlpGrounder
+from nrm.neural.layers import attention_loss, changed_places
 
 
 def test_places_that_change_are_those_whose_pixels_do() -> None:
@@ -25,11 +25,11 @@ def test_what_is_missed_is_minus_log_of_attention_there_by_hand() -> None:
     places[2] = 1.0  # all of them: the view has moved; and pair 1 does not differ at all
     even, sharp = torch.full((3, 8), 1 / 8), torch.zeros(3, 8)
     sharp[:, 1] = 1.0
-    assert float(missed([even], places)) == pytest.approx(-math.log(2 / 8))
-    assert float(missed([even, sharp], places)) == pytest.approx(-math.log(2 / 8) / 2)
+    assert float(attention_loss([even], places)) == pytest.approx(-math.log(2 / 8))
+    assert float(attention_loss([even, sharp], places)) == pytest.approx(-math.log(2 / 8) / 2)
     heads = torch.stack([even, sharp], 1)  # (n, heads, places): their mean
-    assert float(missed([heads], places)) == pytest.approx(-math.log(2 / 8) / 2)
-    assert float(missed([even], torch.ones(3, 8))) == 0.0
+    assert float(attention_loss([heads], places)) == pytest.approx(-math.log(2 / 8) / 2)
+    assert float(attention_loss([even], torch.ones(3, 8))) == 0.0
 
 
 def walks(count: int, time: int, generator: torch.Generator) -> torch.Tensor:
@@ -49,13 +49,13 @@ def test_the_walker_is_looked_at_once_it_was_noticed() -> None:
     images = walks(20, 10, generator)
     grounder = AttendingGrounder.from_shape((32, 32, 3), 3)
     before, after = images[:, :-1].flatten(0, 1), images[:, 1:].flatten(0, 1)
-    assert float(grounder.missed(before, after).detach()) > 1.0
-    notice(grounder, [pack(images, None)], generator)
-    assert float(grounder.missed(before, after).detach()) < 2 * SEEN
+    assert float(grounder.attention_loss(before, after).detach()) > 1.0
+    pretrain_attention(grounder, [pack(images, None)], generator)
+    assert float(grounder.attention_loss(before, after).detach()) < 2 * SEEN
 
 
 def test_grounders_that_attend_to_nothing_stay_as_they_are() -> None:
     grounder = MlpGrounder.from_shape((2,), 3)
     was = [value.clone() for value in grounder.parameters()]
-    notice(grounder, [pack(torch.rand(3, 4, 2), None)], torch.Generator())
+    pretrain_attention(grounder, [pack(torch.rand(3, 4, 2), None)], torch.Generator())
     assert all(torch.equal(one, other) for one, other in zip(was, grounder.parameters(), strict=True))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nrm.errors import EpisodeError
 from nrm.neural import EpisodeBuffer, FrameTable, MlpGrounder, NeuralRewardMachine
-from nrm.neural.objectives import marginal, sequence
+from nrm.neural.descent import marginal, sequence
 from tests.neural.examples import letter_buffer, task
 
 LEVELS = [0.0, 50.0, 100.0]

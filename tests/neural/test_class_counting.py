@@ -12,8 +12,7 @@ from nrm.automata.tables import as_diagram
 from nrm.errors import AlphabetError
 from nrm.logic import Formula
 from nrm.neural import NeuralRewardMachine
-from nrm.neural.class_counting import ClassCounting
-from nrm.neural.probabilities import letters_from_propositions
+from nrm.neural.emission import ClassCounting, letters_from_propositions
 from tests.strategies import formulas
 
 NAMES = ("a", "b", "c", "d")

@@ -13,8 +13,8 @@ import nrm
 from nrm.errors import LimitError
 from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore
+from nrm.neural.descent import sequence
 from nrm.neural.em.expectation import expected_letters
-from nrm.neural.objectives import sequence
 from nrm.tracking.accuracy import AccuracyMeter
 from nrm.tracking.memories import BeliefMemory, Transition
 from nrm.tracking.task_memories import TaskBeliefMemory

@@ -16,7 +16,7 @@ import nrm
 from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, LimitError, ProbabilityError
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural import MlpGrounder, NeuralRewardMachine, ProbabilisticMoore, TrueLabels
-from nrm.neural.probabilities import letters_from_propositions
+from nrm.neural.emission import letters_from_propositions
 from tests.neural.examples import SYMBOLS, slow_beliefs, slow_log_likelihood, task
 
 

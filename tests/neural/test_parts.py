@@ -23,8 +23,8 @@ from nrm.neural import (
     load_model,
     save_model,
 )
-from nrm.neural.encoders import PartsEncoder
 from nrm.neural.extraction import grounded_traces
+from nrm.neural.layers import PartsEncoder
 
 SPACE = spaces.Dict(
     {

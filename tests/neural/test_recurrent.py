@@ -25,9 +25,9 @@ from nrm.neural import (
     load_model,
     save_model,
 )
-from nrm.neural.batches import pack
 from nrm.neural.em import expected_letters
 from nrm.neural.em.windows import windows
+from nrm.neural.episodes import pack
 from nrm.neural.extraction import grounded_traces
 from tests.neural.examples import slow_log_likelihood
 

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 import nrm
 from nrm.neural import NeuralRewardMachine
-from nrm.neural.batches import EpisodeBatch
+from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.grounders import TrueLabels
 from nrm.neural.moore import MANY_STATES, ProbabilisticMoore
-from nrm.neural.recursion import DenseChain
-from nrm.neural.sparse_recursion import SparseChain
+from nrm.neural.recursion import DenseChain, SparseChain
 
 
 def random_machine(states: int, letters: int, seed: int) -> nrm.MooreMachine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nrm.neural import FitRecord
 from nrm.neural.config import Attempt, Reason
-from nrm.tracking.burst_policy import BurstPolicy, left_to_learn
+from nrm.tracking.grounding import BurstPolicy, left_to_learn
 
 
 def verdicts(policy: BurstPolicy, *losses: float) -> list[str]:

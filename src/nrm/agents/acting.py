@@ -14,8 +14,7 @@ from nrm.agents.networks.running import RunningFeatures
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.envs.base import BatchedEnv, ManyTasksEnv, tasks_of
 from nrm.errors import ConfigError
-from nrm.neural.attention import changed_places, missed
-from nrm.neural.patches import DistinctPatches
+from nrm.neural import DistinctPatches, attention_loss, changed_places
 from nrm.tracking import Memory, Transition, begin, reset
 
 
@@ -240,7 +239,7 @@ class Actor:
         images = torch.stack([rollout.observation, rollout.final_observation]).flatten(1, 2)
         scores, looks = motion(*self._encode(images))
         log_probs, _ = self.head.evaluate(scores, rollout.action.flatten(0, 1))
-        return missed(looks, rollout.moved.flatten(0, 1)) - log_probs.mean()
+        return attention_loss(looks, rollout.moved.flatten(0, 1)) - log_probs.mean()
 
     @torch.no_grad()
     def evaluate_no_grad(self, rollout: Rollout) -> tuple[Tensor, Tensor]:

@@ -9,19 +9,17 @@ from nrm.agents.env_grounders import grounder_on
 from nrm.agents.inferring import check_one_task, judge_for
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.base import BatchedEnv
-from nrm.tracking import InferenceConfig, MachineLearning
-from nrm.tracking.letters import MAX_LETTERS, LetterBook
-from nrm.tracking.observed_letters import ListedLetters, SeenLetters
+from nrm.tracking import MAX_LETTERS, InferenceConfig, ListedSymbols, MachineLearning, ObservedSymbols, SymbolIndex
 
 
 def _prepare(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
     check_one_task(env, "pure-learning")
-    letters: LetterBook
+    letters: SymbolIndex
     if env.frames is not None and len(env.frames) <= MAX_LETTERS:
-        letters = ListedLetters(env.frames)
+        letters = ListedSymbols(env.frames)
     else:
         blank = torch.empty(0, *env.shape, dtype=env.dtype)
-        letters = SeenLetters(None, blank, lambda count: grounder_on(env, "auto", count), env.frames, seed)
+        letters = ObservedSymbols(None, blank, lambda count: grounder_on(env, "auto", count), env.frames, seed)
     inference = MachineLearning(letters, settings, judge_for(env, letters), device_of(env))
     return Prepared(inference.memory, inference=inference)
 

@@ -6,7 +6,7 @@ from torch import nn
 
 from nrm.envs.base import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
-from nrm.neural.grounders import GROUNDERS, grounder_for
+from nrm.neural import GROUNDERS, grounder_for
 
 
 def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = False) -> nn.Module:

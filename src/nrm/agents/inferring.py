@@ -10,9 +10,7 @@ from nrm.envs.base import BatchedEnv, Probe, ProbedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.inference import Hypothesis
 from nrm.machines import Alphabet, LevelCodec, MooreMachine, equivalent
-from nrm.tracking.letters import LetterBook, ToldLetters
-from nrm.tracking.machine_learning import Judge
-from nrm.tracking.observed_letters import ListedLetters, SeenLetters
+from nrm.tracking import Judge, LabelledSymbols, ListedSymbols, ObservedSymbols, SymbolIndex
 
 PROBES = 1000
 """Drawn observations on which symbols are judged that a grounder reads."""
@@ -29,21 +27,21 @@ def check_one_task(env: BatchedEnv, method: str) -> None:
         )
 
 
-def judge_for(env: BatchedEnv, letters: LetterBook) -> Judge | None:
+def judge_for(env: BatchedEnv, letters: SymbolIndex) -> Judge | None:
     """Whether learned machines are the env's, for evaluation; None where nobody tells what observations mean."""
-    if isinstance(letters, ToldLetters):
+    if isinstance(letters, LabelledSymbols):
         return _judge_told(env.machine, letters)
-    if isinstance(letters, SeenLetters):
+    if isinstance(letters, ObservedSymbols):
         return _judge_read(env, letters)
     labels = env.true_labels()
-    if labels is None or not isinstance(letters, ListedLetters):
+    if labels is None or not isinstance(letters, ListedSymbols):
         return None
     meaning = np.zeros(len(letters), dtype=np.int64)
     meaning[letters.numbers] = labels.numpy()
     return lambda known, values: same_task(env.machine, meaning, known, values)
 
 
-def _judge_told(task: MooreMachine, told: ToldLetters) -> Judge:
+def _judge_told(task: MooreMachine, told: LabelledSymbols) -> Judge:
     """The same for letters that are told. Of an exclusive alphabet all count, those that were not met yet too."""
 
     def judge(known: Hypothesis, values: NDArray[np.float64]) -> bool:
@@ -59,7 +57,7 @@ def _judge_told(task: MooreMachine, told: ToldLetters) -> Judge:
     return judge
 
 
-def _judge_read(env: BatchedEnv, letters: SeenLetters) -> Judge | None:
+def _judge_read(env: BatchedEnv, letters: ObservedSymbols) -> Judge | None:
     """The same for symbols that a grounder reads: it must read each true letter as one symbol, on drawn observations.
 
     None where the environment draws none.

@@ -6,13 +6,12 @@ from nrm.agents.devices import device_of
 from nrm.agents.inferring import check_one_task, judge_for
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.base import BatchedEnv
-from nrm.tracking import InferenceConfig, MachineLearning
-from nrm.tracking.letters import ToldLetters
+from nrm.tracking import InferenceConfig, LabelledSymbols, MachineLearning
 
 
 def _prepare(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
     check_one_task(env, "automata-learning")
-    letters = ToldLetters(env.machine.alphabet)
+    letters = LabelledSymbols(env.machine.alphabet)
     inference = MachineLearning(letters, settings, judge_for(env, letters), device_of(env))
     return Prepared(inference.memory, inference=inference)
 

@@ -9,9 +9,7 @@ from nrm.agents.env_grounders import grounder_on
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.base import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
-from nrm.neural import NeuralRewardMachine
-from nrm.neural.grounders import RecurrentGrounder
-from nrm.neural.symbol_reader import emission_for, said_symbols
+from nrm.neural import NeuralRewardMachine, RecurrentGrounder, emission_for, said_symbols
 from nrm.tracking import BeliefMemory, Grounding, GroundingConfig, TaskBeliefMemory
 
 

@@ -13,7 +13,7 @@ from nrm.cli.terminal import plain_console, table
 from nrm.files import check_folder, write_json
 from nrm.logic import is_paper_task
 from nrm.machines import Outputs, save_machine
-from nrm.neural.config import Attempt, FitConfig
+from nrm.neural import Attempt, FitConfig
 
 if TYPE_CHECKING:
     from nrm.cli.fitting import FitOutcome

@@ -23,22 +23,22 @@ from nrm.neural import (
     FitRecord,
     Inferred,
     NeuralRewardMachine,
+    Progress,
     RecordedEpisodes,
     TrueLabels,
     compare,
     discover,
+    emission_for,
     fit,
+    grounded_traces,
     infer,
+    over_alphabet,
     renaming,
+    said_symbols,
+    target_for,
 )
-from nrm.neural.config import target_for
-from nrm.neural.discovery import over_alphabet
-from nrm.neural.extraction import grounded_traces
-from nrm.neural.learning import Progress
-from nrm.neural.symbol_reader import emission_for, said_symbols
 from nrm.shortcuts import Diagnosis, diagnose, shortcuts
-from nrm.tracking.burst_policy import left_to_learn
-from nrm.tracking.observed_letters import observation_name
+from nrm.tracking import left_to_learn, observation_name
 
 if TYPE_CHECKING:
     from nrm.cli.fit import Fit

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nrm.errors import EpisodeError
 from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
-from nrm.neural.batches import EpisodeBatch
-from nrm.neural.frames import FrameTable
+from nrm.neural.episodes import EpisodeBatch, FrameTable
 
 Keep = Literal["recent", "rare"]
 

@@ -3,7 +3,7 @@
 With nothing known, descending on grounder and machine together hardly ever succeeds. Here every distinct observation is
 first a letter of its own, so that only a machine has to be learned, which state merging does in milliseconds
 (`nrm.inference`); letters that it treats alike are then one symbol, and a grounder learns to recognise them. Where
-observations are without end, grounder and machine are learned in turns (`nrm.neural.endless`).
+observations are without end, grounder and machine are learned in turns (`nrm.neural.continuous`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nrm.inference import Certainty, Evidence, Guess, Hypothesis, LetterTrace, f
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural.buffer import Episode, EpisodeBuffer
 from nrm.neural.config import FitConfig
-from nrm.neural.endless import Make, endless_grounders, ground_and_infer
+from nrm.neural.continuous import GrounderFactory, continuous_grounders, ground_and_infer
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.grounders import grounder_for
 from nrm.neural.model import NeuralRewardMachine
@@ -140,7 +140,7 @@ def _discover_endless(
     settings: FitConfig,
     reward_noise: float,
     label_noise: float,
-    grounder: Make | None,
+    grounder: GrounderFactory | None,
 ) -> Discovery:
     """The same where observations are too many to be letters."""
     if reward_noise or label_noise:
@@ -158,7 +158,7 @@ def _discover_endless(
     frames = buffer.observations(np.arange(buffer.distinct))
     frames = frames.astype(np.float32) if frames.dtype == np.float64 else frames
     began = time.process_time()
-    make = grounder or endless_grounders(frames.shape[1:])
+    make = grounder or continuous_grounders(frames.shape[1:])
     found = ground_and_infer(torch.from_numpy(frames), traces, buffer.levels[order], states, make, settings.seed)
     seconds = time.process_time() - began
     if found is None:

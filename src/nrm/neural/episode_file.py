@@ -31,7 +31,7 @@ from nrm.errors import EpisodeError, EpisodeFileError, listing
 from nrm.files import make_folder, write_bytes
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural.buffer import EpisodeBuffer
-from nrm.neural.frames import FrameTable
+from nrm.neural.episodes import FrameTable
 from nrm.neural.moore import ProbabilisticMoore
 
 _ARRAYS = ("observations", "index", "lengths", "rewards", "symbols", "symbol_names", "metadata")

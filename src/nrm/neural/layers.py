@@ -8,7 +8,10 @@ from math import prod
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import fold
+from torch.nn.functional import adaptive_max_pool2d, fold, one_hot
+
+from nrm.errors import EpisodeError
+from nrm.parts import Part, Parts
 
 
 class FlatFeatures(nn.Module):
@@ -58,3 +61,147 @@ def narrow_convolution(layer: nn.Conv2d, maps: Tensor) -> Tensor:
     said = torch.matmul(weight, maps.flatten(2))
     assert layer.bias is not None
     return fold(said, maps.shape[2:], kernel_size=3, padding=1) + layer.bias[:, None, None]
+
+
+_CHANNELS = (16, 32)
+
+
+def is_image(shape: Sequence[int]) -> bool:
+    """Whether observations of a shape are images that a convolution can read."""
+    return len(shape) == 3 and min(shape[:2]) >= 8
+
+
+class VectorEncoder(nn.Module):
+    """A layer with tanh on the numbers of an observation."""
+
+    def __init__(self, shape: Sequence[int], width: int) -> None:
+        super().__init__()
+        self.shape = tuple(shape)
+        self.width = width
+        self.layer = nn.Linear(math.prod(shape), width)
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """(n, width)."""
+        _check(observations, self.shape)
+        flat = observations.reshape(len(observations), -1).to(self.layer.weight.dtype)
+        encoded: Tensor = self.layer(flat).tanh()
+        return encoded
+
+
+class ImageEncoder(nn.Module):
+    """Two convolutions with pooling and a layer, on images (n, height, width, channels).
+
+    Whole numbers 0 to 255 are scaled to 0 to 1.
+    """
+
+    def __init__(self, shape: Sequence[int], width: int) -> None:
+        super().__init__()
+        self.shape = tuple(shape)
+        self.width = width
+        height, across, depth = shape
+        layers: list[nn.Module] = []
+        for wide in _CHANNELS:
+            layers += [nn.Conv2d(depth, wide, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()]
+            depth, height, across = wide, height // 2, across // 2
+        self.layers = nn.Sequential(*layers, nn.Flatten(), nn.Linear(depth * height * across, width), nn.ReLU())
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """(n, width)."""
+        _check(observations, self.shape)
+        images = observations.permute(0, 3, 1, 2).to(next(self.parameters()).dtype)
+        encoded: Tensor = self.layers(images if observations.is_floating_point() else images / 255)
+        return encoded
+
+
+class PartsEncoder(nn.Module):
+    """Rows of parts (n, …): images through convolutions, all numbers together through a layer, then joined."""
+
+    def __init__(self, parts: Parts, width: int) -> None:
+        """`width`: of an image's features, and of those of all numbers together."""
+        super().__init__()
+        self.parts = parts
+        images = [part for part in parts.parts if part.kind == "image"]
+        self.images = nn.ModuleList(ImageEncoder(part.shape, width) for part in images)
+        numbers = sum(_numbers(part) for part in parts.parts if part.kind != "image")
+        self.numbers = VectorEncoder((numbers,), width) if numbers else None
+        self.width = width * (len(images) + (self.numbers is not None))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """(n, width)."""
+        _check(rows, (self.parts.width,))
+        split = self.parts.split(rows)
+        images = [part for part in self.parts.parts if part.kind == "image"]
+        features = [encoder(_unit(part, split[part.name])) for part, encoder in zip(images, self.images, strict=True)]
+        if self.numbers is not None:
+            given = [_scaled(part, split[part.name]) for part in self.parts.parts if part.kind != "image"]
+            features.append(self.numbers(torch.cat(given, 1)))
+        return torch.cat(features, 1)
+
+
+Encoder = VectorEncoder | ImageEncoder | PartsEncoder
+
+
+def encoder_for(observed: Sequence[int] | Parts, width: int) -> Encoder:
+    """An encoder for observations of a shape, or for rows of parts."""
+    if isinstance(observed, Parts):
+        return PartsEncoder(observed, width)
+    return ImageEncoder(observed, width) if is_image(observed) else VectorEncoder(observed, width)
+
+
+def _numbers(part: Part) -> int:
+    """How many numbers a part is encoded by."""
+    return sum(part.categories) if part.kind == "categories" else math.prod(part.shape)
+
+
+def _unit(part: Part, values: Tensor) -> Tensor:
+    """Images between 0 and 1, whatever type the row has."""
+    return values.float() / 255 if part.whole else values.float()
+
+
+def _scaled(part: Part, values: Tensor) -> Tensor:
+    """(n, numbers) what a layer reads of a part: categories one-hot, bounded numbers between -1 and 1."""
+    flat = values.reshape(len(values), -1)
+    if part.kind == "categories":
+        first = torch.tensor(part.first, device=flat.device)
+        columns = (flat.round().long() - first).unbind(1)
+        return torch.cat(
+            [
+                one_hot(column.clamp(0, count - 1), count)
+                for column, count in zip(columns, part.categories, strict=True)
+            ],
+            1,
+        ).float()
+    centre, spread = (torch.tensor(values, device=flat.device) for values in (part.centre, part.spread))
+    return (flat.float() - centre) / spread
+
+
+def _check(observations: Tensor, shape: tuple[int, ...]) -> None:
+    found = tuple(observations.shape[1:])
+    if found != shape and not (math.prod(found) == math.prod(shape) and len(shape) <= 1):
+        raise EpisodeError(f"the grounder reads observations of shape {shape}, but got {found}")
+
+
+MAX_CHANGED = 0.25
+"""The share of places up to which a change tells where to look. Where more changes, the whole view has moved."""
+_TINY = 1e-6
+
+
+def changed_places(before: Tensor, after: Tensor, places: Sequence[int]) -> Tensor:
+    """(n, places) 1.0 where images (n, height, width, channels) differ, else 0.0; `places`: rows and columns."""
+    pixels = (before != after).any(-1).unsqueeze(1).float()
+    return adaptive_max_pool2d(pixels, list(places)).flatten(1)
+
+
+def attention_loss(attention: Sequence[Tensor], changed: Tensor) -> Tensor:
+    """How much attention misses what changes: the mean of -log of how much of it lies there, a scalar.
+
+    `attention`: (n, …, places) each, of the images before and after; `changed` (n, places). Pairs that do not differ,
+    or at more than a quarter of the places, do not count.
+    """
+    moved = changed.sum(-1)
+    counts = (moved > 0) & (moved <= MAX_CHANGED * changed.shape[-1])
+    total = torch.zeros((), device=changed.device)
+    for one in attention:
+        there = torch.einsum("n...p,np->n...", one, changed)
+        total = total - (there.reshape(len(changed), -1).clamp_min(_TINY).log().mean(1) * counts).sum()
+    return total / (len(attention) * counts.sum().clamp_min(1))

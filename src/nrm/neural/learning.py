@@ -12,15 +12,16 @@ from torch import Tensor, nn
 
 from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError
 from nrm.machines import LevelCodec
-from nrm.neural.batches import EpisodeBatch
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, target_for, what_to_learn
-from nrm.neural.consistency import contradiction
 from nrm.neural.descent import Labelled, LearningProblem, attempt, scatter
 from nrm.neural.em import network_attempt, redraw, table_attempts, table_suits, window_attempts
+from nrm.neural.emission import check_finite
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
+from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.model import NeuralRewardMachine
-from nrm.neural.probabilities import check_finite
+from nrm.neural.moore import ProbabilisticMoore
+from nrm.neural.recursion import moved
 
 Episodes: TypeAlias = EpisodeBuffer | RecordedEpisodes
 Progress = Callable[[Attempt], None]
@@ -236,3 +237,44 @@ def _labelled(net: NeuralRewardMachine, observations: Tensor, letters: Tensor, w
 def _grounds_alike(grounder: nn.Module) -> bool:
     """Whether an observation is grounded alike however often it occurs: not so with batch statistics."""
     return not any(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in grounder.modules())
+
+
+class Contradiction(NamedTuple):
+    """The first step that no letters at all can explain."""
+
+    episode: int
+    """Its place in the batch."""
+    step: int
+    """Counting from 0."""
+    reason: str
+
+
+def contradiction(machine: ProbabilisticMoore, batch: EpisodeBatch) -> Contradiction | None:
+    """Where a batch first shows a potential that cannot follow those before it; None where all of it is possible.
+
+    Only what is known can contradict: parts that are learned give everything some probability.
+    """
+    if machine.learned:
+        return None
+    targets, shows = machine.targets(batch), machine.possible_levels(batch)
+    possible = (machine.starts(batch) > 0).float()
+    any_letter = torch.ones(len(possible), targets.shape[2], device=possible.device)
+    for step in range(batch.seen.shape[1]):
+        ahead = (moved(possible, any_letter, targets) > 0).float()
+        shown = shows.gather(2, batch.levels[:, step, None, None].expand(-1, shows.shape[1], 1))
+        after = ahead * shown.squeeze(2)
+        real = batch.lengths > step
+        wrong = real & ~(after > 0).any(1)
+        if bool(wrong.any()):
+            episode = int(wrong.nonzero()[0])
+            seen = float(machine.levels[batch.levels[episode, step]])
+            reachable = machine.levels[(ahead[episode] @ shows[episode] > 0)]
+            return Contradiction(
+                episode,
+                step,
+                f"potential {seen:g} cannot follow the potentials before it, whatever the symbols are; "
+                f"{machine.name_of(batch, episode)} can output {LevelCodec(reachable)} there. The task contradicts the "
+                "episodes; is it the task that they were recorded with?",
+            )
+        possible = after.where(real[:, None], possible)
+    return None

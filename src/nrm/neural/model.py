@@ -10,10 +10,9 @@ from torch import Tensor, nn
 
 from nrm.errors import ContradictionError, EpisodeError
 from nrm.machines import LevelCodec
-from nrm.neural.batches import EpisodeBatch, gathered, pack
-from nrm.neural.probabilities import Values, as_tensor
-from nrm.neural.recursion import ChainMethod, DenseChain
-from nrm.neural.sparse_recursion import SparseChain
+from nrm.neural.emission import Values, as_tensor
+from nrm.neural.episodes import EpisodeBatch, gathered, pack
+from nrm.neural.recursion import ChainMethod, DenseChain, SparseChain
 from nrm.neural.symbol_reader import Emission, SymbolReader
 
 __all__ = ["Beliefs", "Crisp", "Emission", "Filtered", "NeuralRewardMachine", "Step"]

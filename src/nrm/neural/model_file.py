@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from nrm.errors import ConfigError, ModelFileError, NrmError
 from nrm.files import make_folder, write_bytes
 from nrm.machines import Alphabet, pool_bytes, pool_from_bytes
-from nrm.neural.class_counting import ClassCounting
+from nrm.neural.emission import ClassCounting
 from nrm.neural.grounders import GROUNDERS, entry_of
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore

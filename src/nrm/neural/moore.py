@@ -14,10 +14,9 @@ from nrm.automata.letter_diagram import is_wide
 from nrm.automata.tables import Letters, as_diagram
 from nrm.errors import AlphabetError, LearningError, LimitError, MachineError, listing
 from nrm.machines import Alphabet, MooreMachine
-from nrm.neural.batches import EpisodeBatch, gathered
-from nrm.neural.class_counting import ClassCounting
-from nrm.neural.recursion import ChainMethod, DenseChain
-from nrm.neural.sparse_recursion import SparseChain, moved
+from nrm.neural.emission import ClassCounting
+from nrm.neural.episodes import EpisodeBatch, gathered
+from nrm.neural.recursion import ChainMethod, DenseChain, SparseChain, moved
 
 Part = Literal["transitions", "rewards"]
 

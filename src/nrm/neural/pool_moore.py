@@ -10,11 +10,10 @@ from nrm.aliases import IntArray
 from nrm.automata.tables import as_diagram
 from nrm.errors import EpisodeError
 from nrm.machines import TaskSet
-from nrm.neural.batches import EpisodeBatch, gathered
-from nrm.neural.class_counting import ClassCounting
+from nrm.neural.emission import ClassCounting
+from nrm.neural.episodes import EpisodeBatch, gathered
 from nrm.neural.moore import COUNTED, Part
-from nrm.neural.recursion import ChainMethod
-from nrm.neural.sparse_recursion import SparseChain
+from nrm.neural.recursion import ChainMethod, SparseChain
 
 
 def _padded(columns: IntArray, most: int) -> IntArray:

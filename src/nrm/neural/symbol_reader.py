@@ -10,11 +10,7 @@ from torch import Tensor, nn
 from nrm.automata.letter_diagram import is_wide
 from nrm.errors import AlphabetError, EpisodeError, LearningError, LimitError, listing
 from nrm.machines import Alphabet, MachineLike, TaskSet, as_machine
-from nrm.neural.batches import EpisodeBatch, gathered
-from nrm.neural.grounders.registry import RecurrentGrounder
-from nrm.neural.moore import ProbabilisticMoore
-from nrm.neural.pool_moore import PoolMoore
-from nrm.neural.probabilities import (
+from nrm.neural.emission import (
     Values,
     as_tensor,
     check_distribution,
@@ -22,6 +18,10 @@ from nrm.neural.probabilities import (
     check_unit_interval,
     letters_from_propositions,
 )
+from nrm.neural.episodes import EpisodeBatch, gathered
+from nrm.neural.grounders.registry import RecurrentGrounder
+from nrm.neural.moore import ProbabilisticMoore
+from nrm.neural.pool_moore import PoolMoore
 
 Emission = Literal["categorical", "independent"]
 MAX_BITS = 62

@@ -9,8 +9,7 @@ from nrm.aliases import Json
 from nrm.errors import FileError
 from nrm.files import read_json, write_json
 from nrm.inference import guess_formula
-from nrm.tracking import MachineLearning, Version
-from nrm.tracking.versions import found_at
+from nrm.tracking import MachineLearning, Version, found_at
 
 MACHINES_FILE = "machines.json"
 EXPLAINS = 0.95

@@ -10,12 +10,10 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from nrm.errors import EnvError
 from nrm.machines import MachineLike, TaskSet, as_machine
-from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine
-from nrm.neural.frames import FrameTable
+from nrm.neural import EpisodeBuffer, FitConfig, FrameTable, NeuralRewardMachine
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
-from nrm.tracking import Accuracy, AccuracyMeter, Burst, Grounding, RecordedEpisode
-from nrm.tracking.grounding_config import burst_settings
+from nrm.tracking import Accuracy, AccuracyMeter, Burst, Grounding, RecordedEpisode, burst_settings
 from nrm.wrappers.models import as_model
 
 _EVALUATED = 100

@@ -12,7 +12,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 
 from nrm.errors import EnvError
-from nrm.neural.layers import FlatFeatures
+from nrm.neural import FlatFeatures
 from nrm.wrappers.augmentation import BELIEF, TASK
 
 _MEANINGFUL = 1e6

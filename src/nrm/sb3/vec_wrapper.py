@@ -11,8 +11,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from nrm.errors import ConfigError, EnvError
 from nrm.machines import MachineLike, Penalties, TaskSet
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Belief, MachineLearning
-from nrm.tracking.tracker import told_states, told_tasks
+from nrm.tracking import Belief, MachineLearning, told_states, told_tasks
 from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import fitted
 

@@ -1,19 +1,27 @@
-"""What follows a machine through episodes while somebody acts: memories, recorder, bursts of grounding, accuracy."""
+"""What follows a machine through episodes while somebody acts: memories, recorder, grounding updates, accuracy."""
 
 from nrm.tracking.accuracy import Accuracy, AccuracyMeter, BorderAccuracy
-from nrm.tracking.burst_policy import Decision
-from nrm.tracking.grounding import Burst, Grounding
-from nrm.tracking.grounding_config import GroundingConfig
+from nrm.tracking.grounding import Burst, Decision, Grounding, left_to_learn
+from nrm.tracking.grounding_config import GroundingConfig, burst_settings
 from nrm.tracking.hypothesis_memory import HypothesisMemory
-from nrm.tracking.machine_learning import InferenceConfig, MachineLearning, unknown_machine
+from nrm.tracking.letters import (
+    MAX_LETTERS,
+    LabelledSymbols,
+    ListedSymbols,
+    ObservedSymbols,
+    SymbolIndex,
+    observation_name,
+)
+from nrm.tracking.machine_learning import InferenceConfig, Judge, MachineLearning, unknown_machine
 from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, TaskMemory, Transition, begin, reset
 from nrm.tracking.recorder import RecordedEpisode, Recorder
 from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory
-from nrm.tracking.tracker import Tracker
-from nrm.tracking.versions import Version
+from nrm.tracking.tracker import Tracker, told_states, told_tasks
+from nrm.tracking.versions import Version, found_at
 from nrm.tracking.viewed_memory import ViewedMemory
 
 __all__ = [
+    "MAX_LETTERS",
     "Accuracy",
     "AccuracyMeter",
     "Belief",
@@ -25,11 +33,16 @@ __all__ = [
     "GroundingConfig",
     "HypothesisMemory",
     "InferenceConfig",
+    "Judge",
+    "LabelledSymbols",
+    "ListedSymbols",
     "MachineLearning",
     "MachineMemory",
     "Memory",
+    "ObservedSymbols",
     "RecordedEpisode",
     "Recorder",
+    "SymbolIndex",
     "TaskBeliefMemory",
     "TaskMemory",
     "TaskStateMemory",
@@ -38,6 +51,12 @@ __all__ = [
     "Version",
     "ViewedMemory",
     "begin",
+    "burst_settings",
+    "found_at",
+    "left_to_learn",
+    "observation_name",
     "reset",
+    "told_states",
+    "told_tasks",
     "unknown_machine",
 ]

@@ -13,8 +13,7 @@ from nrm.automata.letter_diagram import is_wide
 from nrm.automata.tables import classes_at
 from nrm.errors import EpisodeError, LimitError
 from nrm.machines import MooreMachine, TaskSet
-from nrm.neural import EpisodeBuffer, NeuralRewardMachine
-from nrm.neural.extraction import grounded_traces
+from nrm.neural import EpisodeBuffer, NeuralRewardMachine, grounded_traces
 from nrm.shortcuts import Shortcuts, TaskSetShortcuts, best_symmetry, diagnose, shortcuts, task_set_shortcuts
 
 

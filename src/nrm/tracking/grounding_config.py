@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from nrm.errors import ConfigError
-from nrm.neural import FitConfig, NeuralRewardMachine
-from nrm.neural.config import Maximisation, Objective
+from nrm.neural import FitConfig, Maximisation, NeuralRewardMachine, Objective
 from nrm.tracking.memories import Belief
 
 TARGET = 0.003

@@ -13,6 +13,7 @@ from torch import Tensor
 from nrm.errors import EnvError, LearningError, LimitError
 from nrm.inference import Evidence, Hypothesis, LetterTrace, learn_machine
 from nrm.machines import Alphabet
+from nrm.neural import FrameTable, Grounded, GrounderFactory, continuous_grounders, ground_and_infer
 from nrm.tracking.memories import Transition
 from nrm.tracking.recorder import RecordedEpisode
 
@@ -32,7 +33,7 @@ class UnexplainedError(LearningError):
     """No symbols were found over which a machine explains the episodes."""
 
 
-class LetterBook(Protocol):
+class SymbolIndex(Protocol):
     """Numbers of letters, in the order in which they came."""
 
     told: bool
@@ -72,7 +73,7 @@ class LetterBook(Protocol):
     def name(self, letter: int) -> str:
         """How people read a letter."""
 
-    def on(self, frames: Tensor | None) -> LetterBook:
+    def on(self, frames: Tensor | None) -> SymbolIndex:
         """The same letters in another environment, whose listed observations are `frames`."""
 
     def state_dict(self) -> dict[str, Any]:
@@ -110,7 +111,7 @@ class Numbered:
         """Nothing is let go."""
 
 
-class ToldLetters(Numbered):
+class LabelledSymbols(Numbered):
     """The letters of an alphabet that the environment tells, those that occurred so far."""
 
     told = True
@@ -145,7 +146,7 @@ class ToldLetters(Numbered):
         """Its name in the alphabet."""
         return self.alphabet.letter_name(self.letters[letter])
 
-    def on(self, frames: Tensor | None) -> LetterBook:  # noqa: ARG002 - symbols are no observations
+    def on(self, frames: Tensor | None) -> SymbolIndex:  # noqa: ARG002 - symbols are no observations
         """Itself."""
         return self
 
@@ -166,3 +167,206 @@ def check_count(count: int) -> None:
             f"there are more than {MAX_LETTERS} distinct symbols, and each would be a letter of the machine; tell "
             "fewer, or tell the task and learn what its symbols look like (--unknown grounding)"
         )
+
+
+SPARE = 1.25
+"""Observations beyond those of kept episodes, as a multiple of these, after which the others are let go."""
+
+
+class ListedSymbols(Numbered):
+    """The distinct ones of an environment's listed observations: all letters are known from the beginning."""
+
+    def __init__(self, frames: Tensor, known: FrameTable | None = None) -> None:
+        """`known`: the letters that there are already, for other frames of the same environment."""
+        self._table = known or FrameTable()
+        before = len(self._table)
+        numbers = self._table.add(frames.cpu().numpy())
+        self.numbers = numbers if known is None else np.where(numbers < before, numbers, UNKNOWN)
+        """(frames,) the letter of each."""
+        if known is None:
+            check_count(len(self._table))
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def find(self, seen: Transition) -> NDArray[np.int64]:
+        """By row number."""
+        found: NDArray[np.int64] = self.numbers[seen.observation.cpu().numpy()]
+        return found
+
+    def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
+        """By row number: none is new."""
+        found: NDArray[np.int64] = self.numbers[episode.observations]
+        return found
+
+    def name(self, letter: int) -> str:
+        """The observation itself, where it is short."""
+        return observation_name(self._table[letter], letter)
+
+    def on(self, frames: Tensor | None) -> SymbolIndex:
+        """By the row numbers of other frames."""
+        if frames is None:
+            return ObservedSymbols(FrameTable(self._table[:]))
+        return ListedSymbols(frames, FrameTable(self._table[:]))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Nothing: the environment lists them."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Nothing to do."""
+
+
+class ObservedSymbols:
+    """The distinct observations that were recorded so far, as long as they are few.
+
+    Beyond `MAX_LETTERS` of them none is met often enough, and letters become symbols that a grounder reads: they are
+    learned together with the machine (`nrm.neural.continuous`). Until then all are symbol 0.
+    """
+
+    told = False
+
+    def __init__(
+        self,
+        table: FrameTable | None = None,
+        blank: Tensor | None = None,
+        make: GrounderFactory | None = None,
+        frames: Tensor | None = None,
+        seed: int = 0,
+    ) -> None:
+        """`blank`: (0, …) no observations, but of the kind that will come, for saved states.
+
+        `make`: makes grounders, by default those that fit; `frames`: what row numbers stand for, if episodes hold
+        these; `seed`: of learning.
+        """
+        self._table = FrameTable() if table is None else table
+        self._blank = torch.empty(0) if blank is None else blank
+        self._make = make
+        self._listed = None if frames is None else self._table.add(frames.cpu().numpy())
+        self._seed = seed
+        self._rounds = 0
+        self._read = np.zeros(0, dtype=np.int64)
+        self.known: Grounded | None = None
+        """What reads symbols, where observations are without end and it was learned."""
+        self.endless = len(self._table) > MAX_LETTERS
+
+    def __len__(self) -> int:
+        if not self.endless:
+            return len(self._table)
+        return 1 if self.known is None else self.known.hypothesis.letters
+
+    def find(self, seen: Transition) -> NDArray[np.int64]:
+        """By looking them up, or by what the grounder says."""
+        shown = seen.observation.cpu()
+        if not self.endless:
+            return self._table.find(shown.numpy(), UNKNOWN)
+        if self._listed is not None:
+            found: NDArray[np.int64] = self._letters()[self._listed[shown.numpy()]]
+            return found
+        return np.zeros(len(shown), dtype=np.int64) if self.known is None else self.known.read(shown)
+
+    def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
+        """New ones are noted."""
+        if self._listed is not None:
+            numbers: NDArray[np.int64] = self._listed[episode.observations]
+            return numbers
+        numbers = self._table.add(episode.observations)
+        self.endless = self.endless or len(self._table) > MAX_LETTERS
+        return numbers
+
+    def read(self, trace: LetterTrace) -> LetterTrace:
+        """As it is, or with the symbols that the grounder reads."""
+        return trace._replace(letters=self._letters()[trace.letters]) if self.endless else trace
+
+    def learn(
+        self,
+        traces: Sequence[LetterTrace],
+        values: NDArray[np.float64],
+        states: int,
+        reward_noise: float,
+        label_noise: float,
+    ) -> Hypothesis:
+        """By state merging; where observations are without end, in turns with the grounder."""
+        if not self.endless:
+            return learn_machine(Evidence.of(traces, len(self), len(values), 0, reward_noise, label_noise), states)
+        if reward_noise or label_noise:
+            raise LimitError(
+                f"there are more than {MAX_LETTERS} distinct observations, so symbols are learned together with the "
+                f"machine, and that takes rewards and observations to be right (reward noise 0, not {reward_noise:g}; "
+                f"label noise 0, not {label_noise:g}). Round the observations, or give the symbols (--unknown machine)"
+            )
+        frames = torch.from_numpy(self._table[:])
+        make = self._make or continuous_grounders(frames.shape[1:])
+        self._rounds += 1
+        seed = self._seed + 1000 * self._rounds
+        found = ground_and_infer(frames, traces, values, states, make, seed, self.known)
+        if found is None:
+            raise UnexplainedError(
+                f"no symbols were found over which a machine of at most {states} states explains the {len(traces)} "
+                "episodes"
+            )
+        self.known, self._read = found, np.zeros(0, dtype=np.int64)
+        return found.hypothesis
+
+    def compact(self, used: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Forget all observations but those with these numbers, where they are without end; where each has moved."""
+        rows = np.unique(used)
+        if not self.endless or self._listed is not None or len(self._table) < SPARE * len(rows) + MAX_LETTERS:
+            return None
+        kept = self._letters()[rows]
+        moved = self._table.compact(used)
+        self._read = kept
+        return moved
+
+    def _letters(self) -> NDArray[np.int64]:
+        """(observations,) the symbol of each."""
+        fresh = torch.from_numpy(self._table[len(self._read) :])
+        unread = np.zeros(len(fresh), dtype=np.int64)
+        self._read = np.append(self._read, unread if self.known is None else self.known.read(fresh))
+        return self._read
+
+    def name(self, letter: int) -> str:
+        """The observation itself, where it is short; where they are without end, the number of the symbol."""
+        if self.endless:
+            return f"symbol {letter}" if letter else "anything else"
+        return observation_name(self._table[letter], letter)
+
+    def on(self, frames: Tensor | None) -> SymbolIndex:
+        """The same letters, listed or not."""
+        table = FrameTable(self._table[:]) if len(self._table) else FrameTable()
+        if frames is not None and not self.endless:
+            return ListedSymbols(frames, table)
+        other = ObservedSymbols(table, self._blank, self._make, frames, self._seed)
+        other.endless, other.known = self.endless, self.known
+        return other
+
+    def state_dict(self) -> dict[str, Any]:
+        """The observations, and what reads symbols: None until it was learned, because its shapes come with it."""
+        known = self.known
+        return {
+            "observations": torch.from_numpy(self._table[:].copy()) if len(self._table) else self._blank,
+            "endless": self.endless,
+            "rounds": self._rounds,
+            "symbols": 0 if known is None else known.hypothesis.letters,
+            "explained": [] if known is None else [known.explained, known.held_out],
+            "grounder": None if known is None else dict(known.grounder.state_dict()),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on with saved ones."""
+        saved = state["observations"]
+        if self._listed is None:
+            self._table = FrameTable(saved.numpy()) if len(saved) else FrameTable()
+        self.endless, self._rounds = state.get("endless", False), state.get("rounds", 0)
+        self.known, self._read = None, np.zeros(0, dtype=np.int64)
+        if state.get("symbols"):
+            grounder = (self._make or continuous_grounders(saved.shape[1:]))(state["symbols"])
+            grounder.load_state_dict(state["grounder"])
+            self.known = Grounded(grounder.eval(), Hypothesis.blank(state["symbols"], 0), *state["explained"])
+
+
+def observation_name(observation: NDArray[Any], letter: int) -> str:
+    """How people read an observation: itself where it is short, else its number."""
+    if observation.size > 4:
+        return f"observation {letter}"
+    return "(" + ", ".join(f"{value:g}" for value in observation.ravel().tolist()) + ")"

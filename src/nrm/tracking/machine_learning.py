@@ -29,10 +29,8 @@ from nrm.inference import (
     split,
 )
 from nrm.machines import Alphabet, MachineLike, as_machine
-from nrm.tracking.hypothesis_belief import HypothesisBelief
-from nrm.tracking.hypothesis_memory import HypothesisMemory
-from nrm.tracking.letters import LetterBook, ToldLetters, UnexplainedError
-from nrm.tracking.observed_letters import SeenLetters
+from nrm.tracking.hypothesis_memory import HypothesisBelief, HypothesisMemory
+from nrm.tracking.letters import LabelledSymbols, ObservedSymbols, SymbolIndex, UnexplainedError
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.versions import Version
 
@@ -86,7 +84,7 @@ class MachineLearning:
 
     def __init__(
         self,
-        letters: LetterBook,
+        letters: SymbolIndex,
         config: InferenceConfig | None = None,
         judge: Judge | None = None,
         device: torch.device | None = None,
@@ -305,6 +303,6 @@ def unknown_machine(
     """
     config = InferenceConfig(states=states, reward_noise=reward_noise, label_noise=label_noise, keep=keep)
     if symbols is None:
-        return MachineLearning(SeenLetters(), config)
+        return MachineLearning(ObservedSymbols(), config)
     alphabet = symbols if isinstance(symbols, Alphabet) else as_machine(symbols).alphabet
-    return MachineLearning(ToldLetters(alphabet), config)
+    return MachineLearning(LabelledSymbols(alphabet), config)

@@ -11,9 +11,7 @@ from gymnasium import spaces
 
 from nrm.errors import EnvError, NrmError, listing
 from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine
-from nrm.neural import GROUNDERS, NeuralRewardMachine, Parts
-from nrm.neural.model import Emission
-from nrm.neural.symbol_reader import emission_for, said_symbols
+from nrm.neural import GROUNDERS, Emission, NeuralRewardMachine, Parts, emission_for, said_symbols
 from nrm.tracking import Belief, MachineLearning, Tracker
 from nrm.wrappers.augmentation import BELIEF, TASK, Augmentation, BeliefLayout, Reads
 

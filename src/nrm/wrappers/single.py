@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from nrm.errors import EnvError
 from nrm.machines import MachineLike, TaskSet
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Belief, MachineLearning
-from nrm.tracking.tracker import told_states, told_tasks
+from nrm.tracking import Belief, MachineLearning, told_states, told_tasks
 from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import fitted
 

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 import nrm
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
-from nrm.neural.batches import EpisodeBatch
+from nrm.neural.em.distillation import evidence_loss
 from nrm.neural.em.expectation import evidence, expected_letters, posterior, true_symbols
-from nrm.neural.em.imitation import missed
+from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.model import Emission
 
 EXCLUSIVE = nrm.compile("F(a & F b) & G !c", "a b c")
@@ -113,7 +113,7 @@ def test_evidence_is_what_the_rewards_allow_whatever_was_said_before() -> None:
     # After nothing but b, which changes nothing, both a letter that was read once and one never read are told apart.
     idle = evidence(expected_letters(model, episode_batch(EXCLUSIVE, [[0]], [[1]]), said), said)
     torch.testing.assert_close(idle, torch.tensor([[0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]))
-    torch.testing.assert_close(missed(said, told), torch.tensor([0.2, 0.1]).log().neg())
+    torch.testing.assert_close(evidence_loss(said, told), torch.tensor([0.2, 0.1]).log().neg())
 
 
 def test_ten_thousand_steps_stay_finite() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import nrm
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, fit
 from nrm.neural.descent import LearningProblem
-from nrm.neural.em.patched import PatchedGrounder, on_patches
+from nrm.neural.em.network import PatchedGrounder, on_patches
 from nrm.neural.grounders import AttendingGrounder
 from nrm.neural.layers import narrow_convolution
 

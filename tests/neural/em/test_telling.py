@@ -7,15 +7,15 @@ import torch
 
 from nrm.neural import FitConfig
 from nrm.neural.config import Maximisation
-from nrm.neural.em.imitation import Imitator
+from nrm.neural.em.distillation import Distiller
+from nrm.neural.em.expectation import EXPLAINED, FEW, ONE_IN, informative
 from nrm.neural.em.network import network_attempt
-from nrm.neural.em.telling import EXPLAINED, FEW, ONE_IN, telling
 from tests.neural.em.test_grounding_by_em import model, problem
 
 
 def test_what_is_not_explained_is_always_looked_at_and_counts_once() -> None:
     missed = torch.tensor([0.0, 2 * EXPLAINED, EXPLAINED, 5.0, 1.01 * EXPLAINED]).repeat(FEW)
-    rows, counts = telling(missed, torch.Generator().manual_seed(0))
+    rows, counts = informative(missed, torch.Generator().manual_seed(0))
     kind = rows % 5
     assert [int((kind == number).sum()) for number in (1, 3, 4)] == [FEW] * 3
     for number in (0, 2):
@@ -29,14 +29,14 @@ def test_sums_are_those_over_all_in_the_mean() -> None:
     values = torch.rand(FEW + 1, generator=generator)
     sums = []
     for _ in range(200):
-        rows, counts = telling(torch.zeros(FEW + 1), generator)
+        rows, counts = informative(torch.zeros(FEW + 1), generator)
         sums.append(float((values[rows] * counts).sum()))
     # Each is drawn with a chance of 1/8: its share of a sum has the variance 7 v^2, and the mean of v^2 is 1/3.
     assert sum(sums) / 200 == pytest.approx(float(values.sum()), abs=4 * (FEW * 7 / 3 / 200) ** 0.5)
 
 
 def test_of_few_observations_all_are_looked_at() -> None:
-    rows, counts = telling(torch.zeros(FEW), torch.Generator().manual_seed(0))
+    rows, counts = informative(torch.zeros(FEW), torch.Generator().manual_seed(0))
     assert torch.equal(rows, torch.arange(FEW))
     assert torch.equal(counts, torch.ones(FEW))
 
@@ -46,7 +46,7 @@ def test_steps_towards_evidence_become_shorter(
     maximisation: Maximisation, paces: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
-    monkeypatch.setattr(Imitator, "teach", lambda self, *_: found.append(self.pace))
+    monkeypatch.setattr(Distiller, "teach", lambda self, *_: found.append(self.pace))
     config = FitConfig(epochs=80, maximisation=maximisation)
     network_attempt([problem()], config, 0, None, 0.0, torch.Generator().manual_seed(0))
     assert found == paces
@@ -58,9 +58,9 @@ def test_a_shorter_pace_takes_shorter_steps() -> None:
     for pace in (1.0, 0.25):
         taught = model()
         before = torch.cat([value.detach().flatten() for value in taught.grounder.parameters()]).clone()
-        imitator = Imitator(taught, 0.01, torch.Generator().manual_seed(0))
-        imitator.pace = pace
-        imitator.teach(seen, wanted, torch.ones(2))
+        distiller = Distiller(taught, 0.01, torch.Generator().manual_seed(0))
+        distiller.pace = pace
+        distiller.teach(seen, wanted, torch.ones(2))
         after = torch.cat([value.detach().flatten() for value in taught.grounder.parameters()])
         moved.append(float((after - before).norm()))
     # One step of Adam, whose length goes by the step size alone.

@@ -12,11 +12,9 @@ from nrm.errors import LearningError
 from nrm.inference import LetterTrace, LevelTable
 from nrm.machines import until_over
 from nrm.neural import EpisodeBuffer, discover, renaming
-from nrm.neural.em.last_layer import last_layer
-from nrm.neural.endless import Grounded, endless_grounders, ground_and_infer
-from nrm.neural.endless.looks import centres, nearest
-from nrm.neural.endless.reading import LetteredEpisodes
-from nrm.neural.endless.signatures import LevelSteps, learn_signatures, signatures
+from nrm.neural.continuous import Grounded, LetteredEpisodes, continuous_grounders, ground_and_infer
+from nrm.neural.em.distillation import last_layer
+from nrm.neural.signatures import LevelSteps, centres, learn_signatures, nearest, signatures
 from tests.neural.endless.noisy import SHAPE, SYMBOLS, episodes, shown
 
 TASK = "F a & F b"
@@ -31,7 +29,7 @@ def found(seed: int = 0, count: int = 120, states: int = 8, formula: str = TASK)
         traces.append(LetterTrace(np.arange(first, first + len(rewards)), table.encode(rewards)))
         first += len(rewards)
     seen = torch.from_numpy(np.concatenate([observations for observations, _, _ in recorded]))
-    return ground_and_infer(seen, traces, table.values, states, endless_grounders(SHAPE), seed)
+    return ground_and_infer(seen, traces, table.values, states, continuous_grounders(SHAPE), seed)
 
 
 def test_symbols_that_the_level_alone_does_not_tell_apart_are_found() -> None:
@@ -60,7 +58,7 @@ def test_nothing_is_found_where_there_is_nothing_or_too_little_room() -> None:
     assert found(count=12, formula="F a & F b & G !nothing", states=1) is None
     quiet = [LetterTrace(np.arange(5), np.zeros(5, dtype=np.int64))]
     frames = torch.from_numpy(shown(np.full(5, 2), np.random.default_rng(0)))
-    assert ground_and_infer(frames, quiet, np.zeros(1), 4, endless_grounders(SHAPE), 0) is None
+    assert ground_and_infer(frames, quiet, np.zeros(1), 4, continuous_grounders(SHAPE), 0) is None
 
 
 def test_discovery_goes_over_to_turns_where_observations_are_too_many() -> None:

@@ -13,7 +13,7 @@ from nrm.agents.networks.patches import Patches
 from nrm.agents.networks.registry import MAX_CELLS, NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
-from nrm.neural.patches import OVERLAPPING
+from nrm.neural import OVERLAPPING
 
 FILTERS = 16
 """Maps that the memory writes."""

@@ -10,7 +10,7 @@ from nrm.agents.networks.patches import CHANNELS, Patches
 from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
-from nrm.neural.layers import narrow_convolution
+from nrm.neural import narrow_convolution
 
 FILTERS = 16
 """Maps that the memory writes."""

@@ -12,7 +12,7 @@ from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, S
 from nrm.agents.networks.running import RunningFeatures
 from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
-from nrm.neural.layers import directions, waves
+from nrm.neural import directions, waves
 
 WAVES = 64
 SLOWEST, FASTEST = 1.0, 10.0

@@ -13,7 +13,7 @@ from nrm.agents.actions import ActionHead
 from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.running import RunningFeatures
 from nrm.agents.twins import tanh_, twin_hidden
-from nrm.neural.layers import FlatFeatures
+from nrm.neural import FlatFeatures
 
 
 class Encoder(Protocol):

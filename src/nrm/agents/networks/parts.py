@@ -8,7 +8,7 @@ from nrm.agents.actions import ActionHead
 from nrm.agents.networks.paper import ActorCritic
 from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.errors import ConfigError
-from nrm.neural.encoders import PartsEncoder
+from nrm.neural import PartsEncoder
 
 WIDTH = 64
 """Of an image's features, and of those of all numbers together."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nrm.errors import ConfigError
-from nrm.neural.patches import OVERLAPPING, TILE, DistinctPatches, distinct_patches, patch_features, places
+from nrm.neural import OVERLAPPING, TILE, DistinctPatches, distinct_patches, patch_features, places
 
 CHANNELS = 32
 """Features of a place."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from nrm.neural.layers import FlatFeatures
+from nrm.neural import FlatFeatures
 
 
 class RunningFeatures(FlatFeatures):

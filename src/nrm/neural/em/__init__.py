@@ -1,7 +1,7 @@
 """Grounding by expectation-maximisation: posterior letters of every step, and grounders that learn them."""
 
+from nrm.neural.em.distillation import redraw
 from nrm.neural.em.expectation import Expectation, expected_letters
-from nrm.neural.em.imitation import redraw
 from nrm.neural.em.network import network_attempt
 from nrm.neural.em.table import table_attempts, table_suits
 from nrm.neural.em.windows import window_attempts

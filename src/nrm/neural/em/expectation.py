@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from nrm.neural.batches import EpisodeBatch
+from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.model import NeuralRewardMachine
 
 
@@ -69,3 +69,26 @@ def true_symbols(model: NeuralRewardMachine, letters: Tensor) -> Tensor:
     if model.emission == "independent":
         return (letters[:, None] >> torch.arange(model.outputs, device=letters.device) & 1).float()
     return one_hot(letters, model.outputs).float()
+
+
+EXPLAINED = 0.02
+"""Nats that may be missed of the evidence at an observation: more learning changes next to nothing there."""
+ONE_IN = 8
+"""Of the explained observations one in so many is looked at, and counts for all of these: what is known must not be
+forgotten where others are learned."""
+FEW = 4096
+"""So few observations are all looked at: it takes no time, and of fewer a draw might leave none."""
+
+
+def informative(missed: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """(k,) the numbers of the observations to look at, and (k,) for how many each counts.
+
+    missed: (n,) nats of the evidence that are missed at each. Sums over those looked at, weighed by what they count
+    for, are sums over all of them in the mean.
+    """
+    if len(missed) <= FEW:
+        return torch.arange(len(missed), device=missed.device), torch.ones_like(missed)
+    explained = missed <= EXPLAINED
+    drawn = (torch.rand(len(missed), generator=generator) * ONE_IN < 1).to(missed.device)
+    rows = torch.nonzero(drawn | ~explained)[:, 0]
+    return rows, torch.where(explained[rows], float(ONE_IN), 1.0)

@@ -5,20 +5,18 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from nrm.neural.batches import EpisodeBatch
 from nrm.neural.config import Attempt, FitConfig, Reason
-from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss
-from nrm.neural.em.expectation import Expectation, evidence, expected_letters, posterior, true_symbols
-from nrm.neural.em.imitation import Imitator, missed
-from nrm.neural.em.noticing import notice
-from nrm.neural.em.patched import on_patches
-from nrm.neural.em.telling import telling
-from nrm.neural.objectives import smoothed
+from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss, smoothed
+from nrm.neural.em.distillation import Distiller, evidence_loss
+from nrm.neural.em.expectation import Expectation, evidence, expected_letters, informative, posterior, true_symbols
+from nrm.neural.episodes import EpisodeBatch
+from nrm.neural.patches import DistinctPatches
 
 EPOCHS = 20
 """Epochs of the configuration that an iteration counts for."""
@@ -51,11 +49,11 @@ def network_attempt(
     started = time.perf_counter()
     grounder = problems[0].model.grounder
     many = sum(len(problem.train.observations) for problem in problems)
-    notice(grounder, [problem.train for problem in problems], generator)
+    pretrain_attention(grounder, [problem.train for problem in problems], generator)
     if labelled is None:
         problems = on_patches(problems)
     model = problems[0].model
-    imitator = Imitator(model, config.learning_rate / SLOWER, generator, many)
+    distiller = Distiller(model, config.learning_rate / SLOWER, generator, many)
     held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
     best, since, kept = held_out, 0, copy.deepcopy(grounder.state_dict())
     losses: list[float] = []
@@ -66,17 +64,17 @@ def network_attempt(
     for iteration in range(iterations):
         if allowed:
             # Borders that are nearly right are lost again by long steps, and found by ever shorter ones.
-            imitator.pace = 1 - iteration / iterations
+            distiller.pace = 1 - iteration / iterations
         found = [_evidence(problem, generator) if allowed else _posteriors(problem) for problem in problems]
         losses.append(sum(loss for _, loss in found) / len(found))
         lessons = [lesson for lesson, _ in found]
         if model.recurrence is None:
             lessons += [] if labelled is None else [_known(problems, labelled)]
             observations, wanted, weights = (torch.cat(parts) for parts in zip(*lessons, strict=True))
-            imitator.teach(observations, wanted, weights, ALLOWED_PASSES if allowed else PASSES, allowed)
+            distiller.teach(observations, wanted, weights, ALLOWED_PASSES if allowed else PASSES, allowed)
         else:  # an observation says little by itself, so mini-batches are of episodes
             told = [(problem.train, lesson.wanted) for problem, lesson in zip(problems, lessons, strict=True)]
-            imitator.teach_episodes(told, PASSES)
+            distiller.teach_episodes(told, PASSES)
         held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
         since = 0 if held_out < best * (1 - _SLIGHT) else since + 1
         if held_out < best:
@@ -114,7 +112,7 @@ def _evidence(problem: LearningProblem, generator: torch.Generator) -> tuple[_Le
     batch = problem.train
     symbols, found = _expected(problem)
     wanted = evidence(found, symbols)
-    rows, counts = telling(missed(symbols, wanted), generator)
+    rows, counts = informative(evidence_loss(symbols, wanted), generator)
     return _Lesson(batch.observations[rows], wanted[rows], found.occurrences[rows] * counts), _loss(found, batch)
 
 
@@ -135,3 +133,81 @@ def _known(problems: Sequence[LearningProblem], labelled: Labelled) -> _Lesson:
     rows = labelled.observations.to(problems[0].train.observations.dtype)
     weights = torch.full((len(rows),), labelled.weight * steps / len(rows), device=rows.device)
     return _Lesson(rows, true_symbols(problems[0].model, labelled.letters), weights)
+
+
+STEPS = 100
+"""Most steps of learning where to look."""
+PAIRS = 64
+"""Pairs of successive observations that a step sees."""
+RATE = 3e-3
+"""Adam's step size."""
+SEEN = 0.05
+"""Nats that may be missed of what moves: nothing more is to be learned then."""
+
+
+def pretrain_attention(grounder: nn.Module, batches: Sequence[EpisodeBatch], generator: torch.Generator) -> None:
+    """Teach a grounder that attends to places where things move; one that does not, or knows it, stays as it is.
+
+    Such grounders have a method `attention_loss(before, after)` of successive observations.
+    """
+    miss = getattr(grounder, "attention_loss", None)
+    if miss is None:
+        return
+    seen = [(batch, *_successive(batch)) for batch in batches]
+    seen = [(batch, first, then) for batch, first, then in seen if len(first)]
+    if not seen:
+        return
+    parameters = [value for value in grounder.parameters() if value.requires_grad]
+    optimizer = torch.optim.Adam(parameters, lr=RATE)
+    for step in range(STEPS):
+        batch, first, then = seen[step % len(seen)]
+        chosen = torch.randint(len(first), (PAIRS,), generator=generator).to(first.device)
+        loss = miss(batch.observations[first[chosen]], batch.observations[then[chosen]])
+        if not loss.requires_grad or float(loss.detach()) <= SEEN:
+            return
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+
+
+def _successive(batch: EpisodeBatch) -> tuple[torch.Tensor, torch.Tensor]:
+    """(pairs,) each: observations, by number, and those that followed them in their episodes."""
+    real = batch.mask[:, 1:]
+    return batch.seen[:, :-1][real], batch.seen[:, 1:][real]
+
+
+class PatchedGrounder(nn.Module):
+    """A grounder that is told the numbers of patches (n, places) in place of images; its parameters are the same."""
+
+    def __init__(self, grounder: nn.Module, patches: DistinctPatches) -> None:
+        super().__init__()
+        self.grounder = grounder
+        self._patches = patches
+
+    def forward(self, numbers: Tensor) -> Tensor:
+        """(n, symbols) probabilities."""
+        result: Tensor = self.grounder(self._patches._replace(numbers=numbers))
+        return result
+
+
+def on_patches(problems: Sequence[LearningProblem]) -> Sequence[LearningProblem]:
+    """The same problems with images as numbers of patches, where the grounder can read these and they are few."""
+    grounder = problems[0].model.grounder
+    distinct = getattr(grounder, "distinct", None)
+    if distinct is None:
+        return problems
+    batches = [batch for problem in problems for batch in (problem.train, problem.held_out)]
+    patches = distinct(torch.cat([batch.observations for batch in batches]))
+    if patches is None:
+        return problems
+    told = PatchedGrounder(grounder, patches)
+    numbers = iter(torch.split(patches.numbers, [len(batch.observations) for batch in batches]))
+    return [
+        replace(
+            problem,
+            model=problem.model.reading(told),
+            train=problem.train._replace(observations=next(numbers)),
+            held_out=problem.held_out._replace(observations=next(numbers)),
+        )
+        for problem in problems
+    ]

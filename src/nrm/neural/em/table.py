@@ -14,14 +14,11 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from nrm.neural.batches import EpisodeBatch
 from nrm.neural.config import Attempt, FitConfig, Reason
-from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss
+from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss, smoothed
+from nrm.neural.em.distillation import Distiller, divergence, finish, redraw
 from nrm.neural.em.expectation import expected_letters, true_symbols
-from nrm.neural.em.imitation import Imitator, divergence, redraw
-from nrm.neural.em.last_layer import finish
-from nrm.neural.frames import FrameTable
-from nrm.neural.objectives import smoothed
+from nrm.neural.episodes import EpisodeBatch, FrameTable
 
 MAX_ROWS = 4096
 """Distinct observations up to which the grounder is searched as a table."""
@@ -207,11 +204,11 @@ def _teach(
     for lesson in range(LESSONS):
         if lesson:
             redraw(model.grounder)
-        imitator = Imitator(model, config.learning_rate, generator)
+        distiller = Distiller(model, config.learning_rate, generator)
         parts = -(-config.epochs // (LESSONS * BETWEEN_CHECKS))
         for part in range(parts + 1):
             if part:
-                imitator.teach(observations, sharp, weights, BETWEEN_CHECKS)
+                distiller.teach(observations, sharp, weights, BETWEEN_CHECKS)
             finished = finish(model.eval(), observations, sharp)
             if not finished and part < min(SURELY_UNSURE, parts):
                 continue

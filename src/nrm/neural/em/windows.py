@@ -16,12 +16,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from nrm.neural.batches import EpisodeBatch
 from nrm.neural.config import Attempt, FitConfig, Reason
 from nrm.neural.descent import LearningProblem, likelihood_loss
-from nrm.neural.em.imitation import Imitator, redraw
+from nrm.neural.em.distillation import Distiller, redraw
 from nrm.neural.em.table import BETWEEN_CHECKS, LESSONS, Tables, best_table, sharpened, table_suits
-from nrm.neural.frames import FrameTable
+from nrm.neural.episodes import EpisodeBatch, FrameTable
 from nrm.neural.model import NeuralRewardMachine
 
 BETTER = 0.9
@@ -165,9 +164,9 @@ def _teach(
     for lesson in range(LESSONS):
         if lesson:
             redraw(model.grounder)
-        imitator = Imitator(model, config.learning_rate / SLOWER, generator)
+        distiller = Distiller(model, config.learning_rate / SLOWER, generator)
         for _ in range(-(-config.epochs // (LESSONS * BETWEEN_CHECKS))):
-            imitator.teach_episodes(lessons, PASSES)
+            distiller.teach_episodes(lessons, PASSES)
             train = likelihood_loss(problems, [problem.train for problem in problems])
             held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
             if max(train, held_out) <= 0.75 * target:

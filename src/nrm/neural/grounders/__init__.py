@@ -3,16 +3,11 @@
 A grounder is one file that registers one entry in `GROUNDERS`.
 """
 
-from nrm.neural.grounders.attending import AttendingGrounder
-from nrm.neural.grounders.cnn import CnnGrounder
-from nrm.neural.grounders.fourier import FourierGrounder
-from nrm.neural.grounders.mlp import MlpGrounder
-from nrm.neural.grounders.parts import PartsGrounder
-from nrm.neural.grounders.pooled import PooledGrounder
+from nrm.neural.grounders.cnn import AttendingGrounder, CnnGrounder, PooledGrounder
+from nrm.neural.grounders.mlp import FourierGrounder, MlpGrounder, PartsGrounder, TrueLabels
 from nrm.neural.grounders.recurrent import GruGrounder
 from nrm.neural.grounders.registry import GROUNDERS, Grounder, RecurrentGrounder, entry_of
 from nrm.neural.grounders.selection import grounder_for, paper_grounder
-from nrm.neural.grounders.true_labels import TrueLabels
 
 __all__ = [
     "GROUNDERS",

@@ -5,10 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor, nn
 
-from nrm.errors import EpisodeError
+from nrm.aliases import Json
+from nrm.errors import EpisodeError, LearningError
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
+from nrm.neural.layers import PartsEncoder, directions
+from nrm.neural.layers import waves as along
+from nrm.parts import Parts
 
 
 class MlpGrounder(Grounder):
@@ -80,3 +85,130 @@ class MlpGrounder(Grounder):
 
 
 GROUNDERS.register(MlpGrounder)
+
+
+class FourierGrounder(Grounder):
+    """Numbers with sines and cosines along drawn ways, two hidden layers of ReLU, softmax at the end.
+
+    A plain network learns slowly what changes over a short way; waves make borders sharp. Observations (n, …) are
+    flattened.
+    """
+
+    name = "fourier"
+    label = "waves over vectors"
+    ways: Tensor
+
+    def __init__(
+        self,
+        inputs: int,
+        symbols: int,
+        hidden: Sequence[int] = (64, 64),
+        waves: int = 64,
+        slowest: float = 1.0,
+        fastest: float = 5.0,
+        independent: bool = False,
+    ) -> None:
+        """`slowest`, `fastest`: of the `waves`, in radians for each unit of an observation."""
+        hidden = [int(width) for width in hidden]
+        config = {"hidden": hidden, "waves": waves, "slowest": slowest, "fastest": fastest}
+        super().__init__(independent, inputs=inputs, symbols=symbols, **config)
+        self.inputs = inputs
+        self.register_buffer("ways", directions(inputs, waves, slowest, fastest))
+        layers: list[nn.Module] = []
+        width = inputs + 2 * waves
+        for wide in hidden:
+            layers += [nn.Linear(width, wide), nn.ReLU()]
+            width = wide
+        self.layers = nn.Sequential(*layers, nn.Linear(width, symbols))
+
+    @classmethod
+    def from_shape(cls, shape: Sequence[int], symbols: int, independent: bool = False) -> FourierGrounder:
+        """A fresh grounder for observations of any shape."""
+        return cls(math.prod(shape), symbols, independent=independent)
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """(n, symbols) probabilities."""
+        flat = observations.reshape(len(observations), -1)
+        if flat.shape[1] != self.inputs:
+            raise EpisodeError(
+                f"the grounder reads {self.inputs} numbers per observation, but observations of shape "
+                f"{tuple(observations.shape[1:])} have {flat.shape[1]}"
+            )
+        return self.probabilities(self.layers(along(flat.to(self.dtype), self.ways)))
+
+
+GROUNDERS.register(FourierGrounder)
+
+
+class PartsGrounder(Grounder):
+    """Rows of Dict observations (`nrm.neural.Parts`): images by convolutions, numbers by a layer, both by two more."""
+
+    name = "parts"
+    label = "convolutions for images, layers for numbers, joined"
+
+    def __init__(
+        self, symbols: int, parts: Sequence[Json], features: int = 64, hidden: int = 64, independent: bool = False
+    ) -> None:
+        """`parts`: what rows hold (`Parts.to_config`); `features`: width of an image's and of all numbers' features."""
+        known = Parts.from_config(parts)
+        super().__init__(independent, symbols=symbols, parts=known.to_config(), features=features, hidden=hidden)
+        self.parts = known
+        self.encoder = PartsEncoder(self.parts, features)
+        self.head = nn.Sequential(nn.Linear(self.encoder.width, hidden), nn.Tanh(), nn.Linear(hidden, symbols))
+
+    @classmethod
+    def from_parts(cls, parts: Parts, symbols: int, independent: bool = False) -> PartsGrounder:
+        """A fresh grounder for rows of Dict observations."""
+        return cls(symbols, parts.to_config(), independent=independent)
+
+    @classmethod
+    def from_shape(cls, shape: Sequence[int], symbols: int, independent: bool = False) -> PartsGrounder:  # noqa: ARG003
+        """Refused: a shape does not say what rows hold."""
+        raise EpisodeError(
+            f"the grounder 'parts' reads Dict observations, and observations of shape {tuple(shape)} do not say which "
+            "numbers are which entry; choose another grounder, or build PartsGrounder.from_parts(Parts.of(space), …)"
+        )
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """(n, symbols) probabilities."""
+        return self.probabilities(self.head(self.encoder(rows)))
+
+
+GROUNDERS.register(PartsGrounder)
+
+
+class TrueLabels(Grounder):
+    """The true labelling: observations that are letters already (n,) or (n, 1). A reward machine is this case."""
+
+    name = "true-labels"
+    label = "observations that are letters already"
+
+    def __init__(self, symbols: int, independent: bool = False) -> None:
+        if independent:
+            raise LearningError("true labels are letters, so their distribution is categorical, not independent")
+        super().__init__(False, symbols=symbols)
+        self.symbols = symbols
+        self.register_buffer("anchor", torch.zeros(()))
+        self.anchor: Tensor
+
+    @classmethod
+    def from_shape(cls, shape: Sequence[int], symbols: int, independent: bool = False) -> TrueLabels:  # noqa: ARG003
+        """The labelling with so many letters."""
+        return cls(symbols, independent)
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """(n, letters) one-hot."""
+        letters = observations.reshape(len(observations), -1)
+        if letters.shape[1] != 1:
+            raise EpisodeError(
+                f"true labels are one number per step, but observations have shape {tuple(observations.shape[1:])}"
+            )
+        whole = letters[:, 0].long()
+        if bool(((whole < 0) | (whole >= self.symbols)).any()):
+            raise EpisodeError(
+                f"a true label lies outside 0 to {self.symbols - 1}: {int(whole.min())}, {int(whole.max())}"
+            )
+        return nn.functional.one_hot(whole, self.symbols).to(self.anchor.dtype)
+
+
+GROUNDERS.register(TrueLabels)

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from nrm.aliases import Json
-from nrm.neural.encoders import encoder_for
 from nrm.neural.grounders.registry import GROUNDERS, RecurrentGrounder
+from nrm.neural.layers import encoder_for
 from nrm.parts import Parts
 
 

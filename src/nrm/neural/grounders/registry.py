@@ -75,14 +75,14 @@ class RecurrentGrounder(Grounder):
 _HOMES = {
     "auto": "selection",
     "mlp": "mlp",
-    "fourier": "fourier",
+    "fourier": "mlp",
     "cnn": "cnn",
-    "pooled": "pooled",
-    "attending": "attending",
+    "pooled": "cnn",
+    "attending": "cnn",
     "recurrent": "recurrent",
-    "parts": "parts",
+    "parts": "mlp",
     "paper": "selection",
-    "true-labels": "true_labels",
+    "true-labels": "mlp",
 }
 GROUNDERS: Registry[Any] = Registry(
     "grounder", ("label", "from_shape"), {name: f"nrm.neural.grounders.{home}" for name, home in _HOMES.items()}

@@ -6,13 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from nrm.neural.encoders import is_image
-from nrm.neural.grounders.attending import AttendingGrounder
-from nrm.neural.grounders.cnn import CnnGrounder
-from nrm.neural.grounders.fourier import FourierGrounder
-from nrm.neural.grounders.mlp import MlpGrounder
-from nrm.neural.grounders.pooled import PooledGrounder
+from nrm.neural.grounders.cnn import AttendingGrounder, CnnGrounder, PooledGrounder
+from nrm.neural.grounders.mlp import FourierGrounder, MlpGrounder
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
+from nrm.neural.layers import is_image
 from nrm.neural.patches import OVERLAPPING
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,19 +19,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from nrm.inference import IDLE, Hypothesis, LetterTrace
+from nrm.errors import ContradictionError
+from nrm.inference import IDLE, Evidence, Hypothesis, LetterTrace, TooManyStatesError, learn_machine, prefix_tree
 from nrm.machines import MooreMachine
-from nrm.neural.batches import EpisodeBatch
 from nrm.neural.config import FitConfig
 from nrm.neural.descent import LearningProblem
-from nrm.neural.em.imitation import Imitator
-from nrm.neural.em.last_layer import finish, last_layer
+from nrm.neural.em.distillation import Distiller, finish, last_layer
 from nrm.neural.em.network import network_attempt
-from nrm.neural.endless.looks import centres, nearest
-from nrm.neural.endless.reading import HELD_OUT, LetteredEpisodes, Read
-from nrm.neural.endless.signatures import LevelSteps, learn_signatures, signatures
+from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.grounders import grounder_for
 from nrm.neural.model import NeuralRewardMachine
+from nrm.neural.signatures import LevelSteps, centres, learn_signatures, nearest, signatures
 
 ENOUGH = 0.995
 """Share of the episodes that are explained when the turns end."""
@@ -54,11 +53,11 @@ EM_EPOCHS = 160
 """Epochs of expectation-maximisation in a turn, as `FitConfig` counts them; a twentieth of it are iterations."""
 _CHUNK = 1024
 
-Make = Callable[[int], nn.Module]
+GrounderFactory = Callable[[int], nn.Module]
 """Makes a fresh grounder with so many outputs."""
 
 
-def endless_grounders(shape: Sequence[int]) -> Make:
+def continuous_grounders(shape: Sequence[int]) -> GrounderFactory:
     """Makes grounders for endless observations of a shape; of images, those that learn where to look."""
     return lambda symbols: grounder_for(shape, symbols, endless=True, one_place=True)
 
@@ -96,7 +95,7 @@ def ground_and_infer(
     traces: Sequence[LetterTrace],
     values: NDArray[np.float64],
     states: int,
-    make: Make,
+    make: GrounderFactory,
     seed: int,
     known: Grounded | None = None,
 ) -> Grounded | None:
@@ -132,7 +131,7 @@ class _Problem:
     values: NDArray[np.float64]
     states: int
 
-    def from_nothing(self, make: Make, generator: torch.Generator) -> Grounded | None:
+    def from_nothing(self, make: GrounderFactory, generator: torch.Generator) -> Grounded | None:
         """From the changes of potential to looks, from looks to symbols."""
         steps = self._steps()
         if not bool(steps.changed.any()):
@@ -187,8 +186,8 @@ class _Problem:
         wanted = one_hot(known[rows], count).float()
         model = NeuralRewardMachine(grounder.eval(), _placeholder(count))
         if not finish(model, self.frames[rows], wanted):
-            imitator = Imitator(model, FitConfig().learning_rate, generator)
-            imitator.teach(self.frames[rows], wanted, torch.ones(size), PASSES)
+            distiller = Distiller(model, FitConfig().learning_rate, generator)
+            distiller.teach(self.frames[rows], wanted, torch.ones(size), PASSES)
         grounder.eval()
 
     def in_turns(self, grounder: nn.Module, count: int, generator: torch.Generator) -> Grounded | None:
@@ -250,3 +249,84 @@ def _placeholder(count: int) -> MooreMachine:
     """A machine over so many symbols in which nothing happens, for teaching alone."""
     names = tuple(f"s{number}" for number in range(count))
     return Hypothesis.blank(count, 0).machine(np.zeros(1), names)
+
+
+MAX_MISREAD = 0.2
+"""Share of the episodes that may be misread; letters of which more are tell nothing."""
+HELD_OUT = 5
+"""Every so manieth episode is held out, to see whether a machine learned from the others explains it."""
+
+
+class Read(NamedTuple):
+    """A machine over letters."""
+
+    hypothesis: Hypothesis
+    explained: float
+    """The share of all episodes whose potentials it says."""
+    held_out: float
+    """The share of held-out episodes that a machine learned from the others explains."""
+
+
+class LetteredEpisodes:
+    """Episodes of frames, to be read with one alphabet of letters after another."""
+
+    def __init__(self, traces: Sequence[LetterTrace], levels: int) -> None:
+        """`traces`: with numbers of frames in place of letters; `levels`: how many there are."""
+        self.traces = traces
+        self._levels = levels
+
+    def evidence(self, letters: NDArray[np.int64], count: int, rows: Sequence[int] | None = None) -> Evidence:
+        """Some episodes, read with the letters (frames,) of an alphabet of `count`."""
+        chosen = self.traces if rows is None else [self.traces[row] for row in rows]
+        read = [LetterTrace(letters[trace.letters], trace.levels) for trace in chosen]
+        return Evidence.of(read, count, self._levels, 0)
+
+    def explained(self, known: Hypothesis, letters: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(episodes,) whether a machine says all of an episode's potentials."""
+        evidence = self.evidence(letters, known.letters)
+        return _all_right(known, evidence)
+
+    def machine(self, letters: NDArray[np.int64], count: int, states: int) -> Read | None:
+        """The machine over some letters, of which 0 does nothing; None where it has too many states, or none is found.
+
+        Episodes that show more than the letters tell are set aside as misread.
+        """
+        clear = self._clear(letters, count)
+        if clear is None:
+            return None
+        held = [row for row in clear if row % HELD_OUT == 0]
+        rest = [row for row in clear if row % HELD_OUT]
+        if not rest or not held:
+            held = rest = clear
+        try:
+            part = learn_machine(self.evidence(letters, count, rest), states)
+            whole = learn_machine(self.evidence(letters, count, clear), states)
+        except (TooManyStatesError, ContradictionError):
+            return None
+        share = float(_all_right(part, self.evidence(letters, count, held)).mean())
+        return Read(whole, float(self.explained(whole, letters).mean()), share)
+
+    def _clear(self, letters: NDArray[np.int64], count: int) -> list[int] | None:
+        """The episodes in which nothing happens at the idle letter, and equal histories show equal potentials."""
+        rows = list(range(len(self.traces)))
+        active = tuple(range(IDLE + 1, count))
+        while rows:
+            evidence = self.evidence(letters, count, rows)
+            before = np.concatenate([[0], evidence.levels[:-1]])
+            before[evidence.begun] = evidence.initial
+            odd = (before != evidence.levels) & (evidence.letters == IDLE)
+            tree = prefix_tree(evidence, active)
+            odd |= tree.counts.argmax(1)[tree.of_step] != evidence.levels
+            if not odd.any():
+                return rows
+            wrong = np.logical_or.reduceat(odd, evidence.begun)
+            rows = [row for row, label_noise in zip(rows, wrong.tolist(), strict=True) if not label_noise]
+            if len(rows) < (1 - MAX_MISREAD) * len(self.traces):
+                return None
+        return None
+
+
+def _all_right(known: Hypothesis, evidence: Evidence) -> NDArray[np.bool_]:
+    wrong = known.levels[known.follow(evidence)] != evidence.levels
+    result: NDArray[np.bool_] = np.add.reduceat(wrong, evidence.begun) == 0
+    return result
