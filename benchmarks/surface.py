@@ -1,4 +1,4 @@
-"""How large the library is: lines, files, settings, constants, imports past `__init__`, case distinctions, home-made words.
+"""How large the library is: lines, files, settings, constants, imports past `__init__`, case distinctions, words.
 
     python -m benchmarks.surface            # count
     python -m benchmarks.surface --check    # exit status 1 where a figure exceeds that of benchmarks/surface.json
