@@ -53,7 +53,7 @@ def measured(config: Config, variant: str, seed: int) -> dict[str, Any]:
     """Train one agent, and test it with and without rewards."""
     settings = {**VARIANTS[variant]}
     settings["tasks"] = {**settings.get("tasks", {}), "held_out": FORMULAS, "up_to_renaming": True}
-    run = choose_run(None, "letter", "nrm", seed, tasks="mixture", steps=config.steps, settings=settings)
+    run = choose_run(None, "letter", "nrm", seed, tasks="mixture", total_timesteps=config.steps, settings=settings)
     test = TaskSet.of(FORMULAS, run.alphabet)
     trainer, found = curve(run, test, config.every, config.episodes, 90_000 + 100 * seed, f"{variant} {seed}")
     read = outcomes(run, trainer, test, config.episodes, 93_000 + 100 * seed, belief="conditioned")

@@ -65,7 +65,9 @@ def chosen(config: Config, method: str, seed: int) -> RunConfig:
     env = {name: value for name, value in given.items() if value}
     settings: dict[str, dict[str, Any]] = {"env": env, "tasks": {"held_out": EIGHT}}
     settings["tasks"]["up_to_renaming"] = not config.equal_only
-    return choose_run(None, "image-episode", method, seed, tasks="mixture", steps=config.steps, settings=settings)
+    return choose_run(
+        None, "image-episode", method, seed, tasks="mixture", total_timesteps=config.steps, settings=settings
+    )
 
 
 def longer_tasks(run: RunConfig, seed: int) -> TaskSet:

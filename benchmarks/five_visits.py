@@ -74,7 +74,7 @@ def run_of(config: Config, method: str, seed: int, episodes: int) -> RunConfig:
     env = {"size": config.size, "items": ITEMS, "steps": config.steps, "slip": config.slip}
     settings: dict[str, dict[str, Any]] = {"env": env, **parse_toml("\n".join(config.settings), "--settings")}
     return choose_run(
-        task_of(config), "map", method, seed, algorithm=config.algorithm, episodes=episodes, settings=settings
+        task_of(config), "map", method, seed, algorithm=config.algorithm, total_episodes=episodes, settings=settings
     )
 
 

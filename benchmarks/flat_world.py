@@ -102,7 +102,7 @@ def configured(
     settings: dict[str, dict[str, Any]] = {name: dict(values) for name, values in changes.items()}
     settings.setdefault("env", {})["actions"] = actions
     settings.setdefault("tasks", {}).update(held_out=list(held_out), up_to_renaming=True)
-    return choose_run(None, "flat", method, seed, tasks="mixture", steps=frames, settings=settings)
+    return choose_run(None, "flat", method, seed, tasks="mixture", total_timesteps=frames, settings=settings)
 
 
 def trained(config: RunConfig) -> tuple[Trainer, float]:

@@ -61,18 +61,18 @@ def single_runs() -> Iterator[tuple[str, RunConfig]]:
     for method in METHODS.own:
         name = NAMES.get(method, method)
         for task in ("1", "4", "6"):
-            yield f"map-{task}-{name}", choose_run(task, "map", method, episodes=300)
-        yield f"map-8-{name}-seed3", choose_run("8", "map", method, 3, algorithm="ppo", steps=8192)
-        yield f"image-5-{name}", choose_run("5", "image", method, episodes=100)
-        yield f"lava-{name}", choose_run(None, "minigrid:MiniGrid-LavaGapS5-v0", method, episodes=60)
+            yield f"map-{task}-{name}", choose_run(task, "map", method, total_episodes=300)
+        yield f"map-8-{name}-seed3", choose_run("8", "map", method, 3, algorithm="ppo", total_timesteps=8192)
+        yield f"image-5-{name}", choose_run("5", "image", method, total_episodes=100)
+        yield f"lava-{name}", choose_run(None, "minigrid:MiniGrid-LavaGapS5-v0", method, total_episodes=60)
     for method in ("rm", "nrm", "rnn"):
-        yield f"drawn-1-{method}", choose_run("1", "image-episode", method, steps=4096)
-        yield f"paper-1-{method}", choose_run("1", "map", method, episodes=100, preset_name="paper")
-        yield f"letter-{method}", choose_run("F(a & F b)", "letter", method, steps=4096)
-        yield f"flat-{method}", choose_run("F red & G !blue", "flat", method, steps=4096)
+        yield f"drawn-1-{method}", choose_run("1", "image-episode", method, total_timesteps=4096)
+        yield f"paper-1-{method}", choose_run("1", "map", method, total_episodes=100, preset_name="paper")
+        yield f"letter-{method}", choose_run("F(a & F b)", "letter", method, total_timesteps=4096)
+        yield f"flat-{method}", choose_run("F red & G !blue", "flat", method, total_timesteps=4096)
         continuous: Any = {"env": {"actions": "continuous"}}
-        yield f"robot-{method}", choose_run("F(red & F green)", "robot", method, steps=4096)
-        yield f"plane-{method}", choose_run("F red", "flat", method, steps=4096, settings=continuous)
+        yield f"robot-{method}", choose_run("F(red & F green)", "robot", method, total_timesteps=4096)
+        yield f"plane-{method}", choose_run("F red", "flat", method, total_timesteps=4096, settings=continuous)
 
 
 def many_runs() -> Iterator[tuple[str, RunConfig]]:
@@ -80,23 +80,23 @@ def many_runs() -> Iterator[tuple[str, RunConfig]]:
     for method in ("rm", "nrm", "rnn"):
         for env in ("letter", "flat", "image-episode"):
             many = {"tasks": MANY["tasks"]} | ({} if env == "flat" else {"family": MANY["family"]})
-            chosen = {"tasks": "mixture", "steps": 16_384, "settings": many}
+            chosen = {"tasks": "mixture", "total_timesteps": 16_384, "settings": many}
             yield f"many-{env}-{method}", choose_run(None, env, method, **chosen)  # type: ignore[arg-type]
 
 
 def special_runs() -> Iterator[tuple[str, RunConfig]]:
     """Settings that the others do not have."""
     filtered = {"grounding": {"belief": "conditioned", "objective": "marginal"}}
-    yield "filtered-1-nrm", choose_run("1", "map", "nrm", episodes=300, settings=filtered)
-    yield "view-4-nrm", choose_run("4", "map", "nrm", episodes=200, settings={"network": {"view": "task"}})
+    yield "filtered-1-nrm", choose_run("1", "map", "nrm", total_episodes=300, settings=filtered)
+    yield "view-4-nrm", choose_run("4", "map", "nrm", total_episodes=200, settings={"network": {"view": "task"}})
     yield (
         "recurrent-1-nrm",
-        choose_run("1", "map", "nrm", episodes=130, settings={"grounding": {"grounder": "recurrent"}}),
+        choose_run("1", "map", "nrm", total_episodes=130, settings={"grounding": {"grounder": "recurrent"}}),
     )
-    yield "door-nrm", choose_run(None, "minigrid:MiniGrid-DoorKey-5x5-v0", "nrm", episodes=40)
-    yield "limit-nrm", choose_run("G(pickaxe -> F gem)", "map", "nrm", episodes=60, end="limit")
+    yield "door-nrm", choose_run(None, "minigrid:MiniGrid-DoorKey-5x5-v0", "nrm", total_episodes=40)
+    yield "limit-nrm", choose_run("G(pickaxe -> F gem)", "map", "nrm", total_episodes=60, end="limit")
     noisy = {"inference": {"label_noise": 0.02}}
-    yield "label_noise-3-machine", choose_run("3", "map", "automata-learning", episodes=200, settings=noisy)
+    yield "label_noise-3-machine", choose_run("3", "map", "automata-learning", total_episodes=200, settings=noisy)
 
 
 def record(folder: RunFolder, config: RunConfig) -> None:

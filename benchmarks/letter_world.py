@@ -116,7 +116,9 @@ def configured(
     """A run of a method with its settings (`TUNED`), or others. `tasks`: settings of the tasks."""
     count, changes = tuned or TUNED.get(method, (None, {}))
     settings = {"tasks": tasks, **changes}
-    return choose_run(None, env, method, seed, tasks="mixture", steps=steps, num_envs=count, settings=settings)
+    return choose_run(
+        None, env, method, seed, tasks="mixture", total_timesteps=steps, num_envs=count, settings=settings
+    )
 
 
 def run(options: Config, method: str, held_out: str, seed: int) -> dict[str, Any]:

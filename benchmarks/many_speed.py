@@ -100,7 +100,7 @@ PARTS += ("learning", "recording", "grounding")
 
 def parts(config: Config, env: str) -> dict[str, float]:
     """CPU seconds for each frame, by part."""
-    run = choose_run(None, env, config.method, config.seed, tasks="mixture", steps=300_000)
+    run = choose_run(None, env, config.method, config.seed, tasks="mixture", total_timesteps=300_000)
     trainer = run.build_trainer()
     trainer.update()
     before, watch = trainer.steps, Stopwatch()
@@ -131,7 +131,7 @@ class Stepping:
 
     def __init__(self, run: RunConfig, pool: TaskSet, method: str) -> None:
         self._env = cast(Any, run.build_env(tasks=pool))
-        self._memory: Any = memory_of(choose_run(None, run.env, method, tasks="mixture", steps=1), self._env)
+        self._memory: Any = memory_of(choose_run(None, run.env, method, tasks="mixture", total_timesteps=1), self._env)
         self._generator = torch.Generator().manual_seed(0)
         self._env.reset(0)
         self._carry = begin(self._memory, self._env.count, self._env.task)
@@ -173,7 +173,7 @@ def memory_of(run: RunConfig, env: Any) -> Any:
 
 def pool_rows(config: Config) -> list[tuple[object, ...]]:
     """A line for each size of the pool. They take turns, so that a busy machine slows all of them down."""
-    run = choose_run(None, "letter", "rm", config.seed, tasks="mixture", steps=1)
+    run = choose_run(None, "letter", "rm", config.seed, tasks="mixture", total_timesteps=1)
     drawn = sample_tasks("mixture", run.alphabet, min(DRAWN, max(config.tasks)), 0, max_states=30)
     pools = [drawn.subset(range(count)) if count <= len(drawn) else renamed(drawn, count, 1) for count in config.tasks]
     pairs = [[Stepping(run, pool, method) for method in ("rm", "nrm")] for pool in pools]

@@ -55,7 +55,7 @@ def lengthened(trainer: Trainer, episodes: int) -> None:
 def measured(path: Path, episodes: int, seconds: float) -> tuple[object, ...]:
     """Episodes before, saves, seconds of one, the share of all seconds, and training steps a second."""
     folder = TimedFolder(path)
-    folder.begin(choose_run("1", "map", "rm", episodes=10**9))
+    folder.begin(choose_run("1", "map", "rm", total_episodes=10**9))
     trainer = folder.load()
     while len(trainer.history.returns) < 100:
         trainer.update()

@@ -42,7 +42,7 @@ HEADINGS = (
 
 
 def _drawn(size: int, steps: int) -> Grid:
-    return Grid(("1", "3", "5", "8"), ("image-episode",), settings={"env": {"size": size}}, steps=steps)
+    return Grid(("1", "3", "5", "8"), ("image-episode",), settings={"env": {"size": size}}, total_timesteps=steps)
 
 
 EXPERIMENTS: dict[str, Grid] = {
@@ -84,7 +84,8 @@ def grid_of(experiment: str, method: str, task: str, seed: int, amount: int | No
     """The grid of one run."""
     base = EXPERIMENTS[experiment]
     variants: dict[str, Any] = {"blind": {"network": {"encoder": "blind"}}} if method == "blind" else {"": {}}
-    length: dict[str, Any] = {} if amount is None else {"episodes" if base.steps is None else "steps": amount}
+    unit = "total_episodes" if base.total_timesteps is None else "total_timesteps"
+    length: dict[str, Any] = {} if amount is None else {unit: amount}
     known = "memoryless" if method == "blind" else method
     sections = {*COMMON, REGISTERED[known].section}
     settings = {name: values for name, values in base.settings.items() if name in sections}

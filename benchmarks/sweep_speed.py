@@ -47,7 +47,7 @@ def seconds(grid: Grid, store: Path, engine: Engine) -> tuple[float, float, floa
 
 def costs(config: Config, store: Path) -> None:
     """Print what a run costs."""
-    grid = Grid((config.task,), envs=ENVS, episodes=config.episodes)
+    grid = Grid((config.task,), envs=ENVS, total_episodes=config.episodes)
     seconds(grid, store, LocalEngine(1))
     spent = {(record.env, record.method): record.cpu_seconds or 0.0 for record in read_records(store)[0]}
     rows = [
@@ -61,7 +61,7 @@ def costs(config: Config, store: Path) -> None:
 
 def engines(config: Config, store: Path) -> None:
     """Print how engines compare on the same grid."""
-    grid = Grid((config.task,), methods=("rnn",), seeds=tuple(range(config.runs)), episodes=config.episodes)
+    grid = Grid((config.task,), methods=("rnn",), seeds=tuple(range(config.runs)), total_episodes=config.episodes)
     chosen: list[tuple[str, Engine]] = [
         ("one process", LocalEngine(1)),
         ("two processes", LocalEngine(2)),

@@ -38,7 +38,7 @@ def solved_at(history: History) -> int | None:
 def run(env: str, task: str, steps: int, method: str, view: str, seed: int) -> int | None:
     """Train until it is solved, or for so many steps."""
     settings = {"network": {"view": view}}
-    trainer = choose_run(task, env, method, seed, steps=steps, settings=settings).build_trainer()
+    trainer = choose_run(task, env, method, seed, total_timesteps=steps, settings=settings).build_trainer()
     while not trainer.done and solved_at(trainer.history) is None:
         trainer.update()
     return solved_at(trainer.history)

@@ -59,7 +59,7 @@ def one_run(config: Config, task: str, method: str, seed: int) -> Row:
     """Train once; what came of it."""
     settings: dict[str, dict[str, Any]] = {"env": {"layout": config.layout}} if config.layout != "fixed" else {}
     began = time.process_time()
-    chosen = choose_run(task, config.env, method, seed, episodes=config.episodes, settings=settings)
+    chosen = choose_run(task, config.env, method, seed, total_episodes=config.episodes, settings=settings)
     trainer = chosen.build_trainer()
     history = trainer.run()
     spent = time.process_time() - began

@@ -61,10 +61,10 @@ def grids(config: Config) -> Grids:
         families=(config.family,),
         envs=("image-episode",),
         methods=("nrm",),
-        steps=config.steps,
+        total_timesteps=config.steps,
         settings={"tasks": {"count": config.tasks, "held_out": config.formulas}},
     )
-    one = Grid((config.task,), methods=METHODS, seeds=tuple(range(config.seeds)), episodes=config.episodes)
+    one = Grid((config.task,), methods=METHODS, seeds=tuple(range(config.seeds)), total_episodes=config.episodes)
     return Grids((many, one))
 
 

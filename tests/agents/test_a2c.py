@@ -115,7 +115,7 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = RunFolder(tmp_path / "run")
-    config = choose_run("1", "map", "rm", episodes=400)
+    config = choose_run("1", "map", "rm", total_episodes=400)
     folder.begin(config)
     trainer = config.build_trainer()
     assert isinstance(trainer.learner, A2C)

@@ -30,7 +30,7 @@ def small_run(steps: int = 1500, family: str = "mixture", **tasks: Any) -> Train
         "algorithm": {"minibatch_size": 128, "update_epochs": 4},
         "grounding": {"every": 60, "epochs": 10, "restarts": 2},
     }
-    config = choose_run(None, "letter", "nrm", 3, tasks=family, steps=steps, num_envs=16, settings=settings)
+    config = choose_run(None, "letter", "nrm", 3, tasks=family, total_timesteps=steps, num_envs=16, settings=settings)
     return config.build_trainer()
 
 
@@ -99,7 +99,9 @@ def test_choices_go_into_the_env_and_runs_go_on_exactly(tmp_path: Path) -> None:
 def test_what_was_decided_is_kept_with_the_run(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     settings = {"env": SMALL, "tasks": {"count": 20, "curriculum": "success"}}
-    folder.begin(choose_run(None, "letter", "rm", 3, tasks="reach", steps=1500, num_envs=16, settings=settings))
+    folder.begin(
+        choose_run(None, "letter", "rm", 3, tasks="reach", total_timesteps=1500, num_envs=16, settings=settings)
+    )
     train(folder, folder.load())
     columns = folder.curriculum()
     assert columns is not None

@@ -43,7 +43,7 @@ def run(method: str, env: str, settings: dict[str, Any]) -> RunConfig:
     """A run of a few updates."""
     if method in ("nrm", "frozen"):
         settings = {**settings, "grounding": QUICK | settings.get("grounding", {})}
-    options: dict[str, Any] = {"steps": 256, "num_envs": 4, "settings": settings}
+    options: dict[str, Any] = {"total_timesteps": 256, "num_envs": 4, "settings": settings}
     if "tasks" in settings:
         return choose_run(None, env, method, 1, tasks="mixture", **options)
     kind, place = find_env(env)

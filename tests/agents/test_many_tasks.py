@@ -27,7 +27,9 @@ ALPHABET = LetterConfig(**SMALL).alphabet
 
 def small_run(method: str, steps: int, seed: int = 3, family: str = "reach", **settings: Any) -> Trainer:
     sections = {"env": SMALL, "tasks": {"count": 12}, "algorithm": QUICK, **settings}
-    config = choose_run(None, "letter", method, seed, tasks=family, steps=steps, num_envs=16, settings=sections)
+    config = choose_run(
+        None, "letter", method, seed, tasks=family, total_timesteps=steps, num_envs=16, settings=sections
+    )
     return config.build_trainer()
 
 
@@ -141,7 +143,7 @@ def test_a_tiny_family_is_learned_and_an_unseen_formula_obeyed() -> None:
 
 def test_an_agent_obeys_in_a_gymnasium_environment(tmp_path: Path) -> None:
     settings = {"env": SMALL, "tasks": {"count": 12}, "algorithm": QUICK}
-    config = choose_run(None, "letter", "rm", 0, tasks="reach", steps=12_000, num_envs=16, settings=settings)
+    config = choose_run(None, "letter", "rm", 0, tasks="reach", total_timesteps=12_000, num_envs=16, settings=settings)
     folder = RunFolder(tmp_path / "run")
     folder.begin(config)
     train(folder, folder.load())
@@ -170,7 +172,7 @@ def test_an_agent_obeys_in_a_gymnasium_environment(tmp_path: Path) -> None:
 
 
 def test_agents_of_one_task_say_so() -> None:
-    config = choose_run("F a", "letter", "rm", 0, steps=512, num_envs=16, settings={"env": SMALL})
+    config = choose_run("F a", "letter", "rm", 0, total_timesteps=512, num_envs=16, settings={"env": SMALL})
     trainer = config.build_trainer()
     trainer.run()
     pool = sample_tasks("reach", ALPHABET, 3, 0)
@@ -186,7 +188,7 @@ def test_bad_requests() -> None:
     with pytest.raises(ConfigError, match="unknown family"):
         choose_run(None, "letter", "rm", 0, tasks="reech")
     with pytest.raises(ConfigError, match="steps must be at least 1"):
-        choose_run(None, "letter", "rm", 0, tasks="reach", steps=0)
+        choose_run(None, "letter", "rm", 0, tasks="reach", total_timesteps=0)
     with pytest.raises(ConfigError, match="many tasks, of the family reach"):
         choose_run(None, "letter", "rm", 0, tasks="reach").build_task()
 

@@ -59,7 +59,7 @@ def prepared(case: str, name: str) -> Trainer:
     """A short run of NRM at its beginning."""
     kind, place = find_env(name)
     settings: dict[str, dict[str, Any]] = {"grounding": {"every": 5, "epochs": 5, "restarts": 1}}
-    options: dict[str, Any] = {"num_envs": 4, "steps": 450, "settings": settings}
+    options: dict[str, Any] = {"num_envs": 4, "total_timesteps": 450, "settings": settings}
     if case == "one task":
         events = [] if kind.tasks is None else [event.brief() for event in kind.tasks(place).events]
         task = f"F({events[0]} & F {events[1]})" if events else TASKS.get(name)

@@ -29,7 +29,7 @@ def small_run(method: str, **env: Any) -> Trainer:
     if method == "nrm":
         settings["grounding"] = {"every": 10, "keep": 30, "epochs": 40}
     return choose_run(
-        None, "flat", method, 5, tasks="reach-avoid", steps=1200, num_envs=16, settings=settings
+        None, "flat", method, 5, tasks="reach-avoid", total_timesteps=1200, num_envs=16, settings=settings
     ).build_trainer()
 
 
@@ -74,7 +74,9 @@ def test_a_grounder_of_positions_comes_back_from_its_file(tmp_path: Path) -> Non
 
 def test_training_cuts_off_what_is_stuck_and_tests_do_not() -> None:
     settings = {**QUICK, "tasks": {"count": 4, "patience": 7}}
-    config = choose_run(None, "flat", "rm", 5, tasks="reach-avoid", steps=1200, num_envs=16, settings=settings)
+    config = choose_run(
+        None, "flat", "rm", 5, tasks="reach-avoid", total_timesteps=1200, num_envs=16, settings=settings
+    )
     trainer = config.build_trainer()
     for _ in range(4):
         trainer.update()
@@ -85,12 +87,12 @@ def test_training_cuts_off_what_is_stuck_and_tests_do_not() -> None:
 
 
 def test_settings_of_the_plane_are_chosen_by_themselves() -> None:
-    config = choose_run(None, "flat", "nrm", tasks="mixture", steps=1000)
+    config = choose_run(None, "flat", "nrm", tasks="mixture", total_timesteps=1000)
     assert config.settings["algorithm"].paid_at_end
     assert config.settings["tasks"].patience == 40
     assert "begun-set-backs" in config.settings["family"].families
     assert config.settings["grounding"].maximisation == "evidence"
-    other = choose_run(None, "letter", "nrm", tasks="mixture", steps=1000)
+    other = choose_run(None, "letter", "nrm", tasks="mixture", total_timesteps=1000)
     assert not other.settings["algorithm"].paid_at_end
     assert other.settings["tasks"].patience is None
     assert "begun-set-backs" not in other.settings["family"].families

@@ -100,8 +100,8 @@ def test_vectors_are_refused_with_the_way_out() -> None:
 
 def test_many_tasks_from_images_without_end_are_planned() -> None:
     small: dict[str, Any] = {"env": {"size": 3, "items": ("gem", "lava")}, "tasks": {"count": 2}}
-    run = choose_run(None, "image-episode", "rm", tasks="reach", steps=64, settings=small)
+    run = choose_run(None, "image-episode", "rm", tasks="reach", total_timesteps=64, settings=small)
     assert resolved(run.build_env(1), NetworkConfig()).encoder == "planning"
     assert isinstance(run.build_trainer().learner.policy, PlanningNetwork)
-    one = choose_run("F gem", "image-episode", "rm", steps=64, settings={"env": small["env"]})
+    one = choose_run("F gem", "image-episode", "rm", total_timesteps=64, settings={"env": small["env"]})
     assert resolved(one.build_env(1), NetworkConfig(), "egocentric").encoder == "egocentric"

@@ -57,7 +57,7 @@ def test_a_new_episode_begins_anew() -> None:
 
 def quick(**tasks: Any) -> Any:
     settings: dict[str, Any] = {"tasks": {"count": 4, **tasks}, "algorithm": {"num_steps": 4}}
-    return choose_run(None, "flat", "rm", 0, tasks="reach", steps=64, num_envs=16, settings=settings)
+    return choose_run(None, "flat", "rm", 0, tasks="reach", total_timesteps=64, num_envs=16, settings=settings)
 
 
 def test_tests_are_restless_as_the_tasks_say() -> None:

@@ -14,7 +14,7 @@ SETTINGS = {"env": LETTERS, "tasks": {"count": 6}, "algorithm": {"minibatch_size
 
 
 def config(method: str) -> RunConfig:
-    return choose_run(None, "letter", method, tasks="reach", steps=200, num_envs=4, settings=SETTINGS)
+    return choose_run(None, "letter", method, tasks="reach", total_timesteps=200, num_envs=4, settings=SETTINGS)
 
 
 def test_sizes_by_hand() -> None:

@@ -91,7 +91,7 @@ def test_bad_requests() -> None:
 
 
 def test_the_short_option(tmp_path: Path) -> None:
-    command = ["train", "--task", "1", "--method", "rm", "--view", "task", "--episodes", "20", "--quiet"]
+    command = ["train", "--task", "1", "--method", "rm", "--view", "task", "--total-episodes", "20", "--quiet"]
     with pytest.raises(SystemExit) as ended:
         main([*command, "--out", str(tmp_path / "run")])
     assert not ended.value.code

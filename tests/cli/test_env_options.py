@@ -38,7 +38,7 @@ GRID = "minigrid:MiniGrid-DoorKey-5x5-v0"
 def test_it_is_in_the_saved_configuration(
     nrm_command: Nrm, tmp_path: Path, arguments: tuple[str, ...], expected: dict[str, Any]
 ) -> None:
-    short = ("--method", "rm", "--episodes", "2", "--num-envs", "2", "--quiet", "--out", str(tmp_path / "run"))
+    short = ("--method", "rm", "--total-episodes", "2", "--num-envs", "2", "--quiet", "--out", str(tmp_path / "run"))
     done = nrm_command("train", *arguments, *short)
     assert done.status == 0, done.err
     env = json.loads((tmp_path / "run" / "config.json").read_text())["settings"]["env"]

@@ -212,7 +212,7 @@ tasks = ["F(bell & F home)"]
 envs = ["my_env:ROW"]
 methods = ["rm", "nrm", "my_method:CLOCK"]
 algorithm = "my_algorithm:REINFORCE"
-episodes = 60
+total_episodes = 60
 num_envs = 4
 [settings]
 grounding = {every = 20, epochs = 10, restarts = 1, grounder = "my_grounder:Table"}
@@ -239,7 +239,7 @@ def _there(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_train_evaluate_watch_and_resume(nrm_command: Nrm, outside: Path) -> None:
-    run = ("--env", "my_env:ROW", "--algorithm", "my_algorithm:REINFORCE", "--episodes", "60", "--quiet")
+    run = ("--env", "my_env:ROW", "--algorithm", "my_algorithm:REINFORCE", "--total-episodes", "60", "--quiet")
     clock = nrm_command("train", *run, "--method", "my_method:CLOCK", "--clock.most", "7", "--out", "clock")
     assert clock.status == 0, clock.err
     table = ("--method", "nrm", "--grounding.grounder", "my_grounder:Table", "--grounding.every", "20")

@@ -43,7 +43,7 @@ def test_exceptions_are_none_where_one_symbol_holds_at_a_time(nrm_command: Nrm, 
 
 def test_training_on_exceptions_says_so_too(nrm_command: Nrm, tmp_path: Path) -> None:
     env = ("--env", "letter", "--env.size", "3", "--env.letters", "4", "--env.copies", "1")
-    train = ("train", "--tasks", "exceptions", *env, "--tasks.count", "5", "--steps", "64", "--method", "rm")
+    train = ("train", "--tasks", "exceptions", *env, "--tasks.count", "5", "--total-timesteps", "64", "--method", "rm")
     told = nrm_command(*train, "--out", str(tmp_path / "run")).err
     assert "nrm: note: where one symbol holds at a time, 'unless others hold' says nothing" in told
 
@@ -90,7 +90,7 @@ def test_bad_requests(nrm_command: Nrm, arguments: tuple[str, ...], message: str
 
 ENV = (
     *("--env", "letter", "--env.size", "3", "--env.letters", "3", "--env.copies", "1", "--env.steps", "15"),
-    *("--steps", "300", "--num-envs", "8", "--quiet"),
+    *("--total-timesteps", "300", "--num-envs", "8", "--quiet"),
 )
 
 

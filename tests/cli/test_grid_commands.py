@@ -23,7 +23,7 @@ torch.set_num_threads(1)
 SWEEP = """
 tasks = [1]
 methods = ["rm", "nrm"]
-episodes = 200
+total_episodes = 200
 num_envs = 4
 [settings.grounding]
 every = 40
@@ -94,7 +94,19 @@ def test_killed_shared_interrupted_and_still_the_same_table(nrm_command: Nrm, sw
 
 def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nrm.figures.write_groundability", partial(write_groundability, budget=0.0))
-    command = ["reproduce", "--quick", "--tasks", "3", "visit-2", "--methods", "rm", "--seeds", "4", "--episodes", "60"]
+    command = [
+        "reproduce",
+        "--quick",
+        "--tasks",
+        "3",
+        "visit-2",
+        "--methods",
+        "rm",
+        "--seeds",
+        "4",
+        "--total-episodes",
+        "60",
+    ]
     command += ["--processes", "1", "--out", str(tmp_path)]
     made = nrm_command(*command)
     assert made.status == 0
@@ -127,7 +139,7 @@ def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path, monk
         (["sweep", "sweep.toml", "--out", "sweep.toml"], "cannot make the folder sweep.toml: it is a file"),
         (["reproduce", "--tasks", "9", "--out", "x"], "unknown paper task '9'"),
         (["reproduce", "--methods", "nmr", "--out", "x"], "did you mean 'nrm'"),
-        (["reproduce", "--episodes", "0", "--out", "x"], "episodes must be at least 1, not 0"),
+        (["reproduce", "--total-episodes", "0", "--out", "x"], "episodes must be at least 1, not 0"),
         (["reproduce", "--seeds", "1", "1", "--out", "x"], "seeds lists 1 twice"),
         (["reproduce", "--engine", "ray", "--address", "a:1", "--processes", "2", "--out", "x"], "drop --processes"),
     ],

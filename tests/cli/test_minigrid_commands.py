@@ -15,7 +15,7 @@ from nrm.runs import RunConfig, RunFolder, choose_run, train
 from tests.cli.conftest import Nrm
 
 LAVA = "minigrid:MiniGrid-LavaGapS5-v0"
-QUICK = ("--quiet", "--episodes", "16", "--num-envs", "4", "--algorithm.num-steps", "5")
+QUICK = ("--quiet", "--total-episodes", "16", "--num-envs", "4", "--algorithm.num-steps", "5")
 GROUNDING = ("--grounding.every", "8", "--grounding.epochs", "5", "--grounding.restarts", "1")
 
 

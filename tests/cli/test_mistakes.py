@@ -85,7 +85,17 @@ def test_a_warning_is_told_once(nrm_command: Nrm, tmp_path: Path) -> None:
         "--propositions",
         "mail,desk,floor",
     )
-    run = ("--task", "F(mail & F desk)", "--method", "rm", "--episodes", "3", "--quiet", "--out", str(tmp_path / "run"))
+    run = (
+        "--task",
+        "F(mail & F desk)",
+        "--method",
+        "rm",
+        "--total-episodes",
+        "3",
+        "--quiet",
+        "--out",
+        str(tmp_path / "run"),
+    )
     assert nrm_command("train", *env, *run).err.count("nrm: warning: one step can satisfy") == 1
 
 

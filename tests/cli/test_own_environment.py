@@ -16,7 +16,7 @@ from tests.cli.conftest import Nrm
 MINE = Path(__file__).parent.parent / "envs" / "own.py"
 TASK = ("--task", "F(mail & F desk)")
 SYMBOLS = ("--symbols", "mail,desk,floor")
-QUICK = ("--episodes", "300", "--quiet")
+QUICK = ("--total-episodes", "300", "--quiet")
 
 
 @pytest.fixture
@@ -76,12 +76,14 @@ def test_a_machine_file_in_place_of_a_task(nrm_command: Nrm, mine: Path) -> None
 
 def test_an_environment_with_a_task_and_one_that_says_what_holds(nrm_command: Nrm, mine: Path) -> None:
     for out, arguments in (("a", ("mine:with_task",)), ("b", ("mine:Speaking", *TASK))):
-        done = nrm_command("train", "--env", *arguments, "--method", "rm", "--episodes", "20", "--out", out, "--quiet")
+        done = nrm_command(
+            "train", "--env", *arguments, "--method", "rm", "--total-episodes", "20", "--out", out, "--quiet"
+        )
         assert (done.status, done.err) == (0, "")
 
 
 def test_a_run_whose_module_is_gone(nrm_command: Nrm, mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = ("--env", "mine:Speaking", *TASK, "--method", "rm", "--out", "runs/one", "--episodes", "20", "--quiet")
+    run = ("--env", "mine:Speaking", *TASK, "--method", "rm", "--out", "runs/one", "--total-episodes", "20", "--quiet")
     assert nrm_command("train", *run).status == 0
     (mine / "mine.py").unlink()
     monkeypatch.delitem(sys.modules, "mine")
@@ -96,12 +98,12 @@ def test_a_run_whose_module_is_gone(nrm_command: Nrm, mine: Path, monkeypatch: p
 
 def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> None:
     run = ("--env", "mine:Unseeded", "--label", "mine:holds", *SYMBOLS, *TASK, "--method", "rm", "--quiet")
-    done = nrm_command("train", *run, "--out", "run", "--episodes", "20")
+    done = nrm_command("train", *run, "--out", "run", "--total-episodes", "20")
     assert done.status == 0
     assert "nrm: warning: the environment cannot be seeded: two episodes from one seed part" in done.err
     assert nrm_command("evaluate", "run", "--episodes", "5").status == 0
     config = mine / "run" / "config.json"
-    config.write_text(config.read_text().replace('"episodes": 20', '"episodes": 40'))
+    config.write_text(config.read_text().replace('"total_episodes": 20', '"total_episodes": 40'))
     resumed = nrm_command("train", "--resume", "run", "--quiet")
     assert resumed.status == 2
     assert "cannot be brought back to where it was saved" in resumed.err
@@ -152,13 +154,13 @@ LATE = ("--env", "mine:Corridor", "--env.kwargs.size", "24", *SYMBOLS, *TASK, "-
 
 
 def test_a_run_that_fails_before_anything_is_trained_leaves_the_way_free(nrm_command: Nrm, mine: Path) -> None:
-    failed = nrm_command("train", *LATE, "--label", "mine:late_label", "--episodes", "9")
+    failed = nrm_command("train", *LATE, "--label", "mine:late_label", "--total-episodes", "9")
     assert failed.status == 2
     assert "the label mine:late_label says 'flor' at step 27 of episode 1" in failed.err
     assert "did you mean 'floor'? Correct the label, or" in failed.err
     assert "name all that the label can say: --symbols where one holds at a time" in failed.err
     assert not (mine / "run").exists()
-    assert nrm_command("train", *LATE, "--label", "mine:holds", "--episodes", "9").status == 0
+    assert nrm_command("train", *LATE, "--label", "mine:holds", "--total-episodes", "9").status == 0
 
 
 def test_a_grid_with_a_label_that_is_corrected(nrm_command: Nrm, mine: Path) -> None:
@@ -175,7 +177,7 @@ def test_a_grid_with_a_label_that_is_corrected(nrm_command: Nrm, mine: Path) -> 
 
 
 def test_an_environment_that_promises_pictures_and_draws_none(nrm_command: Nrm, mine: Path) -> None:
-    env = ("--env", "mine:Undrawn", "--label", "mine:holds", *SYMBOLS, "--method", "rm", "--episodes", "9")
+    env = ("--env", "mine:Undrawn", "--label", "mine:holds", *SYMBOLS, "--method", "rm", "--total-episodes", "9")
     assert nrm_command("train", *env, *TASK, "--quiet", "--out", "runs/one").status == 0
     seen = nrm_command("watch", "runs/one")
     assert seen.status == 0
@@ -202,7 +204,7 @@ def test_blocks_of_a_picture() -> None:
 
 
 def test_a_grounder_from_another_run(nrm_command: Nrm, mine: Path) -> None:
-    env = ("--env", "mine:Speaking", "--quiet", "--episodes", "20")
+    env = ("--env", "mine:Speaking", "--quiet", "--total-episodes", "20")
     assert nrm_command("train", *env, "--task", "F mail", "--out", "one").status == 0
     again = ("train", *env, *TASK, "--grounder", "one", "--out")
     assert nrm_command(*again, "two", "--grounding.learn", "false").status == 0
@@ -217,14 +219,24 @@ def test_a_grounder_from_another_run(nrm_command: Nrm, mine: Path) -> None:
 def test_continuous_actions_are_learned_with_ppo_whatever_makes_them_so(nrm_command: Nrm, mine: Path) -> None:
     env = ("--env", "mine:Listed", "--label", "mine:holds", *SYMBOLS, *TASK, "--method", "rm", "--quiet")
     for out, more, algorithm in (("a", (), "a2c"), ("b", ("--env.kwargs.continuous", "true"), "ppo")):
-        done = nrm_command("train", *env, *more, "--episodes", "20", "--out", out)
+        done = nrm_command("train", *env, *more, "--total-episodes", "20", "--out", out)
         assert (done.status, done.err) == (0, "")
         config = json.loads((mine / out / "config.json").read_text())
         assert config["algorithm"] == algorithm
         assert ("norm_adv" in config["settings"]["algorithm"]) == (algorithm == "ppo")
         assert nrm_command("evaluate", out, "--episodes", "5").status == 0
     changed = nrm_command(
-        "train", *env, *more, "--episodes", "20", "--out", "c", "--num-envs", "4", "--algorithm.update-epochs", "1"
+        "train",
+        *env,
+        *more,
+        "--total-episodes",
+        "20",
+        "--out",
+        "c",
+        "--num-envs",
+        "4",
+        "--algorithm.update-epochs",
+        "1",
     )
     assert changed.status == 0
     assert json.loads((mine / "c" / "config.json").read_text())["settings"]["algorithm"]["update_epochs"] == 1
@@ -238,7 +250,9 @@ def test_an_environment_without_an_end_is_trained_to_the_end(
 ) -> None:
     monkeypatch.setattr("nrm.envs.gym.guard.MAX_STEPS", 20)
     run = ("--env", "mine:Endless", "--label", "mine:holds", *SYMBOLS, "--task", "F(mail & F desk) & F mail")
-    done = nrm_command("train", *run, "--end", "limit", "--method", "rm", "--episodes", "30", "--quiet", "--out", "run")
+    done = nrm_command(
+        "train", *run, "--end", "limit", "--method", "rm", "--total-episodes", "30", "--quiet", "--out", "run"
+    )
     assert done.status == 0
     assert done.err.count("mine:Endless has no TimeLimit, and an episode had not ended after 20 steps") == 1
     assert "--env.steps 200" in done.err

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from nrm.runs import RunFolder
 from tests.cli.conftest import Nrm
 
-QUICK = ("--episodes", "150", "--quiet")
+QUICK = ("--total-episodes", "150", "--quiet")
 GROUNDING = ("--grounding.every", "40", "--grounding.epochs", "40")
 
 
@@ -73,7 +74,7 @@ def test_evaluate_names_what_nrm_learned(nrm_command: Nrm, trained: Path) -> Non
 
 def test_a_task_without_an_end_goes_on_to_the_limit_of_steps(nrm_command: Nrm, tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
-    options = ("--task", "G(pickaxe -> F gem)", "--method", "rm", "--out", folder, "--episodes", "40", "--quiet")
+    options = ("--task", "G(pickaxe -> F gem)", "--method", "rm", "--out", folder, "--total-episodes", "40", "--quiet")
     refused = nrm_command("train", *options)
     assert refused.status != 0
     assert "nrm train --end limit" in refused.err
@@ -99,7 +100,7 @@ def test_watch_in_the_terminal_and_as_a_picture(nrm_command: Nrm, trained: Path,
 
 def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) -> None:
     whole, folder = tmp_path / "whole", tmp_path / "run"
-    options = ["--task", "3", "--method", "rm", "--episodes", "3000", "--quiet"]
+    options = ["--task", "3", "--method", "rm", "--total-episodes", "3000", "--quiet"]
     command = [sys.executable, "-m", "nrm", "train", *options, "--out", str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (folder / "events").exists():  # training has begun
@@ -135,10 +136,10 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
         (["train", "--task", "1", "--env.size", "2", "--out", "x"], "outside the 2x2 grid"),
         (["train", "--task", "1", "--grounding.grounder", "mpl", "--out", "x"], "did you mean 'mlp'"),
         (["train", "--task", "1", "--env", "gone:ENV", "--out", "x"], "there is no module 'gone'"),
-        (["train", "--task", "1", "--episodes", "0", "--out", "x"], "episodes must be at least 1, not 0"),
+        (["train", "--task", "1", "--total-episodes", "0", "--out", "x"], "episodes must be at least 1, not 0"),
         (["train", "--resume", "missing"], "holds no run"),
         (["train", "--resume", "x", "--task", "1"], "drop the other options"),
-        (["train", "--resume", "x", "--episodes", "9"], "x holds no run"),
+        (["train", "--resume", "x", "--total-episodes", "9"], "x holds no run"),
         (["evaluate", "missing"], "holds no run"),
         (["watch", "missing"], "holds no run"),
     ],
@@ -164,28 +165,44 @@ def test_bad_requests_of_a_run(nrm_command: Nrm, trained: Path) -> None:
 def test_a_finished_run_says_how_to_go_on_and_does(nrm_command: Nrm, tmp_path: Path) -> None:
     run = tmp_path / "run"
     assert (
-        nrm_command("train", "--task", "1", "--method", "rm", "--episodes", "40", "--quiet", "--out", str(run)).status
+        nrm_command(
+            "train", "--task", "1", "--method", "rm", "--total-episodes", "40", "--quiet", "--out", str(run)
+        ).status
         == 0
     )
     again = nrm_command("train", "--resume", str(run), "--quiet")
     assert again.status == 0
-    assert f"is done already; train it further with: nrm train --resume {run} --episodes 80" in again.out
-    longer = nrm_command("train", "--resume", str(run), "--episodes", "80", "--quiet")
+    assert f"is done already; train it further with: nrm train --resume {run} --total-episodes 80" in again.out
+    longer = nrm_command("train", "--resume", str(run), "--total-episodes", "80", "--quiet")
     assert longer.status == 0
     assert "80 of 80 episodes" in longer.out
-    refused = nrm_command("train", "--resume", str(run), "--steps", "9000", "--quiet")
+    refused = nrm_command("train", "--resume", str(run), "--total-timesteps", "9000", "--quiet")
     assert "the run counts episodes, not steps" in refused.err
     assert "drop the other options" in nrm_command("train", "--resume", str(run), "--seed", "3").err
     (run / "cell.json").write_text('{"variant": "", "done": true}')
-    assert "belongs to a grid" in nrm_command("train", "--resume", str(run), "--episodes", "90").err
-    both = nrm_command("train", "--task", "1", "--episodes", "5", "--steps", "5", "--out", str(tmp_path / "x"))
-    assert "--episodes and --steps are given together" in both.err
+    assert "belongs to a grid" in nrm_command("train", "--resume", str(run), "--total-episodes", "90").err
+    both = nrm_command(
+        "train", "--task", "1", "--total-episodes", "5", "--total-timesteps", "5", "--out", str(tmp_path / "x")
+    )
+    assert "--total-episodes and --total-timesteps are given together" in both.err
 
 
 def test_a_run_in_which_no_episode_ends_says_so(nrm_command: Nrm, tmp_path: Path) -> None:
-    short = ("--task", "1", "--method", "rm", "--steps", "80", "--end", "limit", "--quiet")
+    short = ("--task", "1", "--method", "rm", "--total-timesteps", "80", "--end", "limit", "--quiet")
     done = nrm_command("train", *short, "--out", str(tmp_path / "run"))
     assert done.status == 0
     assert "no episode has ended yet" in done.out
-    assert f"nrm train --resume {tmp_path / 'run'} --steps 800" in done.out
+    assert f"nrm train --resume {tmp_path / 'run'} --total-timesteps 800" in done.out
     assert "no episode has ended in its 80 steps" in nrm_command("report", str(tmp_path)).err
+
+
+def test_options_of_the_last_release_are_read(tmp_path: Path, nrm_command: Nrm) -> None:
+    options = ("--task", "1", "--world", "map", "--world.steps", "9", "--algorithm.discount", "0.5", "--environments=4")
+    out = ("--method", "rm", "--quiet", "--out", str(tmp_path / "run"), "--episodes", "10")
+    done = nrm_command("train", *options, *out)
+    assert done.status == 0, done.err
+    config = RunFolder(tmp_path / "run").config()
+    assert (config.num_envs, config.total_episodes, config.settings["env"].steps) == (4, 10, 9)
+    assert config.settings["algorithm"].gamma == 0.5
+    assert "--world is --env now, --environments is --num-envs now, --episodes is --total-episodes now" in done.err
+    assert "--algorithm.discount is --algorithm.gamma now" in done.err

@@ -39,7 +39,7 @@ def test_what_is_unknown_at_times_is_null_there() -> None:
 
 def test_runs_that_count_steps_are_binned_by_steps() -> None:
     run = record([0.0, 100.0, 100.0, 0.0], method="nrm")
-    config = replace(run.config, steps=2000)
+    config = replace(run.config, total_timesteps=2000)
     # Episodes end at steps 4, 9, 25 and 26 of a run of 2,000: bins of 10 steps.
     steps = np.array([4.0, 9.0, 25.0, 26.0])
     metrics = {**run.metrics, "steps": steps, "success": np.array([0.0, 1.0, 1.0, 0.0])}

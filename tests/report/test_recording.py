@@ -76,7 +76,7 @@ def test_a_large_env_has_curves_and_no_picture(tmp_path: Path) -> None:
 def test_a_env_that_renders_pixels_is_filmed(tmp_path: Path) -> None:
     env = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
     task = nrm.Task(nrm.parse("F(mail & F desk)"), nrm.Alphabet.exclusive(("mail", "desk", "floor")))
-    config = choose_run(task, "tests.envs.own:Corridor", "nrm", episodes=20, settings={"env": env})
+    config = choose_run(task, "tests.envs.own:Corridor", "nrm", total_episodes=20, settings={"env": env})
     folder = RunFolder(tmp_path / "a")
     folder.begin(config)
     train(folder, folder.load())
@@ -109,7 +109,7 @@ def _red(page: Page, number: int) -> int:
 
 def test_a_env_that_renders_nothing_is_left_out_quietly(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "a")
-    folder.begin(choose_run(None, "tests.envs.own:with_task", "rm", episodes=10))
+    folder.begin(choose_run(None, "tests.envs.own:with_task", "rm", total_episodes=10))
     train(folder, folder.load())
     page = build_report(tmp_path)
     assert page.data["groups"][0]["recordings"] == []

@@ -88,7 +88,7 @@ def test_episodes_follow_the_formula_that_they_are_of(page: Page) -> None:
 
 def test_means_over_runs_by_hand() -> None:
     settings = {"env": LETTERS, "tasks": {"count": 4}}
-    config = choose_run(None, "letter", "rm", tasks="reach", steps=100, settings=settings)
+    config = choose_run(None, "letter", "rm", tasks="reach", total_timesteps=100, settings=settings)
     assert config.pool is not None
     formulas = choose(config, [config.pool], 2, Given({}, {}))
     names = ["x", "y"]

@@ -36,7 +36,7 @@ def run(
     task = Task(parse(formula), Alphabet.exclusive(MINECRAFT_SYMBOLS), name=name)
     grounding = {"grounding": GROUNDING} if METHODS[method].section == "grounding" else {}
     changes = {**grounding, **(settings or {})}
-    config = choose_run(task, env, method, seed, episodes=episodes, num_envs=4, settings=changes)
+    config = choose_run(task, env, method, seed, total_episodes=episodes, num_envs=4, settings=changes)
     folder = RunFolder(path)
     folder.begin(config, {"cell.json": json.dumps({"variant": variant})} if variant else None)
     updates = iter(range(10**6))
@@ -66,7 +66,9 @@ def many_run(
         "algorithm": {"minibatch_size": 128, "update_epochs": 2},
         **(settings or {}),
     }
-    config = choose_run(None, "letter", method, seed, tasks=family, steps=steps, num_envs=16, settings=sections)
+    config = choose_run(
+        None, "letter", method, seed, tasks=family, total_timesteps=steps, num_envs=16, settings=sections
+    )
     folder = RunFolder(path)
     folder.begin(config)
     updates = iter(range(10**6))

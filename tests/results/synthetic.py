@@ -14,7 +14,7 @@ from nrm.runs import RunConfig, choose_run
 
 @cache
 def _config(task: str, env: str, method: str, seed: int, episodes: int, num_envs: int) -> RunConfig:
-    return choose_run(task, env, method, seed, episodes=episodes, num_envs=num_envs)
+    return choose_run(task, env, method, seed, total_episodes=episodes, num_envs=num_envs)
 
 
 def record(

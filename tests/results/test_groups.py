@@ -23,7 +23,9 @@ def renamed(run: Record, **changes: object) -> Record:
 def configured(run: Record, path: str = "", **settings: dict[str, object]) -> Record:
     """The same run with other settings."""
     config = run.config
-    changed = choose_run(run.task, config.env, config.method, config.seed, episodes=config.episodes, settings=settings)
+    changed = choose_run(
+        run.task, config.env, config.method, config.seed, total_episodes=config.total_episodes, settings=settings
+    )
     return replace(run, path=Path(path or "other"), config=changed, env=changed.env_title)
 
 

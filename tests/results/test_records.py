@@ -98,7 +98,7 @@ def test_a_run_without_a_count_of_seconds(two: Path, tmp_path: Path) -> None:
 
 def test_cost_adds_up_over_resumptions(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "a")
-    config = choose_run("1", "map", "rm", episodes=60)
+    config = choose_run("1", "map", "rm", total_episodes=60)
     folder.begin(config)
     stops = iter([False, False, True])
     train(folder, config.build_trainer(), interrupted=lambda: next(stops))
@@ -109,9 +109,9 @@ def test_cost_adds_up_over_resumptions(tmp_path: Path) -> None:
 
 def test_a_finished_run_in_which_no_episode_ended_is_named(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "short")
-    folder.begin(choose_run("1", "map", "rm", steps=80, end="limit"))
+    folder.begin(choose_run("1", "map", "rm", total_timesteps=80, end="limit"))
     train(folder, folder.load())
     records, problems = read_records(tmp_path)
     assert records == []
     assert "no episode has ended in its 80 steps" in problems[folder.path]
-    assert f"nrm train --resume {folder.path} --steps 800" in problems[folder.path]
+    assert f"nrm train --resume {folder.path} --total-timesteps 800" in problems[folder.path]

@@ -51,7 +51,7 @@ def test_one_env_by_two_names_is_one_run(name: str, set_as: tuple[str, dict[str,
         assert [cell.config for cell in Grid(("1",), (other,), ("rm",), settings=changes).cells] == [long]
     options = [part for key, value in settings.items() for part in (f"--env.{key}", value)]
     family = ("--tasks", tasks) if tasks else ()
-    command = train_command(["--env", other, "--method", "rm", *options, *family])
+    command, _ = train_command(["--env", other, "--method", "rm", *options, *family])
     defaults = {item.name: item.default for item in fields(command)}
     assert defaults["algorithm_section"] == short.settings["algorithm"]
 

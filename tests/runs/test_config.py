@@ -65,11 +65,11 @@ def test_unknown_presets_and_envs() -> None:
     with pytest.raises(ConfigError, match=r"'imge'; did you mean 'image'\? \(environments: map, image, image-ep"):
         choose_run("1", "imge")
     with pytest.raises(ConfigError, match="episodes must be at least 1, not 0"):
-        choose_run("1", episodes=0)
+        choose_run("1", total_episodes=0)
 
 
 def test_settings_that_are_gone_are_read_where_they_did_nothing() -> None:
-    config = choose_run(None, "letter", "nrm", tasks="set-backs", steps=10)
+    config = choose_run(None, "letter", "nrm", tasks="set-backs", total_timesteps=10)
     data = json.loads(json.dumps(config.to_json()))
     data["settings"]["tasks"]["teach"] = 0.0
     data["settings"]["family"]["undoing"] = 2

@@ -24,14 +24,14 @@ def _trained(path: Path, config: RunConfig) -> RunFolder:
 
 def _ppo(steps: int) -> RunConfig:
     settings = {"algorithm": {"num_steps": 8, "minibatch_size": 16}}
-    return choose_run("1", "map", "rm", 3, algorithm="ppo", steps=steps, num_envs=4, settings=settings)
+    return choose_run("1", "map", "rm", 3, algorithm="ppo", total_timesteps=steps, num_envs=4, settings=settings)
 
 
 def test_a_finished_run_goes_on(tmp_path: Path) -> None:
     folder = _trained(tmp_path / "run", _ppo(640))
     first = (folder.path / "metrics.csv").read_text()
     shutil.copytree(folder.path, tmp_path / "parts")
-    folder.extend(steps=1280)
+    folder.extend(total_timesteps=1280)
     trainer = folder.load()
     assert (trainer.steps, trainer.progress) == (640, 0.5)  # so that the step size is half of what it was at first
     assert train(folder, trainer)
@@ -41,7 +41,7 @@ def test_a_finished_run_goes_on(tmp_path: Path) -> None:
     assert folder.config().extended == (640,)
 
     parts = RunFolder(tmp_path / "parts")
-    parts.extend(steps=1280)
+    parts.extend(total_timesteps=1280)
     countdown = iter([False] * 5 + [True])
     assert not train(parts, parts.load(), interrupted=lambda: next(countdown))
     assert train(parts, parts.load())
@@ -50,7 +50,7 @@ def test_a_finished_run_goes_on(tmp_path: Path) -> None:
 
 def test_it_is_not_mixed_up_with_a_run_of_that_length(tmp_path: Path) -> None:
     folder = _trained(tmp_path / "extended", _ppo(320))
-    folder.extend(steps=640)
+    folder.extend(total_timesteps=640)
     assert train(folder, folder.load())
     _trained(tmp_path / "whole", _ppo(640))
     groups = group_runs(read_records(tmp_path)[0]).groups
@@ -59,27 +59,27 @@ def test_it_is_not_mixed_up_with_a_run_of_that_length(tmp_path: Path) -> None:
 
 
 def test_runs_that_were_never_extended_say_nothing_of_it() -> None:
-    config = choose_run("1", episodes=60)
+    config = choose_run("1", total_episodes=60)
     assert "extended" not in json.dumps(config.to_json())
     assert RunConfig.from_json(config.to_json()) == config
-    longer = extended(extended(config, episodes=80), episodes=100)
-    assert (longer.episodes, longer.extended) == (100, (60, 80))
+    longer = extended(extended(config, total_episodes=80), total_episodes=100)
+    assert (longer.total_episodes, longer.extended) == (100, (60, 80))
     assert RunConfig.from_json(json.loads(json.dumps(longer.to_json()))) == longer
 
 
 def test_lengths_that_are_no_extension_are_refused(tmp_path: Path) -> None:
-    config = choose_run("1", episodes=60)
+    config = choose_run("1", total_episodes=60)
     assert extended(config) == config
-    with pytest.raises(ConfigError, match=r"made for 60 episodes already, and 60 are no more.*--episodes 120"):
-        extended(config, episodes=60)
-    with pytest.raises(ConfigError, match="counts episodes, not steps; say --episodes N"):
-        extended(config, steps=6000)
-    with pytest.raises(ConfigError, match="counts steps, not episodes; say --steps N"):
-        extended(_ppo(640), episodes=100)
+    with pytest.raises(ConfigError, match=r"made for 60 episodes already, and 60 are no more.*--total-episodes 120"):
+        extended(config, total_episodes=60)
+    with pytest.raises(ConfigError, match="counts episodes, not steps; say --total-episodes N"):
+        extended(config, total_timesteps=6000)
+    with pytest.raises(ConfigError, match="counts steps, not episodes; say --total-timesteps N"):
+        extended(_ppo(640), total_episodes=100)
     env = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
-    unseeded = choose_run("F mail", "tests.envs.own:Unseeded", "rm", episodes=20, settings={"env": env})
+    unseeded = choose_run("F mail", "tests.envs.own:Unseeded", "rm", total_episodes=20, settings={"env": env})
     folder = RunFolder(tmp_path / "run")
     folder.begin(unseeded)
     with pytest.raises(ConfigError, match="cannot be trained further: its environment cannot be seeded"):
-        folder.extend(episodes=40)
+        folder.extend(total_episodes=40)
     assert folder.config() == unseeded

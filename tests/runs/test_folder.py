@@ -31,7 +31,7 @@ torch.set_num_threads(1)
 
 def config(method: str = "nrm", episodes: int = 60, every: int = 20) -> RunConfig:
     settings = {"grounding": {"every": every, "epochs": 20, "restarts": 1}} if method == "nrm" else {}
-    return choose_run("1", "map", method, 3, episodes=episodes, num_envs=4, settings=settings)
+    return choose_run("1", "map", method, 3, total_episodes=episodes, num_envs=4, settings=settings)
 
 
 def test_a_run_in_a_folder(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_symbols_and_machine_of_endless_observations_are_loaded_and_resumed(tmp_
     """What reads symbols comes into being later: a checkpoint has it, a run at its beginning does not."""
     env = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
     chosen = choose_run(
-        "F(mail & F desk)", "tests.envs.own:Corridor", "pure-learning", 1, episodes=120, settings={"env": env}
+        "F(mail & F desk)", "tests.envs.own:Corridor", "pure-learning", 1, total_episodes=120, settings={"env": env}
     )
     (whole, folder) = (RunFolder(tmp_path / name) for name in ("whole", "parts"))
     for one in (whole, folder):

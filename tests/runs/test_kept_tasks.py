@@ -24,7 +24,7 @@ SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
 
 def small_config(tasks: str = "mixture", **changes: Any) -> RunConfig:
     settings = {"env": SMALL, "tasks": {"count": 12, **changes}}
-    return choose_run(None, "letter", "rm", 5, tasks=tasks, steps=500, num_envs=16, settings=settings)
+    return choose_run(None, "letter", "rm", 5, tasks=tasks, total_timesteps=500, num_envs=16, settings=settings)
 
 
 def never(*_: Any, **__: Any) -> TaskSet:
@@ -125,7 +125,7 @@ def test_a_run_on_a_list_goes_on_with_the_list_that_it_was_begun_with(tmp_path: 
 
 def test_runs_of_one_task_keep_none(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
-    single = choose_run("F a", "letter", "rm", 0, steps=500, num_envs=16, settings={"env": SMALL})
+    single = choose_run("F a", "letter", "rm", 0, total_timesteps=500, num_envs=16, settings={"env": SMALL})
     folder.begin(single)
     assert not (folder.path / TASKS_FILE).exists()
     assert folder.config().pool is None
@@ -139,7 +139,7 @@ def test_the_grounder_of_many_tasks_begins_a_run_on_one(tmp_path: Path) -> None:
     source.begin(many)
     train(source, source.load())
     settings = {"env": SMALL, "grounding": {"initial": str(source.path), "learn": False}}
-    single = choose_run("F a", "letter", "nrm", 0, steps=200, num_envs=4, settings=settings)
+    single = choose_run("F a", "letter", "nrm", 0, total_timesteps=200, num_envs=4, settings=settings)
     folder = RunFolder(tmp_path / "one")
     folder.begin(single)
     old, new = source.load().model, folder.load().model
@@ -152,7 +152,7 @@ def test_the_grounder_of_many_tasks_begins_a_run_on_one(tmp_path: Path) -> None:
 def test_tasks_that_are_held_out_are_never_drawn(tmp_path: Path) -> None:
     def made(tasks: str, *held_out: str) -> TaskSet | None:
         settings = {"env": SMALL, "tasks": {"count": 50, "held_out": held_out}}
-        return choose_run(None, "letter", "rm", 5, tasks=tasks, steps=500, settings=settings).pool
+        return choose_run(None, "letter", "rm", 5, tasks=tasks, total_timesteps=500, settings=settings).pool
 
     whole, part = made("reach"), made("reach", "F(a & F b)", "F c")
     assert whole is not None

@@ -22,7 +22,7 @@ from nrm.runs.tables import GROUNDING, METRICS, TABLES, Tables, read_columns, re
 
 torch.set_num_threads(1)
 SETTINGS = {"grounding": {"every": 20, "epochs": 5, "restarts": 1}}
-CONFIG = choose_run("1", "map", "nrm", 3, episodes=80, num_envs=4, settings=SETTINGS)
+CONFIG = choose_run("1", "map", "nrm", 3, total_episodes=80, num_envs=4, settings=SETTINGS)
 HISTORY = History(
     [0.1 + 0.2, -100.0, 1e-17],
     [3, 26, 1],
@@ -92,7 +92,7 @@ def test_a_save_costs_the_same_however_long_the_run_is(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(tables, "append_text", noted)
     folder = RunFolder(tmp_path / "run")
-    folder.begin(replace(CONFIG, episodes=10**6))
+    folder.begin(replace(CONFIG, total_episodes=10**6))
     trainer = until(folder.load(), 20)
     sizes = []
     for copies in (1, 1000):

@@ -18,7 +18,7 @@ OTHER = "F door & F gem & G !pickaxe"
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return trained(tmp_path_factory.mktemp("source") / "run", choose_run("4", episodes=130))
+    return trained(tmp_path_factory.mktemp("source") / "run", choose_run("4", total_episodes=130))
 
 
 def trained(path: Path, config: RunConfig) -> Path:
@@ -30,7 +30,7 @@ def trained(path: Path, config: RunConfig) -> Path:
 
 def target(source: Path, task: str = "7", episodes: int = 40, **grounding: Any) -> RunConfig:
     settings = {"grounding": {"initial": str(source), **grounding}}
-    return choose_run(task, method="nrm", episodes=episodes, settings=settings)
+    return choose_run(task, method="nrm", total_episodes=episodes, settings=settings)
 
 
 def weights(path: Path) -> list[torch.Tensor]:
@@ -85,7 +85,7 @@ def test_what_does_not_fit(source: Path, tmp_path: Path) -> None:
         known_model(other)
     with pytest.raises(ConfigError, match="add --grounder RUN"):
         choose_run("7", settings={"grounding": {"learn": False}}).build_trainer()
-    told = trained(tmp_path / "told", choose_run("7", method="rm", episodes=5))
+    told = trained(tmp_path / "told", choose_run("7", method="rm", total_episodes=5))
     with pytest.raises(ConfigError, match="'rm' has no grounder: it learns no symbols"):
         known_model(target(told))
     with pytest.raises(ConfigError, match="'rm' learns no symbols, so it can take no grounder"):

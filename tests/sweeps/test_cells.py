@@ -25,7 +25,7 @@ from nrm.sweeps.engines.cluster import pack, unpack
 from nrm.sweeps.engines.worker import _work
 
 torch.set_num_threads(1)
-GRID = Grid(("1",), methods=("rm",), episodes=40, num_envs=4)
+GRID = Grid(("1",), methods=("rm",), total_episodes=40, num_envs=4)
 (CELL,) = GRID.cells
 
 
@@ -77,7 +77,7 @@ def test_broken_folders(tmp_path: Path) -> None:
 
 def test_another_run_in_the_folder_refuses_the_grid(tmp_path: Path) -> None:
     trained(tmp_path)
-    (other,) = Grid(("1",), methods=("rm",), episodes=50, num_envs=4).cells
+    (other,) = Grid(("1",), methods=("rm",), total_episodes=50, num_envs=4).cells
     with pytest.raises(GridError, match=r"episodes is 40 there and 50 here"):
         cell_state(tmp_path, other)
 

@@ -56,7 +56,7 @@ def test_killed_broken_interrupted_and_still_the_same_results(tmp_path: Path) ->
     assert third.done == [damaged.name, garbled.name]
     assert metrics(GRID, tmp_path) == reference(GRID, tmp_path / "reference")
 
-    changed = replace(GRID, episodes=300)
+    changed = replace(GRID, total_episodes=300)
     with pytest.raises(GridError, match="episodes is 200 there and 300 here"):
         run_grid(changed, tmp_path, LocalEngine(1))
 
@@ -103,7 +103,7 @@ def test_bad_engines(build: object, message: str) -> None:
 
 
 def test_the_forecast() -> None:
-    cells = Grid(("1", "2"), methods=("rm", "nrm"), episodes=100).cells
+    cells = Grid(("1", "2"), methods=("rm", "nrm"), total_episodes=100).cells
     forecast = Forecast(cells)
     assert forecast.seconds_left() is None
     rm, nrm, *_ = cells
@@ -119,7 +119,9 @@ def test_the_forecast() -> None:
 
 
 def test_the_forecast_counts_steps_and_episodes_apart() -> None:
-    cells = Grid(("1",), methods=("rm",), families=("reach",), variants={"": {}, "long": {"steps": 1000}}).cells
+    cells = Grid(
+        ("1",), methods=("rm",), families=("reach",), variants={"": {}, "long": {"total_timesteps": 1000}}
+    ).cells
     one, one_long, many, many_long = cells
     forecast = Forecast(cells)
     forecast.add(Event("begun", one), 0.0)

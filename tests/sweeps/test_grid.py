@@ -19,7 +19,7 @@ tasks = [1, "sequence-2", "F pickaxe & G !lava"]
 envs = ["map", "image"]
 methods = ["nrm", "rm"]
 seeds = [0, 7]
-episodes = 300
+total_episodes = 300
 
 [settings.algorithm]
 learning_rate = 0.002
@@ -30,7 +30,7 @@ grounding.belief = "crisp"
 algorithm.max_grad_norm = "none"
 [variants.papers]
 preset = "paper"
-episodes = 50
+total_episodes = 50
 env.layout = "episode"
 network.normalise = true
 """
@@ -39,7 +39,7 @@ network.normalise = true
 def test_the_papers_grid() -> None:
     grid = paper_grid()
     assert len(grid.cells) == 8 * 3 * 5 * 2
-    assert {cell.config.episodes for cell in grid.cells} == {10_000}
+    assert {cell.config.total_episodes for cell in grid.cells} == {10_000}
     # The first fifth already holds every task, method and environment.
     first = grid.cells[:48]
     assert {(cell.config.task, *cell.kind) for cell in first} == {(cell.config.task, *cell.kind) for cell in grid.cells}
@@ -53,10 +53,10 @@ def test_a_grid_file() -> None:
     assert (base.settings["grounding"].belief, opened.settings["grounding"].belief) == ("open", "crisp")
     assert opened.settings["algorithm"].max_grad_norm is None
     assert base.settings["algorithm"].learning_rate == opened.settings["algorithm"].learning_rate == 0.002
-    assert base.episodes == 300
+    assert base.total_episodes == 300
     papers = cells["image-episode-task3-rm-papers-seed0"]
     assert (papers.variant, papers.config.settings["env"].layout) == ("papers", "episode")
-    assert (papers.config.num_envs, papers.config.episodes) == (1, 50)  # a variant's own setting wins
+    assert (papers.config.num_envs, papers.config.total_episodes) == (1, 50)  # a variant's own setting wins
     assert papers.config.settings["network"].normalise is True
     assert "grounding" not in papers.config.settings  # RM has none
 
@@ -140,7 +140,7 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ("tasks = [1]\nenvs = ['mpa']", "did you mean 'map'"),
         ("tasks = [1]\nmethods = ['nmr']", "line 2: unknown method 'nmr'; did you mean 'nrm'"),
         ("tasks = [1]\npreset = 'papr'", "line 2: unknown preset 'papr'; did you mean 'paper'"),
-        ("tasks = [1]\nepisodes = 0", "line 2: episodes must be at least 1, not 0"),
+        ("tasks = [1]\ntotal_episodes = 0", "line 2: total_episodes must be at least 1, not 0"),
         ("tasks = [1]\n[settings.algorithm]\nnum_steps = 2.5", "algorithm.num_steps: expected `int`, got `float`"),
         ("tasks = [1", "is not TOML"),
         ("tasks = ['missing.toml']", "missing.toml"),
@@ -151,7 +151,10 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
             "tasks = 'mixture'\nenvs = ['minigrid:MiniGrid-LavaGapS5-v0']",
             "has one task; environments for many tasks: map",
         ),
-        ("tasks = 'mixture'\nenvs = ['letter']\nsteps = 0", "line 3: steps must be at least 1, not 0"),
+        (
+            "tasks = 'mixture'\nenvs = ['letter']\ntotal_timesteps = 0",
+            "line 3: total_timesteps must be at least 1, not 0",
+        ),
         ("tasks = 'mixture'\nenvs = ['letter']\n[settings.family]\nlongst = 2", "unknown setting 'family.longst'"),
         ("tasks = 'conditionals'\n[settings.env]\nitems = []", "different events at least; there are"),
         ("tasks = [1]\n[settings.family]\nlongest = 2", 'which name a family: tasks = "mixture"'),
@@ -237,28 +240,36 @@ tasks = "reach"
 families = ["file:mine.txt"]
 envs = ["letter"]
 methods = ["rm"]
-steps = 4000
+total_timesteps = 4000
 [settings.tasks]
 count = 50
 [variants.base]
 [variants.few]
 tasks.count = 5
-steps = 2000
+total_timesteps = 2000
 """
     grid = grid_from_toml(text, "sweep.toml", tmp_path)
     names = [cell.name for cell in grid.cells]
     assert names[:2] == ["letter-reach-rm-base-seed0", "letter-reach-rm-few-seed0"]
     assert names[2].startswith("letter-mine-")
     base, few, listed, _ = (cell.config for cell in grid.cells)
-    assert (base.tasks, base.steps, base.settings["tasks"].count, base.algorithm) == ("reach", 4000, 50, "ppo")
-    assert (few.steps, few.settings["tasks"].count) == (2000, 5)
+    assert (base.tasks, base.total_timesteps, base.settings["tasks"].count, base.algorithm) == (
+        "reach",
+        4000,
+        50,
+        "ppo",
+    )
+    assert (few.total_timesteps, few.settings["tasks"].count) == (2000, 5)
     assert listed.pool is not None
     assert listed.pool.names == ("F a", "F(b & F c)")
     assert replace(grid, families=("reach",)).cells[0].config == base
 
 
 def test_several_grids_in_one_folder() -> None:
-    one, other = Grid(("1",), methods=("rm",)), Grid(families=("paper",), envs=("image",), methods=("rm",), steps=99)
+    one, other = (
+        Grid(("1",), methods=("rm",)),
+        Grid(families=("paper",), envs=("image",), methods=("rm",), total_timesteps=99),
+    )
     both = Grids((other, one))
     assert [cell.name for cell in both.cells] == ["image-paper-rm-seed0", "map-task1-rm-seed0"]
     assert both.to_json()["cells"] == [cell.name for cell in both.cells]
@@ -267,7 +278,7 @@ def test_several_grids_in_one_folder() -> None:
 
 
 def test_tasks_and_families_side_by_side() -> None:
-    grid = Grid(("1",), methods=("rm",), families=("paper",), settings={"family": {"longest": 1}}, steps=100)
+    grid = Grid(("1",), methods=("rm",), families=("paper",), settings={"family": {"longest": 1}}, total_timesteps=100)
     one, many = grid.cells
     assert (one.name, many.name) == ("map-task1-rm-seed0", "map-paper-rm-seed0")
     assert "family" not in one.config.settings
@@ -281,7 +292,7 @@ def test_tables_within_sections_are_joined() -> None:
 envs = ["{own}"]
 tasks = ["F a"]
 methods = ["memoryless"]
-steps = 100
+total_timesteps = 100
 [settings.env]
 symbols = ["a", "b"]
 label = "tests.sweeps.test_grid:says_b"

@@ -18,7 +18,7 @@ from nrm.cli.evaluate import Evaluate
 from nrm.cli.explain import Explain
 from nrm.cli.family_options import with_family_settings
 from nrm.cli.fit import Fit
-from nrm.cli.repeated import check_repeated
+from nrm.cli.repeated import check_repeated, with_new_names
 from nrm.cli.report import Report
 from nrm.cli.reproduce import Reproduce
 from nrm.cli.shortcuts import Shortcuts
@@ -47,28 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"nrm {version('neural-reward-machines')}")
         sys.exit(0)
     try:
-        check_repeated(given, (*_COMMANDS, Train))
-        # Which settings a run has depends on what is to be trained, and so do those of a family on the family.
-        train = Train
-        commands: tuple[type[Any], ...] = _COMMANDS
-        if plain := _WITH_FAMILIES.get("".join(given[:1])):
-            extended: type[Any] = with_family_settings(plain, given)
-            commands = tuple(extended if one is plain else one for one in commands)
-        if given[:1] == ["train"]:
-            given = plain_arguments(given)
-            check_repeated(given, (Train,))  # --env.kwargs beside --env.kwargs.size
-            train = train_command(given)
-        command: Any = tyro.cli(
-            cast(Any, Union[(*commands, train)]),
-            prog="nrm",
-            description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
-            args=given,
-            config=(tyro.conf.DisallowNone,),  # help says STR, not {None}|STR
-        )
         with warnings.catch_warnings():
             warnings.simplefilter("always", NrmWarning)
             warnings.showwarning = cast(Any, ShownWarnings().show)
-            status = command.run()
+            status = _parsed(given).run()
         sys.stdout.flush()
     except NrmError as error:
         print(f"nrm: error: {error}", file=sys.stderr)
@@ -85,3 +67,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 2
     sys.exit(status)
+
+
+def _parsed(given: list[str]) -> Any:
+    """The command that the arguments name, with its options."""
+    given = with_new_names(given, (*_COMMANDS, Train))
+    check_repeated(given, (*_COMMANDS, Train))
+    # Which settings a run has depends on what is to be trained, and so do those of a family on the family.
+    train = Train
+    commands: tuple[type[Any], ...] = _COMMANDS
+    if plain := _WITH_FAMILIES.get("".join(given[:1])):
+        extended: type[Any] = with_family_settings(plain, given)
+        commands = tuple(extended if one is plain else one for one in commands)
+    if given[:1] == ["train"]:
+        given = plain_arguments(given)
+        check_repeated(given, (Train,))  # --env.kwargs beside --env.kwargs.size
+        train, given = train_command(given)
+    command: Any = tyro.cli(
+        cast(Any, Union[(*commands, train)]),
+        prog="nrm",
+        description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
+        args=given,
+        config=(tyro.conf.DisallowNone,),  # help says STR, not {None}|STR
+    )
+    return command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -9,6 +10,8 @@ import tyro
 
 from nrm.cli.options import UsageError
 
+_HEAD = re.compile(r"--([a-z][a-z-]*)(?=$|[=.])")
+"""An option, or the section of one."""
 _APPENDING = get_args(tyro.conf.UseAppendAction[int])[1]
 """The mark of options that may be given several times."""
 _NAMES = "separate several names by commas: {option} a,b"
@@ -38,6 +41,27 @@ def check_repeated(arguments: Sequence[str], commands: Sequence[type[Any]]) -> N
         if option in seen and not _has_mark(kind):
             raise UsageError(f"{option} is given twice; give it once{_way_out(name, option, kind)}")
         seen.add(option)
+
+
+def with_new_names(arguments: Sequence[str], commands: Sequence[type[Any]]) -> list[str]:
+    """The arguments with the new names of options that had others in the last release."""
+    name = "".join(arguments[:1])
+    command = next((one for one in commands if one.__name__.lower() == name), None)
+    known = [] if command is None else [option[2:].replace("-", "_") for option, _ in _columns(command)]
+    heads = {place: found for place, argument in enumerate(arguments) if (found := _HEAD.match(argument))}
+    new = list(arguments)
+    if all(found[1].replace("-", "_") in (*known, "help") for found in heads.values()) and "--method" not in new:
+        return new
+    from nrm.runs.renamed import Renaming, option_name  # which imports torch
+
+    renaming = Renaming()
+    for place, found in heads.items():
+        name = renaming.name(found[1].replace("-", "_"), known).replace("_", "-")
+        new[place] = f"--{name}{arguments[place][found.end() :]}"
+        if name == "method" and place + 1 < len(new):
+            new[place + 1] = renaming.value("", name, new[place + 1])
+    renaming.warn(option_name)
+    return new
 
 
 def _columns(command: type[Any]) -> Iterator[tuple[str, Any]]:

@@ -29,7 +29,7 @@ class Reproduce(GridOptions):
     """Which methods."""
     seeds: tuple[int, ...] | None = None
     """Which seeds; 0 to 4, and with --quick 0 and 1."""
-    episodes: int | None = None
+    total_episodes: int | None = None
     """Episodes of each run; 10,000, and with --quick 1,000."""
     preset: str = "default"
     """default (ours) or paper (its hyper-parameters)."""
@@ -38,7 +38,7 @@ class Reproduce(GridOptions):
         """Run the grid, and write what the paper shows."""
         from nrm.sweeps.grid import paper_grid
 
-        episodes = self.episodes if self.episodes is not None else QUICK_EPISODES if self.quick else 10_000
+        episodes = self.total_episodes if self.total_episodes is not None else QUICK_EPISODES if self.quick else 10_000
         seeds = self.seeds if self.seeds is not None else QUICK_SEEDS if self.quick else (0, 1, 2, 3, 4)
         envs = ENVS[self.env or ("map" if self.quick else "both")]
         grid = paper_grid(envs, self.tasks, self.methods, seeds, episodes, self.preset)

@@ -62,8 +62,8 @@ class Train:
     grounder: Path | None = None
     """A run whose grounder to begin with, on the same symbols and observations; --grounding.learn false keeps it."""
     method: str = "nrm"
-    """rm (is told the true symbols), nrm (learns them), machine (is told them, learns the task), both (learns symbols
-    and task), rnn (knows no task), none (remembers nothing), or module:name."""
+    """rm (is given the true symbols), nrm (learns them), automata-learning (is given them, learns the task),
+    pure-learning (learns symbols and task), rnn (knows no task), memoryless, or module:name."""
     unknown: Literal["grounding", "machine", "both"] | None = None
     """What is learned, in place of a method: what the symbols look like, the task's machine, or both."""
     view: Literal["auto", "state", "task"] | None = None
@@ -72,9 +72,9 @@ class Train:
     algorithm: str = "auto"
     """How the agent learns: a2c, ppo, module:name, or auto, which goes by the environment. In one of yours that is
     ppo where actions are continuous or observations hardly come again, else a2c."""
-    episodes: int | None = None
+    total_episodes: int | None = None
     """How many episodes to train for: 10,000, unless something else is said. With --resume: in the end."""
-    steps: int | None = None
+    total_timesteps: int | None = None
     """How many steps of all environments together to train for, in place of episodes. With --resume: in the end."""
     num_envs: int | None = None
     """Environments that step side by side; the preset or the algorithm says otherwise."""
@@ -91,7 +91,7 @@ class Train:
     """When the task ends an episode: outcome (when it is done or lost), absorbing (where no symbol changes anything any
     more), or limit (at the limit of steps only, for tasks such as G(pickaxe -> F gem))."""
     resume: Path | None = None
-    """Go on with the run in this folder; with --episodes or --steps, further than it was made for."""
+    """Go on with the run in this folder; with --total-episodes or --total-timesteps, further than it was made for."""
     quiet: bool = False
     """No progress bar."""
 
@@ -137,7 +137,7 @@ class Train:
         with locked(folder.path), folder.undone_on_failure(new=self.resume is None):
             remove_leftovers(folder.path)
             if self.resume is not None:
-                folder.extend(self.episodes, self.steps)
+                folder.extend(self.total_episodes, self.total_timesteps)
             trainer = folder.load(self.device)
             if trainer.done:
                 folder.save(trainer)  # what a kill kept from being written after the checkpoint
@@ -153,15 +153,15 @@ class Train:
         from nrm.runs import RunFolder
         from nrm.sweeps.cells import CELL_FILE
 
-        kept = {name: getattr(self, name) for name in ("quiet", "episodes", "steps", "device")}
+        kept = {name: getattr(self, name) for name in ("quiet", "total_episodes", "total_timesteps", "device")}
         if self != type(self)(resume=path, **kept):
             raise UsageError(
-                "--resume goes on with the run as it was begun; drop the other options (--episodes and --steps may say "
-                "that it shall be longer, --device that it goes on elsewhere)"
+                "--resume goes on with the run as it was begun; drop the other options (--total-episodes and "
+                "--total-timesteps may say that it shall be longer, --device that it goes on elsewhere)"
             )
         folder = RunFolder(path)
         folder.config()
-        if (self.episodes, self.steps) != (None, None) and (path / CELL_FILE).exists():
+        if (self.total_episodes, self.total_timesteps) != (None, None) and (path / CELL_FILE).exists():
             raise UsageError(
                 f"{path} belongs to a grid, whose runs are as long as its file says; copy the folder elsewhere without "
                 f"{CELL_FILE} to train this one further"
@@ -176,8 +176,8 @@ class Train:
         from nrm.runs import choose_run
         from nrm.runs.config import EPISODES
 
-        if self.episodes is not None and self.steps is not None:
-            raise UsageError("--episodes and --steps are given together; training is as long as one of them says")
+        if self.total_episodes is not None and self.total_timesteps is not None:
+            raise UsageError("--total-episodes and --total-timesteps are given together; give one of them")
         if self.task is not None and self.machine is not None:
             raise UsageError("--task and --machine are given together; give one of them")
         if self.machine is not None and not is_machine_file(self.machine):
@@ -192,12 +192,12 @@ class Train:
             self.seed,
             algorithm=self.algorithm,
             preset_name=self.preset,
-            episodes=EPISODES if self.episodes is None else self.episodes,
+            total_episodes=EPISODES if self.total_episodes is None else self.total_episodes,
             num_envs=self.num_envs,
             end=self.end,
             sections=self._sections(),
             tasks=self.tasks,
-            steps=self.steps,
+            total_timesteps=self.total_timesteps,
             device=self.device or "cpu",
         )
 
@@ -286,7 +286,7 @@ def _way_on(folder: RunFolder) -> str:
     """How more can be learned from a run that is at its end."""
     config = folder.config()
     return (
-        f"train it further with: nrm train --resume {folder.path} --{config.unit} {2 * config.amount}\n"
+        f"train it further with: nrm train --resume {folder.path} {config.length_option} {2 * config.amount}\n"
         "(what changes in the course of training, such as PPO's step size, then goes on as in a run of that length)"
     )
 
@@ -301,7 +301,7 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
         how_many = f"{trainer.steps:,} of {trainer.most_steps:,} steps, {done:,} episodes"
     if not done:
         print(f"{how_many}; no episode has ended yet: train for longer, or make episodes shorter")
-        print(f"go on with: nrm train --resume {folder.path} --steps {10 * trainer.steps}")
+        print(f"go on with: nrm train --resume {folder.path} --total-timesteps {10 * trainer.steps}")
         return
     recent = min(done, 100)
     succeeded = sum(history.successes[-100:]) / max(recent, 1)

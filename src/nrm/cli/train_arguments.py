@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import field, make_dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import field, fields, make_dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
@@ -51,8 +52,11 @@ def plain_arguments(arguments: Sequence[str]) -> list[str]:
     return [*plain, *(["--env.kwargs", *pairs] if pairs else [])]
 
 
-def train_command(arguments: Sequence[str]) -> type[Train]:
-    """`Train` with the settings of the env, method, algorithm and preset that the arguments name, by section."""
+def train_command(arguments: Sequence[str]) -> tuple[type[Train], list[str]]:
+    """`Train` with the settings of the env, method, algorithm and preset that the arguments name, by section.
+
+    And the arguments, with the names that settings have in this release.
+    """
     from nrm.runs.sections import default_sections, unknown_section
 
     named: dict[str, Any] = {name: getattr(Train, name) for name in _CHOOSERS}
@@ -81,7 +85,22 @@ def train_command(arguments: Sequence[str]) -> type[Train]:
     ]
     made = make_dataclass("Train", columns, bases=(Train,), frozen=True)
     made.__doc__ = Train.__doc__
-    return made
+    return made, _with_new_names(arguments, sections)
+
+
+def _with_new_names(arguments: Sequence[str], sections: Mapping[str, Any]) -> list[str]:
+    from nrm.runs.renamed import Renaming, option_name
+
+    renaming = Renaming()
+    new = list(arguments)
+    for place, argument in enumerate(arguments):
+        found = re.match(r"--([a-z]+)\.(no-)?([a-z_-]+)", argument)
+        if found is not None and found[1] in sections:
+            known = [item.name for item in fields(sections[found[1]])]
+            setting = renaming.name(found[3].replace("-", "_"), known, found[1]).replace("_", "-")
+            new[place] = f"--{found[1]}.{found[2] or ''}{setting}{argument[found.end() :]}"
+    renaming.warn(option_name)
+    return new
 
 
 def _algorithm(arguments: Sequence[str], env: str, algorithm: str, tasks: str | None, place: Any) -> Choice:

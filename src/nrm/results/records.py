@@ -18,8 +18,9 @@ from nrm.errors import ConfigError, FileError
 from nrm.families import FILE_PREFIX
 from nrm.files import read_json
 from nrm.machines import Task, task_from_toml
-from nrm.runs.config import RunConfig
+from nrm.runs.config import RunConfig, with_new_keys
 from nrm.runs.folder import RunFolder
+from nrm.runs.renamed import Renaming
 from nrm.runs.tables import Column
 
 ACCURACIES = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
@@ -97,7 +98,7 @@ class Record:
     def settings(self) -> dict[str, str]:
         """Every setting by its path, as text. What the environment's title tells already is left out."""
         config = self.config
-        names = ("env", "algorithm", "num_envs", "end", config.unit)
+        names = ("env", "algorithm", "num_envs", "end", config.length_option[2:].replace("-", "_"))
         settings = {name: str(getattr(config, name)) for name in names}
         settings["extended"] = ", ".join(map(str, config.extended)) or NEVER
         for section, values in config.settings.items():
@@ -190,8 +191,8 @@ def read_records(
         if record.done and not len(record.returns):  # means of nothing are no numbers
             problems[path] = (
                 f"no episode has ended in its {record.reached:,} steps, so there is nothing to show; train for longer "
-                f"(nrm train --resume {path} --steps {10 * record.config.amount}; of a grid, by its file and in "
-                "another folder), or make episodes shorter"
+                f"(nrm train --resume {path} --total-timesteps {10 * record.config.amount}; of a grid, by its file and "
+                "in another folder), or make episodes shorter"
             )
             continue
         records.append(record)
@@ -207,7 +208,7 @@ def _config(folder: RunFolder) -> RunConfig:
     try:
         return folder.config()
     except ConfigError:
-        data = _object(folder.path / "config.json")
+        data = with_new_keys(_object(folder.path / "config.json"), Renaming())
         settings = data.get("settings")
         methods, envs = _missing(data, "method"), _missing(data, "env")
         if not isinstance(settings, dict) or not (methods or envs):

@@ -17,6 +17,7 @@ from nrm.agents.curriculum import Choice
 from nrm.agents.training import Decided
 from nrm.errors import FileError
 from nrm.files import write_bytes
+from nrm.runs.renamed import Renaming
 from nrm.runs.tables import Tables, read_history
 
 CHECKPOINT_FORMAT = "nrm-checkpoint"
@@ -40,7 +41,9 @@ def load_checkpoint(path: Path, trainer: Trainer) -> Tables:
     state, written = data["trainer"], data.get("tables")
     try:
         history = _old_history(state) if written is None else vars(read_history(path.parent, written))
-        check_like(_without_history(trainer), state)
+        fresh = _without_history(trainer)
+        state = _with_new_names(fresh, state)
+        check_like(fresh, state)
         trainer.load_state_dict({**state, "history": history})
         return Tables(path.parent, trainer.history, written)
     except (KeyError, TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
@@ -75,6 +78,14 @@ def check_like(fresh: Any, saved: Any, path: str = "state") -> None:
             raise ValueError(
                 f"{path} is {saved.dtype} of shape {tuple(saved.shape)}, not {fresh.dtype} of {tuple(fresh.shape)}"
             )
+
+
+def _with_new_names(fresh: Any, saved: Any) -> Any:
+    """A saved state with the new names of entries that had others in the last release."""
+    if not (isinstance(fresh, dict) and isinstance(saved, dict)):
+        return saved
+    new = Renaming().keys(saved, fresh) if set(saved) - set(fresh) else saved
+    return {key: _with_new_names(fresh.get(key), value) for key, value in new.items()}
 
 
 def _without_history(trainer: Trainer) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from nrm.machines import (
     task_toml,
 )
 from nrm.runs.algorithm_choice import choose_algorithm
+from nrm.runs.renamed import Renaming, without_retired
 from nrm.runs.sections import (
     Changes,
     Sections,
@@ -56,7 +57,7 @@ class RunConfig:
     """The environment, as users name it: map, image, image-episode, minigrid:ID, gym:ID, module:name."""
     method: str
     algorithm: str
-    episodes: int
+    total_episodes: int
     """How many episodes to train for."""
     num_envs: int
     """Environments that step side by side."""
@@ -67,7 +68,7 @@ class RunConfig:
     settings: Sections
     tasks: str | None = None
     """The family that many tasks are drawn from: a name, file:PATH, module:name; None for one task."""
-    steps: int | None = None
+    total_timesteps: int | None = None
     """How many steps of all environments to train for, in place of episodes."""
     extended: tuple[int, ...] = ()
     """The lengths that it was made for before it was trained further, in the same unit."""
@@ -75,19 +76,24 @@ class RunConfig:
     """Where it learns: cpu, cuda or cuda:NUMBER."""
 
     def __post_init__(self) -> None:
-        for name, least in (("episodes", 1), ("num_envs", 1), ("seed", 0), ("steps", 1)):
+        for name, least in (("total_episodes", 1), ("num_envs", 1), ("seed", 0), ("total_timesteps", 1)):
             if getattr(self, name) is not None and getattr(self, name) < least:
                 raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
 
     @property
     def unit(self) -> Literal["episodes", "steps"]:
         """What the length of training is counted in."""
-        return "episodes" if self.steps is None else "steps"
+        return "episodes" if self.total_timesteps is None else "steps"
 
     @property
     def amount(self) -> int:
         """How many episodes, or steps of all environments, training takes."""
-        return self.episodes if self.steps is None else self.steps
+        return self.total_episodes if self.total_timesteps is None else self.total_timesteps
+
+    @property
+    def length_option(self) -> str:
+        """The option that says how long training takes."""
+        return "--total-episodes" if self.total_timesteps is None else "--total-timesteps"
 
     @property
     def env_kind(self) -> EnvKind:
@@ -204,11 +210,11 @@ class RunConfig:
             self._training_env(),
             self.method,
             self.algorithm,
-            episodes=self.episodes,
+            episodes=self.total_episodes,
             seed=self.seed,
             settings=self.settings,
             grounder=grounder,
-            steps=self.steps,
+            steps=self.total_timesteps,
             device=device or self.device,
         )
 
@@ -230,6 +236,8 @@ class RunConfig:
             raise ConfigError(
                 f"the run is of version {data.get('version')!r}; this release reads version {CONFIG_VERSION}"
             )
+        renaming = Renaming()
+        data = with_new_keys(data, renaming)
         read: RunConfig = read_section(cls, {key: value for key, value in data.items() if key != "version"}, "")
         defaults, given = default_sections(read.env, read.method, read.algorithm, tasks=read.tasks), read.settings
         if missing := [name for name in defaults if name not in given]:
@@ -237,30 +245,21 @@ class RunConfig:
         for name in given:
             if name not in defaults:
                 raise ConfigError(unknown("section", name, defaults, " in the settings"))
-        settings = {name: read_section(type(defaults[name]), _present(name, given[name]), name) for name in defaults}
+        settings = {}
+        for name, section in defaults.items():
+            settings[name] = read_section(
+                type(section), without_retired(name, renaming.section(name, given[name], section)), name
+            )
+        renaming.warn()
         return replace(read, settings=settings)
 
 
-RETIRED = {
-    "tasks.teach": 0.0,
-    "inference.explore": 0.0,
-    **{f"family.{name}": value for name, value in (("undoing", 2), ("beside", 1), ("forbidden", 3))},
-    "family.smallest": 4,
-    "family.largest": 12,
-    **dict.fromkeys(("algorithm.penalty_weight", "algorithm.final_penalty_weight", "algorithm.penalised")),
-}
-"""Settings that there were, with the value that does what always happens now: runs that had it can be read. None: with
-any value, since it matters for training alone."""
-
-
-def _present(name: str, values: Any) -> Any:
-    """The values of a section without those of settings that are gone."""
-    if not isinstance(values, Mapping):
-        return values
-    for key, value in values.items():
-        if RETIRED.get(f"{name}.{key}") not in (None, value):
-            raise ConfigError(f"the setting {name}.{key} is gone, and {value!r} with it; use the release of the run")
-    return {key: value for key, value in values.items() if f"{name}.{key}" not in RETIRED}
+def with_new_keys(data: Mapping[str, Any], renaming: Renaming) -> dict[str, Any]:
+    """The values of a config.json with the new names of their keys and sections."""
+    new = renaming.keys(data, [item.name for item in fields(RunConfig)])
+    if isinstance(new.get("settings"), Mapping):
+        new["settings"] = renaming.keys(new["settings"], ("env",))
+    return new
 
 
 def choose_run(
@@ -271,13 +270,13 @@ def choose_run(
     *,
     algorithm: str = "auto",
     preset_name: str = "default",
-    episodes: int = EPISODES,
+    total_episodes: int = EPISODES,
     num_envs: int | None = None,
     end: End = "outcome",
     settings: Changes | None = None,
     sections: Sections | None = None,
     tasks: str | None = None,
-    steps: int | None = None,
+    total_timesteps: int | None = None,
     device: str = "cpu",
 ) -> RunConfig:
     """The run that the words name.
@@ -285,8 +284,8 @@ def choose_run(
     A task is a paper task, a formula over the environment's symbols, a task file or a machine file. Without a
     task, it is the environment's own, where there is a ready one. `settings`: changes of the preset's, by section;
     `sections`: the settings themselves, where somebody has made them already. `algorithm`: auto suits the environment.
-    `tasks`: a family of tasks in place of one task; `steps`: how long to train, in place of episodes. `device`: cpu,
-    cuda, or auto, which is the one that is found now.
+    `tasks`: a family of tasks in place of one task; `total_timesteps`: how long to train, in place of episodes.
+    `device`: cpu, cuda, or auto, which is the one that is found now.
     """
     changes = settings or {}
     place = env_section(env, changes) if sections is None else sections["env"]
@@ -305,7 +304,8 @@ def choose_run(
     if count is None:
         count = ALGORITHMS[chosen.name].num_envs
     where = str(find_device(device))
-    return RunConfig(text, env, method, chosen.name, episodes, count, seed, end, sections, tasks, steps, device=where)
+    length = total_episodes, count, seed, end, sections, tasks, total_timesteps
+    return RunConfig(text, env, method, chosen.name, *length, device=where)
 
 
 def _task(text: str | None, kind: EnvKind, env: Any) -> Task:

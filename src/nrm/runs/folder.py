@@ -117,10 +117,10 @@ class RunFolder:
         except FileError as error:
             raise FileError(f"{error}; {self.way_out}") from None
 
-    def extend(self, episodes: int | None = None, steps: int | None = None) -> None:
+    def extend(self, total_episodes: int | None = None, total_timesteps: int | None = None) -> None:
         """Let the run go on to more episodes or steps than it was made for; see `nrm.runs.extension`."""
         before = self.config()
-        longer = extended(before, episodes, steps)
+        longer = extended(before, total_episodes, total_timesteps)
         if longer != before:
             if parted := getattr(before.build_env(1), "unrepeatable", ""):
                 raise ConfigError(

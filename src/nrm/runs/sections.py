@@ -17,6 +17,7 @@ from nrm.envs import find_env
 from nrm.errors import ConfigError, listing, suggestion, unknown
 from nrm.families import TaskSetConfig, family_of
 from nrm.runs.algorithm_choice import Choice, choose_algorithm
+from nrm.runs.renamed import Renaming
 
 Sections = Mapping[str, Any]
 """A frozen dataclass for each name: `env`, `algorithm`, `network`, and the section of the method, if it has one."""
@@ -185,14 +186,18 @@ def changed(sections: Sections, changes: Changes, also: Iterable[str] = ()) -> d
     """The sections with some fields changed. `also`: sections that may be named although this run has none such."""
     known = [*sections, *also]
     result = dict(sections)
-    for name, values in changes.items():
+    renaming = Renaming()
+    for old, values in changes.items():
+        name = renaming.name(old, known)
         if name not in known:
             raise ConfigError(unknown_section(name, known))
         if not isinstance(values, Mapping):
             raise ConfigError(f"'{name}' is a section of settings, not {values!r}; write {name}.setting = value")
         if name in sections:
             kind = type(sections[name])
-            result[name] = read_section(kind, {**asdict(sections[name]), **_with_nothing(kind, values)}, name)
+            new = _with_nothing(kind, renaming.section(name, values, sections[name]))
+            result[name] = read_section(kind, {**asdict(sections[name]), **new}, name)
+    renaming.warn()
     return result
 
 

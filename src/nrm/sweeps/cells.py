@@ -79,7 +79,7 @@ def _is_done(folder: RunFolder, config: RunConfig) -> bool:
         rows = (folder.path / "metrics.csv").read_bytes().count(b"\n") - 1
     except (OSError, ValueError):
         return False
-    whole = rows == config.episodes if config.unit == "episodes" else (folder.steps() or 0) >= config.amount
+    whole = rows == config.total_episodes if config.unit == "episodes" else (folder.steps() or 0) >= config.amount
     return isinstance(marked, dict) and marked.get("done") is True and whole
 
 

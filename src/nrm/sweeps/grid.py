@@ -30,8 +30,8 @@ AXES = ("envs", "methods", "seeds", "variants")
 WHOLE_RUN = {
     "preset": str,
     "algorithm": str,
-    "episodes": int,
-    "steps": int | None,
+    "total_episodes": int,
+    "total_timesteps": int | None,
     "num_envs": int | None,
     "end": End,
 }
@@ -73,9 +73,9 @@ class Grid:
     """The settings to start from: default or paper."""
     families: tuple[str, ...] = ()
     """Families of tasks: in each of these runs another task with every episode. Beside tasks, or in their place."""
-    episodes: int = 10_000
+    total_episodes: int = 10_000
     """Episodes of each run."""
-    steps: int | None = None
+    total_timesteps: int | None = None
     """Steps of all environments of each run, in place of episodes."""
     num_envs: int | None = None
     """Environments that step side by side; the preset or the algorithm says otherwise."""
@@ -88,7 +88,7 @@ class Grid:
     a method (grounding, recurrent) is for the runs of that method alone."""
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     """Named changes to compare, each over `settings`; besides sections a variant may change preset, algorithm,
-    episodes, steps, environments and end."""
+    total_episodes, total_timesteps, num_envs and end."""
 
     def __post_init__(self) -> None:
         if not self.tasks and not self.families:
@@ -226,11 +226,11 @@ def paper_grid(
     tasks: Sequence[str] = ("1", "2", "3", "4", "5", "6", "7", "8"),
     methods: Sequence[str] = ("rm", "nrm", "rnn"),
     seeds: Sequence[int] = (0, 1, 2, 3, 4),
-    episodes: int = 10_000,
+    total_episodes: int = 10_000,
     preset: str = "default",
 ) -> Grid:
     """The paper's experiments: 8 tasks x 3 methods x 5 seeds x 10,000 episodes in both environments."""
-    return Grid(tuple(tasks), tuple(envs), tuple(methods), tuple(seeds), preset=preset, episodes=episodes)
+    return Grid(tuple(tasks), tuple(envs), tuple(methods), tuple(seeds), preset=preset, total_episodes=total_episodes)
 
 
 def _task_name(text: str, config: RunConfig) -> str:

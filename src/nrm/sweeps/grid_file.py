@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ from nrm.errors import ConfigError, GridError, NrmError
 from nrm.families import FILE_PREFIX, family_of
 from nrm.files import line_of, parse_toml, read_text
 from nrm.machines import is_machine_file
+from nrm.runs.renamed import Renaming
 from nrm.runs.sections import read_section
-from nrm.sweeps.grid import Grid
+from nrm.sweeps.grid import WHOLE_RUN, Grid
 from nrm.sweeps.grid_words import grid_words
 
 
@@ -28,7 +29,7 @@ def load_grid(path: Path | str) -> Grid:
 
 def grid_from_toml(text: str, source: str = "grid file", folder: Path | None = None) -> Grid:
     """Read the text of a grid file; `source` names it in errors, `folder` is where its task files are."""
-    data = parse_toml(text, source, GridError)
+    data = _with_new_names(parse_toml(text, source, GridError), source)
     if "tasks" not in data and "families" not in data:
         raise GridError(f"{source}: the key 'tasks' is missing, such as tasks = [1, 2], or tasks = \"mixture\"")
     if isinstance(data.get("tasks"), list):
@@ -44,6 +45,25 @@ def grid_from_toml(text: str, source: str = "grid file", folder: Path | None = N
         said = grid_words(str(error))
         raise GridError(f"{source}{_line_about(text, data, said)}: {said}") from None
     return grid
+
+
+def _with_new_names(data: dict[str, Any], source: str) -> dict[str, Any]:
+    """The keys, and the sections of settings and variants, by their new names."""
+    renaming = Renaming()
+    try:
+        data = renaming.keys(data, [item.name for item in fields(Grid)])
+        sections = (*WHOLE_RUN, "env")
+        if isinstance(data.get("settings"), Mapping):
+            data["settings"] = renaming.keys(data["settings"], sections)
+        if isinstance(data.get("variants"), Mapping):
+            data["variants"] = {
+                name: renaming.keys(changes, sections) if isinstance(changes, Mapping) else changes
+                for name, changes in data["variants"].items()
+            }
+    except ConfigError as error:
+        raise GridError(f"{source}: {error}") from None
+    renaming.warn()
+    return data
 
 
 def _line_about(text: str, data: Mapping[str, Any], message: str) -> str:
