@@ -7,7 +7,7 @@ import pytest
 
 from nrm.errors import ContradictionError, LearningError
 from nrm.inference import Evidence, LetterTrace, Tally, learn_machine
-from nrm.inference.chance import improbable, surprising
+from nrm.inference.refuting import improbable
 
 TABLE = [[1, 0, 0], [1, 2, 1], [2, 2, 2]]
 """F(a & F b) over a, b and one letter that means nothing; potentials 0, 1, 2."""
@@ -37,15 +37,13 @@ def test_with_the_noise_model_the_machine_is_found_and_does_not_grow() -> None:
 def test_without_it_contradictory_episodes_are_named() -> None:
     # Both read 0 and then 1, and are paid differently at the second step.
     traces = [LetterTrace(np.array([0, 1]), np.array([1, 1])), LetterTrace(np.array([0, 1]), np.array([1, 0]))]
-    with pytest.raises(
-        ContradictionError, match=r"episodes 1 and 2 read the same up to step 2 .*\(flips, misread\)"
-    ) as caught:
+    with pytest.raises(ContradictionError, match=r"episodes 1 and 2 .* step 2") as caught:
         learn_machine(Evidence.of(traces, 2, 2, 0))
     assert (caught.value.episode, caught.value.step) == (2, 2)
 
 
 def test_nothing_to_learn_from_is_an_error() -> None:
-    with pytest.raises(LearningError, match="no episodes to learn a machine from"):
+    with pytest.raises(LearningError, match="no episodes"):
         Evidence.of([], 1, 1, 0)
 
 
@@ -66,9 +64,6 @@ def test_a_machine_is_refuted_at_once_or_by_counts() -> None:
 
 def test_chance_by_hand() -> None:
     # Three of three at chance 0.05: 0.05 ** 3 = 1.25e-4 is not yet below 1e-4; four of four is.
-    assert not surprising(3, 3, 0.05)
-    assert surprising(4, 4, 0.05)
-    assert not surprising(0, 10, 0.05)
     found, tries = np.array([3, 4, 0, 5]), np.array([3, 4, 10, 100])
     assert improbable(found, tries, 0.05).tolist() == [False, True, False, False]
     assert improbable(found, tries, 0.0).tolist() == [True, True, False, True]

@@ -14,7 +14,7 @@ import numpy as np
 
 from nrm.inference.hypothesis import IDLE, Hypothesis
 from nrm.logic import Formula, parse
-from nrm.machines import TOLERANCE, Alphabet, MooreMachine, RewardScheme, compile_formula, minimise
+from nrm.machines import TOLERANCE, Alphabet, MooreMachine, RewardScheme, compile_formula, minimise, until_over
 
 SCHEMES: tuple[RewardScheme, ...] = ("distance", "three_value", "acceptance")
 NOTHING = "nothing"
@@ -102,11 +102,7 @@ def _compiled(text: str, scheme: RewardScheme) -> MooreMachine:
     """The machine as episodes show it: nothing is read any more where the task is done or lost."""
     formula = parse(text)
     machine = compile_formula(formula, Alphabet.exclusive((*sorted(formula.atoms()), NOTHING)), reward=scheme)
-    over = np.flatnonzero(machine.accepting | machine.dead)
-    table = machine.transitions.copy()
-    table[over] = over[:, None]
-    ended = MooreMachine.from_table(machine.alphabet, table, machine.accepting, machine.outputs, machine.initial)
-    return minimise(ended, by="outputs")
+    return minimise(until_over(machine), by="outputs")
 
 
 def _matched(

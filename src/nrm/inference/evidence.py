@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from nrm.errors import LearningError
 
-Letters = NDArray[np.int64]
+Ints = NDArray[np.int64]
 
 
 class LetterTrace(NamedTuple):
     """One episode."""
 
-    letters: Letters
+    letters: Ints
     """(time,) the number of what was read at each step."""
-    levels: NDArray[np.int64]
+    levels: Ints
     """(time,) the index of the potential that each step led to."""
 
 
@@ -28,11 +28,11 @@ class LetterTrace(NamedTuple):
 class Evidence:
     """Episodes one after the other, as flat arrays."""
 
-    letters: Letters
+    letters: Ints
     """(steps,)"""
-    levels: NDArray[np.int64]
+    levels: Ints
     """(steps,) the index of the potential after each step."""
-    lengths: NDArray[np.int64]
+    lengths: Ints
     """(episodes,)"""
     letter_count: int
     """How many letters there are, those that were never read included."""
@@ -66,17 +66,29 @@ class Evidence:
         return replace(self, letters=self.letters[:steps], levels=self.levels[:steps], lengths=self.lengths[:episodes])
 
     @cached_property
-    def begun(self) -> NDArray[np.int64]:
+    def begun(self) -> Ints:
         """(episodes,) the step at which each begins."""
         return np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(np.int64)
 
     @cached_property
-    def levels_before(self) -> NDArray[np.int64]:
+    def by_length(self) -> tuple[Ints, list[int]]:
+        """(episodes,) where each begins, the longest first; and how many of them still go on at each time."""
+        order = np.argsort(-self.lengths, kind="stable")
+        lengths = self.lengths[order]
+        going = [int(np.searchsorted(-lengths, -time, side="left")) for time in range(int(lengths[0]))]
+        return self.begun[order], going
+
+    @cached_property
+    def levels_before(self) -> Ints:
         """(steps,) the index of the potential before each step."""
-        before = np.empty_like(self.levels)
-        before[1:] = self.levels[:-1]
-        before[self.begun] = self.initial
-        return before
+        return self.before(self.levels, self.initial)
+
+    def before(self, after: Ints, first: int) -> Ints:
+        """(steps,) what was there before each step, given what was there after it; `first` at the beginning."""
+        result = np.empty_like(after)
+        result[1:] = after[:-1]
+        result[self.begun] = first
+        return result
 
     @cached_property
     def active(self) -> tuple[int, ...]:
@@ -89,7 +101,7 @@ class Evidence:
         return episode, step - int(self.begun[episode])
 
 
-def joined(traces: Iterable[LetterTrace]) -> tuple[Letters, NDArray[np.int64], NDArray[np.int64]]:
+def joined(traces: Iterable[LetterTrace]) -> tuple[Ints, Ints, Ints]:
     """Letters, potentials and lengths of episodes one after the other; nothing where there are none."""
     kept = list(traces)
     none = np.zeros(0, dtype=np.int64)
@@ -97,7 +109,7 @@ def joined(traces: Iterable[LetterTrace]) -> tuple[Letters, NDArray[np.int64], N
     return letters, levels, np.array([len(trace.letters) for trace in kept], dtype=np.int64)
 
 
-def split(letters: Letters, levels: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[LetterTrace]:
+def split(letters: Ints, levels: Ints, lengths: Ints) -> list[LetterTrace]:
     """What `joined` put together."""
     ends = np.cumsum(lengths)[:-1]
     if not len(lengths):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nrm.inference.evidence import Evidence
+from nrm.inference.evidence import Evidence, Ints
 from nrm.machines import Alphabet, MooreMachine
 
 IDLE = 0
@@ -34,13 +34,13 @@ class Certainty(NamedTuple):
 class Hypothesis:
     """A complete machine over letters. State 0 is the initial one."""
 
-    table: NDArray[np.int64]
+    table: Ints
     """(states, letters) the next state."""
-    levels: NDArray[np.int64]
+    levels: Ints
     """(states,) the index of the potential of each."""
-    seen: NDArray[np.int64]
+    seen: Ints
     """(states, letters) how often each transition was taken in what was learned from."""
-    symbols: NDArray[np.int64]
+    symbols: Ints
     """(letters,) the symbol of each: letters that the machine treats alike share one, and `IDLE` ones do nothing."""
 
     @classmethod
@@ -74,27 +74,24 @@ class Hypothesis:
         same = all(np.array_equal(mine[:, :known], theirs[:, :known]) for mine, theirs in pairs)
         return same and np.array_equal(self.levels, other.levels)
 
-    def table_over(self, letters: int) -> NDArray[np.int64]:
+    def table_over(self, letters: int) -> Ints:
         """(states, letters) the next states by so many letters. Those that it does not know do nothing."""
         unknown = np.repeat(np.arange(self.states)[:, None], max(0, letters - self.letters), 1)
         return np.concatenate([self.table[:, :letters], unknown], 1)
 
-    def follow(self, evidence: Evidence) -> NDArray[np.int64]:
+    def follow(self, evidence: Evidence) -> Ints:
         """(steps,) the state after each step of some episodes, by the letters that were told."""
         table = self.table_over(evidence.letter_count)
         result = np.zeros(len(evidence.letters), dtype=np.int64)
-        # Long episodes first, so that those that still go on are the first rows.
-        order = np.argsort(-evidence.lengths, kind="stable")
-        begun, lengths = evidence.begun[order], evidence.lengths[order]
-        state = np.zeros(len(order), dtype=np.int64)
-        for time in range(int(lengths[0])):
-            active = int(np.searchsorted(-lengths, -time, side="left"))
+        begun, going = evidence.by_length
+        state = np.zeros(len(begun), dtype=np.int64)
+        for time, active in enumerate(going):
             steps = begun[:active] + time
             state[:active] = table[state[:active], evidence.letters[steps]]
             result[steps] = state[:active]
         return result
 
-    def symbol_table(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def symbol_table(self) -> tuple[Ints, Ints]:
         """(states, symbols) the next states, and how often each was seen, over all letters of a symbol."""
         count = self.symbol_count
         table = np.repeat(np.arange(self.states)[:, None], count, 1)
@@ -125,9 +122,35 @@ class Hypothesis:
         return MooreMachine.from_table(Alphabet.exclusive(known), table.astype(np.int32), accepting, outputs)
 
 
-def states_before(after: NDArray[np.int64], evidence: Evidence) -> NDArray[np.int64]:
-    """(steps,) the states in which steps were taken, from those that they led to."""
-    before = np.empty_like(after)
-    before[1:] = after[:-1]
-    before[evidence.begun] = 0
-    return before
+def agreement(before: Ints, after: Ints, old_states: int, new_states: int) -> Ints:
+    """(new states, old states) at how many steps two machines are in both.
+
+    before, after: (steps,) the states of the old machine and of the new one after each step of the same episodes.
+    """
+    shared = np.zeros((new_states, old_states), dtype=np.int64)
+    np.add.at(shared, (after, before), 1)
+    return shared
+
+
+def renumbered(shared: Ints, old: Ints, room: int) -> Ints:
+    """(new states,) their numbers below `room`, given those of the old states (old states,).
+
+    The initial states have one number. Then pairs that agree at the most steps come first; a state that agrees with
+    none that is left gets a number that nobody had, or else that nobody has any more.
+    """
+    count = len(shared)
+    result = np.full(count, -1, dtype=np.int64)
+    result[0] = old[0]
+    taken = {0}
+    order = np.argsort(-shared, axis=None, kind="stable")
+    for new, known in zip(*(part.tolist() for part in np.unravel_index(order, shared.shape)), strict=True):
+        if shared[new, known] and result[new] < 0 and known not in taken:
+            result[new] = old[known]
+            taken.add(known)
+    used = set(result.tolist())
+    fresh = [number for number in range(room) if number not in set(old.tolist())]
+    free = iter([*fresh, *(number for number in old.tolist() if number not in used)])
+    for state in range(count):
+        if result[state] < 0:
+            result[state] = next(free)
+    return result

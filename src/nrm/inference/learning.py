@@ -12,23 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.errors import ContradictionError, LearningError
-from nrm.inference.chance import improbable, surprising
-from nrm.inference.drafts import Draft, Run
-from nrm.inference.evidence import Evidence
-from nrm.inference.following import following
-from nrm.inference.hypothesis import Hypothesis, states_before
-from nrm.inference.merging import UNSEEN, Merged, fewer_states, merge
-from nrm.inference.misread_refining import MisreadRefinement
-from nrm.inference.prefix_tree import PrefixTree, prefix_tree
-from nrm.inference.refining import Refinement
-from nrm.inference.symbols import alike
-
-SLIP = 4.0
-"""Nodes of a prefix tree that weigh as much as one potential that it does not explain."""
-ROOM = 1.5
-"""Steps that go wrong and are still put down to chance, as a multiple of those that are expected."""
-CANDIDATES = 8
-"""Idle letters that are looked at closely when one has to be let in."""
+from nrm.inference.evidence import Evidence, Ints
+from nrm.inference.hypothesis import IDLE, Hypothesis
+from nrm.inference.label_noise import LabelNoiseSearch
+from nrm.inference.merging import UNSEEN, Merged, PrefixTree, fewer_states, merge, prefix_tree, search_order
+from nrm.inference.refuting import following, improbable
+from nrm.inference.reward_noise import RewardNoiseSearch
+from nrm.inference.search import Candidate, Fit
 
 
 class TooManyStatesError(LearningError):
@@ -61,16 +51,16 @@ def learn_machine(evidence: Evidence, max_states: int = 32) -> Hypothesis:
 
 def _despite_slips(evidence: Evidence, max_states: int) -> Hypothesis:
     """The same where potentials or letters are sometimes wrong, so that single episodes say little."""
-    kind = MisreadRefinement if evidence.label_noise else Refinement
-    run: Run = kind.shortest(evidence, max_states, _as_if_right(evidence, max_states))
-    letters = tuple(np.flatnonzero(run.moves.any(0)).tolist())
-    table = np.where(run.seen > 0, run.draft.table, UNSEEN)[:, list(letters)]
-    symbols, whole = alike(table, run.seen[:, list(letters)], letters, evidence.letter_count)
-    order, place = _search_order(whole)
-    found = Hypothesis(place[whole[order]], run.draft.levels[order], run.seen[order], symbols)
+    kind = LabelNoiseSearch if evidence.label_noise else RewardNoiseSearch
+    fit: Fit = kind.shortest(evidence, max_states, _as_if_right(evidence, max_states))
+    letters = tuple(np.flatnonzero(fit.moves.any(0)).tolist())
+    table = np.where(fit.seen > 0, fit.candidate.table, UNSEEN)[:, list(letters)]
+    symbols, whole = alike(table, fit.seen[:, list(letters)], letters, evidence.letter_count)
+    order, place = search_order(whole)
+    found = Hypothesis(place[whole[order]], fit.candidate.levels[order], fit.seen[order], symbols)
     _check_levels(found, evidence, max_states)
     slips, chance = following(found, evidence).slips.sum(), evidence.reward_noise + evidence.label_noise
-    if surprising(slips, len(evidence.levels), ROOM * chance):
+    if improbable(slips, np.array(len(evidence.levels)), 1.5 * chance):
         names = " and ".join(name for name in ("reward_noise", "label_noise") if getattr(evidence, name))
         raise TooManyStatesError(
             f"the best machine of at most {max_states} states that was found takes {slips:.0f} of "
@@ -90,11 +80,11 @@ def _check_levels(found: Hypothesis, evidence: Evidence, max_states: int) -> Non
         raise TooManyStatesError(
             f"{shown[missing].sum()} of {len(evidence.levels)} steps show potentials ({len(missing)} of "
             f"{evidence.level_count}) for which the best machine of at most {max_states} states that was found has no "
-            "state, and wrong rewards (flips) do not explain so many; give it more states or more episodes"
+            "state, and wrong rewards (reward_noise) do not explain so many; give it more states or more episodes"
         )
 
 
-def _as_if_right(evidence: Evidence, max_states: int) -> list[Draft]:
+def _as_if_right(evidence: Evidence, max_states: int) -> list[Candidate]:
     """The machine that merging finds, where nothing contradicts itself: less may be wrong than is said."""
     right = replace(evidence, reward_noise=0.0, label_noise=0.0)
     if (_slips(prefix_tree(right, right.active)) > 0).any():
@@ -103,7 +93,7 @@ def _as_if_right(evidence: Evidence, max_states: int) -> list[Draft]:
         found = learn_machine(right, max_states)
     except TooManyStatesError:
         return []
-    return [Draft(found.table_over(evidence.letter_count), found.levels)]
+    return [Candidate(found.table_over(evidence.letter_count), found.levels)]
 
 
 def explaining_letters(evidence: Evidence) -> tuple[tuple[int, ...], PrefixTree]:
@@ -115,7 +105,7 @@ def explaining_letters(evidence: Evidence) -> tuple[tuple[int, ...], PrefixTree]
         if not candidates:
             raise _contradiction(evidence, tree, clashing)
         trees = [prefix_tree(evidence, tuple(sorted((*letters, one)))) for one in candidates]
-        best = int(np.argmin([SLIP * int(_slips(one).sum()) + len(one.children) for one in trees]))
+        best = int(np.argmin([4 * int(_slips(one).sum()) + len(one.children) for one in trees]))
         letters, tree = tuple(sorted((*letters, candidates[best]))), trees[best]
     return letters, tree
 
@@ -125,36 +115,65 @@ def _completed(merged: Merged, tree: PrefixTree, evidence: Evidence, max_states:
     if merged.states > max_states:
         raise TooManyStatesError(
             f"no machine of at most {max_states} states was found that explains the {len(evidence.lengths)} episodes; "
-            "give it more states, or, if rewards or symbols are sometimes wrong, say how often (flips, misread)"
+            "give it more states, or, if rewards or symbols are sometimes wrong, say how often (reward_noise, "
+            "label_noise)"
         )
     merged = _in_order(merged)
     after = merged.of_node[tree.of_step]
     seen = np.zeros((merged.states, evidence.letter_count), dtype=np.int64)
-    np.add.at(seen, (states_before(after, evidence), evidence.letters), 1)
+    np.add.at(seen, (evidence.before(after, 0), evidence.letters), 1)
     symbols, table = alike(merged.table, seen[:, list(merged.letters)], merged.letters, evidence.letter_count)
     return Hypothesis(table, merged.levels, seen, symbols)
 
 
 def _in_order(merged: Merged) -> Merged:
     """The same machine with its states in the order in which a search by letters comes upon them."""
-    order, place = _search_order(merged.table)
+    order, place = search_order(merged.table)
     return Merged(place[merged.table[order]], merged.levels[order], merged.letters, place[merged.of_node])
 
 
-def _search_order(table: NDArray[np.int64]) -> tuple[list[int], NDArray[np.int64]]:
-    """The states of a table in the order of a search by letters, and (states + 1,) the place of each there."""
-    order = [0]
-    for state in order:
-        following = dict.fromkeys(table[state].tolist())
-        order += [after for after in following if after != UNSEEN and after not in order]
-    place = np.full(len(table) + 1, UNSEEN, dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return order, place
+def alike(table: Ints, seen: Ints, letters: tuple[int, ...], count: int) -> tuple[Ints, Ints]:
+    """Symbols (count,) of all letters, and the complete table (states, count) that follows from them.
+
+    `table`: (states, letters that count) with open transitions; `seen`: how often each was taken. Two letters are one
+    symbol when no state tells them apart and some move is common to both. An open transition is that of a letter alike,
+    else it does nothing; letters that do not count are idle.
+    """
+    states = len(table)
+    stay = np.arange(states)
+    classes: list[list[int]] = []
+    columns: list[Ints] = []
+    # Letters with the most evidence first: they are told apart best.
+    for place in sorted(range(len(letters)), key=lambda one: (-int(seen[:, one].sum()), one)):
+        column = table[:, place]
+        best, most = -1, 0
+        for number, known in enumerate(columns):
+            both = (known != UNSEEN) & (column != UNSEEN)
+            if (known[both] != column[both]).any():
+                continue
+            common = int((both & (column != stay)).sum())
+            if common > most:
+                best, most = number, common
+        if best < 0:
+            classes.append([place])
+            columns.append(column.copy())
+        else:
+            classes[best].append(place)
+            columns[best] = np.where(columns[best] == UNSEEN, column, columns[best])
+    symbols = np.full(count, IDLE, dtype=np.int64)
+    whole = np.repeat(stay[:, None], count, 1)
+    # Symbols are numbered by their first letter.
+    order = sorted(range(len(classes)), key=lambda number: min(letters[place] for place in classes[number]))
+    for symbol, number in enumerate(order, IDLE + 1):
+        for place in classes[number]:
+            symbols[letters[place]] = symbol
+            whole[:, letters[place]] = np.where(columns[number] == UNSEEN, stay, columns[number])
+    return symbols, whole
 
 
-def _slips(tree: PrefixTree) -> NDArray[np.int64]:
+def _slips(tree: PrefixTree) -> Ints:
     """(nodes,) how many potentials at each node are not its most common one."""
-    result: NDArray[np.int64] = tree.counts.sum(1) - tree.counts.max(1)
+    result: Ints = tree.counts.sum(1) - tree.counts.max(1)
     return result
 
 
@@ -171,7 +190,7 @@ def _candidates(
     read = first[episode[steps]] <= steps[:, None]
     idle = [letter for letter in np.unique(evidence.letters).tolist() if letter not in set(letters)]
     gains = {letter: _information(read[:, letter], odd) for letter in idle}
-    return sorted(idle, key=lambda letter: (-gains[letter], letter))[:CANDIDATES]
+    return sorted(idle, key=lambda letter: (-gains[letter], letter))[:8]
 
 
 def _information(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
@@ -194,7 +213,7 @@ def _contradiction(evidence: Evidence, tree: PrefixTree, clashing: NDArray[np.bo
     return ContradictionError(
         f"episodes {left + 1} and {right + 1} read the same up to step {step + 1} of the latter (counting from 1) and "
         "are paid differently, so no machine over what is observed explains both; if rewards or symbols are sometimes "
-        "wrong, say how often (flips, misread)",
+        "wrong, say how often (reward_noise, label_noise)",
         right + 1,
         step + 1,
     )

@@ -11,30 +11,76 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nrm.inference.prefix_tree import PrefixTree
+from nrm.inference.evidence import Evidence, Ints
 from nrm.machines import MooreMachine
 
 UNSEEN = -1
 """The successor where no episode took the transition."""
-BUDGET = 20_000
-"""Most pairs of nodes that backtracking joins before it gives up."""
-MAX_CHOICES = 200
-"""Most choices that backtracking makes one after the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixTree:
+    """A tree of histories over the letters that count; what is read otherwise stays at a node. Node 0 is the root."""
+
+    children: list[dict[int, int]]
+    """For each node, the node after each letter."""
+    counts: Ints
+    """(nodes, potentials) how often each potential was seen at a node."""
+    of_step: Ints
+    """(steps,) the node that each step of the evidence leads to."""
+
+    @property
+    def visits(self) -> Ints:
+        """(nodes,) how many steps were seen at each."""
+        result: Ints = self.counts.sum(1)
+        return result
+
+
+def prefix_tree(evidence: Evidence, letters: tuple[int, ...]) -> PrefixTree:
+    """The tree of all histories over some letters."""
+    counts_for = np.zeros(evidence.letter_count, dtype=np.bool_)
+    counts_for[list(letters)] = True
+    steps = np.flatnonzero(counts_for[evidence.letters])
+    episode = np.searchsorted(evidence.begun, steps, side="right") - 1
+    children: list[dict[int, int]] = [{}]
+    reached = np.zeros(len(steps), dtype=np.int64)
+    node, last = 0, -1
+    rows = zip(evidence.letters[steps].tolist(), episode.tolist(), strict=True)
+    for place, (letter, number) in enumerate(rows):
+        if number != last:
+            node, last = 0, number
+        following = children[node].get(letter)
+        if following is None:
+            following = children[node][letter] = len(children)
+            children.append({})
+        node = reached[place] = following
+    # A step stays where the last letter that counts led to, or at the root.
+    of_step = np.zeros(len(evidence.letters), dtype=np.int64)
+    bounds = np.concatenate([steps, evidence.begun])
+    values = np.concatenate([reached, np.zeros(len(evidence.begun), dtype=np.int64)])
+    # Where an episode begins with a letter that counts, that letter's node comes after the root's, and wins.
+    order = np.lexsort((values > 0, bounds))
+    bounds, values = bounds[order], values[order]
+    ends = np.append(bounds[1:], len(of_step))
+    of_step[:] = np.repeat(values, ends - bounds)
+    counts = np.zeros((len(children), evidence.level_count), dtype=np.int64)
+    np.add.at(counts, (of_step, evidence.levels), 1)
+    counts[0, evidence.initial] += len(evidence.lengths)
+    return PrefixTree(children, counts, of_step)
 
 
 @dataclass(frozen=True, eq=False)
 class Merged:
     """A machine with open transitions."""
 
-    table: NDArray[np.int64]
+    table: Ints
     """(states, letters that count) the next state, or `UNSEEN`. State 0 is the initial one."""
-    levels: NDArray[np.int64]
+    levels: Ints
     """(states,) the index of the potential of each."""
     letters: tuple[int, ...]
     """The letters of the columns."""
-    of_node: NDArray[np.int64]
+    of_node: Ints
     """(nodes,) the state that each node of the tree became; `UNSEEN` where merging ended before it came there."""
 
     @property
@@ -45,14 +91,12 @@ class Merged:
 
 def merge(tree: PrefixTree, letters: tuple[int, ...], max_states: int | None = None) -> Merged:
     """The machine that blue-fringe merging finds. Past `max_states` it goes on only as far as it must to say so."""
-    folding = _Folding.of(tree)
+    folding = Folding.of(tree)
     red = _blue_fringe(folding, 0, folding.visits.__getitem__, len, max_states)
     return folding.machine(red, letters)
 
 
-def merge_states(
-    machine: MooreMachine, traces: Sequence[NDArray[np.int64]], initial_level: float | None = None
-) -> MooreMachine:
+def merge_states(machine: MooreMachine, traces: Sequence[Ints], initial_level: float | None = None) -> MooreMachine:
     """The machine with states merged that no trace of letters separates; what traces never took does nothing.
 
     A machine learned with more states than the task needs spreads over them, and what no episode visits is chance: it
@@ -75,7 +119,7 @@ def merge_states(
         {letter: int(table[state, letter]) for letter in np.flatnonzero(row).tolist()}
         for state, row in enumerate(taken)
     ]
-    folding = _Folding(moves, outputs, entered.tolist())
+    folding = Folding(moves, outputs, entered.tolist())
     # What brings together most visits to potentials is most surely right.
     _blue_fringe(
         folding, machine.initial, taken.sum(1).__getitem__, lambda joined: sum(folding.visits[b] for b in joined)
@@ -94,7 +138,7 @@ def merge_states(
 
 
 def _blue_fringe(
-    folding: _Folding,
+    folding: Folding,
     start: int,
     evidence: Callable[[int], float],
     score: Callable[[list[int]], float],
@@ -125,15 +169,15 @@ def _blue_fringe(
             folding.join(best, node)
 
 
-def fewer_states(tree: PrefixTree, letters: tuple[int, ...], states: int, budget: int = BUDGET) -> Merged | None:
-    """A machine of at most so many states; None where there is none, or the budget ends before one is found."""
-    folding = _Folding.of(tree)
+def fewer_states(tree: PrefixTree, letters: tuple[int, ...], states: int, budget: int = 20_000) -> Merged | None:
+    """A machine of at most so many states; None where there is none, or none is found by joining `budget` pairs."""
+    folding = Folding.of(tree)
     folding.budget = budget
     red = _search(folding, [0], states)
     return None if red is None else folding.machine(red, letters)
 
 
-def _search(folding: _Folding, red: list[int], most: int, choices: int = 0) -> list[int] | None:
+def _search(folding: Folding, red: list[int], most: int, choices: int = 0) -> list[int] | None:
     """Red states that explain everything, with the folding left as it is then; None where there are none."""
     red, start = list(red), folding.mark()
     while True:
@@ -142,7 +186,7 @@ def _search(folding: _Folding, red: list[int], most: int, choices: int = 0) -> l
             return red
         node, options = _least_open(folding, red, blue, most)
         promotes = len(red) < most
-        if folding.budget < 0 or len(options) + promotes == 0 or choices > MAX_CHOICES:
+        if folding.budget < 0 or len(options) + promotes == 0 or choices > 200:
             folding.undo(start)
             return None
         if len(options) + promotes > 1:
@@ -163,7 +207,7 @@ def _search(folding: _Folding, red: list[int], most: int, choices: int = 0) -> l
     return None
 
 
-def _least_open(folding: _Folding, red: list[int], blue: list[int], most: int) -> tuple[int, list[int]]:
+def _least_open(folding: Folding, red: list[int], blue: list[int], most: int) -> tuple[int, list[int]]:
     """The blue node with the fewest ways to go on, where a choice is least a guess, and its ways, the best first."""
     chosen, options = -1, list[int]()
     for node in sorted(blue, key=lambda one: -folding.visits[one]):
@@ -180,7 +224,7 @@ def _least_open(folding: _Folding, red: list[int], blue: list[int], most: int) -
     return chosen, options
 
 
-class _Folding:
+class Folding:
     """A partition of a graph's nodes that stays deterministic, with a trail by which joins are undone."""
 
     def __init__(self, children: list[dict[int, int]], levels: Sequence[float | None], visits: Sequence[int]) -> None:
@@ -193,7 +237,7 @@ class _Folding:
         self._trail: list[tuple[int, int, int]] = []
 
     @classmethod
-    def of(cls, tree: PrefixTree) -> _Folding:
+    def of(cls, tree: PrefixTree) -> Folding:
         """The nodes of a tree."""
         return cls([dict(row) for row in tree.children], tree.counts.argmax(1).tolist(), tree.visits.tolist())
 
@@ -270,3 +314,14 @@ class _Folding:
 
 
 _PARENT, _CHILD, _VISITS, _LEVEL = range(4)
+
+
+def search_order(table: Ints) -> tuple[list[int], Ints]:
+    """The states of a table in the order of a search by letters, and (states + 1,) the place of each there."""
+    order = [0]
+    for state in order:
+        following = dict.fromkeys(table[state].tolist())
+        order += [after for after in following if after != UNSEEN and after not in order]
+    place = np.full(len(table) + 1, UNSEEN, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return order, place

@@ -1,22 +1,65 @@
-"""When episodes refute a machine: at once where all is right, by counts where rewards or letters may be wrong."""
+"""What a machine says of episodes, and when they refute it: at once, or by counts where there is noise."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nrm.inference.chance import improbable
-from nrm.inference.evidence import Evidence
-from nrm.inference.following import following
-from nrm.inference.hypothesis import Hypothesis, states_before
-from nrm.inference.letter_model import LetterModel, told_pairs
-from nrm.inference.misreading import Misreader
+from nrm.inference.evidence import Evidence, Ints
+from nrm.inference.hypothesis import Hypothesis
+from nrm.inference.label_noise import ForwardBackward, LetterModel, told_pairs
 
-UNLIKELY = 0.01
-"""An episode with so many wrong potentials that chance has them more seldom than this is not explained by it."""
+
+def improbable(
+    found: NDArray[np.number], tries: NDArray[np.number], chance: float | NDArray[np.float64], sure: float = 1e-4
+) -> NDArray[np.bool_]:
+    """(…) whether so many (…) out of so many tries (…) are more than slips of a chance, or of chances (…), explain.
+
+    An upper bound of the binomial tail (Chernoff's): exact at chance 0, where a single one is evidence.
+    """
+    if not np.any(chance):
+        return found > 0
+    share = found / np.maximum(tries, 1)
+    above = share > chance
+    inside = np.clip(share, chance, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rest = np.where(inside < 1, (1 - inside) * np.log((1 - inside) / (1 - chance)), 0.0)
+        divergence = inside * np.log(inside / chance) + rest
+    result: NDArray[np.bool_] = above & (tries * divergence > -math.log(sure))
+    return result
+
+
+class Following(NamedTuple):
+    """Steps of episodes in a machine, in the order of the evidence."""
+
+    states: Ints
+    """(steps,) the state after each; the most probable one, where letters may be wrong."""
+    said: Ints
+    """(steps,) the potential that the machine says, before it is shown; the most probable one."""
+    slips: NDArray[np.float64]
+    """(steps,) how probable it is that the letter told or the potential shown is wrong."""
+
+
+def following(known: Hypothesis, evidence: Evidence) -> Following:
+    """Let episodes go through a machine."""
+    if not evidence.label_noise:
+        states = known.follow(evidence)
+        said = known.levels[states]
+        return Following(states, said, (said != evidence.levels).astype(np.float64))
+    table, levels = known.table_over(evidence.letter_count), known.levels
+    through = ForwardBackward(evidence)
+    forward = through.forward(table, levels)
+    before = through.after(table, levels, forward)
+    of_level = np.zeros((known.states, evidence.level_count))
+    of_level[np.arange(known.states), levels] = 1.0
+    states = (before * through.shown[:, levels][evidence.levels]).argmax(1)
+    slips = np.zeros(len(states))
+    slips[through.steps[through.present]] = through.slips(table, levels, forward).sum(2)[through.present]
+    return Following(states, (before @ of_level).argmax(1), slips)
 
 
 class Refutation(NamedTuple):
@@ -55,7 +98,7 @@ class Tally:
         """Take in episodes; the one that refutes the machine, the first step of all, if any does."""
         self.tries, self.wrong = (_wider(counts, evidence.letter_count) for counts in (self.tries, self.wrong))
         after = self.hypothesis.follow(evidence)
-        before = states_before(after, evidence)
+        before = evidence.before(after, 0)
         said = self.hypothesis.levels[after]
         wrong = said != evidence.levels
         np.add.at(self.tries, (before, evidence.letters), 1)
@@ -70,7 +113,7 @@ class Tally:
         return Refutation(*evidence.place(step), int(said[step]), int(evidence.levels[step]))
 
 
-class MisreadTally(Tally):
+class LabelNoiseTally(Tally):
     """The same where letters may be wrong: all counts are probable ones."""
 
     def __init__(self, hypothesis: Hypothesis, learned_from: Evidence) -> None:
@@ -92,31 +135,33 @@ class MisreadTally(Tally):
         )
         self.pairs = np.pad(self.pairs, (0, count - self.pairs.shape[1])) + told_pairs(evidence)
         table, levels = self.hypothesis.table_over(count), self.hypothesis.levels
-        reader = Misreader(evidence, LetterModel.of(self.pairs, evidence.label_noise))
-        forward = reader.forward(table, levels)
-        slips = reader.slips(table, levels, forward)
-        chances = 1 - np.take_along_axis(reader.likely, reader.letters[..., None], 2) * reader.shown[0, 0]
+        through = ForwardBackward(evidence, LetterModel.of(self.pairs, evidence.label_noise))
+        forward = through.forward(table, levels)
+        slips = through.slips(table, levels, forward)
+        chances = 1 - np.take_along_axis(through.likely, through.letters[..., None], 2) * through.shown[0, 0]
         for counts, steps in (
             (self.tries, forward.before),
             (self.wrong, slips),
             (self.expected, forward.before * chances),
         ):
-            np.add.at(counts.T, reader.letters[reader.present], steps[reader.present])
+            np.add.at(counts.T, through.letters[through.present], steps[through.present])
         refuted = improbable(self.wrong, self.tries, self.expected / np.maximum(self.tries, 1e-9))
         before = forward.before.argmax(2)
-        said = levels[table[before, reader.letters]]
-        found = reader.present & (slips.sum(2) > 0.5) & refuted[before, reader.letters] & (said != reader.levels)
-        steps = reader.steps[found]
+        said = levels[table[before, through.letters]]
+        found = through.present & (slips.sum(2) > 0.5) & refuted[before, through.letters] & (said != through.levels)
+        steps = through.steps[found]
         if not len(steps):
             return None
         first = int(steps.argmin())
-        return Refutation(*evidence.place(int(steps[first])), int(said[found][first]), int(reader.levels[found][first]))
+        return Refutation(
+            *evidence.place(int(steps[first])), int(said[found][first]), int(through.levels[found][first])
+        )
 
 
 def explained(known: Hypothesis, evidence: Evidence) -> float:
     """The share of episodes that a machine explains, as far as what is wrong in them may be chance."""
     wrong = np.add.reduceat(following(known, evidence).slips, evidence.begun)
-    return float(1 - improbable(wrong, evidence.lengths, evidence.reward_noise + evidence.label_noise, UNLIKELY).mean())
+    return float(1 - improbable(wrong, evidence.lengths, evidence.reward_noise + evidence.label_noise, 0.01).mean())
 
 
 def _wider(counts: NDArray[np.float64], letters: int) -> NDArray[np.float64]:

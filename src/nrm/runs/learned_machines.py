@@ -60,7 +60,7 @@ class LearnedMachines:
             return ""
         return (
             f"caution: the machine explains {self.explained:.0%} of the last episodes only, so it is wrong, or rewards "
-            "or symbols are sometimes wrong (inference.flips, inference.misread)"
+            "or symbols are sometimes wrong (inference.reward_noise, inference.label_noise)"
         )
 
     def write(self, folder: Path) -> None:

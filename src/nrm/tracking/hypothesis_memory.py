@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.inference import SLIP, Hypothesis, LetterModel, leads_of
+from nrm.inference import MIN_NOISE, Hypothesis, LetterModel, leads_of
 from nrm.machines import TOLERANCE
 from nrm.tracking.letters import SymbolIndex
 from nrm.tracking.memories import Belief, Transition, reads_rewards
@@ -98,7 +98,7 @@ class HypothesisBelief(HypothesisMemory):
         corrects: bool = True,
         device: torch.device | None = None,
     ) -> None:
-        self._flips, self._misread = max(reward_noise, SLIP), label_noise
+        self._flips, self._misread = max(reward_noise, MIN_NOISE), label_noise
         super().__init__(letters, room, corrects, device)
         self.table = None
 

@@ -15,9 +15,9 @@ from nrm.errors import ConfigError
 from nrm.inference import (
     Evidence,
     Hypothesis,
+    LabelNoiseTally,
     LetterTrace,
     LevelTable,
-    MisreadTally,
     Refutation,
     Tally,
     TooManyStatesError,
@@ -227,7 +227,7 @@ class MachineLearning:
     def _new_tally(self, known: Hypothesis) -> Tally:
         if not self.config.label_noise:
             return Tally(known)
-        return MisreadTally(known, self._evidence(self._kept))
+        return LabelNoiseTally(known, self._evidence(self._kept))
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that learning goes on from."""
