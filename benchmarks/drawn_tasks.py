@@ -22,8 +22,9 @@ import tyro
 from benchmarks.results import Benchmark, Headline, Row, complete, show
 from benchmarks.unseen import all_runs, curve, outcomes
 from nrm.envs.counter_rng import words
+from nrm.envs.grids import next_cells
 from nrm.envs.minecraft.config import MinecraftConfig
-from nrm.envs.minecraft.grid import begin, letters_of_contents, next_cells
+from nrm.envs.minecraft.grid import begin, letters_of_contents
 from nrm.families import sample_tasks
 from nrm.families.chains import Reach, ReachAvoid
 from nrm.machines import MooreMachine, TaskSet
@@ -93,7 +94,7 @@ def possible(env: MinecraftConfig, machine: MooreMachine, layouts: int = 20_000)
     """The share of drawn layouts in which a task can be done at all: forbidden items may wall others off."""
     drawn = begin(env, words(range(layouts)))
     letters = letters_of_contents(env, machine.alphabet)[drawn.contents]  # (layouts, cells)
-    moves, cells = next_cells(env), env.cells
+    moves, cells = next_cells(*env.shape), env.cells
     numbers = np.arange(layouts)
     # What can be reached, (layouts, cells, states): moves are taken until nothing is new.
     reached = np.zeros((layouts, cells, machine.states), dtype=bool)

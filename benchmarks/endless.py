@@ -16,7 +16,7 @@ import tyro
 
 import nrm
 from benchmarks.common import report
-from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft
+from nrm.envs import ACTIONS, MINECRAFT_SYMBOLS, BatchedMinecraft
 from nrm.envs.minecraft.kind import NAMED
 from nrm.errors import LearningError
 from nrm.machines import until_over
@@ -53,7 +53,7 @@ def record(machine: nrm.MooreMachine, count: int, seed: int, size: int) -> Episo
     recorder = Recorder(SIDE_BY_SIDE, True, letters=True)
     buffer = EpisodeBuffer.for_machine(machine)
     while len(buffer) < count:
-        batch = env.step(torch.randint(env.actions, (SIDE_BY_SIDE,), generator=generator))
+        batch = env.step(torch.randint(len(ACTIONS), (SIDE_BY_SIDE,), generator=generator))
         recorder.add(batch.reward.numpy(), batch.final_observation.numpy(), env.truth.label.numpy())
         for episode in recorder.finish((batch.terminated | batch.truncated).numpy())[: count - len(buffer)]:
             buffer.add(episode.observations, rewards=episode.rewards, symbols=episode.letters)

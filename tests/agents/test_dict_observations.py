@@ -52,13 +52,13 @@ def env(count: int = 8) -> GymVectorEnv:
 def test_rows_hold_all_entries() -> None:
     made = env(2)
     seen = made.reset(0)
-    assert made.parts is not None
+    assert made.spec.entries is not None
     assert seen.shape == (2, 65)
-    entries = made.parts.split(seen)
+    entries = made.spec.entries.split(seen)
     assert entries["warm"].tolist() == [[8.0], [8.0]]
     assert entries["picture"][0, 0, :, 0].tolist() == [0, 0, 0, 255, 255, 0, 0, 0]
     batch = made.step(torch.tensor([0, 1]))
-    assert made.parts.split(batch.final_observation)["warm"].tolist() == [[0.0], [16.0]]
+    assert made.spec.entries.split(batch.final_observation)["warm"].tolist() == [[0.0], [16.0]]
 
 
 @pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])

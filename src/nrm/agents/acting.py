@@ -86,12 +86,11 @@ class Actor:
         self.observation = env.reset(seed)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            endless, parts = env.frames is None, getattr(env, "parts", None)
-            wraps, cells = getattr(env, "wraps", False), getattr(env, "cells", False)
+            spec = env.spec
             letters = getattr(memory, "view_letters", None)
             sample = self._sample()
             first = None if sample is None else sample.cpu()
-            sight = Sight(tuple(env.shape), first, endless, parts, wraps, cells, letters)
+            sight = Sight(spec.shape, first, spec.table is None, spec.entries, spec.toroidal, spec.tiled, letters)
             # Drawn on the processor: equal seeds begin with equal networks on every device.
             self.net: Any = network_kind(env, network).build(sight, memory.size, self.head, network).to(self.device)
         self.generator = torch.Generator().manual_seed(seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -36,6 +37,7 @@ class PlacedEnv:
         self._env = env
         self.device = device
         self.frames = None if env.frames is None else env.frames.to(device)
+        self.spec = replace(env.spec, table=self.frames)
         if isinstance(env, ProbedEnv):
             self.probe = env.probe
 

@@ -14,7 +14,8 @@ def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = Fa
 
     `independent`: symbols are propositions, each with a probability of its own.
     """
-    parts = getattr(env, "parts", None)
+    spec = env.spec
+    parts = spec.entries
     if parts is not None:
         kind = GROUNDERS["parts" if name == "auto" else name]
         if not hasattr(kind, "from_parts"):
@@ -26,10 +27,10 @@ def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = Fa
             env.shape,
             symbols,
             independent,
-            endless=env.frames is None,
-            one_place=getattr(env, "one_place", False),
+            endless=spec.table is None,
+            one_place=spec.local,
             many=tasks_of(env) is not None,
-            cells=getattr(env, "cells", False),
+            cells=spec.tiled,
         )
     made: nn.Module = GROUNDERS[name].from_shape(env.shape, symbols, independent)
     return made

@@ -15,6 +15,7 @@ from nrm.automata.move_diagram import MoveDiagram
 from nrm.envs.action_spaces import ActionSpace
 from nrm.errors import EnvError
 from nrm.machines import MooreMachine, TaskSet
+from nrm.observations import ObservationSpec
 
 
 class StepBatch(NamedTuple):
@@ -65,6 +66,8 @@ class BatchedEnv(Protocol):
 
     count: int
     """N."""
+    spec: ObservationSpec
+    """What its observations are."""
     shape: tuple[int, ...]
     """The shape of one observation."""
     dtype: torch.dtype
@@ -135,17 +138,25 @@ def check_count(count: object) -> None:
         raise EnvError(f"a batch has at least one environment; count is {count!r}")
 
 
-def checked_moves(actions: Tensor, count: int, moves: int) -> NDArray[np.int64]:
-    """(N,) actions of a batch as whole numbers below `moves`, or an error that names the first that is not."""
-    chosen: NDArray[np.int64] = actions.cpu().numpy()
-    if chosen.shape != (count,) or chosen.dtype.kind not in "iu":
+def checked_actions(actions: Tensor, count: int, space: ActionSpace) -> NDArray[Any]:
+    """Actions (N,) of numbered ones, or (N, size) of a box from -1 to 1, or an error that names the first wrong one."""
+    chosen: NDArray[Any] = actions.cpu().numpy()
+    if isinstance(space, int):
+        fits = chosen.shape == (count,) and chosen.dtype.kind in "iu"
+        wanted, known = "whole numbers", f"are 0 to {space - 1}"
+        wrong = (chosen < 0) | (chosen >= space)
+    else:
+        fits = chosen.shape == (count, *space.shape) and chosen.dtype.kind == "f"
+        wanted, known = "rows of numbers", "lie from -1 to 1"
+        wrong = ~(np.abs(chosen) <= 1 + 1e-6)
+    if not fits:
         raise EnvError(
-            f"give {count} whole numbers, one action for each environment, not {actions.dtype} of shape "
+            f"give {count} {wanted}, one action for each environment, not {actions.dtype} of shape "
             f"{tuple(actions.shape)}"
         )
-    if chosen.min() < 0 or chosen.max() >= moves:
-        wrong = int(np.flatnonzero((chosen < 0) | (chosen >= moves))[0])
-        raise EnvError(f"action {chosen[wrong]} in environment {wrong}; actions are 0 to {moves - 1}")
+    if wrong.any():
+        first = int(np.argwhere(wrong)[0][0])
+        raise EnvError(f"action {chosen[first]} in environment {first}; actions {known}")
     return chosen
 
 

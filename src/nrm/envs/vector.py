@@ -21,7 +21,7 @@ from nrm.envs.rules import check_actions, wrapper_for
 from nrm.envs.task_env import TaskEnv
 from nrm.errors import EnvError
 from nrm.machines import MooreMachine, TaskSet
-from nrm.parts import Parts
+from nrm.observations import ObservationSpec, Parts
 
 AnyEnv = gymnasium.Env[Any, Any]
 CHOICES = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
@@ -38,7 +38,7 @@ class GymVectorEnv:
     refused: it spends a step on every reset, whose action counts for nothing. `GymVectorEnv.of` makes the right kind.
 
     Observations are a `Box`, choices (`Discrete`, `MultiDiscrete`, `MultiBinary`), or a `Dict` of such; choices and
-    entries of a `Dict` become one row of numbers (`parts`). Actions are choices or a `Box`.
+    entries of a `Dict` become one row of numbers (`spec.entries`). Actions are choices or a `Box`.
     """
 
     frames: Tensor | None = None
@@ -60,16 +60,16 @@ class GymVectorEnv:
             )
         self._alone = isinstance(observation, CHOICES)
         together = spaces.Dict({ALONE: observation}) if self._alone else observation
-        self.parts = Parts.of(together) if isinstance(together, spaces.Dict) else None
-        """What rows hold, where observations are a `Dict`, or choices, which networks read one-hot like its entries."""
+        self._parts = Parts.of(together) if isinstance(together, spaces.Dict) else None
         # Its type says that a seed is one number; all vector environments take a list as well.
         self.vector: Any = vector
         self.machine = _machine(vector)
         self.tasks = _tasks(vector)
         """The tasks, where every episode has one of many; None for one."""
         self.count = int(vector.num_envs)
-        self.shape: tuple[int, ...] = tuple(observation.shape or ()) if self.parts is None else (self.parts.width,)
-        self.dtype = torch.from_numpy(np.zeros(0, (self.parts or observation).dtype)).dtype
+        self.shape: tuple[int, ...] = tuple(observation.shape or ()) if self._parts is None else (self._parts.width,)
+        self.dtype = torch.from_numpy(np.zeros(0, (self._parts or observation).dtype)).dtype
+        self.spec = ObservationSpec(self.shape, self.dtype, entries=self._parts)
         self._action_space: Any = action
         self._own_resets = mode == AutoresetMode.DISABLED
         self._seeds: list[int] = []
@@ -222,9 +222,9 @@ class GymVectorEnv:
 
     def _tensor(self, observation: Any) -> Tensor:
         """A copy, because vector environments may write into what they gave."""
-        if self.parts is None:
+        if self._parts is None:
             return torch.from_numpy(np.array(observation))
-        return torch.from_numpy(self.parts.join({ALONE: observation} if self._alone else observation))
+        return torch.from_numpy(self._parts.join({ALONE: observation} if self._alone else observation))
 
     def _check_finite(self, observed: Tensor, place: str | None = None) -> None:
         """Raise where an environment shows NaN or infinity, which networks would pass on; `place`: if not this step."""

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from nrm.neural.patches import OVERLAPPING, TILE, DistinctPatches, distinct_patches, patch_features, places
     from nrm.neural.recursion import uses_scan
     from nrm.neural.symbol_reader import Emission, emission_for, said_symbols
-    from nrm.parts import Part, Parts
+    from nrm.observations import Part, Parts
 
 _MODULES = (
     "nrm.neural.config",
@@ -74,7 +74,7 @@ _MODULES = (
     "nrm.neural.learning",
     "nrm.neural.continuous",
     "nrm.neural.discovery",
-    "nrm.parts",
+    "nrm.observations",
 )
 
 __all__ = [

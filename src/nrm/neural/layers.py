@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import adaptive_max_pool2d, fold, one_hot
 
 from nrm.errors import EpisodeError
-from nrm.parts import Part, Parts
+from nrm.observations import Part, Parts
 
 
 class FlatFeatures(nn.Module):

@@ -11,7 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nrm.errors import EnvError, listing, suggestion, unknown
-from nrm.parts import Parts
+from nrm.observations import Parts
 
 BeliefLayout = Literal["dict", "flat"]
 """`dict`: a `Dict` with the entries `observation` and `belief` (`task`, where there are many); the entries of an

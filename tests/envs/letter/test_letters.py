@@ -14,8 +14,9 @@ from gymnasium.utils.env_checker import check_env
 
 from nrm.envs import TaskEnv
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
+from nrm.envs.grids import next_cells
 from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
-from nrm.envs.letter.grid import all_reached, around, as_rows, begin, grids, next_cells
+from nrm.envs.letter.grid import all_reached, around, as_rows, begin, grids
 from nrm.errors import EnvError, FileError
 from nrm.families import sample_tasks
 from nrm.logic.ltlf.formula import atom
@@ -30,7 +31,7 @@ def pool(count: int, config: LetterConfig = SMALL) -> TaskSet:
 
 def reachable(size: int, contents: np.ndarray, empty: int) -> set[int]:
     """Cells that can be reached from cell 0 over empty cells, those where a way ends included."""
-    seen, pending, moves = {0}, [0], next_cells(size).tolist()
+    seen, pending, moves = {0}, [0], next_cells(size, size, toroidal=True).tolist()
     while pending:
         cell = pending.pop()
         if cell and contents[cell] != empty:

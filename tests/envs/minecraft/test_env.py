@@ -134,7 +134,7 @@ def test_misuse_is_named() -> None:
     with pytest.raises(EnvError, match=r"call reset\(\) before the first step"):
         env.step(0)
     env.reset(seed=0)
-    with pytest.raises(EnvError, match="unknown action 4; the actions are 0 up, 1 right, 2 down, 3 left"):
+    with pytest.raises(EnvError, match="unknown action 4"):
         env.step(4)
     with pytest.raises(EnvError, match="made without a render_mode"):
         env.render()

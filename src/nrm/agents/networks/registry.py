@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from nrm.agents.actions import ActionHead
 from nrm.envs.base import BatchedEnv, tasks_of
 from nrm.errors import ConfigError, unknown
-from nrm.parts import Parts
+from nrm.observations import Parts
 from nrm.registry import Registry
 
 MAX_CELLS = 12
@@ -114,13 +114,13 @@ def resolved(env: BatchedEnv, config: NetworkConfig, images: str = "paper") -> N
     """The settings with a network in place of auto; `images`: the name of the one for images without end, one task."""
     if config.encoder != "auto":
         return config
-    if getattr(env, "parts", None) is not None:
+    if env.spec.entries is not None:
         return replace(config, encoder="parts")
     if env.frames is None and len(env.shape) == 1 and tasks_of(env) is not None:
         return replace(config, encoder="fourier")
     if env.frames is not None or len(env.shape) != 3:
         return replace(config, encoder="paper")
-    if max(env.shape[:2]) <= MAX_CELLS or getattr(env, "wraps", False):  # all is seen from the agent already
+    if max(env.shape[:2]) <= MAX_CELLS or env.spec.toroidal:  # all is seen from the agent already
         return replace(config, encoder="dynamic")
     return replace(config, encoder=images if tasks_of(env) is None else "planning")
 

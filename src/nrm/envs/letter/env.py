@@ -1,25 +1,111 @@
-"""LetterWorld as a Gymnasium environment."""
+"""LetterWorld: how it moves and looks, for Gymnasium, and N times with tasks."""
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import Any
+from collections.abc import Sequence
+from functools import cached_property
 
-import gymnasium
 import numpy as np
+import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nrm.envs.counter_rng import check_seed, episode_keys, words
+from nrm.aliases import BoolArray
+from nrm.envs.batched import BatchedTasks, Places
+from nrm.envs.counter_rng import Words, episode_keys
+from nrm.envs.grids import GridDynamics, next_cells
 from nrm.envs.letter.config import LetterConfig
-from nrm.envs.letter.grid import ACTIONS, around, grids, next_cells
+from nrm.envs.letter.grid import around, grids
 from nrm.envs.letter.painter import LetterPainter
-from nrm.errors import EnvError, unknown
+from nrm.envs.single import SingleEnv
+from nrm.envs.termination import End
+from nrm.errors import EnvError, listing
+from nrm.machines import Alphabet, MooreMachine, TaskSet
+from nrm.observations import ObservationSpec
 
-RENDER_SCALE = 8
+_AHEAD = 16
+"""Episodes whose grids are drawn at once: to draw many costs little more than to draw one."""
 
 
-class LetterEnv(gymnasium.Env[NDArray[np.uint8], Any]):
+class LetterDynamics(GridDynamics):
+    """Letters on a torus, seen from where the agent stands."""
+
+    config: LetterConfig
+
+    def __init__(self, config: LetterConfig) -> None:
+        size = config.size
+        super().__init__(config, next_cells(size, size, toroidal=True), config.alphabet.symbols, config.letters)
+        self._grids = grids(config)
+        self._around = around(size)
+        self._planes = np.concatenate([np.eye(config.letters), np.zeros((1, config.letters))]).astype(np.uint8)
+        self._painter = LetterPainter(config)
+        image = config.observation == "image"
+        self._shape = (config.pixels, config.pixels, 3) if image else (size, size, config.letters)
+        self.observation_space = spaces.Box(0, 255 if image else 1, self._shape, np.uint8)
+
+    @cached_property
+    def spec(self) -> ObservationSpec:  # type: ignore[override]
+        """The agent is in the middle of all that it sees."""
+        return ObservationSpec(self._shape, torch.uint8, tiled=True, toroidal=True, egocentric=True, local=True)
+
+    def begin(self, keys: Words) -> Places:
+        """The agent in the first cell of sampled grids."""
+        return {"cell": np.zeros(len(keys), dtype=np.int64), "contents": self._grids(keys)}
+
+    def observe(self, places: Places) -> NDArray[np.uint8]:
+        """Planes, or pictures."""
+        seen = self._visible(places)
+        if self.config.observation == "image":
+            return self._painter.paint(seen)
+        planes: NDArray[np.uint8] = self._planes.take(seen, axis=0).reshape(len(seen), *self._shape)
+        return planes
+
+    def letters(self, alphabet: Alphabet) -> NDArray[np.int64]:
+        """The contents themselves."""
+        if alphabet != self.config.alphabet:
+            raise EnvError(
+                f"tasks of this environment are over {listing(self.config.alphabet.symbols)}, one at a time, not over "
+                f"{listing(alphabet.symbols)}"
+            )
+        return np.arange(alphabet.size)
+
+    def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
+        """What the agent sees, eight times as large."""
+        seen: NDArray[np.uint8] = LetterPainter(self.config, 8).paint(self._visible(way[-1]))[0]
+        return seen
+
+    def _visible(self, places: Places) -> NDArray[np.int64]:
+        """(n, cells) what lies around the agents."""
+        return np.take_along_axis(places["contents"], self._around[places["cell"]], 1)
+
+
+class BatchedLetters(BatchedTasks):
+    """The environment of `LetterEnv` with a task, or with one of many for each episode, N times side by side."""
+
+    _read_as = "label"
+
+    def __init__(self, config: LetterConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
+        super().__init__(LetterDynamics(config), tasks, count, end)
+
+    def _begin_all(self) -> None:
+        self._ahead = np.zeros((self.count, _AHEAD, self.config.cells), dtype=np.int64)
+        self._until = np.zeros(self.count, dtype=np.int64)
+        super()._begin_all()
+
+    def _begun(self, which: BoolArray) -> Places:
+        """From grids that were drawn ahead, in blocks of episodes."""
+        short = which & (self._episode >= self._until)
+        if short.any():
+            first = self._episode[short] // _AHEAD * _AHEAD
+            keys = episode_keys(self._words[short][:, None], first[:, None] + np.arange(_AHEAD))
+            drawn = self.dynamics.begin(keys.ravel())["contents"]
+            self._ahead[short] = drawn.reshape(len(first), _AHEAD, -1)
+            self._until[short] = first + _AHEAD
+        contents = self._ahead[which, self._episode[which] % _AHEAD]
+        return {"cell": np.zeros(len(contents), dtype=np.int64), "contents": contents}
+
+
+class LetterEnv(SingleEnv):
     """Letters on a torus.
 
     ## Description
@@ -50,80 +136,5 @@ class LetterEnv(gymnasium.Env[NDArray[np.uint8], Any]):
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 - as the base class has it
-
-    def __init__(self, config: LetterConfig | None = None, *, render_mode: str | None = None, **options: Any) -> None:
-        """`config`: the environment, the usual one if none; `options`: fields of the configuration to change."""
-        known = [field.name for field in fields(LetterConfig)]
-        for option in options:
-            if option not in known:
-                raise EnvError(unknown("option", option, known))
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise EnvError(unknown("render_mode", render_mode, self.metadata["render_modes"]))
-        self.config = replace(config or LetterConfig(), **options)
-        self.action_names = ACTIONS
-        self.render_mode = render_mode
-        size = self.config.size
-        self.action_space = spaces.Discrete(len(ACTIONS))
-        if self.config.observation == "image":
-            self.observation_space = spaces.Box(0, 255, (self.config.pixels, self.config.pixels, 3), np.uint8)
-        else:
-            self.observation_space = spaces.Box(0, 1, (size, size, self.config.letters), np.uint8)
-        self._grids = grids(self.config)
-        self._moves = next_cells(size)
-        self._around = around(size)
-        self._painter = LetterPainter(self.config)
-        self._large = LetterPainter(self.config, RENDER_SCALE)
-        self._seed: int | None = None
-        self._episode = -1
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
-        """Begin an episode: the first one of `seed`, or the next one."""
-        super().reset(seed=seed, options=options)
-        if seed is not None or self._seed is None:
-            self._seed = int(self.np_random.integers(1 << 62)) if seed is None else int(seed)
-            check_seed(self._seed)
-            self._episode = -1
-        self._episode += 1
-        self._contents = self._grids(episode_keys(words([self._seed]), self._episode))[0]
-        self._cell = 0
-        self._time = 0
-        return self._observation(), self._info()
-
-    def step(self, action: Any) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
-        """Move by one cell."""
-        if self._seed is None:
-            raise EnvError("call reset() before the first step")
-        if not self.action_space.contains(action):
-            moves = ", ".join(f"{number} {name}" for number, name in enumerate(ACTIONS))
-            raise EnvError(f"unknown action {action!r}; the actions are {moves}")
-        self._cell = int(self._moves[self._cell, int(action)])
-        self._time += 1
-        return self._observation(), 0.0, False, self._time >= self.config.steps, self._info()
-
-    def render(self) -> Any:
-        """What is around the agent, as a picture."""
-        if self.render_mode is None:
-            raise EnvError("this environment was made without a render_mode; make it with render_mode='rgb_array'")
-        if self._seed is None:
-            raise EnvError("call reset() before render()")
-        return self._large.paint(self._visible)[0]
-
-    @property
-    def _visible(self) -> NDArray[np.int64]:
-        seen: NDArray[np.int64] = self._contents[self._around[self._cell]][None]
-        return seen
-
-    def _observation(self) -> NDArray[np.uint8]:
-        seen: NDArray[np.uint8]
-        if self.config.observation == "image":
-            seen = self._painter.paint(self._visible)[0]
-        else:
-            planes = self._visible[0][:, None] == np.arange(self.config.letters)
-            seen = planes.astype(np.uint8).reshape(self.config.size, self.config.size, -1)
-        return seen
-
-    def _info(self) -> dict[str, Any]:
-        content = int(self._contents[self._cell])
-        return {"labels": (self.config.alphabet.symbols[content],)}
+    config_class = LetterConfig
+    dynamics_class = LetterDynamics

@@ -13,9 +13,6 @@ from nrm.envs.letter.config import LetterConfig
 from nrm.errors import EnvError, unknown
 from nrm.files import read_json
 
-ACTIONS = ("up", "right", "down", "left")
-MOVES = ((-1, 0), (0, 1), (1, 0), (0, -1))
-"""The change of (row, column) by each move."""
 Rows = NDArray[np.uint32]
 """(size, …) cells of grids, the columns of each row as the bits of one word."""
 _BLOCK = 32
@@ -201,12 +198,6 @@ def _beside(cells: Rows) -> Rows:
     right_and_left = cells << one | cells >> last | cells >> one | cells << last
     beside: Rows = (right_and_left | np.roll(cells, 1, 0) | np.roll(cells, -1, 0)) & np.uint32((1 << len(cells)) - 1)
     return beside
-
-
-def next_cells(size: int) -> NDArray[np.int64]:
-    """(cells, 4) the cell that each move leads to, around the torus."""
-    row, column = np.divmod(np.arange(size * size), size)
-    return np.stack([((row + down) % size) * size + (column + right) % size for down, right in MOVES], axis=1)
 
 
 def around(size: int) -> NDArray[np.int64]:

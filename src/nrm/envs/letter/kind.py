@@ -6,9 +6,8 @@ from typing import Any
 
 import gymnasium
 
-from nrm.envs.letter.batched import BatchedLetters
 from nrm.envs.letter.config import LetterConfig
-from nrm.envs.letter.env import LetterEnv
+from nrm.envs.letter.env import BatchedLetters, LetterEnv
 from nrm.envs.registry import ENVS, EnvKind, TaskSpace
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End

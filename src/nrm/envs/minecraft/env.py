@@ -1,27 +1,127 @@
-"""The Minecraft-like grid environment as a Gymnasium environment."""
+"""The Minecraft-like grid environment: how it moves and looks, for Gymnasium, and N times with tasks."""
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
-import gymnasium
 import numpy as np
+import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nrm.envs.counter_rng import check_seed, episode_keys, words
+from nrm.aliases import BoolArray
+from nrm.envs.batched import BatchedTasks, Places
+from nrm.envs.counter_rng import Words
+from nrm.envs.grids import GridDynamics, next_cells
 from nrm.envs.minecraft.config import MinecraftConfig
-from nrm.envs.minecraft.grid import ACTIONS, begin, coordinates, next_cells, settled, slipped
+from nrm.envs.minecraft.grid import begin, coordinates, letters_of_contents, settled, slipped
 from nrm.envs.minecraft.painter import Painter, text
-from nrm.envs.minecraft.viewer import Window
-from nrm.errors import EnvError, unknown
+from nrm.envs.single import SingleEnv
+from nrm.envs.termination import End
+from nrm.errors import EnvError
+from nrm.machines import Alphabet, MooreMachine, TaskSet
+from nrm.observations import ObservationSpec
 
-RENDER_PIXELS = 512
-"""The side of what `render` shows."""
+
+class MinecraftDynamics(GridDynamics):
+    """A grid with items. Where the layout never changes, an observation follows from the agent's cell."""
+
+    config: MinecraftConfig
+
+    def __init__(self, config: MinecraftConfig) -> None:
+        super().__init__(config, next_cells(*config.shape), (config.empty, *config.names), 0)
+        self._coordinates = coordinates(config)
+        self._painters: dict[int, Painter] = {}
+        self.contents = None
+        self.random = True
+        if config.layout == "fixed":
+            self.contents = begin(config, np.zeros(1, dtype=np.uint64)).contents
+            self.random = config.start_cell is None or config.slip > 0
+        self.observation_space = spaces.Box(np.zeros(2, np.float32), self._coordinates[-1], dtype=np.float32)
+        if config.observation == "image":
+            self.observation_space = spaces.Box(0, 255, (config.pixels, config.pixels, 3), np.uint8)
+
+    @cached_property
+    def spec(self) -> ObservationSpec:  # type: ignore[override]
+        """With all observations, where there is one of each cell."""
+        table = None
+        if self.contents is not None:
+            table = torch.from_numpy(self.observe({"cell": np.arange(self.config.cells)}))
+        dtype = torch.uint8 if self.config.observation == "image" else torch.float32
+        return ObservationSpec(self.observation_space.shape or (), dtype, table, local=True)
+
+    def settled(self, seed: int) -> MinecraftDynamics:
+        """Items that are drawn once for a seed lie where it draws them."""
+        return MinecraftDynamics(settled(self.config, seed)) if self.config.layout == "seed" else self
+
+    def begin(self, keys: Words) -> Places:
+        """The cell of the agent, and what lies where if that is drawn."""
+        if not self.random and self.config.start_cell is not None:
+            return {"cell": np.full(len(keys), self.config.number(self.config.start_cell), dtype=np.int64)}
+        drawn = begin(self.config, keys)
+        return {"cell": drawn.start} if self.contents is not None else {"cell": drawn.start, "contents": drawn.contents}
+
+    def move(
+        self, places: Places, actions: NDArray[Any], keys: Words, times: NDArray[np.int64]
+    ) -> tuple[Places, BoolArray | None]:
+        """One cell on, or a slip."""
+        taken = slipped(self.config, keys, times, actions) if self.config.slip else actions
+        return super().move(places, taken, keys, times)
+
+    def observe(self, places: Places) -> NDArray[Any]:
+        """Coordinates, or pictures."""
+        if self.config.observation == "map":
+            return self._coordinates[places["cell"]]
+        return self._painted(places, self.config.pixels)
+
+    def letters(self, alphabet: Alphabet) -> NDArray[np.int64]:
+        """Of an empty cell, and of each item."""
+        return letters_of_contents(self.config, alphabet).astype(np.int64)
+
+    def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
+        """The grid, at least 512 pixels wide."""
+        last: NDArray[np.uint8] = self._painted(way[-1], max(512, self.config.pixels))[0]
+        return last
+
+    def text(self, way: Sequence[Places]) -> str:
+        """Initials of the items, and a legend."""
+        return text(self.config, self.all_contents(way[-1])[0], int(way[-1]["cell"][0]))
+
+    def _painted(self, places: Places, pixels: int) -> NDArray[np.uint8]:
+        if pixels not in self._painters:
+            self._painters[pixels] = Painter(self.config, pixels)
+        return self._painters[pixels].paint(self.all_contents(places), places["cell"])
 
 
-class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
+class BatchedMinecraft(BatchedTasks):
+    """The grid environment of `MinecraftEnv` with a task, or one of many for each episode, N times side by side."""
+
+    _read_as = "content"
+
+    def __init__(
+        self, config: MinecraftConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome"
+    ) -> None:
+        if config.layout == "seed":
+            if config.layout_seed is None:
+                raise EnvError(
+                    "environments of a batch share the layout 'seed': name the seed it is drawn from, layout_seed=…, "
+                    "or use layout 'episode' to draw one for each environment and episode"
+                )
+            config = settled(config, config.layout_seed)
+        super().__init__(MinecraftDynamics(config), tasks, count, end)
+        self._contents_letters = letters_of_contents(config, self.machine.alphabet).astype(np.int64)
+
+    def _read_codes(self) -> NDArray[np.int64]:
+        contents = {int(letter): content for content, letter in enumerate(self._contents_letters)}
+        return np.array([contents.get(letter, -1) for letter in self._letter.tolist()], dtype=np.int64)
+
+    def _letters_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.where(codes < 0, -1, self._contents_letters.take(codes, mode="clip"))
+
+
+class MinecraftEnv(SingleEnv):
     """A grid with items: the paper's Minecraft-like environment ("Example: Image-Based Minecraft-Like Environment").
 
     ## Description
@@ -55,104 +155,5 @@ class MinecraftEnv(gymnasium.Env[NDArray[Any], Any]):
     """
 
     metadata = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 4}  # noqa: RUF012 - as the base class has it
-    action_names = ACTIONS
-
-    def __init__(
-        self, config: MinecraftConfig | None = None, *, render_mode: str | None = None, **options: Any
-    ) -> None:
-        """`config`: the environment, the paper's if none; `options`: fields of the configuration to change."""
-        known = [field.name for field in fields(MinecraftConfig)]
-        for option in options:
-            if option not in known:
-                raise EnvError(unknown("option", option, known))
-        modes = self.metadata["render_modes"]
-        if render_mode is not None and render_mode not in modes:
-            raise EnvError(unknown("render_mode", render_mode, modes))
-        self.config = replace(config or MinecraftConfig(), **options)
-        self.render_mode = render_mode
-        self.action_space = spaces.Discrete(len(ACTIONS))
-        self.observation_space = _observation_space(self.config)
-        self._next_cells = next_cells(self.config)
-        self._coordinates = coordinates(self.config)
-        self._painters: dict[int, Painter] = {}
-        self._window: Window | None = Window("Minecraft") if render_mode == "human" else None
-        self._seed: int | None = None
-        self._episode = -1
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
-        """Begin an episode: the first one of `seed`, or the next one."""
-        super().reset(seed=seed, options=options)
-        if seed is not None or self._seed is None:
-            self._seed = int(self.np_random.integers(1 << 62)) if seed is None else int(seed)
-            check_seed(self._seed)
-            self._episode = -1
-            self._env = settled(self.config, self._seed) if self.config.layout == "seed" else self.config
-        self._episode += 1
-        self._key = episode_keys(words([self._seed]), self._episode)
-        drawn = begin(self._env, self._key)
-        self._cell, self._contents = int(drawn.start[0]), drawn.contents[0]
-        self._time = 0
-        self._show()
-        return self._observation(), self._info()
-
-    def step(self, action: Any) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
-        """Move by one cell."""
-        if self._seed is None:
-            raise EnvError("call reset() before the first step")
-        if not self.action_space.contains(action):
-            moves = ", ".join(f"{number} {name}" for number, name in enumerate(ACTIONS))
-            raise EnvError(f"unknown action {action!r}; the actions are {moves}")
-        move = int(action)
-        if self.config.slip:
-            move = int(slipped(self.config, self._key, np.array([self._time]), np.array([move]))[0])
-        self._cell = int(self._next_cells[self._cell, move])
-        self._time += 1
-        self._show()
-        return self._observation(), 0.0, False, self._time >= self.config.steps, self._info()
-
-    def render(self) -> Any:
-        """The picture (rgb_array), the text (ansi), or nothing for a window, which shows every step by itself."""
-        if self.render_mode is None:
-            raise EnvError("this environment was made without a render_mode; make it with render_mode='rgb_array'")
-        if self._seed is None:
-            raise EnvError("call reset() before render()")
-        if self.render_mode == "ansi":
-            return text(self.config, self._contents, self._cell)
-        if self.render_mode == "rgb_array":
-            return self._picture(max(RENDER_PIXELS, self.config.pixels))
-        return None
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        if self._window is not None:
-            self._window.close()
-
-    def _observation(self) -> NDArray[Any]:
-        if self.config.observation == "map":
-            place: NDArray[np.float32] = self._coordinates[self._cell].copy()
-            return place
-        return self._picture(self.config.pixels)
-
-    def _info(self) -> dict[str, Any]:
-        content = int(self._contents[self._cell])
-        name = self._env.names[content - 1] if content else self.config.empty
-        return {"labels": () if name is None else (name,)}
-
-    def _picture(self, pixels: int) -> NDArray[np.uint8]:
-        if pixels not in self._painters:
-            self._painters[pixels] = Painter(self._env, pixels)
-        picture: NDArray[np.uint8] = self._painters[pixels].paint(self._contents[None], np.array([self._cell]))[0]
-        return picture
-
-    def _show(self) -> None:
-        if self._window is not None:
-            self._window.show(self._picture(max(RENDER_PIXELS, self.config.pixels)), self.metadata["render_fps"])
-
-
-def _observation_space(config: MinecraftConfig) -> spaces.Box:
-    if config.observation == "image":
-        return spaces.Box(0, 255, (config.pixels, config.pixels, 3), np.uint8)
-    corner = np.array(config.shape, dtype=np.float32) - 1
-    return spaces.Box(np.zeros(2, dtype=np.float32), corner, dtype=np.float32)
+    config_class = MinecraftConfig
+    dynamics_class = MinecraftDynamics

@@ -14,12 +14,6 @@ from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.errors import UnknownSymbolError, listing, suggestion
 from nrm.machines import Alphabet
 
-ACTIONS = ("up", "right", "down", "left")
-"""The moves, by number."""
-
-MOVES = ((0, -1), (1, 0), (0, 1), (-1, 0))
-"""The change of (x, y) by each move."""
-
 _SLIP_COUNTER = np.uint64(1 << 32)
 """Draws of places count from 0, one for each cell; draws of slips count from here, one for each step."""
 
@@ -31,14 +25,6 @@ class Episodes(NamedTuple):
     """(n,) the number of the cell where the agent starts."""
     contents: NDArray[np.int64]
     """(n, cells) what lies in each cell: 0 for nothing, i for the i-th name of the configuration."""
-
-
-def next_cells(config: MinecraftConfig) -> NDArray[np.int64]:
-    """(cells, 4) the cell that each move leads to; at the edge the agent stays."""
-    width, height = config.shape
-    y, x = np.divmod(np.arange(config.cells), width)
-    columns = [np.clip(y + down, 0, height - 1) * width + np.clip(x + right, 0, width - 1) for right, down in MOVES]
-    return np.stack(columns, axis=1).astype(np.int64)
 
 
 def coordinates(config: MinecraftConfig) -> NDArray[np.float32]:

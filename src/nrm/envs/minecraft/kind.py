@@ -7,10 +7,10 @@ from typing import Any
 import gymnasium
 
 from nrm.envs.counter_rng import words
-from nrm.envs.minecraft.batched import BatchedMinecraft
+from nrm.envs.grids import ACTIONS
 from nrm.envs.minecraft.config import MINECRAFT_SYMBOLS, MinecraftConfig
-from nrm.envs.minecraft.env import MinecraftEnv
-from nrm.envs.minecraft.grid import ACTIONS, begin, letters_of_contents, settled
+from nrm.envs.minecraft.env import BatchedMinecraft, MinecraftEnv
+from nrm.envs.minecraft.grid import begin, letters_of_contents, settled
 from nrm.envs.minecraft.sprites import tiles
 from nrm.envs.registry import ENVS, Board, EnvKind, TaskSpace, WithoutMemory
 from nrm.envs.task_env import TaskEnv

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import FloatArray
-from nrm.envs.minecraft.batched import BatchedMinecraft
+from nrm.envs.grids import next_cells
 from nrm.envs.minecraft.config import MinecraftConfig
-from nrm.envs.minecraft.grid import next_cells
+from nrm.envs.minecraft.env import BatchedMinecraft
 from nrm.envs.registry import WithoutMemory
 from nrm.envs.termination import End, ending_states
 from nrm.machines import MooreMachine
@@ -52,7 +52,7 @@ class Walk:
     def of(cls, machine: MooreMachine, env: MinecraftConfig, end: End = "outcome") -> Walk:
         """The chain of a task in an environment whose items and start are fixed."""
         assert env.start_cell is not None
-        moves, over = next_cells(env), ending_states(machine, end)
+        moves, over = next_cells(*env.shape), ending_states(machine, end)
         labels = BatchedMinecraft(env, machine, 1, end).true_labels()
         assert labels is not None
         letter = labels.numpy()[moves]

@@ -1,26 +1,110 @@
-"""The environment of discs as a Gymnasium environment."""
+"""The environment of discs: how it moves and looks, for Gymnasium, and N times with tasks."""
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
-import gymnasium
 import numpy as np
+import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nrm.envs.counter_rng import check_seed, episode_keys, words
+from nrm.aliases import BoolArray, Symbol
+from nrm.envs.batched import BatchedTasks, Dynamics, Places, Reader
+from nrm.envs.counter_rng import Words
 from nrm.envs.plane.config import PlaneConfig
-from nrm.envs.plane.geometry import DIRECTIONS, Geometry
+from nrm.envs.plane.geometry import DIRECTIONS, Geometry, Reading
 from nrm.envs.plane.painter import Painter, text
-from nrm.errors import EnvError, unknown
+from nrm.envs.single import SingleEnv
+from nrm.envs.termination import End
+from nrm.machines import Alphabet, MooreMachine, TaskSet
+from nrm.observations import ObservationSpec
 
-RENDER_PIXELS = 512
-"""The longer side of what `render` shows."""
+
+class PlaneDynamics(Dynamics):
+    """A point among discs."""
+
+    saved = "place"
+    config: PlaneConfig
+
+    def __init__(self, config: PlaneConfig) -> None:
+        super().__init__(config)
+        self.geometry = Geometry(config)
+        low, high = self.geometry.limits()
+        self.observation_space = spaces.Box(low, high, dtype=np.float32)
+        self.action_names = DIRECTIONS[: config.size]
+        self.action_space = spaces.Discrete(config.size)
+        if config.actions == "continuous":
+            self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+
+    @cached_property
+    def spec(self) -> ObservationSpec:  # type: ignore[override]
+        """Numbers."""
+        return ObservationSpec(self.geometry.shape, torch.float32)
+
+    def begin(self, keys: Words) -> Places:
+        """Points."""
+        return {"place": self.geometry.begin(keys)}
+
+    def move(
+        self, places: Places, actions: NDArray[Any], keys: Words, times: NDArray[np.int64]
+    ) -> tuple[Places, BoolArray | None]:
+        """One step on."""
+        place, left = self.geometry.moved(places["place"], actions, keys, times)
+        return {"place": place}, left
+
+    def observe(self, places: Places) -> NDArray[Any]:
+        """Positions, or what the lidar sees."""
+        return self.geometry.seen(places["place"])
+
+    def labels(self, places: Places, left: BoolArray | None) -> tuple[Symbol, ...]:
+        """The names of the discs that the first point is in; of leaving, or of no disc."""
+        config = self.config
+        leaving = (config.outside,) if left is not None and left[0] and config.outside is not None else ()
+        if leaving and config.empty is not None:
+            return leaving
+        inside = self.geometry.holds(places["place"])[0]
+        names = (*(name for name, holds in zip(config.names, inside, strict=True) if holds), *leaving)
+        return names or (() if config.empty is None else (config.empty,))
+
+    def reader(self, alphabet: Alphabet) -> Reader:
+        """Letters from the discs that hold."""
+        reading = Reading(self.config, alphabet)
+
+        def read(places: Places, left: BoolArray | None) -> NDArray[np.int64]:
+            place = places["place"]
+            return reading.letters(self.geometry.holds(place), np.zeros(len(place), np.bool_) if left is None else left)
+
+        return read
+
+    def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64], float]:
+        """Points drawn evenly from within the bounds, and how far the nearest circle is."""
+        place = self.geometry.scattered(np.random.default_rng(seed).random((count, 2)))
+        return {"place": place}, self.geometry.to_border(place), self.config.step / 2
+
+    def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
+        """The plane and the way so far, its longer side 512 pixels."""
+        return self._painter.paint(np.concatenate([places["place"] for places in way]))
+
+    def text(self, way: Sequence[Places]) -> str:
+        """Initials in the discs, and a legend."""
+        return text(self.config, way[-1]["place"][0])
+
+    @cached_property
+    def _painter(self) -> Painter:
+        return Painter(self.config, 512)
 
 
-class PlaneEnv(gymnasium.Env[NDArray[Any], Any]):
+class BatchedPlane(BatchedTasks):
+    """The environment of `PlaneEnv` with a task, or one of many for each episode, N times side by side."""
+
+    def __init__(self, config: PlaneConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
+        super().__init__(PlaneDynamics(config), tasks, count, end)
+
+
+class PlaneEnv(SingleEnv):
     """A point that moves in a plane with coloured discs.
 
     ## Description
@@ -57,88 +141,5 @@ class PlaneEnv(gymnasium.Env[NDArray[Any], Any]):
     """
 
     metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 10}  # noqa: RUF012 - as the base class has it
-
-    def __init__(self, config: PlaneConfig | None = None, *, render_mode: str | None = None, **options: Any) -> None:
-        """`config`: the environment, `robot` if none; `options`: fields of the configuration to change."""
-        known = [field.name for field in fields(PlaneConfig)]
-        for option in options:
-            if option not in known:
-                raise EnvError(unknown("option", option, known))
-        modes = self.metadata["render_modes"]
-        if render_mode is not None and render_mode not in modes:
-            raise EnvError(unknown("render_mode", render_mode, modes))
-        self.config = replace(config or PlaneConfig(), **options)
-        self.render_mode = render_mode
-        self._geometry = Geometry(self.config)
-        low, high = self._geometry.limits()
-        self.observation_space = spaces.Box(low, high, dtype=np.float32)
-        self.action_space: spaces.Space[Any] = (
-            spaces.Discrete(self.config.size)
-            if self.config.actions == "discrete"
-            else spaces.Box(-1.0, 1.0, (2,), np.float32)
-        )
-        self._painter: Painter | None = None
-        self._seed: int | None = None
-        self._episode = -1
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
-        """Begin an episode: the first one of `seed`, or the next one."""
-        super().reset(seed=seed, options=options)
-        if seed is not None or self._seed is None:
-            self._seed = int(self.np_random.integers(1 << 62)) if seed is None else int(seed)
-            check_seed(self._seed)
-            self._episode = -1
-        self._episode += 1
-        self._key = episode_keys(words([self._seed]), [self._episode])
-        self._place = self._geometry.begin(self._key)
-        self._trail = [self._place[0]]
-        self._left = False
-        return self._observation(), self._info()
-
-    def step(self, action: Any) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
-        """Move."""
-        if self._seed is None:
-            raise EnvError("call reset() before the first step")
-        time = len(self._trail) - 1
-        taken = np.asarray([action])
-        self._check_action(action)
-        self._place, left = self._geometry.moved(self._place, taken, self._key, np.array([time]))
-        self._left = bool(left[0])
-        self._trail.append(self._place[0])
-        return self._observation(), 0.0, self._left, time + 1 >= self.config.steps, self._info()
-
-    def render(self) -> Any:
-        """The picture (rgb_array) or the text (ansi)."""
-        if self.render_mode is None:
-            raise EnvError("this environment was made without a render_mode; make it with render_mode='rgb_array'")
-        if self._seed is None:
-            raise EnvError("call reset() before render()")
-        if self.render_mode == "ansi":
-            return text(self.config, self._place[0])
-        if self._painter is None:
-            self._painter = Painter(self.config, RENDER_PIXELS)
-        return self._painter.paint(np.array(self._trail))
-
-    def _check_action(self, action: Any) -> None:
-        if isinstance(self.action_space, spaces.Box):
-            action = np.asarray(action, dtype=np.float32)
-        if not self.action_space.contains(action):
-            moves = ", ".join(f"{number} {name}" for number, name in enumerate(DIRECTIONS[: self.config.size]))
-            known = moves if self.config.actions == "discrete" else "two numbers from -1 to 1"
-            raise EnvError(f"unknown action {action!r} at step {len(self._trail)}; the actions are {known}")
-
-    def _observation(self) -> NDArray[Any]:
-        seen: NDArray[np.float32] = self._geometry.seen(self._place)[0]
-        return seen
-
-    def _info(self) -> dict[str, Any]:
-        config = self.config
-        if self._left and config.outside is not None and config.empty is not None:
-            return {"labels": (config.outside,)}
-        inside = self._geometry.holds(self._place)[0]
-        names = tuple(name for name, holds in zip(config.names, inside, strict=True) if holds)
-        if self._left and config.outside is not None:
-            names += (config.outside,)
-        return {"labels": names or (() if config.empty is None else (config.empty,))}
+    config_class = PlaneConfig
+    dynamics_class = PlaneDynamics

@@ -6,9 +6,8 @@ from typing import Any
 
 import gymnasium
 
-from nrm.envs.plane.batched import BatchedPlane
 from nrm.envs.plane.config import FLAT, ROBOT, PlaneConfig
-from nrm.envs.plane.env import PlaneEnv
+from nrm.envs.plane.env import BatchedPlane, PlaneEnv
 from nrm.envs.plane.geometry import Geometry
 from nrm.envs.registry import ENVS, EnvKind, TaskSpace
 from nrm.envs.task_env import TaskEnv

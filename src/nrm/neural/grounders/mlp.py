@@ -13,7 +13,7 @@ from nrm.errors import EpisodeError, LearningError
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
 from nrm.neural.layers import PartsEncoder, directions
 from nrm.neural.layers import waves as along
-from nrm.parts import Parts
+from nrm.observations import Parts
 
 
 class MlpGrounder(Grounder):

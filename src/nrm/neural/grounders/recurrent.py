@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from nrm.aliases import Json
 from nrm.neural.grounders.registry import GROUNDERS, RecurrentGrounder
 from nrm.neural.layers import encoder_for
-from nrm.parts import Parts
+from nrm.observations import Parts
 
 
 class GruGrounder(RecurrentGrounder):

@@ -1,4 +1,4 @@
-"""Dict observations as rows of numbers, and back: what stores and reads one array can then hold several."""
+"""What observations are: one description for environments, networks and grounders; Dicts as rows of numbers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor
@@ -134,6 +135,28 @@ class Parts:
 
     def __str__(self) -> str:
         return listing(f"{part.name} {'x'.join(map(str, part.shape)) or '1'}" for part in self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class ObservationSpec:
+    """What is known of an environment's observations before anything is done."""
+
+    shape: tuple[int, ...]
+    """Of one observation."""
+    dtype: torch.dtype
+    """The type of its numbers."""
+    table: Tensor | None = None
+    """(K, *shape) all distinct observations where they can be enumerated: observations are then row numbers."""
+    entries: Parts | None = None
+    """What rows hold, where observations are a `Dict`, or choices, which are read one-hot like its entries."""
+    tiled: bool = False
+    """Whether images are made of tiles of 8x8 pixels."""
+    toroidal: bool = False
+    """Whether opposite edges of an image meet."""
+    egocentric: bool = False
+    """Whether the agent is in the middle of all that it sees."""
+    local: bool = False
+    """Whether what holds is shown at one place of an image."""
 
 
 def _part(name: str, space: spaces.Space[Any]) -> Part:

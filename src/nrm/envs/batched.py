@@ -1,0 +1,250 @@
+"""Environments of ours without a task, for any number of episodes at once; and N of them side by side, with tasks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from nrm.aliases import BoolArray, Symbol
+from nrm.envs.action_spaces import ActionSpace, action_space
+from nrm.envs.base import Probe, StepBatch, Truth, check_count, checked_actions
+from nrm.envs.counter_rng import Words, check_seed, environment_seeds, episode_keys, words
+from nrm.envs.task_runner import TaskRunner
+from nrm.envs.termination import End
+from nrm.errors import EnvError
+from nrm.machines import Alphabet, MooreMachine, TaskSet
+from nrm.observations import ObservationSpec
+
+Places: TypeAlias = dict[str, NDArray[Any]]
+"""Where n episodes are: arrays (n, …) by name."""
+Reader: TypeAlias = Callable[[Places, BoolArray | None], NDArray[np.int64]]
+"""From places, and who has left the environment, to the letters (n,) that are read there."""
+
+STATE_VERSION = 2
+
+
+class Dynamics(ABC):
+    """How an environment of one configuration begins, moves and looks.
+
+    Episodes are treated alike and draw by their keys, so that one environment and a batch of them agree to the bit.
+    """
+
+    saved: ClassVar[str]
+    """The array of places that does not follow from the keys of episodes."""
+    action_names: tuple[str, ...]
+    action_space: spaces.Space[Any]
+    observation_space: spaces.Space[Any]
+    spec: ObservationSpec
+    random: bool = True
+    """Whether anything depends on the keys of episodes."""
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+
+    def settled(self, seed: int) -> Dynamics:  # noqa: ARG002
+        """The dynamics where all is placed that is drawn once for a seed."""
+        return self
+
+    @abstractmethod
+    def begin(self, keys: Words) -> Places:
+        """The first places of the episodes with these keys (n,)."""
+
+    @abstractmethod
+    def move(
+        self, places: Places, actions: NDArray[Any], keys: Words, times: NDArray[np.int64]
+    ) -> tuple[Places, BoolArray | None]:
+        """Where actions lead at these steps (n,), and who (n,) leaves the environment, where that is possible."""
+
+    @abstractmethod
+    def observe(self, places: Places) -> NDArray[Any]:
+        """(n, *shape) new arrays of what is seen."""
+
+    @abstractmethod
+    def labels(self, places: Places, left: BoolArray | None) -> tuple[Symbol, ...]:
+        """The names of what holds in the first episode."""
+
+    @abstractmethod
+    def reader(self, alphabet: Alphabet) -> Reader:
+        """What a task over an alphabet reads, or `UnknownSymbolError`."""
+
+    @abstractmethod
+    def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64], float]:
+        """Places drawn all over the environment; for each the distance to another letter, and which one is near."""
+
+    @abstractmethod
+    def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
+        """(height, width, 3) the last of the places on a way."""
+
+    def text(self, way: Sequence[Places]) -> str:
+        """The same for a terminal."""
+        raise NotImplementedError
+
+
+class BatchedTasks:
+    """N environments with a task, or one of many for each episode, side by side.
+
+    Environment i behaves as `TaskEnv` around the single environment that is first reset with
+    `environment_seeds(seed, count)[i]`: step for step, draws included. Inside, all is NumPy, whose calls on a few
+    numbers take half the time of torch's.
+    """
+
+    _read_as: ClassVar[str] = "letter"
+    """The name in saved states of what was read last."""
+
+    def __init__(self, dynamics: Dynamics, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
+        check_count(count)
+        self.dynamics = dynamics
+        self.config = dynamics.config
+        self.runner = TaskRunner(tasks, count, end)
+        self.tasks = self.runner.given
+        self.machine = self.runner.tasks.union
+        self.count = count
+        self.actions: ActionSpace = action_space(dynamics.action_space)
+        self._read = dynamics.reader(self.machine.alphabet)
+        self.spec = dynamics.spec
+        self.shape, self.dtype, self.frames = self.spec.shape, self.spec.dtype, self.spec.table
+        self._seeds: list[int] = []
+        self._places: Places = {}
+
+    def reset(self, seed: int) -> Tensor:
+        """Begin the first episodes; equal seeds give equal environments."""
+        check_seed(seed)
+        self._seeds = environment_seeds(int(seed), self.count)
+        self._episode = np.zeros(self.count, dtype=np.int64)
+        self._time = np.zeros(self.count, dtype=np.int64)
+        self._letter = np.full(self.count, -1, dtype=np.int64)
+        self._begin_all()
+        self.runner.reset(self._keys)
+        return torch.from_numpy(self._observed(self._places))
+
+    def step(self, actions: Tensor) -> StepBatch:
+        """Move in all environments, let the tasks read what holds there, and pay. actions: (N,), or (N, size)."""
+        if not self._seeds:
+            raise EnvError("call reset(seed) before the first step")
+        taken = checked_actions(actions, self.count, self.actions)
+        self._places, left = self.dynamics.move(self._places, taken, self._keys, self._time)
+        self._letter = self._read(self._places, left)
+        reward, terminated = self.runner.step(self._letter)
+        if left is not None:
+            terminated = terminated | left
+        self._time = self._time + 1
+        late = self._time >= self.config.steps
+        done = terminated | late
+        final = observed = self._observed(self._places)
+        if done.any():
+            observed = final.copy()
+            observed[done] = self._observed(self._begin_next(done))
+        result = (observed, reward, terminated, late & ~terminated, final)
+        return StepBatch(*map(torch.from_numpy, result))
+
+    @property
+    def task(self) -> Tensor:
+        """(N,) the number of the task that each environment has now."""
+        return torch.from_numpy(self.runner.task.copy())
+
+    def weigh(self, weights: ArrayLike) -> None:
+        """Draw the tasks of later episodes as often as these weights (tasks,) say."""
+        self.runner.weigh(weights)
+
+    @property
+    def truth(self) -> Truth:
+        """The letters and states behind what is seen."""
+        if not self._seeds:
+            raise EnvError("call reset(seed) first")
+        arrays = (self._letter, self.runner.state, self.runner.final_state)
+        return Truth(*(torch.from_numpy(array.copy()) for array in arrays))
+
+    def true_labels(self) -> Tensor | None:
+        """(K,) the letter of each observation that is listed; None where they are not, and `probe` samples them."""
+        if self.frames is None:
+            return None
+        return torch.from_numpy(self._read({self.dynamics.saved: np.arange(len(self.frames))}, None))
+
+    def probe(self, count: int, seed: int) -> Probe:
+        """Observations at places drawn all over the environment, with their letters."""
+        places, distance, near = self.dynamics.scattered(count, seed)
+        shown = (self.dynamics.observe(places), self._read(places, None), distance)
+        observations, letters, away = map(torch.from_numpy, shown)
+        return Probe(observations, letters, away, near)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Seeds, counters, places and states; what else was drawn follows from them."""
+        if not self._seeds:
+            raise EnvError("call reset(seed) first: there is no state to save yet")
+        place = self.dynamics.saved
+        arrays = {"episode": self._episode, place: self._places[place], "time": self._time}
+        arrays[self._read_as] = self._read_codes()
+        return {
+            "version": STATE_VERSION,
+            "env": self._fingerprint(),
+            "seeds": list(self._seeds),
+            "runner": self.runner.state_dict(),
+            **{name: torch.from_numpy(array.copy()) for name, array in arrays.items()},
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from where `state_dict` was called, in an environment of the same configuration, tasks and count."""
+        if state.get("version") != STATE_VERSION or not self._same(state.get("env")):
+            raise EnvError(
+                "the saved state is of another environment: configuration, task, end rule and count must be the same. "
+                f"Saved: {state.get('env')}; here: {self._fingerprint()}"
+            )
+        self._seeds = [int(seed) for seed in state["seeds"]]
+        self._episode, self._time = (state[name].numpy().copy() for name in ("episode", "time"))
+        self._begin_all()
+        saved = self.dynamics.saved
+        self._places[saved] = state[saved].numpy().copy()
+        self._letter = self._letters_of(state[self._read_as].numpy()).copy()
+        self.runner.load_state_dict(state["runner"])
+
+    def _read_codes(self) -> NDArray[np.int64]:
+        """(N,) what was read last, as saved states tell it."""
+        return self._letter
+
+    def _letters_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(N,) the letters of these codes."""
+        return codes
+
+    def _same(self, saved: Any) -> bool:
+        """Whether a fingerprint is this environment's; settings that have become constants do not matter."""
+        here = self._fingerprint()
+        if not isinstance(saved, dict) or not isinstance(saved.get("config"), dict):
+            return False
+        return {**saved, "config": {key: saved["config"].get(key) for key in here["config"]}} == here
+
+    def _fingerprint(self) -> dict[str, Any]:
+        return {"config": asdict(self.config), **self.runner.fingerprint()}
+
+    def _observed(self, places: Places) -> NDArray[Any]:
+        """What is seen at some places: row numbers of the list of all observations, where there is one."""
+        return self.dynamics.observe(places) if self.frames is None else places[self.dynamics.saved].copy()
+
+    def _begin_all(self) -> None:
+        """Begin the present episodes everywhere."""
+        self._words = words(self._seeds)
+        self._keys = episode_keys(self._words, self._episode)
+        self._places = self._begun(np.ones(self.count, dtype=np.bool_))
+
+    def _begin_next(self, done: BoolArray) -> Places:
+        """Begin the next episodes where one is done: their first places."""
+        self._time = np.where(done, 0, self._time)
+        self._episode = self._episode + done
+        if self.dynamics.random or self.tasks is not None:
+            self._keys[done] = episode_keys(self._words[done], self._episode[done])
+        self.runner.begin(done, self._keys[done])
+        begun = self._begun(done)
+        for name, rows in begun.items():
+            self._places[name][done] = rows
+        return begun
+
+    def _begun(self, which: BoolArray) -> Places:
+        """The first places of the present episodes of some environments."""
+        return self.dynamics.begin(self._keys[which])

@@ -1,0 +1,129 @@
+"""One environment of ours for Gymnasium: a batch of one, without a task."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from nrm.aliases import BoolArray
+from nrm.envs.batched import Dynamics, Places
+from nrm.envs.counter_rng import check_seed, episode_keys, words
+from nrm.errors import EnvError, require, unknown
+
+
+class SingleEnv(gymnasium.Env[NDArray[Any], Any]):
+    """What our environments for Gymnasium share. Subclasses name their configuration and its dynamics."""
+
+    config_class: ClassVar[type]
+    dynamics_class: ClassVar[type[Dynamics]]
+
+    def __init__(self, config: Any = None, *, render_mode: str | None = None, **options: Any) -> None:
+        """`config`: the environment, the usual one if none; `options`: fields of the configuration to change."""
+        known = [field.name for field in fields(self.config_class)]
+        for option in options:
+            if option not in known:
+                raise EnvError(unknown("option", option, known))
+        modes = self.metadata["render_modes"]
+        if render_mode is not None and render_mode not in modes:
+            raise EnvError(unknown("render_mode", render_mode, modes))
+        self.config = replace(config or self.config_class(), **options)
+        self.render_mode = render_mode
+        self._dynamics = self._settled = self.dynamics_class(self.config)
+        self.action_space = self._dynamics.action_space
+        self.observation_space = self._dynamics.observation_space
+        self.action_names = self._dynamics.action_names
+        self._window = _Window(type(self).__name__) if render_mode == "human" else None
+        self._seed: int | None = None
+        self._episode = -1
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        """Begin an episode: the first one of `seed`, or the next one."""
+        super().reset(seed=seed, options=options)
+        if seed is not None or self._seed is None:
+            self._seed = int(self.np_random.integers(1 << 62)) if seed is None else int(seed)
+            check_seed(self._seed)
+            self._episode = -1
+            self._settled = self._dynamics.settled(self._seed)
+        self._episode += 1
+        self._key = episode_keys(words([self._seed]), [self._episode])
+        self._way = [self._settled.begin(self._key)]
+        return self._shown(None)
+
+    def step(self, action: Any) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
+        """Move."""
+        if self._seed is None:
+            raise EnvError("call reset() before the first step")
+        time = len(self._way) - 1
+        self._check_action(action, time)
+        places, left = self._settled.move(self._way[-1], np.asarray([action]), self._key, np.array([time]))
+        self._way.append(places)
+        observation, info = self._shown(left)
+        return observation, 0.0, left is not None and bool(left[0]), time + 1 >= self.config.steps, info
+
+    def render(self) -> Any:
+        """The picture (rgb_array), the text (ansi), or nothing for a window, which shows every step by itself."""
+        if self.render_mode is None:
+            raise EnvError("this environment was made without a render_mode; make it with render_mode='rgb_array'")
+        if self._seed is None:
+            raise EnvError("call reset() before render()")
+        if self.render_mode == "ansi":
+            return self._settled.text(self._way)
+        return self._settled.picture(self._way) if self._window is None else None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+
+    def _shown(self, left: BoolArray | None) -> tuple[NDArray[Any], dict[str, Any]]:
+        """The observation and the info at the end of the way."""
+        here: Places = self._way[-1]
+        if self._window is not None:
+            self._window.show(self._settled.picture(self._way), self.metadata["render_fps"])
+        observation: NDArray[Any] = self._settled.observe(here)[0]
+        return observation, {"labels": self._settled.labels(here, left)}
+
+    def _check_action(self, action: Any, time: int) -> None:
+        discrete = isinstance(self.action_space, spaces.Discrete)
+        if not self.action_space.contains(action if discrete else np.asarray(action, dtype=np.float32)):
+            numbered = ", ".join(f"{number} {name}" for number, name in enumerate(self.action_names))
+            known = numbered if discrete else "two numbers from -1 to 1"
+            raise EnvError(f"unknown action {action!r} at step {time + 1}; the actions are {known}")
+
+
+class _Window:
+    """A pygame window; it opens with the first picture."""
+
+    def __init__(self, title: str) -> None:
+        without = ". Without it there are render_mode='rgb_array' and 'ansi'"
+        self._pygame = require("pygame", "render_mode='human' needs pygame", "render", without)
+        self._title = title
+        self._screen: Any = None
+        self._clock: Any = None
+
+    def show(self, picture: NDArray[np.uint8], frames_per_second: int) -> None:
+        """Show a picture (height, width, 3), and wait as long as the rate of frames asks."""
+        pygame = self._pygame
+        if self._screen is None:
+            pygame.display.init()
+            self._screen = pygame.display.set_mode((picture.shape[1], picture.shape[0]))
+            pygame.display.set_caption(self._title)
+            self._clock = pygame.time.Clock()
+        surface = pygame.surfarray.make_surface(picture.swapaxes(0, 1))
+        self._screen.blit(surface, (0, 0))
+        pygame.event.pump()
+        pygame.display.flip()
+        self._clock.tick(frames_per_second)
+
+    def close(self) -> None:
+        """Close the window."""
+        if self._screen is not None:
+            self._pygame.display.quit()
+            self._screen = None
