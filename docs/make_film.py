@@ -1,0 +1,85 @@
+"""Film the report's player, for the README: `make demo`, then `python docs/make_film.py`.
+
+The page is opened in Debian's Chromium, an episode is stepped through, and every step becomes a picture: the formula,
+the machine with the present state lit, and the player beside it.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+from pathlib import Path
+from typing import Any
+
+import tyro
+from PIL import Image, ImageDraw, ImageFont
+from playwright.sync_api import sync_playwright
+
+GAP = 16
+
+
+def main(
+    page: Path = Path("out/demo/index.html"), out: Path = Path("docs/images/player.gif"), width: int = 900
+) -> None:
+    """Step through the first formula that was never trained."""
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        shown = browser.new_page(viewport={"width": 1240, "height": 2800}, color_scheme="light", bypass_csp=True)
+        shown.goto(page.resolve().as_uri())
+        shown.wait_for_selector(".player")
+        shown.add_style_tag(
+            content=".transport, .keys { display: none !important } .player { outline: none !important }"
+        )
+        tasks = shown.locator("#closer-tools label", has_text="Task").locator("select")
+        if tasks.count():
+            tasks.first.select_option(index=0)
+        shown.locator(".player").focus()
+        steps = int(shown.locator(".player input[type=range]").get_attribute("max"))
+        formula = shown.locator("#formula").evaluate("node => node.firstChild.textContent").strip()
+        frames = [frame(shown, formula, width)]
+        for _ in range(steps):
+            shown.keyboard.press("ArrowRight")
+            shown.wait_for_timeout(60)
+            frames.append(frame(shown, formula, width))
+        browser.close()
+    palette = frames[-1].quantize(128, dither=Image.Dither.NONE)
+    reduced = [one.quantize(palette=palette, dither=Image.Dither.NONE) for one in frames]
+    times = [1200, *([500] * (len(frames) - 2)), 3000]
+    reduced[0].save(out, save_all=True, append_images=reduced[1:], duration=times, loop=0, optimize=True)
+
+
+def frame(shown: Any, formula: str, width: int) -> Image.Image:
+    """One picture: the formula above the machine and the player, side by side."""
+    machine, player = (part(shown, name) for name in ("#machine svg", ".player"))
+    half = (width - 3 * GAP) // 2
+    machine, player = (scaled(one, half) for one in (machine, player))
+    font = ImageFont.truetype("DejaVuSansMono.ttf", 18) if font_found() else ImageFont.load_default(18)
+    height = 56 + max(machine.height, player.height) + GAP
+    picture = Image.new("RGB", (width, height), "white")
+    ImageDraw.Draw(picture).text((GAP, GAP), formula, fill="#1b2733", font=font)
+    picture.paste(player, (GAP, 56))
+    picture.paste(machine, (2 * GAP + half, 56 + (height - 56 - GAP - machine.height) // 3))
+    return picture
+
+
+def font_found() -> bool:
+    """Whether the machine has a font of one width."""
+    try:
+        ImageFont.truetype("DejaVuSansMono.ttf", 18)
+    except OSError:
+        return False
+    return True
+
+
+def part(shown: Any, selector: str) -> Image.Image:
+    """A part of the page."""
+    return Image.open(io.BytesIO(shown.locator(selector).first.screenshot())).convert("RGB")
+
+
+def scaled(picture: Image.Image, width: int) -> Image.Image:
+    """The picture at a width."""
+    return picture.resize((width, round(picture.height * width / picture.width)), Image.Resampling.LANCZOS)
+
+
+if __name__ == "__main__":
+    tyro.cli(main)
