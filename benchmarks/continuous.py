@@ -16,7 +16,7 @@ from gymnasium import spaces
 
 from benchmarks.common import processor_seconds
 from benchmarks.results import Benchmark, Headline, Jobs, Row
-from nrm.agents.evaluation import evaluate
+from nrm.agents import evaluate
 from nrm.runs import choose_run
 
 SIDE = 10.0

@@ -16,8 +16,7 @@ import numpy as np
 import torch
 
 from benchmarks.flat_world import PUBLISHED, configured, trained
-from nrm.agents import Trainer
-from nrm.agents.evaluation import play
+from nrm.agents import Trainer, play
 from nrm.envs.plane import FLAT
 from nrm.envs.plane.painter import colour
 from nrm.machines import TaskSet, as_machine

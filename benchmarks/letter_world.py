@@ -23,9 +23,7 @@ import tyro
 
 from benchmarks.results import RESULTS, TESTSETS, Benchmark, Headline, Row, complete
 from benchmarks.unseen import Tested, curve, outcomes
-from nrm.agents import Trainer
-from nrm.agents.evaluation import evaluate
-from nrm.agents.task_evaluation import EDGES, by_size
+from nrm.agents import EDGES, Trainer, by_size, evaluate
 from nrm.families import sample_tasks
 from nrm.families.chains import Reach, ReachAvoid
 from nrm.families.compounds import Avoidance, Conjunctions

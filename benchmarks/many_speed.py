@@ -165,7 +165,7 @@ class Stepping:
 
 def memory_of(run: RunConfig, env: Any) -> Any:
     """What an agent of a method remembers in an environment."""
-    from nrm.agents.methods import METHODS
+    from nrm.agents import METHODS
 
     what = METHODS[run.method]
     return what.prepare(env, run.settings.get(what.section) or (what.config and what.config()), 1, 0).memory

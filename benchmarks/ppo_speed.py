@@ -17,8 +17,7 @@ import tyro
 
 from benchmarks.common import report
 from benchmarks.training_speed import StateInObservation
-from nrm.agents import NetworkConfig, new_trainer
-from nrm.agents.ppo import PPOConfig
+from nrm.agents import NetworkConfig, PPOConfig, new_trainer
 from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.machines import Alphabet, MooreMachine, Task
 

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.common import processor_seconds
 from benchmarks.letter_world import FORMULAS, PATTERNS, configured
 from benchmarks.results import Benchmark, Headline
-from nrm.agents.evaluation import evaluate
+from nrm.agents import evaluate
 from nrm.families import sample_tasks
 from nrm.machines import TaskSet
 

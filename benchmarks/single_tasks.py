@@ -22,7 +22,7 @@ import tyro
 from benchmarks.common import report
 from benchmarks.results import RESULTS, Benchmark, Headline, beside_rm, complete
 from nrm.agents import METHODS as REGISTERED
-from nrm.agents.evaluation import evaluate
+from nrm.agents import evaluate
 from nrm.results import read_record
 from nrm.runs import RunFolder
 from nrm.sweeps import Grid

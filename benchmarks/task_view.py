@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nrm.agents.training import History
+from nrm.agents import History
 from nrm.files import make_folder, write_json
 from nrm.runs import choose_run
 

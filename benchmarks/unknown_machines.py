@@ -19,7 +19,7 @@ import numpy as np
 import tyro
 
 from benchmarks.results import Benchmark, Headline, Row, beside_rm, complete, show
-from nrm.agents.evaluation import evaluate
+from nrm.agents import evaluate
 from nrm.runs import choose_run
 from nrm.tracking import found_at
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nrm.agents import Trainer
-from nrm.agents.evaluation import evaluate
+from nrm.agents import Trainer, evaluate
 from nrm.files import read_json, write_json
 from nrm.machines import TaskSet
 from nrm.runs import RunConfig

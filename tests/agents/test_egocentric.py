@@ -10,8 +10,8 @@ import nrm
 from nrm.agents import new_trainer
 from nrm.agents.actions import DiscreteActions
 from nrm.agents.networks import NetworkConfig, Sight
-from nrm.agents.networks.egocentric import DIRECTIONS, FILTERS, HEADS, READ, EgocentricNetwork, _offsets
-from nrm.agents.networks.patches import CHANNELS
+from nrm.agents.networks.egocentric import DIRECTIONS, FILTERS, HEADS, EgocentricNetwork, _offsets
+from nrm.agents.networks.layers import CHANNELS, SUMMARY_WIDTH
 from nrm.agents.ppo import PPO, PPOConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError
@@ -19,7 +19,7 @@ from nrm.errors import ConfigError
 
 def network(side: int = 64, memory: int = 5) -> EgocentricNetwork:
     torch.manual_seed(0)
-    return EgocentricNetwork(Sight((side, side, 3), None, endless=True), memory, DiscreteActions(4), normalise=True)
+    return EgocentricNetwork(Sight((side, side, 3), None, endless=True), memory, DiscreteActions(4), NetworkConfig())
 
 
 def images(count: int, side: int = 64) -> Tensor:
@@ -79,13 +79,13 @@ def test_images_of_any_size_are_seen(side: int) -> None:
     scores, values = net(features, torch.randn(3, 5))
     assert scores.shape == (3, 4)
     assert values.shape == (3,)
-    assert net.summary(features.view(1, 3, -1)).shape == (1, 3, READ)
+    assert net.summary(features.view(1, 3, -1)).shape == (1, 3, SUMMARY_WIDTH)
     torch.testing.assert_close(net.attention(features).sum(-1), torch.ones(3, HEADS))
 
 
 def test_vectors_are_refused_with_the_way_out() -> None:
     with pytest.raises(ConfigError, match=r"--network\.encoder auto"):
-        EgocentricNetwork(Sight((4,), None, endless=True), 2, DiscreteActions(4), NetworkConfig().normalise)
+        EgocentricNetwork(Sight((4,), None, endless=True), 2, DiscreteActions(4), NetworkConfig())
 
 
 def test_actions_are_told_from_where_the_attended_place_went() -> None:

@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import nn
 
-from nrm.agents.categorical import categorical
-from nrm.agents.optimizers import Descent, finite
-from nrm.agents.twins import twin_hidden
+from nrm.agents.actions import categorical
+from nrm.agents.networks.paper import twin_hidden
+from nrm.agents.updates import Descent, finite
 from nrm.errors import TrainingError
 
 

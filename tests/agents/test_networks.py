@@ -17,9 +17,8 @@ from nrm.agents.evaluation import evaluate
 from nrm.agents.networks import NETWORKS, Sight
 from nrm.agents.networks.dynamic import DynamicNetwork
 from nrm.agents.networks.egocentric import EgocentricNetwork
+from nrm.agents.networks.layers import Patches, RunningFeatures
 from nrm.agents.networks.paper import ActorCritic
-from nrm.agents.networks.patches import Patches
-from nrm.agents.networks.running import RunningFeatures
 from nrm.agents.ppo import PPOConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError

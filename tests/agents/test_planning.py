@@ -14,11 +14,9 @@ from torch.nn.functional import max_pool2d
 
 from nrm.agents.actions import DiscreteActions
 from nrm.agents.networks import NetworkConfig, Sight
-from nrm.agents.networks.egocentric import FILTERS
-from nrm.agents.networks.patches import CHANNELS
-from nrm.agents.networks.planning import FADING, LOUD, PLANS, RARE, PlanningNetwork
+from nrm.agents.networks.egocentric import FADING, FILTERS, LOUD, PLANS, RARE, PlanningNetwork
+from nrm.agents.networks.layers import CHANNELS, spread
 from nrm.agents.networks.registry import resolved
-from nrm.agents.networks.spreading import spread
 from nrm.errors import ConfigError
 from nrm.runs import choose_run
 
@@ -65,7 +63,7 @@ def test_values_and_gradients_are_those_of_the_rounds(seed: int, rows: int, colu
 
 def network(side: int = 32, memory: int = 5) -> PlanningNetwork:
     torch.manual_seed(0)
-    return PlanningNetwork(Sight((side, side, 3), None, endless=True), memory, DiscreteActions(4), normalise=True)
+    return PlanningNetwork(Sight((side, side, 3), None, endless=True), memory, DiscreteActions(4), NetworkConfig())
 
 
 def test_plans_are_values_of_what_the_memory_wants() -> None:
@@ -95,7 +93,7 @@ def test_all_of_it_learns() -> None:
 
 def test_vectors_are_refused_with_the_way_out() -> None:
     with pytest.raises(ConfigError, match=r"--network\.encoder auto"):
-        PlanningNetwork(Sight((4,), None, endless=True), 5, DiscreteActions(4), normalise=True)
+        PlanningNetwork(Sight((4,), None, endless=True), 5, DiscreteActions(4), NetworkConfig())
 
 
 def test_many_tasks_from_images_without_end_are_planned() -> None:

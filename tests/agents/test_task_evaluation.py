@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nrm.agents.evaluation import TaskOutcome, evaluate, play
-from nrm.agents.task_evaluation import by_size, evaluate_tasks
+from nrm.agents.evaluation import TaskOutcome, by_size, evaluate, evaluate_tasks, play
 from nrm.machines import TaskSet
 from nrm.runs import RunConfig, choose_run
 from tests.results.folders import LETTERS

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from nrm.agents.evaluation import evaluate
-from nrm.agents.task_graph import GraphEncoder, TaskGraphs
+from nrm.agents.rnn import GraphEncoder, TaskGraphs
 from nrm.envs.letter import BatchedLetters, LetterConfig
 from nrm.machines import TaskSet, labelled_moves
 from nrm.tracking import Transition

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nrm.agents.evaluation import Evaluation, evaluate
+from nrm.agents import Evaluation, evaluate
 from nrm.errors import LimitError
 from nrm.machines import MooreMachine
 from tests.cli.conftest import Nrm
@@ -41,7 +41,7 @@ def test_best_actions_that_do_far_worse_than_drawn_ones_are_told(
     def played(*arguments: Any, **options: Any) -> Evaluation:
         return replace(evaluate(*arguments, **options), success_rate=greedy if options["greedy"] else sampled)
 
-    monkeypatch.setattr("nrm.agents.evaluation.evaluate", played)
+    monkeypatch.setattr("nrm.agents.evaluate", played)
     out = nrm_command("evaluate", str(run(tmp_path / "a", "rm", episodes=5)), "--episodes", "2").out
     line = "greedy is far below sampled (0.0% and 100.0%): the best action alone hesitates or runs in circles"
     assert (line in out) is told

@@ -139,8 +139,8 @@ def test_accuracy_that_is_unknown_is_null(tmp_path: Path) -> None:
 
 
 OUTSIDE = """
-from nrm.agents.methods import Method
-from nrm.agents.rm import RM
+from nrm.agents import Method
+from nrm.agents.machine_methods import RM
 from nrm.envs.minecraft.kind import MINECRAFT
 from nrm.envs import MinecraftConfig, EnvKind
 

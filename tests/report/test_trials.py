@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nrm.agents.evaluation import TaskOutcome
+from nrm.agents import TaskOutcome
 from nrm.errors import ConfigError, NrmWarning
 from nrm.machines import compile_formula, task_view
 from nrm.report import Page, build_report

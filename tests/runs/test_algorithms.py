@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from nrm.agents.a2c import A2CConfig
-from nrm.agents.ppo import PPOConfig
+from nrm.agents import A2CConfig, PPOConfig
 from nrm.cli.train_arguments import train_command
 from nrm.envs import ENVS
 from nrm.envs.registry import Spaces

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import torch
 
-from nrm.agents.evaluation import evaluate
+from nrm.agents import evaluate
 from nrm.errors import ConfigError, FileError, LockedError
 from nrm.files import TEMPORARY, remove_leftovers
 from nrm.runs import RunConfig, RunFolder, choose_run, train

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from nrm.agents.curriculum import Choice
-from nrm.agents.training import Decided, History, Trainer
+from nrm.agents import Choice, Decided, History, Trainer
 from nrm.errors import FileError
 from nrm.files import append_text, csv_text
 from nrm.runs import RunFolder, choose_run, tables, train

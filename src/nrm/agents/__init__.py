@@ -1,23 +1,62 @@
-"""Agents: methods (what is remembered), algorithms (how it learns), and training with one of each."""
+"""Agents: methods (what is remembered), algorithms (how it learns), training, evaluation, and executing formulas."""
 
+from nrm.agents.a2c import A2CConfig
+from nrm.agents.acting import Actor, Rollout
 from nrm.agents.algorithms import ALGORITHMS, Algorithm, Learner
+from nrm.agents.curriculum import Choice
+from nrm.agents.devices import find_device
 from nrm.agents.diagnosis import Diagnosis, Ending, diagnose
+from nrm.agents.evaluation import (
+    EDGES,
+    Evaluation,
+    Played,
+    TaskOutcome,
+    by_size,
+    evaluate,
+    evaluate_tasks,
+    play,
+    unrewarded,
+)
+from nrm.agents.filming import action_names, film
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig
-from nrm.agents.training import History, Trainer, new_trainer
+from nrm.agents.ppo import PPOConfig
+from nrm.agents.task_execution import Agent, RolloutResult, check_new_tasks
+from nrm.agents.training import Decided, History, Trainer, new_trainer
 
 __all__ = [
     "ALGORITHMS",
+    "EDGES",
     "METHODS",
+    "A2CConfig",
+    "Actor",
+    "Agent",
     "Algorithm",
+    "Choice",
+    "Decided",
     "Diagnosis",
     "Ending",
+    "Evaluation",
     "History",
     "Learner",
     "Method",
     "NetworkConfig",
+    "PPOConfig",
+    "Played",
     "Prepared",
+    "Rollout",
+    "RolloutResult",
+    "TaskOutcome",
     "Trainer",
+    "action_names",
+    "by_size",
+    "check_new_tasks",
     "diagnose",
+    "evaluate",
+    "evaluate_tasks",
+    "film",
+    "find_device",
     "new_trainer",
+    "play",
+    "unrewarded",
 ]

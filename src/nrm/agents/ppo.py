@@ -12,8 +12,7 @@ from torch import Tensor
 from nrm.agents.acting import Actor, Rollout
 from nrm.agents.algorithms import ALGORITHMS, Algorithm
 from nrm.agents.networks import NetworkConfig
-from nrm.agents.optimizers import Descent, finite
-from nrm.agents.returns import advantages, levels
+from nrm.agents.updates import Descent, advantages, finite, levels
 from nrm.envs.base import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.machines import Penalties

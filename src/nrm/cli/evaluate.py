@@ -19,8 +19,7 @@ from nrm.cli.terminal import plain_console, table
 from nrm.logic import DEFAULT_LOGIC
 
 if TYPE_CHECKING:
-    from nrm.agents import Trainer
-    from nrm.agents.evaluation import Evaluation
+    from nrm.agents import Evaluation, Trainer
     from nrm.machines import TaskSet
     from nrm.runs import RunConfig
     from nrm.tracking import Belief
@@ -81,7 +80,7 @@ class Evaluate:
         """Play and print."""
         import torch
 
-        from nrm.agents.evaluation import evaluate, unrewarded
+        from nrm.agents import evaluate, unrewarded
         from nrm.runs import RunFolder
 
         if self.episodes < 1:
@@ -127,8 +126,7 @@ class Evaluate:
 
     def _obey(self, trainer: Trainer, config: RunConfig) -> int:
         """Tasks that the agent may never have seen: how often it carries each out."""
-        from nrm.agents.new_tasks import check_new_tasks
-        from nrm.agents.task_evaluation import evaluate_tasks
+        from nrm.agents import check_new_tasks, evaluate_tasks
 
         assert trainer.tasks is not None
         given = [f"--{name}" for name in ("task", "family", "file") if getattr(self, name) is not None]

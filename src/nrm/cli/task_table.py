@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nrm.cli.terminal import plain_console, table
 
 if TYPE_CHECKING:
-    from nrm.agents.evaluation import TaskOutcome
+    from nrm.agents import TaskOutcome
 
 MAX_LISTED = 30
 """Tasks up to which all are listed; of more, those that fail most."""
@@ -18,7 +18,7 @@ WORST = 10
 
 def outcome_json(outcomes: Sequence[TaskOutcome], trained: Sequence[bool]) -> dict[str, object]:
     """A row for each task and one for each size of machines, and the mean over tasks."""
-    from nrm.agents.task_evaluation import by_size
+    from nrm.agents import by_size
 
     return {
         "tasks": [{**one._asdict(), "trained_on": known} for one, known in zip(outcomes, trained, strict=True)],
@@ -52,7 +52,7 @@ def print_outcomes(outcomes: Sequence[TaskOutcome], trained: Sequence[bool]) -> 
 
 def print_sizes(outcomes: Sequence[TaskOutcome]) -> None:
     """Success by the size of machines."""
-    from nrm.agents.task_evaluation import by_size
+    from nrm.agents import by_size
 
     cells = [
         (

@@ -21,8 +21,7 @@ from nrm.files import write_bytes
 from nrm.logic import DEFAULT_LOGIC
 
 if TYPE_CHECKING:
-    from nrm.agents import Trainer
-    from nrm.agents.evaluation import Played
+    from nrm.agents import Played, Trainer
     from nrm.machines import MooreMachine
 
 BAR = 24
@@ -58,8 +57,7 @@ class Watch:
         """Play one episode."""
         import torch
 
-        from nrm.agents.filming import action_names, film
-        from nrm.agents.new_tasks import check_new_tasks
+        from nrm.agents import action_names, check_new_tasks, film
         from nrm.machines import TaskSet
         from nrm.runs import RunFolder
 

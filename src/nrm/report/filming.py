@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nrm.agents import Trainer
-from nrm.agents.filming import action_names, film
+from nrm.agents import Trainer, action_names, film
 from nrm.aliases import Json
 from nrm.errors import EnvError
 from nrm.machines import MooreMachine

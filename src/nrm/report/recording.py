@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from nrm.agents import Trainer
-from nrm.agents.evaluation import play
+from nrm.agents import Trainer, play
 from nrm.aliases import Json
 from nrm.envs import BatchedEnv
 from nrm.errors import FileError, LimitError

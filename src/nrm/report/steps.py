@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from torch import Tensor
 
-from nrm.agents.evaluation import Played
+from nrm.agents import Played
 from nrm.aliases import Json
 from nrm.machines import MooreMachine
 

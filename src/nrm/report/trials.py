@@ -8,9 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nrm.agents import Trainer
-from nrm.agents.evaluation import TaskOutcome
-from nrm.agents.task_evaluation import by_size, evaluate_tasks
+from nrm.agents import TaskOutcome, Trainer, by_size, evaluate_tasks
 from nrm.aliases import Json
 from nrm.errors import ConfigError, NrmError
 from nrm.machines import TaskSet

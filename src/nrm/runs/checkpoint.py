@@ -12,9 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nrm.agents import Trainer
-from nrm.agents.curriculum import Choice
-from nrm.agents.training import Decided
+from nrm.agents import Choice, Decided, Trainer
 from nrm.errors import FileError
 from nrm.files import write_bytes
 from nrm.runs.renamed import Renaming

@@ -10,8 +10,7 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from nrm.agents import ALGORITHMS, Trainer, new_trainer
-from nrm.agents.devices import find_device
+from nrm.agents import ALGORITHMS, Trainer, find_device, new_trainer
 from nrm.aliases import Json
 from nrm.envs import ENVS, BatchedEnv, End, EnvKind, find_env
 from nrm.envs.registry import TaskSpace

@@ -18,9 +18,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from nrm.agents import Trainer
-from nrm.agents.curriculum import Choice
-from nrm.agents.task_execution import Agent
+from nrm.agents import Agent, Choice, Trainer
 from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError, listing
 from nrm.files import read_json, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model

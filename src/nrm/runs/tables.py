@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nrm.agents.curriculum import Choice
-from nrm.agents.training import Decided, History
+from nrm.agents import Choice, Decided, History
 from nrm.errors import FileError
 from nrm.files import append_text, csv_text, read_text
 

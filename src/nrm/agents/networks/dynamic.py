@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.agents.networks.patches import Patches
+from nrm.agents.networks.layers import CHANNELS, SUMMARY_WIDTH, Patches, SharedTrunk, WrappedAround, nearly_uniform
 from nrm.agents.networks.registry import MAX_CELLS, NETWORKS, NetworkConfig, NetworkKind, Sight
-from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
 from nrm.neural import OVERLAPPING
 
 FILTERS = 16
 """Maps that the memory writes."""
-CHANNELS = 32
 FAINT = 1e-3
 """Spread of features, as a share of the largest, below which they are not made larger."""
 VARIANCE = 0.5
 """Of all features of a place together, at first: that of a grid of zeros and ones half of whose cells are empty. With
 larger inputs the first steps of descent are too long."""
-READ = 64
-"""Width of what memories that learn read."""
 
 
 class Cells(nn.Module):
@@ -41,35 +36,6 @@ class Cells(nn.Module):
         """(n, width), place by place in the last axis, channel by channel in the one before."""
         numbers = observations.flatten(1, 2).transpose(1, 2)
         return numbers.float().flatten(1)
-
-
-class WrappedAround(torch.autograd.Function):
-    """Maps (n, height, width, channels) with a rim of one cell more on every side, where opposite edges meet.
-
-    torch's circular padding is for channels in front, around which convolutions of so few of them are slow.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, maps: Tensor) -> Tensor:  # noqa: ARG004
-        """(n, height + 2, width + 2, channels)."""
-        count, height, across, channels = maps.shape
-        wrapped = maps.new_empty(count, height + 2, across + 2, channels)
-        wrapped[:, 1:-1, 1:-1] = maps
-        wrapped[:, 0, 1:-1], wrapped[:, -1, 1:-1] = maps[:, -1], maps[:, 0]
-        wrapped[:, :, 0], wrapped[:, :, -1] = wrapped[:, :, -2], wrapped[:, :, 1]
-        return wrapped
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Tensor:  # noqa: ARG004
-        """What flows into the rim flows on to the edges that it copies."""
-        (gradient,) = gradients
-        rows = gradient[:, 1:-1].clone()
-        rows[:, 0] += gradient[:, -1]
-        rows[:, -1] += gradient[:, 0]
-        whole = rows[:, :, 1:-1].clone()
-        whole[:, :, 0] += rows[:, :, -1]
-        whole[:, :, -1] += rows[:, :, 0]
-        return whole
 
 
 class DynamicNetwork(SharedTrunk):
@@ -97,21 +63,13 @@ class DynamicNetwork(SharedTrunk):
         self._map = (channels, *places)
         self.mixed = None if small else _whitening(self.encoder, sample, channels)
         self.filters = nn.Linear(memory, channels * FILTERS)
-        self.wanted = nn.Linear(memory, READ)
+        self.wanted = nn.Linear(memory, SUMMARY_WIDTH)
         self._wraps = sight.wraps
         self.near = nn.Conv2d(FILTERS, CHANNELS, 3)
-        self.full = nn.Linear(CHANNELS * places[0] * places[1] + READ, 128)
-        self.actor = head.layer(128)
+        self.full = nn.Linear(CHANNELS * places[0] * places[1] + SUMMARY_WIDTH, 128)
+        self.actor = nearly_uniform(head.layer(128))
         self.critic = nn.Linear(128, 1)
-        self.read = nn.Linear(self.encoder.width, READ)
-        with torch.no_grad():
-            for parameter in self.actor.parameters():
-                parameter.mul_(0.1)  # the first policy is nearly the same everywhere
-
-    def summary(self, features: Tensor) -> Tensor:
-        """(…, READ) of features (…, width)."""
-        result: Tensor = self.read(features).tanh()
-        return result
+        self.read = nn.Linear(self.encoder.width, SUMMARY_WIDTH)
 
     def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
         """(n, 128) from features (n, width) and memory (n, memory)."""
@@ -157,8 +115,4 @@ def _whitening(encoder: nn.Module, sample: Tensor | None, channels: int) -> nn.L
     return layer
 
 
-def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> DynamicNetwork:
-    return DynamicNetwork(sight, memory, head, config)
-
-
-NETWORKS.register(NetworkKind("dynamic", "filters that the memory writes", lambda _: READ, _build))
+NETWORKS.register(NetworkKind("dynamic", "filters that the memory writes", lambda _: SUMMARY_WIDTH, DynamicNetwork))

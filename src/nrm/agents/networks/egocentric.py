@@ -1,4 +1,4 @@
-"""A network that finds the agent in an image and sees things from there."""
+"""Networks that find the agent in an image, see things from there, and plan ways around what is in the way."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.agents.networks.patches import CHANNELS, Patches
+from nrm.agents.networks.layers import CHANNELS, SUMMARY_WIDTH, Patches, SharedTrunk, nearly_uniform, spread
 from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
-from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
 from nrm.neural import narrow_convolution
 
@@ -20,10 +19,16 @@ DIRECTIONS = 16
 """Ways to weigh what lies around each of them."""
 REACHES = (2.0, 6.0)
 """Places over which what lies in a direction fades, at the beginning."""
-READ = 64
-"""Width of what memories that learn read."""
 SHARPNESS = 4.0
 """How fast attention moves, compared with other parameters."""
+PLANS = 4
+"""Maps of values."""
+FADING = 0.9
+"""What is left of a value after one place of open way."""
+RARE = 2.0
+"""Scores begin around 0; as much is taken from them, so that at first little is wanted and little in the way."""
+LOUD = 4.0
+"""Values lie from 0 to 1 and differ little from place to place; what they are multiplied by."""
 
 
 class EgocentricNetwork(SharedTrunk):
@@ -50,7 +55,7 @@ class EgocentricNetwork(SharedTrunk):
     extra = 0
     """Maps that `sought` gives besides those that the memory writes."""
 
-    def __init__(self, sight: Sight, memory: int, head: ActionHead, normalise: bool) -> None:
+    def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__()
         if len(sight.shape) != 3:
@@ -58,7 +63,7 @@ class EgocentricNetwork(SharedTrunk):
                 f"the {self.name} network looks at images (height, width, channels), not at {tuple(sight.shape)}; use "
                 "--network.encoder auto"
             )
-        self.encoder = Patches(sight.shape, sight.sample if normalise else None)
+        self.encoder = Patches(sight.shape, sight.sample if config.normalise else None)
         height, across = self.encoder.places
         self._places = height * across
         self._map = (CHANNELS, height, across)
@@ -67,25 +72,22 @@ class EgocentricNetwork(SharedTrunk):
         self.place = nn.Parameter(torch.zeros(HEADS, self._places))
         self.position = nn.Parameter(torch.randn(CHANNELS, self._places) * 0.1)
         self.filters = nn.Linear(memory, CHANNELS * FILTERS)
-        self.wanted = nn.Linear(memory, READ)
+        self.wanted = nn.Linear(memory, SUMMARY_WIDTH)
         compass = _compass(height, across).unsqueeze(1)
         self.weights = nn.Parameter(compass + torch.randn(len(compass), HEADS, DIRECTIONS) / 32)
         self.register_buffer("offsets", _offsets(height, across), persistent=False)
         places = torch.cartesian_prod(torch.arange(float(height)), torch.arange(float(across)))
         self.register_buffer("coordinates", places, persistent=False)
         self.full = nn.Sequential(
-            nn.Linear(HEADS * ((FILTERS + self.extra) * DIRECTIONS + CHANNELS) + READ, 128),
+            nn.Linear(HEADS * ((FILTERS + self.extra) * DIRECTIONS + CHANNELS) + SUMMARY_WIDTH, 128),
             nn.ReLU(),
             nn.Linear(128, 128),
             nn.ReLU(),
         )
-        self.actor = head.layer(128)
+        self.actor = nearly_uniform(head.layer(128))
         self.critic = nn.Linear(128, 1)
-        self.read = nn.Linear((HEADS + 1) * CHANNELS, READ)
+        self.read = nn.Linear((HEADS + 1) * CHANNELS, SUMMARY_WIDTH)
         self.moves = head.layer(2 * HEADS)
-        with torch.no_grad():
-            for parameter in self.actor.parameters():
-                parameter.mul_(0.1)  # the first policy is nearly the same everywhere
 
     def attention(self, features: Tensor) -> Tensor:
         """(n, heads, places): how much the agent is taken to be at each place; features (n, width)."""
@@ -102,11 +104,11 @@ class EgocentricNetwork(SharedTrunk):
         return self.moves((after - before).flatten(1)), looks
 
     def summary(self, features: Tensor) -> Tensor:
-        """(…, READ): what the agent's place shows, and the strongest of each channel over all places."""
+        """(…, SUMMARY_WIDTH): what the agent's place shows, and the strongest of each channel over all places."""
         leading = features.shape[:-1]
         maps = features.reshape(-1, CHANNELS, self._places)
         result: Tensor = self.read(torch.cat([_shown(maps, self.attention(features)), maps.amax(2)], 1)).tanh()
-        return result.view(*leading, READ)
+        return result.view(*leading, SUMMARY_WIDTH)
 
     def sought(self, maps: Tensor, memory: Tensor) -> Tensor:
         """(n, FILTERS + extra, places) where that is which the memory looks for in maps (n, CHANNELS, places)."""
@@ -147,8 +149,41 @@ def _offsets(height: int, across: int) -> Tensor:
     return numbers.reshape(height * across, height * across)
 
 
-def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> EgocentricNetwork:
-    return EgocentricNetwork(sight, memory, head, config.normalise)
+class PlanningNetwork(EgocentricNetwork):
+    """The egocentric network, with maps of how near what is wanted is, by ways around what must be avoided.
+
+    Directions to things are not enough where the straight way is closed: layers on top of them have to know each
+    detour by itself. So some of the maps are values that spread from what the memory wants over all places but those
+    that it avoids, round by round (value iteration networks, Tamar et al., 2016); from the agent's place, the way leads
+    to where they grow.
+    """
+
+    name = "planning"
+    extra = PLANS
+
+    def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
+        """`memory`: the width of the memory's feature."""
+        super().__init__(sight, memory, head, config)
+        self.ways = nn.Linear(FILTERS, 2 * PLANS)
+
+    def sought(self, maps: Tensor, memory: Tensor) -> Tensor:
+        """(n, FILTERS + PLANS, places) what the memory looks for, and how near it is."""
+        wanted = super().sought(maps, memory)
+        _, height, across = self._map
+        # Neighbours lie far apart in memory, so that what is done to all rows of a batch is done at once.
+        scores = (self.ways.weight @ wanted).permute(2, 0, 1).contiguous() + self.ways.bias
+        goal, opened = (
+            part.sigmoid().reshape(height, across, -1)
+            for part in (scores[..., :PLANS] - RARE, RARE - scores[..., PLANS:])
+        )
+        values = spread(goal, FADING * opened, height + across - 2)
+        planned = values.view(self._places, -1, PLANS).permute(1, 2, 0)
+        return torch.cat([wanted, LOUD * planned], 1)
 
 
-NETWORKS.register(NetworkKind(EgocentricNetwork.name, "things as seen from the agent", lambda _: READ, _build))
+def _kind(build: type[EgocentricNetwork], label: str) -> NetworkKind:
+    return NetworkKind(build.name, label, lambda _: SUMMARY_WIDTH, build)
+
+
+NETWORKS.register(_kind(EgocentricNetwork, "things as seen from the agent"))
+NETWORKS.register(_kind(PlanningNetwork, "ways as seen from the agent"))

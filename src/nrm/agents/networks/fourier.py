@@ -8,9 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
+from nrm.agents.networks.layers import SUMMARY_WIDTH, RunningFeatures, SharedTrunk, nearly_uniform
 from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
-from nrm.agents.networks.running import RunningFeatures
-from nrm.agents.networks.trunk import SharedTrunk
 from nrm.errors import ConfigError
 from nrm.neural import directions, waves
 
@@ -26,8 +25,6 @@ SLOTS = 16
 FIRST, HIDDEN = 192, 128
 CHANNELS = 4
 """Of these weights, where they are learned."""
-READ = 64
-"""Width of what memories that learn read."""
 
 
 class Waves(RunningFeatures):
@@ -87,17 +84,9 @@ class FourierNetwork(SharedTrunk):
         self.fields = nn.Linear(TRUNK, self._slots * FIELDS)
         self.first = nn.Linear(TRUNK + memory + channels * FIELDS, FIRST)
         self.second = nn.Linear(FIRST, HIDDEN)
-        self.actor = head.layer(HIDDEN)
+        self.actor = nearly_uniform(head.layer(HIDDEN))
         self.critic = nn.Linear(HIDDEN, 1)
-        self.read = nn.Linear(width, READ)
-        with torch.no_grad():
-            for parameter in self.actor.parameters():
-                parameter.mul_(0.1)  # the first policy is nearly the same everywhere
-
-    def summary(self, features: Tensor) -> Tensor:
-        """(…, READ) of features (…, width)."""
-        result: Tensor = self.read(features).tanh()
-        return result
+        self.read = nn.Linear(width, SUMMARY_WIDTH)
 
     def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
         """(n, HIDDEN) from features (n, width) and memory (n, memory)."""
@@ -118,8 +107,6 @@ class FourierNetwork(SharedTrunk):
         return torch.cat([gain.relu(), lost + (-gain).relu()], 1)
 
 
-def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> FourierNetwork:
-    return FourierNetwork(sight, memory, head, config)
-
-
-NETWORKS.register(NetworkKind("fourier", "fields over vectors, one for each letter", lambda _: READ, _build))
+NETWORKS.register(
+    NetworkKind("fourier", "fields over vectors, one for each letter", lambda _: SUMMARY_WIDTH, FourierNetwork)
+)

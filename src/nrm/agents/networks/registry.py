@@ -102,11 +102,12 @@ class NetworkKind:
     """A `Network` from what is seen, the width of the memory's feature, the kind of actions, and the settings."""
 
 
+_HOMES = {"planning": "egocentric", "parts": "paper", "blind": "paper"}
 _NAMES = ("paper", "dynamic", "egocentric", "planning", "fourier", "parts", "blind")
 NETWORKS: Registry[NetworkKind] = Registry(
     "network",
     tuple(field.name for field in fields(NetworkKind) if field.name != "name"),
-    {name: f"nrm.agents.networks.{name}" for name in _NAMES},
+    {name: f"nrm.agents.networks.{_HOMES.get(name, name)}" for name in _NAMES},
 )
 
 

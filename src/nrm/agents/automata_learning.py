@@ -1,4 +1,7 @@
-"""What methods share that learn the machine: which environments they suit, and how their machines are judged."""
+"""Methods that learn the task's machine from rewards while acting, and how their machines are judged.
+
+Automata learning is given the true symbols; pure learning is given observations and rewards alone (paper, Table 1).
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,24 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from nrm.agents.devices import device_of
+from nrm.agents.machine_methods import grounder_on
+from nrm.agents.methods import METHODS, Method, Prepared
+from nrm.automata import moves as moving
 from nrm.envs.base import BatchedEnv, Probe, ProbedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.inference import Hypothesis
 from nrm.machines import Alphabet, LevelCodec, MooreMachine, equivalent
-from nrm.tracking import Judge, LabelledSymbols, ListedSymbols, ObservedSymbols, SymbolIndex
+from nrm.tracking import (
+    MAX_LETTERS,
+    InferenceConfig,
+    Judge,
+    LabelledSymbols,
+    ListedSymbols,
+    MachineLearning,
+    ObservedSymbols,
+    SymbolIndex,
+)
 
 PROBES = 1000
 """Drawn observations on which symbols are judged that a grounder reads."""
@@ -110,3 +126,86 @@ def same_task(task: MooreMachine, meaning: NDArray[np.int64], known: Hypothesis,
     table[over] = over[:, None]
     truth = MooreMachine.from_table(names, table, task.accepting, task.outputs, task.initial)
     return equivalent(known.machine(codec.levels[codec.nearest(reached)], names.symbols), truth, acceptance=False)
+
+
+class LearnedStates:
+    """How often each state of a learned machine was believed in each true one."""
+
+    def __init__(self, task: MooreMachine, learned: int) -> None:
+        """`learned`: how many states the learned machine has."""
+        self._task = task
+        self._counts = np.zeros((task.states, learned), dtype=np.int64)
+        self._went_on = np.zeros(task.states, dtype=np.bool_)
+
+    def add(self, true: NDArray[np.int64], believed: NDArray[np.int64], done: NDArray[np.bool_]) -> None:
+        """Some steps (n,): the true state that each led to, the learned one, and whether an episode ended there."""
+        np.add.at(self._counts, (true, believed), 1)
+        self._went_on[true[~done]] = True
+
+    def accuracy(self) -> float | None:
+        """The share of steps at which the learned state is the true one; None where there are no steps.
+
+        Numbers of learned states mean nothing by themselves: each stands for the true one in which it was believed most
+        often. True states that no reward tells apart before an episode ends count as one.
+        """
+        total = self._counts.sum()
+        if not total:
+            return None
+        ends = np.flatnonzero(self._counts.any(1) & ~self._went_on).astype(np.int32)
+        alike = moving.congruence(moving.halted(self._task.moves, ends), self._task.level_of_state)
+        counts = np.zeros((int(alike.max()) + 1, self._counts.shape[1]), dtype=np.int64)
+        np.add.at(counts, alike, self._counts)
+        return float(counts.max(0).sum() / total)
+
+
+def _prepare_labelled(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    check_one_task(env, "automata-learning")
+    letters = LabelledSymbols(env.machine.alphabet)
+    inference = MachineLearning(letters, settings, judge_for(env, letters), device_of(env))
+    return Prepared(inference.memory, inference=inference)
+
+
+MACHINE = METHODS.register(
+    Method(
+        name="automata-learning",
+        label="learned machine",
+        knows="is given the true symbols; learns the task's machine",
+        prepare=_prepare_labelled,
+        config=InferenceConfig,
+        section="inference",
+        colour="#cc79a7",
+        dark="#f0a3cd",
+        dash=(8, 2),
+        marker="P",
+        unknown="machine",
+    )
+)
+
+
+def _prepare_unlabelled(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    check_one_task(env, "pure-learning")
+    letters: SymbolIndex
+    if env.frames is not None and len(env.frames) <= MAX_LETTERS:
+        letters = ListedSymbols(env.frames)
+    else:
+        blank = torch.empty(0, *env.shape, dtype=env.dtype)
+        letters = ObservedSymbols(None, blank, lambda count: grounder_on(env, "auto", count), env.frames, seed)
+    inference = MachineLearning(letters, settings, judge_for(env, letters), device_of(env))
+    return Prepared(inference.memory, inference=inference)
+
+
+BOTH = METHODS.register(
+    Method(
+        name="pure-learning",
+        label="learned symbols and machine",
+        knows="is given neither; learns symbols and machine",
+        prepare=_prepare_unlabelled,
+        config=InferenceConfig,
+        section="inference",
+        colour="#e6a700",
+        dark="#ffd24a",
+        dash=(5, 1, 1, 1),
+        marker="*",
+        unknown="both",
+    )
+)

@@ -42,7 +42,7 @@ class NoMemory:
         return self
 
 
-def _prepare(env: BatchedEnv, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
+def _prepare_memoryless(env: BatchedEnv, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
     return Prepared(NoMemory(device_of(env)))
 
 
@@ -51,7 +51,7 @@ NONE = METHODS.register(
         name="memoryless",
         label="no memory",
         knows="is given neither, and remembers nothing",
-        prepare=_prepare,
+        prepare=_prepare_memoryless,
         colour="#7f7f7f",
         dark="#a8a8a8",
         dash=(1, 2),

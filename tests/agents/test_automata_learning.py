@@ -13,8 +13,8 @@ import torch
 import nrm
 from nrm.agents import METHODS, Trainer, new_trainer
 from nrm.agents.a2c import A2CConfig
+from nrm.agents.automata_learning import PROBES, judge_for, same_task
 from nrm.agents.evaluation import evaluate
-from nrm.agents.inferring import PROBES, judge_for, same_task
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, LimitError
 from nrm.inference import Hypothesis

@@ -1,16 +1,66 @@
-"""NRM: the neural reward machine, which learns the symbols from rewards in between acting (the paper's method)."""
+"""Methods that follow the task's machine: by its true state (RM), or by a belief that a grounder gives (NRM)."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+from torch import nn
 
 from nrm.agents.devices import device_of
-from nrm.agents.env_grounders import grounder_on
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs.base import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
-from nrm.neural import NeuralRewardMachine, RecurrentGrounder, emission_for, said_symbols
-from nrm.tracking import BeliefMemory, Grounding, GroundingConfig, TaskBeliefMemory
+from nrm.neural import GROUNDERS, NeuralRewardMachine, RecurrentGrounder, emission_for, grounder_for, said_symbols
+from nrm.tracking import BeliefMemory, Grounding, GroundingConfig, MachineMemory, TaskBeliefMemory, TaskStateMemory
+
+
+def _prepare_rm(env: BatchedEnv, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    tasks = tasks_of(env)
+    device = device_of(env)
+    return Prepared(MachineMemory(env.machine, device) if tasks is None else TaskStateMemory(tasks, device))
+
+
+RM = METHODS.register(
+    Method(
+        name="rm",
+        label="RM",
+        knows="is given the task and the true symbols",
+        prepare=_prepare_rm,
+        colour="#0072b2",
+        dark="#4fb0ec",
+        dash=(),
+        marker="o",
+        tracks_states=True,
+    )
+)
+
+
+def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = False) -> nn.Module:
+    """A fresh grounder of so many symbols, by its registered name; `auto` goes by the observations.
+
+    `independent`: symbols are propositions, each with a probability of its own.
+    """
+    spec = env.spec
+    parts = spec.entries
+    if parts is not None:
+        kind = GROUNDERS["parts" if name == "auto" else name]
+        if not hasattr(kind, "from_parts"):
+            raise ConfigError(f"the grounder '{name}' reads one array, but observations are a Dict: {parts}; use parts")
+        together: nn.Module = kind.from_parts(parts, symbols, independent)
+        return together
+    if name == "auto":  # images without end are images of ever new layouts
+        return grounder_for(
+            env.shape,
+            symbols,
+            independent,
+            endless=spec.table is None,
+            one_place=spec.local,
+            many=tasks_of(env) is not None,
+            cells=spec.tiled,
+        )
+    made: nn.Module = GROUNDERS[name].from_shape(env.shape, symbols, independent)
+    return made
 
 
 def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
