@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_DEMO := $(VENV)/.ready-demo
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
 .PHONY: help setup demo test lint format bench pictures docs clean
 
@@ -19,11 +21,16 @@ setup: $(READY)
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ".[draw,bench,figures,minigrid,sb3,ray,render,tensorboard,docs,dev]"
+	$(INSTALL) ".[draw,bench,figures,minigrid,sb3,ray,render,tensorboard,docs,dev]"
+	@touch $@ $(READY_DEMO)
+
+# The demo needs few packages; where the tests have been set up, they are there.
+$(READY_DEMO): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) ".[draw]"
 	@touch $@
 
-demo: $(READY)
+demo: $(READY_DEMO)
 	$(BIN)/python examples/demo.py --out out/demo
 
 test: $(READY)

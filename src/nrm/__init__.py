@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from nrm.tracking import GroundingConfig, InferenceConfig, MachineLearning, unknown_machine
     from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper, model_for
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # What needs torch or Gymnasium is imported when it is first asked for.
 _LATER = {
