@@ -15,9 +15,9 @@ from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore
 from nrm.neural.descent import sequence
 from nrm.neural.em.expectation import expected_letters
+from nrm.tracking import TaskBeliefMemory
 from nrm.tracking.accuracy import AccuracyMeter
 from nrm.tracking.memories import BeliefMemory, Transition
-from nrm.tracking.task_memories import TaskBeliefMemory
 
 
 def named(count: int) -> list[str]:
@@ -72,7 +72,7 @@ def test_counting_equals_all_letters_in_loss_gradient_posteriors_and_beliefs(cou
     assert torch.equal(model.letters(said), twin.letters(said))
     assert torch.equal(twin.letters(said), twin.letter_probs(said).argmax(-1))
     letters = model.letters(said)
-    torch.testing.assert_close(model.letter_shares(said, letters), twin.letter_shares(said, letters))
+    torch.testing.assert_close(model.distribution.share(said, letters), twin.distribution.share(said, letters))
 
 
 @pytest.mark.parametrize("count", [7, 24, 40])

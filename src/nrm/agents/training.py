@@ -107,7 +107,7 @@ class Trainer:
         kind = env.dtype if env.frames is None else torch.int64
         blank = torch.empty(0, env.count, *seen, dtype=kind).numpy()
         # What a recurrent grounder says depends on what came before, so its accuracy is told by recorded episodes.
-        self._labelled = self.model is not None and self.model.recurrence is not None
+        self._labelled = self.model is not None and self.model.recurrent
         if self.inference is not None:
             self._labelled = self.inference.letters.told
         keeps = self.grounding is not None or self.inference is not None
@@ -226,7 +226,7 @@ class Trainer:
     def borders(self) -> BorderAccuracy | None:
         """The same near borders between symbols and far from them, in environments that can draw observations."""
         env = self.env
-        if self.model is None or self.model.recurrence is not None or not isinstance(env, ProbedEnv):
+        if self.model is None or self.model.recurrent or not isinstance(env, ProbedEnv):
             return None
         if env.frames is not None:  # all observations are known: there is nothing to draw
             return None

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from nrm.neural.patches import OVERLAPPING, TILE, DistinctPatches, distinct_patches, patch_features, places
     from nrm.neural.recursion import uses_scan
     from nrm.neural.symbol_reader import Emission, emission_for, said_symbols
+    from nrm.neural.task_machines import TaskMachines
     from nrm.observations import Part, Parts
 
 _MODULES = (
@@ -65,6 +66,7 @@ _MODULES = (
     "nrm.neural.patches",
     "nrm.neural.grounders",
     "nrm.neural.moore",
+    "nrm.neural.task_machines",
     "nrm.neural.recursion",
     "nrm.neural.symbol_reader",
     "nrm.neural.model",
@@ -119,6 +121,7 @@ __all__ = [
     "RecordedEpisodes",
     "RecurrentGrounder",
     "Step",
+    "TaskMachines",
     "TrueLabels",
     "attention_loss",
     "changed_places",

@@ -52,12 +52,6 @@ class FitConfig:
     """Epochs without a better loss after which an attempt ends."""
     target: float = 0.002
     """Loss, in nats a step, at which episodes count as explained: the attempt ends, and no further one is needed."""
-    temperature: tuple[float, float] = (1.0, 0.1)
-    """First and last temperature of learned machine parts; it falls geometrically over the first 70 % of epochs."""
-    smoothing: float = 1e-6
-    """Ignorance mixed into symbol probabilities, so that the likelihood of possible rewards is never 0."""
-    distinct: bool | None = None
-    """Whether equal observations are grounded once; by default where that is exact (no batch normalisation)."""
     seed: int = 0
     """Of the split, the fresh parameters and the mini-batches."""
 
@@ -82,10 +76,6 @@ class FitConfig:
             raise LearningError(f"batch_size must be positive, not {self.batch_size}")
         if not 0 <= self.held_out < 1:
             raise LearningError(f"held_out is a share of the episodes from 0 up to 1, not {self.held_out}")
-        if not 0 <= self.smoothing < 1:
-            raise LearningError(f"smoothing lies from 0 up to 1, not {self.smoothing}")
-        if not all(value > 0 for value in self.temperature):
-            raise LearningError(f"temperatures must be positive, not {self.temperature}")
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,12 @@ from torch import Tensor, nn
 
 from nrm.errors import LearningError
 from nrm.neural.config import Attempt, FitConfig, Learnable, Objective, Reason, target_for
+from nrm.neural.emission import MAX_BITS
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.model import NeuralRewardMachine
-from nrm.neural.symbol_reader import MAX_BITS
 
+SMOOTHING = 1e-6
+"""Ignorance mixed into symbol probabilities, so that the likelihood of possible rewards is never 0."""
 COOLING = 0.7
 """Share of the epochs after which the last temperature is reached."""
 
@@ -35,11 +37,6 @@ about equally probable, and then all fall into the same local optimum."""
 
 _LEANING = 0.4
 """Share of the uniform cross-entropy at which a grounder leans to random letters, and can still be led elsewhere."""
-
-_SCATTERED = 256
-"""Most observations that a fresh grounder is given random letters for."""
-_SCATTERED_EPISODES = 16
-"""Most episodes with which a recurrent one is."""
 
 
 class Labelled(NamedTuple):
@@ -91,7 +88,7 @@ def attempt(
             group["lr"] = rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done))) * min(1.0, (epoch + 1) / WARM_UP)
         if cools:
             for model in models:
-                model.machine.temperature = temperature_at(config, done)
+                model.machine.temperature = temperature_at(done)
         before = _copies(parameters) if whole else []
         loss = _epoch(problems, optimizer, config, generator, labelled)
         if not math.isfinite(loss):
@@ -128,45 +125,19 @@ def attempt(
 def scatter(model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig, generator: torch.Generator) -> None:
     """Move a fresh grounder towards random letters for the observations, until it leans to them clearly."""
     size = model.machine.alphabet.size
-    wanted = _random_letters if model.recurrence is None else _random_episodes
-    loss_of = wanted(model, batch, config, generator)
+    chosen = model.reading.sample(batch, generator)
+    # Past 62 propositions the others are false in all random letters.
+    drawn = torch.randint(min(size, 1 << MAX_BITS), (len(chosen.observations),), generator=generator)
+    wanted = drawn.to(batch.lengths.device)[chosen.seen[chosen.mask]]
     ((parameters, rate),) = _prepare([model], ("grounding",), config)
     optimizer = torch.optim.Adam(parameters, lr=rate)
     for _ in range(SCATTER_STEPS):
-        loss = loss_of()
+        loss = _cross_entropy(model, model.ground_batch(chosen, check=False), wanted)
         if float(loss.detach()) < _LEANING * math.log(size):
             break
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-
-
-def _drawn(model: NeuralRewardMachine, count: int, generator: torch.Generator) -> Tensor:
-    """(count,) random letters; past 62 propositions the others are false in all of them."""
-    return torch.randint(min(model.machine.alphabet.size, 1 << MAX_BITS), (count,), generator=generator)
-
-
-def _random_letters(
-    model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig, generator: torch.Generator
-) -> Callable[[], Tensor]:
-    """The cross-entropy to random letters of some observations."""
-    observations = batch.observations
-    order = torch.randperm(len(observations), generator=generator)[:_SCATTERED]
-    letters = _drawn(model, len(order), generator).to(observations.device)
-    chosen = Labelled(observations[order.to(observations.device)], letters)
-    return lambda: labelled_loss(model, chosen, config)
-
-
-def _random_episodes(
-    model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig, generator: torch.Generator
-) -> Callable[[], Tensor]:
-    """The same for a recurrent grounder: along some episodes, a random letter for each observation."""
-    device = batch.lengths.device
-    order = torch.randperm(len(batch.lengths), generator=generator)[:_SCATTERED_EPISODES]
-    chosen = batch.pick(order.to(device))
-    letters = _drawn(model, len(chosen.observations), generator).to(device)
-    wanted = letters[chosen.seen[chosen.mask]]
-    return lambda: _cross_entropy(model, model.ground_batch(chosen, check=False), wanted, config)
 
 
 def likelihood_loss(problems: Sequence[LearningProblem], batches: Sequence[EpisodeBatch]) -> float:
@@ -178,10 +149,9 @@ def likelihood_loss(problems: Sequence[LearningProblem], batches: Sequence[Episo
     return total / len(problems)
 
 
-def temperature_at(config: FitConfig, done: float) -> float:
-    """The temperature when a share `done` of the epochs is over: geometric from first to last."""
-    first, last = config.temperature
-    return float(first * (last / first) ** min(done / COOLING, 1.0))
+def temperature_at(done: float) -> float:
+    """The temperature when a share `done` of the epochs is over: geometric from 1 to 0.1."""
+    return float(0.1 ** min(done / COOLING, 1.0))
 
 
 def _prepare(
@@ -226,22 +196,22 @@ def _loss(
     for problem, batch in zip(problems, batches, strict=True):
         model = problem.model
         symbols = model.ground_batch(batch, check=False)
-        symbols = smoothed(symbols, config.smoothing, model.emission == "independent")
+        symbols = model.distribution.smoothed(symbols, SMOOTHING)
         loss = loss + OBJECTIVES[config.objective](model, batch, symbols) / len(problems)
     if labelled is not None:
-        loss = loss + labelled.weight * labelled_loss(problems[0].model, labelled, config)
+        loss = loss + labelled.weight * labelled_loss(problems[0].model, labelled)
     return loss
 
 
-def labelled_loss(model: NeuralRewardMachine, labelled: Labelled, config: FitConfig) -> Tensor:
+def labelled_loss(model: NeuralRewardMachine, labelled: Labelled) -> Tensor:
     """The cross-entropy of the letters that are known."""
-    return _cross_entropy(model, model.ground(labelled.observations, check=False), labelled.letters, config)
+    return _cross_entropy(model, model.ground(labelled.observations, check=False), labelled.letters)
 
 
-def _cross_entropy(model: NeuralRewardMachine, symbols: Tensor, letters: Tensor, config: FitConfig) -> Tensor:
+def _cross_entropy(model: NeuralRewardMachine, symbols: Tensor, letters: Tensor) -> Tensor:
     """Of letters (n,) under what the grounder says (n, symbols)."""
-    symbols = smoothed(symbols, max(config.smoothing, 1e-6), model.emission == "independent")
-    return -model.letter_shares(symbols, letters).log().mean()
+    said = model.distribution
+    return -said.share(said.smoothed(symbols, SMOOTHING), letters).log().mean()
 
 
 def sequence(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: Tensor) -> Tensor:
@@ -267,11 +237,3 @@ OBJECTIVES: dict[Objective, Callable[[NeuralRewardMachine, EpisodeBatch, Tensor]
     "marginal": marginal,
 }
 """The objectives by name; the first is the default."""
-
-
-def smoothed(symbols: Tensor, amount: float, independent: bool) -> Tensor:
-    """Symbols mixed with a little ignorance, so that nothing that the machine can do has probability 0."""
-    if not amount:
-        return symbols
-    even = 0.5 if independent else 1.0 / symbols.shape[-1]
-    return (1 - amount) * symbols + amount * even

@@ -1,21 +1,24 @@
-"""Checks on probabilities and observations, and letters from independent propositions."""
+"""What a grounder says about symbols, and the letters that follow from it; checks on probabilities and observations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from nrm.automata.letter_diagram import LetterDiagram
-from nrm.errors import EpisodeError, ProbabilityError, shorten
+from nrm.errors import EpisodeError, LimitError, ProbabilityError, shorten
 
 Values: TypeAlias = Tensor | ArrayLike
 """Numbers as a tensor, or as lists or arrays, which become one."""
 
+MAX_BITS = 62
+"""Propositions up to which a letter is a number of 64 bits."""
 TOLERANCE = 1e-3
 """How far from 1 probabilities may sum before they are refused: wide enough for half precision."""
 
@@ -89,6 +92,146 @@ def _first(mask: Tensor) -> tuple[int, ...]:
 
 def _row(place: tuple[int, ...]) -> str:
     return str(place[0]) if len(place) == 1 else str(place)
+
+
+class LetterDistribution:
+    """How the numbers (…, outputs) that a grounder gives for an observation are read: how probable each letter is."""
+
+    counted = False
+    """Whether machines move by letter classes that are counted, and not by letters."""
+
+    def __init__(self, letters: int) -> None:
+        self.outputs = letters
+        self.even = 1.0 / letters
+        """What ignorance says of a symbol."""
+
+    def smoothed(self, symbols: Tensor, amount: float) -> Tensor:
+        """Symbols mixed with a little ignorance, so that nothing that the machine can do has probability 0."""
+        return (1 - amount) * symbols + amount * self.even if amount else symbols
+
+    def sharpened(self, symbols: Tensor, amount: float) -> Tensor:
+        """Symbols without the ignorance that was mixed into them."""
+        return ((symbols - amount * self.even) / (1 - amount)).clamp(0.0, 1.0)
+
+    def check(self, symbols: Tensor) -> None:
+        """Raise `ProbabilityError` unless symbols are probabilities."""
+        check_distribution(symbols, "the grounder's symbol probabilities")
+
+    def probabilities(self, scores: Tensor) -> Tensor:
+        """From the scores of a network's last layer."""
+        return scores.softmax(-1)
+
+    def scores(self, symbols: Tensor) -> Tensor:
+        """Scores that give these probabilities."""
+        return self.centred(symbols.log())
+
+    def centred(self, scores: Tensor) -> Tensor:
+        """Scores without what `probabilities` takes no notice of."""
+        return scores - scores.mean(-1, keepdim=True)
+
+    def letter_probs(self, symbols: Tensor) -> Tensor:
+        """(…, letters) what machines move by."""
+        return symbols
+
+    def certain(self, symbols: Tensor) -> Tensor:
+        """(…, letters) the same where the most probable letter is taken for certain."""
+        return one_hot(symbols.argmax(-1), symbols.shape[-1]).to(symbols.dtype)
+
+    def letters(self, symbols: Tensor) -> Tensor:
+        """(…) the most probable letter of each row."""
+        return symbols.argmax(-1)
+
+    def share(self, symbols: Tensor, letters: Tensor) -> Tensor:
+        """(n,) the probabilities of letters (n,)."""
+        return symbols.gather(1, letters[:, None])[:, 0]
+
+    def of_letters(self, letters: Tensor) -> Tensor:
+        """(n, outputs) what letters (n,) say for certain."""
+        return one_hot(letters, self.outputs).float()
+
+    def divergence(self, said: Tensor, wanted: Tensor) -> Tensor:
+        """(n,) the Kullback-Leibler divergence of what is said from what is wanted, in nats."""
+        return (wanted * (_log(wanted) - _log(said))).sum(-1)
+
+    def expected(self, said: Tensor, gradient: Tensor, occurrences: Tensor) -> Tensor:  # noqa: ARG002
+        """(n, outputs) how often each symbol is expected to have held, from the gradient d log L / d said."""
+        return said * gradient
+
+    def total(self, counts: Tensor, occurrences: Tensor) -> Tensor:  # noqa: ARG002
+        """What expected counts (…, n, outputs) are divided by, for the share of each symbol."""
+        return counts.sum(-1, keepdim=True)
+
+
+class PropositionDistribution(LetterDistribution):
+    """The same as one probability for each proposition, independently."""
+
+    def __init__(self, propositions: int, counting: Callable[[Tensor], Tensor] | None = None) -> None:
+        """`counting`: what machines move by, from propositions; without it, the probabilities of all 2^n letters."""
+        self.outputs, self.even, self.counted = propositions, 0.5, counting is not None
+        self._move_by = counting or letters_from_propositions
+
+    def check(self, symbols: Tensor) -> None:
+        """Each lies between 0 and 1."""
+        check_unit_interval(symbols, "the grounder's proposition probabilities")
+
+    def probabilities(self, scores: Tensor) -> Tensor:
+        """Sigmoid."""
+        return scores.sigmoid()
+
+    def scores(self, symbols: Tensor) -> Tensor:
+        """Log-odds."""
+        return symbols.logit()
+
+    def centred(self, scores: Tensor) -> Tensor:
+        """As they are."""
+        return scores
+
+    def letter_probs(self, symbols: Tensor) -> Tensor:
+        """Of letters, or of letter classes where these are counted."""
+        return self._move_by(symbols)
+
+    def certain(self, symbols: Tensor) -> Tensor:
+        """With each proposition as it most probably is: the best letter's class need not be the best class."""
+        return self._move_by((symbols > 0.5).to(symbols.dtype))
+
+    def letters(self, symbols: Tensor) -> Tensor:
+        """With each proposition as it most probably is."""
+        count = symbols.shape[-1]
+        if count > MAX_BITS:
+            raise LimitError(
+                f"the letters of {count} propositions have no number of 64 bits (the limit is {MAX_BITS}); take the "
+                "propositions one by one, from what the grounder says"
+            )
+        return ((symbols > 0.5).long() << torch.arange(count, device=symbols.device)).sum(-1)
+
+    def share(self, symbols: Tensor, letters: Tensor) -> Tensor:
+        """The product over propositions."""
+        return torch.where(self._true(letters), symbols, 1 - symbols).prod(-1)
+
+    def of_letters(self, letters: Tensor) -> Tensor:
+        """Which propositions they hold."""
+        return self._true(letters).float()
+
+    def divergence(self, said: Tensor, wanted: Tensor) -> Tensor:
+        """The sum over propositions."""
+        logs, others = _log(wanted) - _log(said), _log(1 - wanted) - _log(1 - said)
+        return (wanted * logs + (1 - wanted) * others).sum(-1)
+
+    def expected(self, said: Tensor, gradient: Tensor, occurrences: Tensor) -> Tensor:
+        """L = s L1 + (1 - s) L0 for a proposition, so its posterior is s L1 / L = s (1 + (1 - s) d log L / d s)."""
+        return said * (occurrences[:, None] + (1 - said) * gradient)
+
+    def total(self, counts: Tensor, occurrences: Tensor) -> Tensor:
+        """How often the observation was made."""
+        return occurrences[:, None].expand_as(counts)
+
+    def _true(self, letters: Tensor) -> Tensor:
+        """(n, propositions) which ones letters (n,) hold."""
+        return (letters[:, None] >> torch.arange(self.outputs, device=letters.device) & 1).bool()
+
+
+def _log(values: Tensor) -> Tensor:
+    return values.clamp_min(1e-7).log()
 
 
 class ClassCounting(nn.Module):

@@ -26,11 +26,6 @@ from nrm.neural.recursion import moved
 Episodes: TypeAlias = EpisodeBuffer | RecordedEpisodes
 Progress = Callable[[Attempt], None]
 
-_CHECKED = 64
-"""Observations that a grounder is tried on before it learns."""
-_TRIED = 4
-"""Episodes that a recurrent one is tried on."""
-
 
 def fit(
     models: NeuralRewardMachine | Sequence[NeuralRewardMachine],
@@ -62,7 +57,7 @@ def fit(
     buffers = [as_buffer(each, net.machine) for net, each in zip(nets, given, strict=True)]
     _check_request(nets, buffers, parts)
     generator = torch.Generator().manual_seed(settings.seed)
-    distinct = _grounds_alike(nets[0].grounder) if settings.distinct is None else settings.distinct
+    distinct = _grounds_alike(nets[0].grounder)
     problems = [_problem(*pair, settings, generator, distinct) for pair in zip(nets, buffers, strict=True)]
     for number, problem in enumerate(problems):
         _check_consistent(problem, f"task {number}, " if len(problems) > 1 else "")
@@ -110,7 +105,7 @@ def _attempts(
     if by_em and table_suits(problems):
         yield from table_attempts(problems, settings, labelled, target)
         return
-    if by_em and problems[0].model.recurrence is not None:
+    if by_em and problems[0].model.recurrent:
         for taught in window_attempts(problems, settings, target, torch.Generator().manual_seed(settings.seed)):
             yield taught
             before = taught.restarts
@@ -172,12 +167,9 @@ def _check_grounder(problem: LearningProblem) -> None:
     training = problem.model.grounder.training
     problem.model.grounder.eval()
     with torch.no_grad():
-        if problem.model.recurrence is None:
-            problem.model.ground(problem.everything.observations[:_CHECKED])
-        else:
-            lengths = problem.everything.lengths
-            first = torch.arange(min(_TRIED, len(lengths)), device=lengths.device)
-            problem.model.ground_batch(problem.everything.pick(first))
+        lengths = problem.everything.lengths
+        first = torch.arange(min(4, len(lengths)), device=lengths.device)
+        problem.model.ground_batch(problem.everything.pick(first))
     problem.model.grounder.train(training)
 
 
@@ -220,9 +212,9 @@ def _draw(problems: Sequence[LearningProblem], parts: tuple[Learnable, ...], see
 
 def _labelled(net: NeuralRewardMachine, observations: Tensor, letters: Tensor, weight: float) -> Labelled:
     size = net.machine.alphabet.size
-    if net.recurrence is not None:
+    if net.recurrent:
         raise LearningError(
-            f"labels are of single observations, and {type(net.recurrence).__name__} names symbols by what an episode "
+            f"labels are of single observations, and {type(net.grounder).__name__} names symbols by what an episode "
             "has shown so far; leave labelled=… out, or take a grounder that is not recurrent"
         )
     if len(observations) != len(letters) or not len(letters):

@@ -56,7 +56,7 @@ class Step(NamedTuple):
     rewards: Tensor
     """(batch, potentials) before the potential of this step was seen."""
     carry: Tensor | None = None
-    """(batch, width) the state of a recurrent grounder, for the next step; None of any other."""
+    """(batch, width) the grounder's state, for the next step; None unless it is recurrent."""
 
 
 class NeuralRewardMachine(SymbolReader):
@@ -67,7 +67,7 @@ class NeuralRewardMachine(SymbolReader):
     proposition by itself (`"independent"`). A `RecurrentGrounder` reads whole episodes instead of single observations.
     """
 
-    def reading(self, grounder: nn.Module) -> NeuralRewardMachine:
+    def with_grounder(self, grounder: nn.Module) -> NeuralRewardMachine:
         """The same machine behind another grounder; nothing is copied."""
         return NeuralRewardMachine(grounder, self.machine, self.emission)
 
@@ -146,9 +146,8 @@ class NeuralRewardMachine(SymbolReader):
 
     def of_task(self, number: int) -> NeuralRewardMachine:
         """The model of one of many tasks; it shares the grounder."""
-        if self.many is None:
-            return self
-        return NeuralRewardMachine(self.grounder, self.many.tasks.machines[number], self.emission)
+        tasks = self.tasks
+        return self if tasks is None else NeuralRewardMachine(self.grounder, tasks.machines[number], self.emission)
 
     def initial_belief(self, batch: int = 1) -> Tensor:
         """(batch, states) certain of the initial state."""
@@ -167,15 +166,12 @@ class NeuralRewardMachine(SymbolReader):
         on it; without, it is the open-loop belief. A recurrent grounder goes on from the `carry` of the step before.
         """
         observation = self._tensor(observation)
-        if self.recurrence is None:
-            symbols = self.ground(observation)
-        elif belief is not None and carry is None:
+        if self.recurrent and belief is not None and carry is None:
             raise EpisodeError(
                 "a recurrent grounder goes on from its own state too: model.step(observation, step.belief, "
                 "carry=step.carry)"
             )
-        else:
-            symbols, carry = self.read(observation, carry)
+        symbols, carry = self.read(observation, carry)
         start = self.initial_belief(len(observation))
         before = start if belief is None else as_tensor(belief, "beliefs", like=start)
         if before.shape != start.shape:
@@ -197,7 +193,7 @@ class NeuralRewardMachine(SymbolReader):
                     f"row {row}: potential {value:g} has probability 0 after this observation and belief", row, 0
                 )
             after = weighed / likelihood
-        return Step(symbols, after, rewards, carry)
+        return Step(symbols, after, rewards, carry if self.recurrent else None)
 
     def _chain(
         self, batch: EpisodeBatch, symbols: Tensor, observed: bool, method: ChainMethod

@@ -30,13 +30,13 @@ def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
     entry = entry_of(model.grounder)
     content = {
         "format": MODEL_FORMAT,
-        "version": MODEL_FORMAT_VERSION if model.counts else 1,
+        "version": MODEL_FORMAT_VERSION if model.distribution.counted else 1,
         "emission": model.emission,
         "grounder": {
             "kind": entry or "custom",
             "config": {} if entry is None else model.grounder.config,
         },
-        "machine": _about(machine) if model.many is None else {"tasks": _as_tensor(pool_bytes(model.many.tasks))},
+        "machine": _about(machine) if model.tasks is None else {"tasks": _as_tensor(pool_bytes(model.tasks))},
         "weights": {name: value.detach().cpu() for name, value in model.state_dict().items()},
     }
     whole = io.BytesIO()

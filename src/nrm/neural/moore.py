@@ -173,6 +173,11 @@ class ProbabilisticMoore(nn.Module):
         return self.transitions.dtype
 
     @property
+    def moved_by_propositions(self) -> Callable[[Tensor], Tensor] | None:
+        """From independent propositions (…, n) to what it moves by, where these are not letters."""
+        return self.counting
+
+    @property
     def initial_level(self) -> float:
         """The potential of the initial state; the most probable one, where rewards are learned."""
         return float(self.levels[self.reward_probs()[self.initial].argmax()])

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from nrm.automata.letter_diagram import is_wide
-from nrm.errors import AlphabetError, EpisodeError, LearningError, LimitError, listing
+from nrm.errors import AlphabetError, EpisodeError, LearningError, listing
 from nrm.machines import Alphabet, MachineLike, TaskSet, as_machine
-from nrm.neural.emission import (
-    Values,
-    as_tensor,
-    check_distribution,
-    check_finite,
-    check_unit_interval,
-    letters_from_propositions,
-)
+from nrm.neural.emission import LetterDistribution, PropositionDistribution, Values, as_tensor, check_finite
 from nrm.neural.episodes import EpisodeBatch, gathered
 from nrm.neural.grounders.registry import RecurrentGrounder
 from nrm.neural.moore import ProbabilisticMoore
-from nrm.neural.pool_moore import PoolMoore
+from nrm.neural.task_machines import TaskMachines
 
 Emission = Literal["categorical", "independent"]
-MAX_BITS = 62
-"""Propositions up to which a letter is a number of 64 bits."""
 GROUNDED_AT_ONCE = 512
 """Observations that are grounded in one go where no gradient is wanted."""
 
@@ -40,11 +31,87 @@ def said_symbols(alphabet: Alphabet, emission: Emission) -> int:
     return len(alphabet.symbols) if emission == "independent" else alphabet.size
 
 
-class SymbolReader(nn.Module):
-    """A grounder and the machine whose symbols it names.
+class PlainReading:
+    """A grounder that names symbols observation by observation: what it encodes is what it says."""
 
-    A plain grounder names symbols observation by observation; a `RecurrentGrounder` step by step of an episode.
-    """
+    recurrent = False
+    width = 0
+
+    def __init__(self, grounder: nn.Module) -> None:
+        self._grounder = grounder
+
+    def start(self, count: int) -> Tensor:
+        """(count, width) the grounder's state at the beginning of episodes."""
+        return torch.empty(count, 0)
+
+    def encode(self, observations: Tensor) -> Tensor:
+        """(n, …) what depends on each observation (n, …) alone."""
+        said: Tensor = self._grounder(observations)
+        return said
+
+    def read(self, encoded: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """(n, symbols) and the state (n, width) after one more step of n episodes."""
+        return encoded, state
+
+    def said(self, batch: EpisodeBatch, encoded: Tensor) -> Tensor:  # noqa: ARG002 - what came before plays no part
+        """(rows, symbols) for a batch, from what was encoded of its observations."""
+        return encoded
+
+    def rows(self, batch: EpisodeBatch) -> Tensor:
+        """(batch, time) the row of each step; 0 at padding."""
+        return batch.seen
+
+    def sample(self, batch: EpisodeBatch, generator: torch.Generator) -> EpisodeBatch:
+        """Some observations, as episodes of one step."""
+        order = torch.randperm(len(batch.observations), generator=generator)[:256].to(batch.observations.device)
+        seen = torch.arange(len(order), device=order.device)[:, None]
+        return EpisodeBatch(batch.observations[order], seen, torch.zeros_like(seen), torch.ones_like(seen[:, 0]))
+
+
+class RecurrentReading(PlainReading):
+    """A recurrent grounder, which names symbols step by step of an episode."""
+
+    recurrent = True
+
+    def __init__(self, grounder: nn.Module) -> None:
+        assert isinstance(grounder, RecurrentGrounder)
+        self._recurrent = grounder
+        self.width = grounder.width
+
+    def start(self, count: int) -> Tensor:
+        """As the grounder says."""
+        return self._recurrent.start(count)
+
+    def encode(self, observations: Tensor) -> Tensor:
+        """As the grounder says."""
+        return self._recurrent.encode(observations)
+
+    def read(self, encoded: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """As the grounder says."""
+        return self._recurrent.read(encoded, state)
+
+    def said(self, batch: EpisodeBatch, encoded: Tensor) -> Tensor:
+        """(steps, symbols)."""
+        said, mask = self._recurrent.sequence(gathered(encoded, batch.seen), batch.lengths), batch.mask
+        if said.shape[:2] != mask.shape:
+            raise AlphabetError(
+                f"the grounder turned episodes (batch, time) of {tuple(mask.shape)} into {tuple(said.shape)}; "
+                f"(*{tuple(mask.shape)}, symbols) is needed"
+            )
+        return said[mask]
+
+    def rows(self, batch: EpisodeBatch) -> Tensor:
+        """The number of each step."""
+        return batch.numbered
+
+    def sample(self, batch: EpisodeBatch, generator: torch.Generator) -> EpisodeBatch:
+        """Some episodes."""
+        order = torch.randperm(len(batch.lengths), generator=generator)[:16]
+        return batch.pick(order.to(batch.lengths.device))
+
+
+class SymbolReader(nn.Module):
+    """A grounder and the machine whose symbols it names."""
 
     def __init__(
         self,
@@ -53,18 +120,11 @@ class SymbolReader(nn.Module):
         emission: Emission = "categorical",
     ) -> None:
         super().__init__()
-        self.grounder = grounder
-        if isinstance(machine, TaskSet):
-            # It offers what batches of episodes need; for all else there is `of_task`.
-            machine = cast(ProbabilisticMoore, PoolMoore(machine, counted=emission == "independent"))
-        elif not isinstance(machine, (ProbabilisticMoore, PoolMoore)):
-            known = as_machine(machine)
-            listed = True if emission == "categorical" and not known.alphabet.is_wide else None
-            machine = ProbabilisticMoore.from_machine(known, listed=listed)
-        self.machine: ProbabilisticMoore = machine
-        self.emission: Emission = emission
         if emission not in ("categorical", "independent"):
             raise AlphabetError(f"an emission is 'categorical' or 'independent', not '{emission}'")
+        self.grounder = grounder
+        self.machine = _module(machine, emission)
+        self.emission: Emission = emission
         alphabet = self.machine.alphabet
         if emission == "categorical" and alphabet.is_wide:
             raise AlphabetError(
@@ -77,14 +137,47 @@ class SymbolReader(nn.Module):
                 f"{listing(alphabet.letter_names)} holds at a step; use emission='categorical'"
             )
 
+    @property
+    def distribution(self) -> LetterDistribution:
+        """How what the grounder says is read."""
+        if self.emission == "categorical":
+            return LetterDistribution(self.machine.alphabet.size)
+        return PropositionDistribution(len(self.machine.alphabet.symbols), self.machine.moved_by_propositions)
+
+    @property
+    def reading(self) -> PlainReading:
+        """How the grounder reads episodes."""
+        kind = RecurrentReading if isinstance(self.grounder, RecurrentGrounder) else PlainReading
+        return kind(self.grounder)
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether the grounder carries a state through episodes."""
+        return self.reading.recurrent
+
+    @property
+    def tasks(self) -> TaskSet | None:
+        """The tasks, where there are many and every episode has one of them."""
+        return self.machine.tasks if isinstance(self.machine, TaskMachines) else None
+
+    @property
+    def counts(self) -> bool:
+        """Whether letters are read by their classes, which are counted from independent propositions."""
+        return self.distribution.counted
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers the grounder must give per observation."""
+        return self.distribution.outputs
+
     def ground(self, observations: Values, check: bool = True) -> Tensor:
         """(n, symbols) what the grounder says about observations (n, …)."""
         observations = self._tensor(observations)
         if observations.dim() < 1:
             raise EpisodeError("one number is no list of observations; (n, …) is needed")
-        if self.recurrence is not None:
+        if self.recurrent:
             raise LearningError(
-                f"{type(self.recurrence).__name__} names symbols by what an episode has shown so far, not by single "
+                f"{type(self.grounder).__name__} names symbols by what an episode has shown so far, not by single "
                 "observations; give whole episodes, model(observations (batch, time, …)), or go step by step with "
                 "model.step(observation, belief, carry=carry)"
             )
@@ -95,121 +188,56 @@ class SymbolReader(nn.Module):
         return symbols
 
     def ground_batch(self, batch: EpisodeBatch, check: bool = True) -> Tensor:
-        """(n, symbols) what the grounder says about the batch's observations; of a recurrent one (steps, symbols).
-
-        `rows(batch)` tells which row a step has.
-        """
-        grounder = self.recurrence
-        if grounder is None:
-            return self.ground(batch.observations, check)
+        """(rows, symbols) what the grounder says about a batch; `rows(batch)` tells which row a step has."""
         if check:
             check_finite(batch.observations)
-        return self._sequence(batch, grounder.encode(batch.observations), check)
+        return self._said(batch, self.reading.encode(batch.observations), check)
 
     @torch.no_grad()
     def said(self, observations: Tensor) -> Tensor:
-        """(n, symbols) what the grounder says, without gradient and in parts: its layers on many images are large."""
-        return torch.cat([self.ground(part, check=False) for part in torch.split(observations, GROUNDED_AT_ONCE)])
+        """(n, …) what the grounder makes of single observations, without gradient and in parts."""
+        encode = self.reading.encode
+        return torch.cat([encode(part) for part in torch.split(observations, GROUNDED_AT_ONCE)])
 
     @torch.no_grad()
     def said_batch(self, batch: EpisodeBatch) -> Tensor:
         """What `ground_batch` gives, without gradient and in parts."""
-        grounder = self.recurrence
-        if grounder is None:
-            return self.said(batch.observations)
-        parts = torch.split(batch.observations, GROUNDED_AT_ONCE)
-        return self._sequence(batch, torch.cat([grounder.encode(part) for part in parts]), check=False)
+        return self._said(batch, self.said(batch.observations), check=False)
 
     def rows(self, batch: EpisodeBatch) -> Tensor:
         """(batch, time) which row of what `ground_batch` gives belongs to each step; 0 at padding."""
-        return batch.seen if self.recurrence is None else batch.numbered
+        return self.reading.rows(batch)
 
     def read(self, observations: Values, carry: Tensor | None = None, check: bool = True) -> tuple[Tensor, Tensor]:
-        """One more observation (n, …) of n episodes: symbols (n, symbols), and a recurrent grounder's state (n, width).
+        """One more observation (n, …) of n episodes: symbols (n, symbols), and the grounder's state (n, width).
 
         `carry`: its state before, that of a beginning if absent.
         """
-        grounder, observations = self.recurrence, self._tensor(observations)
-        assert grounder is not None
+        reading, observations = self.reading, self._tensor(observations)
         if check:
             check_finite(observations)
-        before = grounder.start(len(observations)) if carry is None else carry
-        if before.shape != (len(observations), grounder.width):
+        before = reading.start(len(observations)) if carry is None else carry
+        if before.shape != (len(observations), reading.width):
             raise EpisodeError(
-                f"the grounder's state has shape {tuple(before.shape)}; ({len(observations)}, {grounder.width}) is "
+                f"the grounder's state has shape {tuple(before.shape)}; ({len(observations)}, {reading.width}) is "
                 "needed"
             )
-        symbols, after = grounder.read(grounder.encode(observations), before)
+        symbols, after = reading.read(reading.encode(observations), before)
         self._check_symbols(symbols, observations, len(observations), check)
         return symbols, after
 
-    @property
-    def recurrence(self) -> RecurrentGrounder | None:
-        """The grounder, where it carries a state through episodes."""
-        return self.grounder if isinstance(self.grounder, RecurrentGrounder) else None
-
-    @property
-    def many(self) -> PoolMoore | None:
-        """The machines, where there are many tasks and every episode has one of them."""
-        machine: nn.Module = self.machine
-        return machine if isinstance(machine, PoolMoore) else None
-
-    @property
-    def outputs(self) -> int:
-        """How many numbers the grounder must give per observation."""
-        return said_symbols(self.machine.alphabet, self.emission)
-
-    @property
-    def counts(self) -> bool:
-        """Whether letters are read by their classes, which are counted from independent propositions."""
-        counting = self.machine.counting if self.many is None else self.many.countings
-        return self.emission == "independent" and counting is not None
-
     def letter_probs(self, symbols: Tensor) -> Tensor:
-        """What the machine moves by, from what the grounder says (…, symbols): (…, letters).
-
-        Where classes are counted (`counts`) it is (…, classes); of many tasks, each with its own, what was said.
-        """
-        if self.many is not None and self.many.countings is not None:
-            return symbols.to(self.machine.dtype)
-        if self.counts and self.machine.counting is not None:
-            classes: Tensor = self.machine.counting(symbols)
-            return classes.to(self.machine.dtype)
-        letters = letters_from_propositions(symbols) if self.emission == "independent" else symbols
-        return letters.to(self.machine.dtype)
+        """What the machine moves by, from what the grounder says (…, symbols): see `LetterDistribution`."""
+        return self.distribution.letter_probs(symbols).to(self.machine.dtype)
 
     def letters(self, symbols: Tensor) -> Tensor:
         """(…) the most probable letter of each row of what the grounder says (…, symbols)."""
-        if self.emission == "categorical":
-            return symbols.argmax(-1)
-        count = symbols.shape[-1]
-        if count > MAX_BITS:
-            raise LimitError(
-                f"the letters of {count} propositions have no number of 64 bits (the limit is {MAX_BITS}); take the "
-                "propositions one by one, from what the grounder says"
-            )
-        # Propositions are independent, so the most probable letter has each as it most probably is.
-        return ((symbols > 0.5).long() << torch.arange(count, device=symbols.device)).sum(-1)
+        return self.distribution.letters(symbols)
 
-    def letter_shares(self, symbols: Tensor, letters: Tensor) -> Tensor:
-        """(n,) the probabilities of letters (n,) by what the grounder says (n, symbols)."""
-        if not self.counts:
-            return self.letter_probs(symbols).gather(1, letters[:, None])[:, 0]
-        true = (letters[:, None] >> torch.arange(symbols.shape[-1], device=symbols.device) & 1).bool()
-        return torch.where(true, symbols, 1 - symbols).prod(-1)
-
-    def _sequence(self, batch: EpisodeBatch, encoded: Tensor, check: bool) -> Tensor:
-        """(steps, symbols) what a recurrent grounder says about what it has encoded (n, …)."""
-        assert self.recurrence is not None
-        said = self.recurrence.sequence(gathered(encoded, batch.seen), batch.lengths)
-        mask = batch.mask
-        if said.shape[:2] != mask.shape:
-            raise AlphabetError(
-                f"the grounder turned episodes (batch, time) of {tuple(mask.shape)} into {tuple(said.shape)}; "
-                f"(*{tuple(mask.shape)}, {self.outputs}) is needed"
-            )
-        symbols = said[mask]
-        self._check_symbols(symbols, batch.observations, batch.steps, check)
+    def _said(self, batch: EpisodeBatch, encoded: Tensor, check: bool) -> Tensor:
+        symbols = self.reading.said(batch, encoded)
+        rows = batch.steps if self.recurrent else len(batch.observations)
+        self._check_symbols(symbols, batch.observations, rows, check)
         return symbols
 
     def _check_symbols(self, symbols: Tensor, observations: Tensor, rows: int, check: bool) -> None:
@@ -221,13 +249,22 @@ class SymbolReader(nn.Module):
                 f"{tuple(symbols.shape)}; the alphabet ({listing(self.machine.alphabet.symbols)}) needs "
                 f"({rows}, {expected})"
             )
-        if check and self.emission == "independent":
-            check_unit_interval(symbols, "the grounder's proposition probabilities")
-        elif check:
-            check_distribution(symbols, "the grounder's symbol probabilities")
+        if check:
+            self.distribution.check(symbols)
 
     def _tensor(self, observations: Values) -> Tensor:
         """Observations on the device of the machine, when they are no tensor yet."""
         given = isinstance(observations, Tensor)
         tensor = as_tensor(observations, "observations")
         return tensor if given else tensor.to(self.machine.levels.device)
+
+
+def _module(machine: ProbabilisticMoore | MachineLike | TaskSet, emission: Emission) -> ProbabilisticMoore:
+    """What a model is given, as a module."""
+    if isinstance(machine, ProbabilisticMoore):
+        return machine
+    if isinstance(machine, TaskSet):
+        return TaskMachines(machine, counted=emission == "independent")
+    known = as_machine(machine)
+    listed = True if emission == "categorical" and not known.alphabet.is_wide else None
+    return ProbabilisticMoore.from_machine(known, listed=listed)

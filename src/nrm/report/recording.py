@@ -83,7 +83,7 @@ def play_once(trainer: Trainer, env: BatchedEnv, greedy: bool, seed: int, belief
 def ground_cells(trainer: Trainer, env: BatchedEnv, found: Shortcuts | None) -> Json | None:
     """What the grounder takes each cell for, beside the truth; None where there is none, or a recurrent one."""
     truth = env.true_labels()
-    if trainer.model is None or trainer.model.recurrence is not None or truth is None or env.frames is None:
+    if trainer.model is None or trainer.model.recurrent or truth is None or env.frames is None:
         return None
     with torch.no_grad():
         probabilities = trainer.model.letter_probs(trainer.model.ground(env.frames, check=False))

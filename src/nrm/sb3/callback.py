@@ -144,7 +144,7 @@ class GroundingCallback(BaseCallback):
         """Over the distinct observations of the last episodes; of a recurrent grounder, over their steps."""
         if self._meter is None or not self._labelled or not isinstance(self.machine, NeuralRewardMachine):
             return None
-        if self.machine.recurrence is not None:
+        if self.machine.recurrent:
             moore = self.machine.machine
             buffer = EpisodeBuffer(moore.levels.cpu().numpy(), moore.initial_level)
             for episode in self._labelled:

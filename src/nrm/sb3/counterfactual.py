@@ -205,7 +205,7 @@ def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[s
         )
     check_same_task(machine, machines_of(wrapper.venv))
     model = wrapper.model if isinstance(wrapper.model, NeuralRewardMachine) else None
-    if model is not None and model.recurrence is not None:
+    if model is not None and model.recurrent:
         raise EnvError(
             f"counterfactual experience reads single steps out of a replay buffer, and {type(model.grounder).__name__} "
             "names symbols by what came before them; use a grounder that is not recurrent, or an on-policy agent"

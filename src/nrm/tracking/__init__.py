@@ -13,12 +13,25 @@ from nrm.tracking.letters import (
     observation_name,
 )
 from nrm.tracking.machine_learning import InferenceConfig, Judge, MachineLearning, unknown_machine
-from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Memory, TaskMemory, Transition, begin, reset
+from nrm.tracking.memories import (
+    Belief,
+    BeliefMemory,
+    MachineMemory,
+    Memory,
+    Report,
+    StateMemory,
+    TaskBeliefMemory,
+    TaskMemory,
+    TaskStateMemory,
+    Transition,
+    ViewedMemory,
+    begin,
+    report,
+    reset,
+)
 from nrm.tracking.recorder import RecordedEpisode, Recorder
-from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory
 from nrm.tracking.tracker import Tracker, told_states, told_tasks
 from nrm.tracking.versions import Version, found_at
-from nrm.tracking.viewed_memory import ViewedMemory
 
 __all__ = [
     "MAX_LETTERS",
@@ -42,6 +55,8 @@ __all__ = [
     "ObservedSymbols",
     "RecordedEpisode",
     "Recorder",
+    "Report",
+    "StateMemory",
     "SymbolIndex",
     "TaskBeliefMemory",
     "TaskMemory",
@@ -55,6 +70,7 @@ __all__ = [
     "found_at",
     "left_to_learn",
     "observation_name",
+    "report",
     "reset",
     "told_states",
     "told_tasks",

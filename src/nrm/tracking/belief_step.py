@@ -32,7 +32,7 @@ step, (envs, states + 1)."""
 def belief_step(model: NeuralRewardMachine, belief: Kind) -> Step:
     """The fastest step for a model."""
     machine = model.machine
-    letters = machine.classes if model.counts else machine.alphabet.size
+    letters = machine.classes if model.distribution.counted else machine.alphabet.size
     small = letters * machine.states**2 <= MOST
     known = small and not machine.learned and machine.levels.device.type == "cpu"
     return BeliefStep(model, belief) if known else TensorBeliefStep(model, belief)
@@ -53,7 +53,7 @@ class BeliefStep:
     def __init__(self, model: NeuralRewardMachine, belief: Kind) -> None:
         machine = model.machine
         moves = machine.transition_probs().detach()
-        if not model.counts:
+        if not model.distribution.counted:
             moves = moves[machine.letter_class.long()]
         self._moves = moves.flatten(1).cpu().numpy()
         self._states = machine.states

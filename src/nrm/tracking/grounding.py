@@ -180,7 +180,7 @@ class Grounding:
         """An episode whose observations are numbers of frames."""
         if self._longest is not None and episode.length > self._longest:
             episode = episode.begun(self._longest)
-        letters = None if self.model.recurrence is None else episode.letters
+        letters = episode.letters if self.model.recurrent else None
         if self._listed is not None:
             return Recorded(self._listed[episode.observations], episode.rewards, letters, episode.task)
         return Recorded(self._frames.add(episode.observations), episode.rewards, letters, episode.task)
@@ -267,7 +267,7 @@ class Grounding:
             "rewards": torch.from_numpy(np.concatenate(rewards)),
             "tasks": torch.tensor([-1 if one.task is None else one.task for one in episodes], dtype=torch.int64),
         }
-        if self.model.recurrence is not None:
+        if self.model.recurrent:
             letters = [np.full(len(paid), -1) if told is None else told for _, paid, told, _ in episodes]
             saved["letters"] = torch.from_numpy(np.concatenate([np.zeros(0, dtype=np.int64), *letters]))
         return saved

@@ -100,5 +100,5 @@ def burst_settings(model: object, every: int, keep: int, config: FitConfig | Non
         raise ConfigError(f"every and keep count episodes, at least 1; they are {every} and {keep}")
     if config is not None and not isinstance(config, FitConfig):
         raise ConfigError(f"config must be a FitConfig, such as nrm.FitConfig(epochs=100), not {config!r}")
-    recurrent = isinstance(model, NeuralRewardMachine) and model.recurrence is not None
+    recurrent = isinstance(model, NeuralRewardMachine) and model.recurrent
     return config or GroundingConfig().fit_config(seed, listed=False, recurrent=recurrent)

@@ -10,7 +10,7 @@ from torch import Tensor
 from nrm.inference import MIN_NOISE, Hypothesis, LetterModel, leads_of
 from nrm.machines import TOLERANCE
 from nrm.tracking.letters import SymbolIndex
-from nrm.tracking.memories import Belief, Transition, reads_rewards
+from nrm.tracking.memories import Belief, Report, Transition, reads_rewards
 
 
 class HypothesisMemory:
@@ -69,6 +69,10 @@ class HypothesisMemory:
         """(…, room) the number, one-hot."""
         assert self.table is not None
         return self.table[carry]
+
+    def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:  # noqa: ARG002
+        """The state of the present machine, and the letter that it read."""
+        return Report(learned=self.feature(reached)[:, self.numbers], read=torch.from_numpy(self.letters.find(seen)))
 
     def numbers_of(self, carry: Tensor) -> Tensor:
         """(…) the numbers of the states that a carry says."""

@@ -11,9 +11,16 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from nrm.machines import MooreMachine, TaskSet
-from nrm.neural import NeuralRewardMachine
-from nrm.tracking.belief_step import Step, belief_step, listed_step
+from nrm.aliases import BoolArray
+from nrm.errors import LimitError
+from nrm.machines import LevelCodec, MooreMachine, TaskSet, amount_of_letters, task_view, view_width
+from nrm.neural import NeuralRewardMachine, TaskMachines
+from nrm.tracking.belief_step import IMPOSSIBLE, Step, belief_step, listed_step
+
+MAX_WIDTH = 20_000
+"""Numbers of a view past which a policy should see the state instead."""
+TINY = 1e-30
+"""A belief of this much that a task is undecided is none."""
 
 Belief = Literal["conditioned", "open", "crisp"]
 """`conditioned`: weighed by the potential that the rewards received so far tell. `open`: from the observations alone,
@@ -41,6 +48,19 @@ class Transition(NamedTuple):
     """(envs,) the machine's true state: given to memories that see the truth alone."""
     letter: Tensor | None = None
     """(envs,) the true letter that was read, where somebody tells it: for memories that are told the symbols."""
+
+
+class Report(NamedTuple):
+    """What a memory believes after a step, for tests and films; None where it has no such thing."""
+
+    letters: Tensor | None = None
+    """(envs, letters) how probable the grounder called each."""
+    states: Tensor | None = None
+    """(envs, states) the belief over the states of the environment's machine."""
+    learned: Tensor | None = None
+    """(envs, states) the same over the states of a machine that was learned."""
+    read: Tensor | None = None
+    """(envs,) the number of the letter that such a machine read; negative where it is a new one."""
 
 
 class Memory(Protocol):
@@ -72,6 +92,19 @@ class Memory(Protocol):
 
 
 @runtime_checkable
+class ReportingMemory(Protocol):
+    """A memory that follows states."""
+
+    def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:
+        """What it believes of a step that led from a carry to the carry `reached`."""
+
+
+def report(memory: Memory, carry: Tensor, seen: Transition, reached: Tensor) -> Report:
+    """What any memory believes of a step."""
+    return memory.report(carry, seen, reached) if isinstance(memory, ReportingMemory) else Report()
+
+
+@runtime_checkable
 class TaskMemory(Memory, Protocol):
     """A memory for environments that have another task with every episode."""
 
@@ -98,35 +131,22 @@ def reset(memory: Memory, carry: Tensor, done: Tensor, task: Tensor | None = Non
     return torch.where(done.view(shape), memory.start(1), carry)
 
 
-def read_symbols(model: NeuralRewardMachine, symbols: Tensor, belief: Belief) -> Tensor:
-    """What a machine moves by, from what the grounder says: as it is, or the most probable letter for certain."""
-    if belief == "crisp" and model.counts:  # the class of the best letter, which need not be the best class
-        return model.letter_probs((symbols > 0.5).to(symbols.dtype))
-    return read_as(model.letter_probs(symbols), belief)
-
-
-def read_as(letters: Tensor, belief: Belief) -> Tensor:
-    """(…, letters) the probabilities that a belief takes a step for: as the grounder says, or the best for certain."""
-    if belief != "crisp":
-        return letters
-    return torch.nn.functional.one_hot(letters.argmax(-1), letters.shape[-1]).to(letters.dtype)
-
-
-class MachineMemory:
-    """The true state of the machine, one-hot."""
+class StateMemory:
+    """The true state of the machine, seen through a table: one-hot. The carry is (envs,) the states."""
 
     sees_truth = True
     learns = False
 
-    def __init__(self, machine: MooreMachine, device: torch.device | None = None) -> None:
-        self.size = machine.states
-        self.table: Tensor | None = torch.eye(machine.states, device=device)
-        self._initial = machine.initial
+    def __init__(self, table: Tensor, initial: int) -> None:
+        """`table`: (states, size) what the policy sees in each state."""
+        self.table: Tensor | None = table
+        self._table = table
+        self.size = int(table.shape[1])
+        self._initial = initial
 
     def start(self, count: int) -> Tensor:
-        """All in the initial state: (envs,)."""
-        assert self.table is not None
-        return torch.full((count,), self._initial, device=self.table.device)
+        """All in the initial state."""
+        return torch.full((count,), self._initial, device=self._table.device)
 
     def read(self, carry: Tensor, seen: Transition) -> Tensor:  # noqa: ARG002 - the truth needs no memory of its own
         """The state that was reached."""
@@ -134,21 +154,57 @@ class MachineMemory:
         return seen.state
 
     def feature(self, carry: Tensor) -> Tensor:
-        """The state, one-hot."""
-        assert self.table is not None
-        return self.table[carry]
+        """The row of the state."""
+        return self._table[carry]
 
-    def on(self, frames: Tensor | None, belief: Belief | None = None) -> MachineMemory:  # noqa: ARG002 - it is told
+    def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:  # noqa: ARG002
+        """The state."""
+        return Report(states=self.feature(reached))
+
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> StateMemory:  # noqa: ARG002 - it is told
         """Itself."""
         return self
+
+
+class MachineMemory(StateMemory):
+    """The true state of one machine, one-hot."""
+
+    def __init__(self, machine: MooreMachine, device: torch.device | None = None) -> None:
+        super().__init__(torch.eye(machine.states, device=device), machine.initial)
+
+
+class TaskStateMemory(StateMemory):
+    """The view from the true state of each environment's task, among the states of all tasks together."""
+
+    def __init__(self, tasks: TaskSet, device: torch.device | None = None) -> None:
+        super().__init__(torch.tensor(tasks.view, dtype=torch.float32, device=device), int(tasks.initial[0]))
+        self._tasks = tasks
+        self.view_letters = tasks.alphabet.size
+        self._initials = torch.tensor(tasks.initial, dtype=torch.int64, device=device)
+        self._first = torch.tensor(tasks.first[tasks.task_of_state], dtype=torch.int64, device=device)
+
+    def begin(self, task: Tensor) -> Tensor:
+        """The beginnings of tasks with these numbers (envs,)."""
+        return self._initials[task]
+
+    def states(self, carry: Tensor) -> Tensor:
+        """(…, states) certainty of the state of each environment's own machine."""
+        return torch.nn.functional.one_hot(carry - self._first[carry], self._tasks.max_states).float()
+
+    def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:  # noqa: ARG002
+        """The state of each environment's own machine."""
+        return Report(states=self.states(reached))
+
+    def with_tasks(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskStateMemory:  # noqa: ARG002
+        """The same memory for other tasks."""
+        return TaskStateMemory(tasks.seen_as(self._tasks.encoding), self._table.device)
 
 
 class BeliefMemory:
     """The belief of the neural machine over its states, and the potential of the rewards so far.
 
-    Open loop it follows the paper's equation VRM_net; conditioned, it is also weighed by the potential that the rewards
-    received so far tell. The carry is (envs, states + 1 + width): the belief, the potential, and the state of a
-    recurrent grounder, whose width is 0 for any other.
+    Open loop it follows the paper's equation VRM_net; filtered, it is also weighed by the potential that the rewards
+    received so far tell. The carry is (envs, states + 1 + width): the belief, the potential, the grounder's state.
     """
 
     sees_truth = False
@@ -158,32 +214,33 @@ class BeliefMemory:
     def __init__(self, model: NeuralRewardMachine, frames: Tensor | None, belief: Belief) -> None:
         """`frames`: all observations where they are listed; they are then read by their row numbers."""
         self.model = model
-        self.size = model.machine.states
         self.belief: Belief = belief
+        self.size = model.machine.states
         self._frames = frames
-        level = torch.full((1, 1), model.machine.initial_level, device=model.machine.levels.device)
-        columns = [model.initial_belief(1).detach(), level]
-        if model.recurrence is not None:
-            columns.append(model.recurrence.start(1).detach())
-        self._first = torch.cat(columns, 1)
-        self._step = belief_step(model, belief)
-        self._listed: Step | None = None
         self._encoded: Tensor | None = None
+        self._prepare()
         self.refresh()
+
+    def _prepare(self) -> None:
+        """What stays as it is while the grounder learns."""
+        machine = self.model.machine
+        level = torch.full((1, 1), machine.initial_level, device=machine.levels.device)
+        state = self.model.reading.start(1).detach().to(level.device)
+        self._first = torch.cat([self.model.initial_belief(1).detach(), level, state], 1)
+        self._step = belief_step(self.model, self.belief)
+        self._listed: Step | None = None
 
     @torch.no_grad()
     def refresh(self) -> None:
-        """Look at the grounder anew: after it has learned, the moves of all known frames are computed once.
+        """Look at the grounder anew: after it has learned, what it makes of all known frames is computed once."""
+        if self._frames is not None:
+            self._encoded = self.model.reading.encode(self._frames)
+            self._list()
 
-        Of a recurrent grounder, for which moves depend on what came before, only what it makes of each frame alone.
-        """
-        if self._frames is None:
-            return
-        if self.model.recurrence is None:
-            letters = read_symbols(self.model, self.model.ground(self._frames, check=False), self.belief)
-            self._listed = listed_step(self.model, self.belief, letters)
-        else:
-            self._encoded = self.model.recurrence.encode(self._frames)
+    def _list(self) -> None:
+        """The moves of all known frames, where these do not depend on what came before."""
+        if self._encoded is not None and not self.model.recurrent:
+            self._listed = listed_step(self.model, self.belief, self._letters(self._encoded))
 
     def start(self, count: int) -> Tensor:
         """Certain of the initial state."""
@@ -195,27 +252,35 @@ class BeliefMemory:
         if self._listed is not None:
             return self._listed(carry, seen.observation, seen.reward)
         symbols, after = self._said(carry, seen.observation)
-        letters = read_symbols(self.model, symbols, self.belief)
-        reached = self._step(carry, letters, seen.reward)
-        return reached if after is None else torch.cat([reached, after], 1)
+        return torch.cat([self._step(carry, self._letters(symbols), seen.reward), after], 1)
 
     @torch.no_grad()
     def letters(self, carry: Tensor, observation: Tensor) -> Tensor:
         """(envs, letters) how probable each is, where a step from a carry shows an observation or its row number."""
-        listed = self._frames is not None and self._encoded is None
-        shown = self._frames[observation] if listed and self._frames is not None else observation
-        return self.model.letter_probs(self._said(carry, shown)[0])
+        return self.model.letter_probs(self._said(carry, observation)[0])
 
-    def _said(self, carry: Tensor, observation: Tensor) -> tuple[Tensor, Tensor | None]:
-        """(envs, symbols) what the grounder says about a step, and the state (envs, width) of a recurrent one after."""
-        grounder = self.model.recurrence
-        if grounder is None:
-            return self.model.ground(observation, check=False), None
-        encoded = grounder.encode(observation) if self._encoded is None else self._encoded[observation]
-        return grounder.read(encoded, carry[:, self.size + 1 :])
+    def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:
+        """What the grounder says, and the belief."""
+        return Report(letters=self.letters(carry, seen.observation), states=self.states(reached))
+
+    def _said(self, carry: Tensor, observation: Tensor) -> tuple[Tensor, Tensor]:
+        """(envs, symbols) what the grounder says about a step, and its state (envs, width) after."""
+        reading = self.model.reading
+        encoded = reading.encode(observation) if self._encoded is None else self._encoded[observation]
+        return reading.read(encoded, carry[:, self.size + 1 :])
+
+    def _letters(self, symbols: Tensor) -> Tensor:
+        """(…, letters) what the machine moves by: as the grounder says, or the most probable letter for certain."""
+        said = self.model.distribution
+        read = said.certain(symbols) if self.belief == "crisp" else said.letter_probs(symbols)
+        return read.to(self.model.machine.dtype)
 
     def feature(self, carry: Tensor) -> Tensor:
         """The belief."""
+        return carry[..., : self.size]
+
+    def states(self, carry: Tensor) -> Tensor:
+        """(…, states) the belief."""
         return carry[..., : self.size]
 
     def level(self, carry: Tensor) -> Tensor:
@@ -224,4 +289,145 @@ class BeliefMemory:
 
     def on(self, frames: Tensor | None, belief: Belief | None = None) -> BeliefMemory:
         """The same model on other frames."""
-        return BeliefMemory(self.model, frames, belief or self.belief)
+        return type(self)(self.model, frames, belief or self.belief)
+
+
+class TaskBeliefMemory(BeliefMemory):
+    """The view of a task under the belief over its machine's states (the expectation of the view).
+
+    Where no rewards are read, the view is that of the states where the task is not decided yet: who wrongly believes
+    it done looks for what may still be missing. The belief itself stays as it is. The carry is (envs, width + states +
+    2): the view, the belief, the potential, and the task's number.
+    """
+
+    def _prepare(self) -> None:
+        """Tables over the states of all tasks; padding, which no belief is in, has the last row."""
+        machines = self.model.machine
+        assert isinstance(machines, TaskMachines)
+        self._machines, self._tasks = machines, machines.tasks
+        device = machines.levels.device
+        self._view = torch.tensor(self._tasks.view, dtype=torch.float32, device=device)
+        self.size = int(self._view.shape[1])
+        self.view_letters = self._tasks.alphabet.size
+        outputs = torch.tensor(self._tasks.union.outputs, dtype=torch.float32)
+        self._outputs = torch.nn.functional.pad(outputs, (0, 1), value=float("inf")).to(device)
+        self._slack = LevelCodec(self._tasks.levels).slack
+        undecided = torch.tensor(~decided(self._tasks.union))
+        self._undecided = torch.nn.functional.pad(undecided, (0, 1)).to(device)
+        self._states = self._tasks.max_states
+
+    def _list(self) -> None:
+        """Nothing: moves are those of each environment's own task."""
+
+    def start(self, count: int) -> Tensor:
+        """All at the beginning of the first task."""
+        return self.begin(self._machines.initials.new_zeros(count))
+
+    def begin(self, task: Tensor) -> Tensor:
+        """Certain of the initial states of tasks with these numbers (envs,)."""
+        belief = self._machines.start_of(task, self._states)
+        level = torch.full((len(task),), self._machines.initial_level, device=task.device)
+        return self._carry(belief, level, task)
+
+    def _carry(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
+        matters = belief if reads_rewards(self.belief) else self._where_undecided(belief, task)
+        view = self._machines.expected(matters, task, self._view)
+        return torch.cat([view, belief, level.unsqueeze(1), task.to(view.dtype).unsqueeze(1)], 1)
+
+    def _where_undecided(self, belief: Tensor, task: Tensor) -> Tensor:
+        """The belief given that the task is not decided; as it is where nothing speaks for that."""
+        undecided = belief * self._undecided[self._machines.rows(task, self._states)]
+        total = undecided.sum(1, keepdim=True)
+        return torch.where(total > TINY, undecided / total.clamp(min=TINY), belief)
+
+    @torch.no_grad()
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
+        """One step of the recursion, each environment by its own machine."""
+        task = self.task(carry)
+        letters = self._letters(self._said(carry, seen.observation)[0])
+        belief = self._machines.step_of(task, self.states(carry), letters)
+        level = self.level(carry) + seen.reward
+        if reads_rewards(self.belief):
+            belief = self._weighed(belief, level, task)
+        return self._carry(belief, level, task)
+
+    def _weighed(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
+        """The belief given the potential. If it calls that impossible, the grounder is wrong: any state of it."""
+        outputs = self._outputs[self._machines.rows(task, self._states)]
+        allowed = ((outputs - level.unsqueeze(1)).abs() <= self._slack).to(belief.dtype)
+        joint = belief * allowed
+        total = joint.sum(1, keepdim=True)
+        anything = allowed / allowed.sum(1, keepdim=True).clamp(min=1.0)
+        return torch.where(total > IMPOSSIBLE, joint / total.clamp(min=IMPOSSIBLE), anything)
+
+    def states(self, carry: Tensor) -> Tensor:
+        """(…, states) the belief, over the states of each environment's own machine."""
+        return carry[..., self.size : -2]
+
+    def level(self, carry: Tensor) -> Tensor:
+        """(…) the potential that the rewards so far lead to."""
+        return carry[..., -2]
+
+    def task(self, carry: Tensor) -> Tensor:
+        """(…) the number of the task."""
+        return carry[..., -1].long()
+
+    def with_tasks(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskBeliefMemory:
+        """The same grounder for other tasks."""
+        seen = tasks.seen_as(self._tasks.encoding)
+        model = NeuralRewardMachine(self.model.grounder, seen, self.model.emission).eval().to(self._view.device)
+        return TaskBeliefMemory(model, frames, belief or self.belief)
+
+
+def decided(machine: MooreMachine) -> BoolArray:
+    """(states,) where nothing that comes can change any more whether the task is done.
+
+    A state that accepts and can still be lost is not: a memory does not know whether its environment ends there.
+    """
+    return machine.dead | (machine.accepting & machine.absorbing)
+
+
+class ViewedMemory:
+    """A memory that follows the states of one machine, whose policy sees the view from there (`task_view`).
+
+    Of a belief it is the expectation. The carry is the other memory's.
+    """
+
+    learns = False
+
+    def __init__(self, memory: Memory, machine: MooreMachine) -> None:
+        """`memory`: its feature is a belief over the states of `machine`."""
+        width = view_width(machine.alphabet)
+        if width > MAX_WIDTH:
+            letters = amount_of_letters(machine.alphabet)
+            raise LimitError(
+                f"the view of a task over {letters} letters has {width:,} numbers, more than the limit of "
+                f"{MAX_WIDTH:,}; let the policy see the state: --view state"
+            )
+        self.memory = memory
+        self.size = width
+        self.view_letters = machine.alphabet.size
+        self.sees_truth = memory.sees_truth
+        self._machine = machine
+        self._view = torch.tensor(task_view(machine), dtype=torch.float32, device=memory.start(1).device)
+        self.table = None if memory.table is None else memory.table @ self._view
+
+    def start(self, count: int) -> Tensor:
+        """The other memory's beginning."""
+        return self.memory.start(count)
+
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
+        """What the other memory makes of a step."""
+        return self.memory.read(carry, seen)
+
+    def feature(self, carry: Tensor) -> Tensor:
+        """(…, width) the view from there."""
+        return self.memory.feature(carry) @ self._view if self.table is None else self.table[carry]
+
+    def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:
+        """What the other memory believes."""
+        return report(self.memory, carry, seen, reached)
+
+    def on(self, frames: Tensor | None, belief: Belief | None = None) -> ViewedMemory:
+        """The same on other frames."""
+        return ViewedMemory(self.memory.on(frames, belief), self._machine)

@@ -17,9 +17,19 @@ from nrm.neural import NeuralRewardMachine
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.letters import UNTOLD
 from nrm.tracking.machine_learning import MachineLearning
-from nrm.tracking.memories import Belief, BeliefMemory, MachineMemory, Transition, begin, reset
+from nrm.tracking.memories import (
+    Belief,
+    BeliefMemory,
+    MachineMemory,
+    StateMemory,
+    TaskBeliefMemory,
+    TaskMemory,
+    TaskStateMemory,
+    Transition,
+    begin,
+    reset,
+)
 from nrm.tracking.recorder import RecordedEpisode, Recorder
-from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory
 
 UNTAKEN = 2_000
 """Recorded episodes that nobody took, after which somebody probably forgot to learn from them."""
@@ -59,7 +69,7 @@ class Tracker:
         if isinstance(model, NeuralRewardMachine):
             self._device = model.machine.levels.device
             self._codec = LevelCodec(model.machine.levels.cpu().numpy())
-        self.many = isinstance(self.memory, (TaskBeliefMemory, TaskStateMemory))
+        self.many = isinstance(self.memory, TaskMemory)
         """Whether every episode has one of many tasks, which `restart` is told."""
         self._tasks = np.zeros(count, dtype=np.int64)
         self.expects_pay = False
@@ -108,7 +118,7 @@ class Tracker:
         if self.told and letters is None:
             raise EnvError(UNTOLD)
         self._carry = self._read(self._carry, observations, rewards, truth, letters)
-        if isinstance(self.memory, (BeliefMemory, TaskBeliefMemory)):
+        if isinstance(self.memory, BeliefMemory):
             self._check_levels(self.memory, rewards)
             self._check_pay(rewards)
         if self.record:
@@ -165,7 +175,7 @@ class Tracker:
         """After the grounder or the machine has learned: believe what it says now of all in the present episodes."""
         if self.sees_truth:
             return
-        if isinstance(self.memory, (BeliefMemory, TaskBeliefMemory)):
+        if isinstance(self.memory, BeliefMemory):
             self.memory.refresh()
         if not self.record:
             return
@@ -194,7 +204,7 @@ class Tracker:
                 stacklevel=4,
             )
 
-    def _check_levels(self, memory: BeliefMemory | TaskBeliefMemory, rewards: NDArray[Any]) -> None:
+    def _check_levels(self, memory: BeliefMemory, rewards: NDArray[Any]) -> None:
         """Raise `EnvError` where the rewards so far lead to no potential."""
         reached = memory.level(self._carry).cpu().numpy()
         fits = self._codec.fits(reached)
@@ -236,14 +246,15 @@ class Tracker:
             return self.memory.read(carry, Transition(seen, None, self._unused, paid, truth, told))
 
 
-_Followed = BeliefMemory | MachineMemory | TaskBeliefMemory | TaskStateMemory | HypothesisMemory
+_Followed = BeliefMemory | StateMemory | HypothesisMemory
 
 
 def _memory(model: object, belief: Belief) -> _Followed:
     """What follows a model."""
     if isinstance(model, NeuralRewardMachine):
         model.eval()
-        return BeliefMemory(model, None, belief) if model.many is None else TaskBeliefMemory(model, None, belief)
+        kind = BeliefMemory if model.tasks is None else TaskBeliefMemory
+        return kind(model, None, belief)
     if isinstance(model, MooreMachine):
         return MachineMemory(model)
     if isinstance(model, TaskSet):

@@ -93,7 +93,7 @@ def fitted(
 ) -> Fitting:
     """Check that a model fits environments with single observations of a space, whose machines are `others`."""
     known = as_model(model)
-    if isinstance(known, NeuralRewardMachine) and known.many is None:
+    if isinstance(known, NeuralRewardMachine) and known.tasks is None:
         _check_known(known)
     machines = list(others)
     tracker = Tracker(known, count, belief, record)
@@ -132,7 +132,7 @@ def _told(model: Model) -> MooreMachine | None:
         return model.union
     if isinstance(model, MachineLearning):
         return None
-    return None if model.many is None else model.many.tasks.union
+    return None if model.tasks is None else model.tasks.union
 
 
 def _no_space(value: object) -> str:
@@ -167,7 +167,7 @@ def _check_reads(model: NeuralRewardMachine, augmentation: Augmentation) -> None
         if isinstance(wanted, Parts) and (shown is None or not wanted.fits(shown)):
             raise EnvError(f"it reads the entries {wanted}")
         with torch.no_grad():
-            if model.recurrence is None:
+            if not model.recurrent:
                 model.ground(blank)
             else:
                 model.read(blank)

@@ -14,7 +14,7 @@ import nrm
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
 from nrm.neural.em.distillation import evidence_loss
-from nrm.neural.em.expectation import evidence, expected_letters, posterior, true_symbols
+from nrm.neural.em.expectation import evidence, expected_letters, posterior
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.model import Emission
 
@@ -127,5 +127,8 @@ def test_ten_thousand_steps_stay_finite() -> None:
 
 
 def test_letters_as_symbols() -> None:
-    assert true_symbols(model_of(EXCLUSIVE), torch.tensor([2])).tolist() == [[0, 0, 1]]
-    assert true_symbols(model_of(PROPOSITIONS, "independent"), torch.tensor([2, 3])).tolist() == [[0, 1], [1, 1]]
+    assert model_of(EXCLUSIVE).distribution.of_letters(torch.tensor([2])).tolist() == [[0, 0, 1]]
+    assert model_of(PROPOSITIONS, "independent").distribution.of_letters(torch.tensor([2, 3])).tolist() == [
+        [0, 1],
+        [1, 1],
+    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -25,21 +24,11 @@ WARM_UP = 10
 """Steps over which the step size rises to its full size."""
 NEARLY, BOOST = 0.05, 4.0
 """Mean divergence below which only sharpness is missing, and by how much larger the steps are then."""
-_TINY = 1e-7
-
-
-def divergence(model: NeuralRewardMachine, said: Tensor, wanted: Tensor) -> Tensor:
-    """(n,) Kullback-Leibler divergence of what a grounder says from what it should, both (n, symbols), in nats."""
-    logs = wanted.clamp_min(_TINY).log() - said.clamp_min(_TINY).log()
-    if model.emission == "independent":
-        others = (1 - wanted).clamp_min(_TINY).log() - (1 - said).clamp_min(_TINY).log()
-        return (wanted * logs + (1 - wanted) * others).sum(-1)
-    return (wanted * logs).sum(-1)
 
 
 def evidence_loss(said: Tensor, evidence: Tensor) -> Tensor:
     """(n,) minus the log-likelihood of evidence (n, letters), at most 1, under what a grounder says (n, letters)."""
-    return -(said * evidence).sum(-1).clamp_min(_TINY).log()
+    return -(said * evidence).sum(-1).clamp_min(1e-7).log()
 
 
 def redraw(grounder: nn.Module) -> None:
@@ -78,7 +67,7 @@ class Distiller:
         `allowed`: `wanted` is not what is to be said, but the evidence for each letter; any that it speaks for will do.
         """
         model = self._model
-        apart = evidence_loss if allowed else partial(divergence, model)
+        apart = evidence_loss if allowed else model.distribution.divergence
         weights = weights / weights.mean()
 
         def losses() -> Iterator[tuple[Tensor, int]]:
@@ -106,7 +95,7 @@ class Distiller:
                     episodes = batch.pick(mine)
                     rows = numbered[place][mine, : episodes.seen.shape[1]][episodes.mask]
                     said = model.ground_batch(episodes, check=False)
-                    parts.append(divergence(model, said, wanted[rows]).sum())
+                    parts.append(model.distribution.divergence(said, wanted[rows]).sum())
                     steps += len(rows)
                 yield torch.stack(parts).sum() / steps, steps
 
@@ -161,9 +150,9 @@ def finish(model: NeuralRewardMachine, observations: Tensor, wanted: Tensor) -> 
     if found is None:
         return False
     layer, reads, scores = found
-    independent = model.emission == "independent"
+    symbols = model.distribution
     sure = wanted.double().clamp(_SURE, 1 - _SURE)
-    missing = _centred(sure.logit() if independent else sure.log(), independent) - _centred(scores, independent)
+    missing = symbols.scores(sure) - symbols.centred(scores)
     joined = torch.cat([reads, torch.ones_like(reads[:, :1])], 1)
     # The eigenvalues of the smaller of the two products are all that are not 0.
     narrow = joined.shape[1] <= len(joined)
@@ -173,8 +162,8 @@ def finish(model: NeuralRewardMachine, observations: Tensor, wanted: Tensor) -> 
         change = vectors @ (turned / (values + ridge * values[-1])[:, None])
         change = change if narrow else joined.t() @ change
         reached = scores + joined @ change
-        said = reached.sigmoid() if independent else reached.softmax(-1)
-        if float(divergence(model, said, wanted.double()).mean()) <= ENOUGH:
+        said = symbols.probabilities(reached)
+        if float(symbols.divergence(said, wanted.double()).mean()) <= ENOUGH:
             layer.weight.add_(change[:-1].t())
             layer.bias.add_(change[-1])
             return True
@@ -220,10 +209,5 @@ def _last_layer(model: NeuralRewardMachine, observations: Tensor) -> tuple[nn.Li
     ready = layer.bias is not None and layer.weight.requires_grad and layer.bias.requires_grad
     if not ready or scores.shape != said.shape or sum(one is layer for one, *_ in calls) > 1:
         return None
-    expected = scores.sigmoid() if model.emission == "independent" else scores.softmax(-1)
+    expected = model.distribution.probabilities(scores)
     return (layer, reads.double(), scores.double()) if torch.allclose(expected, said, atol=1e-6) else None
-
-
-def _centred(scores: Tensor, independent: bool) -> Tensor:
-    """Scores without what a softmax takes no notice of."""
-    return scores if independent else scores - scores.mean(-1, keepdim=True)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import one_hot
 
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.model import NeuralRewardMachine
@@ -38,18 +37,13 @@ def expected_letters(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: T
     made = model.rows(batch)[batch.mask]
     occurrences = torch.bincount(made, minlength=len(symbols)).to(symbols.dtype)
     said = leaf.detach()
-    if model.emission == "independent":
-        # L = s L1 + (1 - s) L0 for a proposition, so its posterior is s L1 / L = s (1 + (1 - s) d log L / d s).
-        counts = said * (occurrences[:, None] + (1 - said) * gradient)
-    else:
-        counts = said * gradient
+    counts = model.distribution.expected(said, gradient, occurrences)
     return Expectation(total.detach(), counts.clamp_min(0.0), occurrences)
 
 
 def posterior(model: NeuralRewardMachine, found: Expectation, before: Tensor) -> Tensor:
     """(n, symbols) the letters' shares at each observation; as `before` where an observation was never made."""
-    independent = model.emission == "independent"
-    total = found.occurrences[:, None] if independent else found.counts.sum(-1, keepdim=True)
+    total = model.distribution.total(found.counts, found.occurrences)
     return torch.where(total > 0, found.counts / total.clamp_min(torch.finfo(total.dtype).tiny), before)
 
 
@@ -62,13 +56,6 @@ def evidence(found: Expectation, before: Tensor) -> Tensor:
     told = found.counts / before
     most = told.amax(-1, keepdim=True)
     return torch.where(most > 0, told / most.clamp_min(torch.finfo(told.dtype).tiny), 1.0)
-
-
-def true_symbols(model: NeuralRewardMachine, letters: Tensor) -> Tensor:
-    """(n, symbols) what letters (n,) say about symbols for certain: themselves, or which propositions they hold."""
-    if model.emission == "independent":
-        return (letters[:, None] >> torch.arange(model.outputs, device=letters.device) & 1).float()
-    return one_hot(letters, model.outputs).float()
 
 
 EXPLAINED = 0.02

@@ -12,9 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from nrm.neural.config import Attempt, FitConfig, Reason
-from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss, smoothed
+from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss
 from nrm.neural.em.distillation import Distiller, evidence_loss
-from nrm.neural.em.expectation import Expectation, evidence, expected_letters, informative, posterior, true_symbols
+from nrm.neural.em.expectation import Expectation, evidence, expected_letters, informative, posterior
+from nrm.neural.emission import PropositionDistribution
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.patches import DistinctPatches
 
@@ -58,7 +59,9 @@ def network_attempt(
     best, since, kept = held_out, 0, copy.deepcopy(grounder.state_dict())
     losses: list[float] = []
     # Propositions are weighed one by one, and recurrent grounders learn from whole episodes: both from posteriors.
-    allowed = config.maximisation == "evidence" and model.recurrence is None and model.emission != "independent"
+    allowed = config.maximisation == "evidence" and not (
+        model.recurrent or isinstance(model.distribution, PropositionDistribution)
+    )
     stopped: Reason = "all epochs done"
     iterations = max(1, config.epochs // EPOCHS)
     for iteration in range(iterations):
@@ -68,7 +71,7 @@ def network_attempt(
         found = [_evidence(problem, generator) if allowed else _posteriors(problem) for problem in problems]
         losses.append(sum(loss for _, loss in found) / len(found))
         lessons = [lesson for lesson, _ in found]
-        if model.recurrence is None:
+        if not model.recurrent:
             lessons += [] if labelled is None else [_known(problems, labelled)]
             observations, wanted, weights = (torch.cat(parts) for parts in zip(*lessons, strict=True))
             distiller.teach(observations, wanted, weights, ALLOWED_PASSES if allowed else PASSES, allowed)
@@ -119,7 +122,7 @@ def _evidence(problem: LearningProblem, generator: torch.Generator) -> tuple[_Le
 def _expected(problem: LearningProblem) -> tuple[Tensor, Expectation]:
     """What the grounder says of a problem's observations, smoothed, and which letters are then to be expected."""
     model, batch = problem.model, problem.train
-    symbols = smoothed(model.said_batch(batch), SMOOTHING, model.emission == "independent")
+    symbols = model.distribution.smoothed(model.said_batch(batch), SMOOTHING)
     return symbols, expected_letters(model, batch, symbols)
 
 
@@ -132,7 +135,7 @@ def _known(problems: Sequence[LearningProblem], labelled: Labelled) -> _Lesson:
     steps = sum(problem.train.steps for problem in problems)
     rows = labelled.observations.to(problems[0].train.observations.dtype)
     weights = torch.full((len(rows),), labelled.weight * steps / len(rows), device=rows.device)
-    return _Lesson(rows, true_symbols(problems[0].model, labelled.letters), weights)
+    return _Lesson(rows, problems[0].model.distribution.of_letters(labelled.letters), weights)
 
 
 STEPS = 100
@@ -205,7 +208,7 @@ def on_patches(problems: Sequence[LearningProblem]) -> Sequence[LearningProblem]
     return [
         replace(
             problem,
-            model=problem.model.reading(told),
+            model=problem.model.with_grounder(told),
             train=problem.train._replace(observations=next(numbers)),
             held_out=problem.held_out._replace(observations=next(numbers)),
         )

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from nrm.neural.config import Attempt, FitConfig, Reason
-from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss, smoothed
-from nrm.neural.em.distillation import Distiller, divergence, finish, redraw
-from nrm.neural.em.expectation import expected_letters, true_symbols
+from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss
+from nrm.neural.em.distillation import Distiller, finish, redraw
+from nrm.neural.em.expectation import expected_letters
 from nrm.neural.episodes import EpisodeBatch, FrameTable
 
 MAX_ROWS = 4096
@@ -54,7 +54,7 @@ def table_suits(problems: Sequence[LearningProblem]) -> bool:
 
     Not where the grounder is recurrent: what it says of an observation depends on those before.
     """
-    if problems[0].model.recurrence is not None:
+    if problems[0].model.recurrent:
         return False
     rows = sum(len(problem.everything.observations) for problem in problems)
     steps = sum(problem.everything.steps for problem in problems)
@@ -66,6 +66,7 @@ class Tables:
 
     def __init__(self, problems: Sequence[LearningProblem], labelled: Labelled | None) -> None:
         self.problems = problems
+        self.said = problems[0].model.distribution
         table, device = FrameTable(), problems[0].everything.lengths.device
         # Row numbers of each problem's observations: equal observations share a row, also across tasks.
         self.rows = [table.numbers(problem.everything.observations) for problem in problems]
@@ -74,10 +75,10 @@ class Tables:
             numbers = table.numbers(labelled.observations)
             steps = sum(problem.everything.steps for problem in problems)
             weight = labelled.weight * steps / len(numbers)
-            known = true_symbols(problems[0].model, labelled.letters)
+            known = self.said.of_letters(labelled.letters)
             self.labels = numbers, weight * known, torch.full((len(numbers),), weight, device=device)
         self.observations = torch.from_numpy(table[:]).to(device)
-        self.symbols = problems[0].model.outputs
+        self.symbols = self.said.outputs
         self.occurrences = torch.zeros(len(self.observations), device=device)
         for problem, numbers in zip(problems, self.rows, strict=True):
             batch = problem.everything
@@ -98,23 +99,21 @@ class Tables:
             seen.index_add_(0, numbers, found.occurrences.view(restarts, -1)[0])
             likelihood += found.log_likelihood.view(restarts, -1).sum(1)
             steps += batch.steps
-        independent = self.problems[0].model.emission == "independent"
-        total = seen[None, :, None].expand_as(counts) if independent else counts.sum(-1, keepdim=True)
+        total = self.said.total(counts, seen)
         if self.labels is not None:
             numbers, labels, weights = self.labels
             counts = counts.index_add(1, numbers, labels.expand(restarts, -1, -1))
             total = total + tables.new_zeros(rows).index_add(0, numbers, weights)[None, :, None]
         shares = torch.where(total > 0, counts / total.clamp_min(1e-12), tables)
-        return smoothed(shares, SMOOTHING, independent), likelihood / steps
+        return self.said.smoothed(shares, SMOOTHING), likelihood / steps
 
     def begun(self, restarts: int, first: Tensor | None, generator: torch.Generator) -> Tensor:
         """Fresh tables; the first may be what a grounder says now."""
         logits = LEANING * torch.randn(restarts, len(self.observations), self.symbols, generator=generator)
-        independent = self.problems[0].model.emission == "independent"
-        tables = (logits.sigmoid() if independent else logits.softmax(-1)).to(self.occurrences.device)
+        tables = self.said.probabilities(logits).to(self.occurrences.device)
         if first is not None:
             tables[0] = first
-        return smoothed(tables, SMOOTHING, independent)
+        return self.said.smoothed(tables, SMOOTHING)
 
 
 def table_attempts(
@@ -175,13 +174,6 @@ def best_table(
     return now[int(likelihood.argmax())], tuple(losses)
 
 
-def sharpened(tables: Tables, table: Tensor) -> Tensor:
-    """A table (rows, symbols) without the ignorance that was mixed into it."""
-    independent = tables.problems[0].model.emission == "independent"
-    even = 0.5 if independent else 1.0 / tables.symbols
-    return ((table - SMOOTHING * even) / (1 - SMOOTHING)).clamp(0.0, 1.0)
-
-
 def _teach(
     problems: Sequence[LearningProblem],
     tables: Tables,
@@ -195,10 +187,10 @@ def _teach(
     When the table explains the episodes, until the grounder does too; otherwise a few passes tell what it is worth.
     """
     model = problems[0].model
-    sharp = sharpened(tables, table)
+    sharp = tables.said.sharpened(table, SMOOTHING)
     weights = tables.occurrences.clamp_min(1.0).sqrt()  # what is rare must be learned too
     observations = tables.observations
-    if float(divergence(model, model.said(observations), sharp).max()) > UNTEACHABLE:
+    if float(tables.said.divergence(model.said(observations), sharp).max()) > UNTEACHABLE:
         redraw(model.grounder)
     losses = math.inf, math.inf
     for lesson in range(LESSONS):

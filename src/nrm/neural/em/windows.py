@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from nrm.neural.config import Attempt, FitConfig, Reason
 from nrm.neural.descent import LearningProblem, likelihood_loss
 from nrm.neural.em.distillation import Distiller, redraw
-from nrm.neural.em.table import BETWEEN_CHECKS, LESSONS, Tables, best_table, sharpened, table_suits
+from nrm.neural.em.table import BETWEEN_CHECKS, LESSONS, SMOOTHING, Tables, best_table, table_suits
 from nrm.neural.episodes import EpisodeBatch, FrameTable
 from nrm.neural.model import NeuralRewardMachine
 
@@ -141,7 +141,7 @@ def _wanted(found: _Found, batch: EpisodeBatch, rows: Tensor) -> Tensor:
     """(steps, symbols) what a table says of each step of a batch whose observations have the numbers `rows`."""
     known = {tuple(window): row for row, window in enumerate(found.tables.observations.tolist())}
     made = windows(rows[batch.seen], found.length)[batch.mask].tolist()
-    sharp = sharpened(found.tables, found.table)
+    sharp = found.tables.said.sharpened(found.table, SMOOTHING)
     return sharp[[known[tuple(window)] for window in made]]
 
 

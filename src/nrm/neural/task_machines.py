@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -12,8 +14,12 @@ from nrm.errors import EpisodeError
 from nrm.machines import TaskSet
 from nrm.neural.emission import ClassCounting
 from nrm.neural.episodes import EpisodeBatch, gathered
-from nrm.neural.moore import COUNTED, Part
+from nrm.neural.moore import COUNTED, Part, ProbabilisticMoore
 from nrm.neural.recursion import ChainMethod, SparseChain
+
+
+def _as_said(symbols: Tensor) -> Tensor:
+    return symbols
 
 
 def _padded(columns: IntArray, most: int) -> IntArray:
@@ -21,34 +27,31 @@ def _padded(columns: IntArray, most: int) -> IntArray:
     return np.pad(columns, ((0, 0), (0, most - columns.shape[1])))
 
 
-class PoolMoore(nn.Module):
-    """The machines of a pool of tasks, each known exactly.
+class TaskMachines(ProbabilisticMoore):
+    """The machines of a task set, each known exactly; of one task alone, see `NeuralRewardMachine.of_task`.
 
     Machines differ in size; those of a batch are padded to the largest of them, with states that nothing leads to.
-    Beliefs are over the states of an episode's own machine, so that the size of the pool costs nothing.
+    Beliefs are over the states of an episode's own machine, so that the size of the set costs nothing.
     """
 
-    learned: tuple[Part, ...] = ()
-    temperature = 1.0
-
-    levels: Tensor
     moves: Tensor
     level_of_state: Tensor
     first: Tensor
     sizes: Tensor
-    initial: Tensor
+    initials: Tensor
 
     def __init__(self, tasks: TaskSet, dtype: torch.dtype = torch.float32, counted: bool = False) -> None:
         """`counted`: steps are read as probabilities of independent propositions, not of letters."""
-        super().__init__()
+        nn.Module.__init__(self)
+        self.temperature = 1.0
         self.tasks = tasks
         self.alphabet = tasks.alphabet
-        self.dtype = dtype
+        self._dtype = dtype
         self.states = tasks.max_states
-        self.initial_level = tasks.initial_level
         propositions = len(tasks.alphabet.symbols)
         self.countings: nn.ModuleList | None = None
         """For each task how its own letter classes are counted from propositions, where these are several."""
+        self.counting = None
         if counted and tasks.alphabet.is_free and propositions > COUNTED:
             self.countings = nn.ModuleList(
                 ClassCounting(as_diagram(machine.letters, propositions), machine.classes) for machine in tasks.machines
@@ -66,10 +69,30 @@ class PoolMoore(nn.Module):
             ),
             "first": torch.tensor(tasks.first, dtype=torch.int64),
             "sizes": torch.tensor([machine.states for machine in tasks.machines]),
-            "initial": torch.tensor(tasks.initial - tasks.first, dtype=torch.int64),
+            "initials": torch.tensor(tasks.initial - tasks.first, dtype=torch.int64),
         }
         for name, values in buffers.items():
             self.register_buffer(name, values, persistent=False)
+
+    @property
+    def learned(self) -> tuple[Part, ...]:
+        """Nothing."""
+        return ()
+
+    @property
+    def moved_by_propositions(self) -> Callable[[Tensor], Tensor] | None:
+        """Propositions as they are, where every task counts its own letter classes (`moved_by`)."""
+        return None if self.countings is None else _as_said
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of its numbers."""
+        return self._dtype
+
+    @property
+    def initial_level(self) -> float:
+        """The potential at which all tasks begin."""
+        return float(self.tasks.initial_level)
 
     def rows(self, numbers: Tensor, states: int) -> Tensor:
         """(n, states) the rows of `moves` that tasks with these numbers (n,) have, padded."""
@@ -77,7 +100,7 @@ class PoolMoore(nn.Module):
         real = place < self.sizes[numbers][:, None]
         return torch.where(real, self.first[numbers][:, None] + place, len(self.moves) - 1)
 
-    def step(self, belief: Tensor, letters: Tensor, numbers: Tensor) -> Tensor:
+    def step_of(self, numbers: Tensor, belief: Tensor, letters: Tensor) -> Tensor:
         """(n, states) beliefs after letters (n, letters) were read with these probabilities, by tasks (n,).
 
         Only states that are believed in at all are looked at: few are, and padding never is.
@@ -98,9 +121,9 @@ class PoolMoore(nn.Module):
         weighed = belief[row, state].unsqueeze(1) * table[self.first[numbers[row]] + state]
         return belief.new_zeros(len(belief), table.shape[1]).index_add_(0, row, weighed)
 
-    def targets(self, batch: EpisodeBatch) -> Tensor:
+    def targets(self, batch: EpisodeBatch | None = None) -> Tensor:
         """(batch, states, letters) where each letter leads each state of an episode's machine."""
-        return self.moves[self.rows(self._numbers(batch), self.states_of(batch))]
+        return self.moves[self._rows(batch)]
 
     def chain(
         self,
@@ -120,7 +143,7 @@ class PoolMoore(nn.Module):
 
     def _shown(self, batch: EpisodeBatch) -> Tensor:
         """(time, batch, states) 1 where a state outputs the potential that was seen."""
-        levels = self.level_of_state[self.rows(self._numbers(batch), self.states_of(batch))]
+        levels = self.level_of_state[self._rows(batch)]
         return (levels == batch.levels.t().unsqueeze(-1)).to(self.dtype)
 
     def moved_by(self, said: Tensor, numbers: Tensor) -> Tensor:
@@ -138,15 +161,15 @@ class PoolMoore(nn.Module):
 
     def starts(self, batch: EpisodeBatch) -> Tensor:
         """(batch, states) certain of each task's initial state."""
-        return self.start(self._numbers(batch), self.states_of(batch))
+        return self.start_of(self._numbers(batch), self.states_of(batch))
 
-    def start(self, numbers: Tensor, states: int) -> Tensor:
+    def start_of(self, numbers: Tensor, states: int) -> Tensor:
         """(n, states) certain of the initial states of tasks with these numbers (n,)."""
-        return nn.functional.one_hot(self.initial[numbers], states).to(self.dtype)
+        return nn.functional.one_hot(self.initials[numbers], states).to(self.dtype)
 
     def possible_levels(self, batch: EpisodeBatch) -> Tensor:
         """(batch, states, potentials) 1 where a state can output a potential."""
-        shown = self.level_of_state[self.rows(self._numbers(batch), self.states_of(batch))]
+        shown = self.level_of_state[self._rows(batch)]
         return (shown.unsqueeze(-1) == torch.arange(len(self.levels), device=shown.device)).float()
 
     def name_of(self, batch: EpisodeBatch, episode: int) -> str:
@@ -156,6 +179,10 @@ class PoolMoore(nn.Module):
     def states_of(self, batch: EpisodeBatch) -> int:
         """The number of states of the largest machine of a batch."""
         return int(self.sizes[self._numbers(batch)].max())
+
+    def _rows(self, batch: EpisodeBatch | None) -> Tensor:
+        assert batch is not None
+        return self.rows(self._numbers(batch), self.states_of(batch))
 
     def _numbers(self, batch: EpisodeBatch) -> Tensor:
         if batch.tasks is None:
@@ -167,7 +194,7 @@ class PoolMoore(nn.Module):
         if bool(wrong.any()):
             episode = int(wrong.nonzero()[0])
             number, last = int(batch.tasks[episode]), len(self.sizes) - 1
-            raise EpisodeError(f"episode {episode} is of task {number}; the pool has tasks 0 to {last}")
+            raise EpisodeError(f"episode {episode} is of task {number}; the set has tasks 0 to {last}")
         return batch.tasks
 
     def extra_repr(self) -> str:

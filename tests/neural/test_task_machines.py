@@ -9,7 +9,7 @@ import torch
 from nrm.errors import ContradictionError, EpisodeError
 from nrm.families import sample_tasks
 from nrm.machines import Alphabet, LevelCodec, TaskSet
-from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, fit
+from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, TaskMachines, fit
 from nrm.neural.em.expectation import expected_letters
 from nrm.neural.grounders import MlpGrounder
 
@@ -70,11 +70,11 @@ def test_restarts_of_a_task_set_draw_the_grounder_alone() -> None:
 
 def test_a_step_is_the_matrix_of_a_step() -> None:
     tasks = pool()
-    machine = NeuralRewardMachine(MlpGrounder(5, 5), tasks).many
-    assert machine is not None
+    machine = NeuralRewardMachine(MlpGrounder(5, 5), tasks).machine
+    assert isinstance(machine, TaskMachines)
     numbers = torch.tensor([0, 3, 5])
     letters = torch.softmax(torch.randn(3, 5, generator=torch.Generator().manual_seed(0)), -1)
-    after = machine.step(machine.start(numbers, machine.states), letters, numbers)
+    after = machine.step_of(numbers, machine.start_of(numbers, machine.states), letters)
     for row, number in enumerate(numbers.tolist()):
         single = tasks.machines[number]
         expected = np.zeros(machine.states)
@@ -85,8 +85,8 @@ def test_a_step_is_the_matrix_of_a_step() -> None:
 
 def test_steps_and_expectations_of_spread_beliefs_are_sums_over_all_states() -> None:
     tasks = pool()
-    machine = NeuralRewardMachine(MlpGrounder(5, 5), tasks).many
-    assert machine is not None
+    machine = NeuralRewardMachine(MlpGrounder(5, 5), tasks).machine
+    assert isinstance(machine, TaskMachines)
     generator = torch.Generator().manual_seed(1)
     numbers = torch.tensor([5, 0, 2, 2])
     letters = torch.softmax(torch.randn(4, 5, generator=generator), -1)
@@ -97,7 +97,7 @@ def test_steps_and_expectations_of_spread_beliefs_are_sums_over_all_states() -> 
         belief[row, :states] = torch.softmax(torch.randn(states, generator=generator), 0)
     belief[3] = 0
     belief[3, 1] = 1.0
-    after, seen = machine.step(belief, letters, numbers), machine.expected(belief, numbers, table)
+    after, seen = machine.step_of(numbers, belief, letters), machine.expected(belief, numbers, table)
     for row, number in enumerate(numbers.tolist()):
         single, reached, mean = tasks.machines[number], np.zeros(machine.states), np.zeros(3)
         for state in range(single.states):
