@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 import nrm
 from nrm import MooreMachine
-from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv
-from nrm.envs.termination import End
+from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, End, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.shortcuts import diagnose
 
 SYMBOLS = MINECRAFT_SYMBOLS

@@ -24,11 +24,10 @@ from benchmarks.flat_planning import least_steps
 from benchmarks.results import TESTSETS, Benchmark, Headline, Row, complete
 from benchmarks.unseen import outcomes
 from nrm.agents import Trainer
+from nrm.envs import TaskSpace
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.plane import FLAT
 from nrm.envs.plane.geometry import Geometry
-from nrm.envs.plane.kind import PLANE
-from nrm.envs.registry import TaskSpace
 from nrm.families import Family, sample_tasks
 from nrm.families.compounds import UntilNests
 from nrm.families.mixture import Mixture
@@ -62,8 +61,7 @@ STARTS = 1000
 @cache
 def space() -> TaskSpace:
     """What tasks in FlatWorld speak of."""
-    assert PLANE.tasks is not None
-    return PLANE.tasks(FLAT)
+    return FLAT.task_space()
 
 
 @cache

@@ -105,9 +105,9 @@ def settings() -> int:
 def _configs(kind: Any) -> Iterator[Any]:
     from nrm.envs import find_env
 
-    for name in kind.names:
+    for name in kind.env_names:
         example = {"minigrid:ID": "minigrid:MiniGrid-LavaGapS5-v0", "gym:ID": "gym:CartPole-v1"}.get(name, name)
-        yield find_env(example)[1]
+        yield find_env(example)
 
 
 def asking(texts: list[tuple[Path, str]], pattern: str) -> tuple[int, int]:

@@ -30,7 +30,7 @@ from nrm.shortcuts import Shortcuts, diagnose, explain, shortcuts
 
 if TYPE_CHECKING:
     from nrm.agents import ALGORITHMS, METHODS, Algorithm, Method, Trainer, new_trainer
-    from nrm.envs import ENVS, MINECRAFT_SYMBOLS, BatchedMinecraft, EnvKind, GymVectorEnv, MinecraftConfig, TaskEnv
+    from nrm.envs import ENVS, MINECRAFT_SYMBOLS, BatchedMinecraft, EnvConfig, GymVectorEnv, MinecraftConfig, TaskEnv
     from nrm.figures import write_figures
     from nrm.neural import (
         GROUNDERS,
@@ -60,7 +60,7 @@ __version__ = "0.2.0"
 _LATER = {
     "agents": ("ALGORITHMS", "METHODS", "Algorithm", "Method", "Trainer", "new_trainer"),
     "envs": (
-        *("MINECRAFT_SYMBOLS", "ENVS", "BatchedMinecraft", "MinecraftConfig", "TaskEnv", "GymVectorEnv", "EnvKind"),
+        *("MINECRAFT_SYMBOLS", "ENVS", "BatchedMinecraft", "MinecraftConfig", "TaskEnv", "GymVectorEnv", "EnvConfig"),
     ),
     "figures": ("write_figures",),
     "neural": (
@@ -89,7 +89,7 @@ __all__ = [
     "Algorithm",
     "Alphabet",
     "BatchedMinecraft",
-    "EnvKind",
+    "EnvConfig",
     "EpisodeBuffer",
     "FitConfig",
     "Formula",

@@ -46,8 +46,8 @@ def run(method: str, env: str, settings: dict[str, Any]) -> RunConfig:
     options: dict[str, Any] = {"total_timesteps": 256, "num_envs": 4, "settings": settings}
     if "tasks" in settings:
         return choose_run(None, env, method, 1, tasks="mixture", **options)
-    kind, place = find_env(env)
-    events = [] if kind.tasks is None else [event.brief() for event in kind.tasks(place).events]
+    space = find_env(env).task_space()
+    events = [] if space is None else [event.brief() for event in space.events]
     return choose_run(f"F({events[0]} & F {events[1]})", env, method, 1, **options)
 
 

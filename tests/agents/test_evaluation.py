@@ -10,8 +10,7 @@ import nrm
 from nrm.agents import METHODS, Trainer, new_trainer
 from nrm.agents.evaluation import evaluate, play
 from nrm.agents.rnn import RecurrentConfig
-from nrm.envs import BatchedMinecraft, MinecraftConfig
-from nrm.envs.base import StepBatch
+from nrm.envs import BatchedMinecraft, MinecraftConfig, StepBatch
 from nrm.tracking import Belief
 
 SYMBOLS = ("gem", "lava", "empty")

@@ -13,14 +13,13 @@ import pytest
 import torch
 
 from nrm.agents import Trainer, curriculum
-from nrm.envs import ENVS, find_env
-from nrm.envs.base import BatchedEnv, Probe, Truth
+from nrm.envs import ENVS, BatchedEnv, Probe, Truth, find_env
 from nrm.runs import choose_run
 
 EXAMPLES = {"minigrid:ID": "minigrid:MiniGrid-LavaGapS5-v0", "gym:ID": "tests.envs.own:Speaking"}
 """An environment for each name that stands for many."""
-NAMES = [EXAMPLES.get(name, name) for kind in ENVS.values() for name in kind.names]
-MANY = [name for name in NAMES if find_env(name)[0].tasks is not None]
+NAMES = [EXAMPLES.get(name, name) for kind in ENVS.values() for name in kind.env_names]
+MANY = [name for name in NAMES if find_env(name).task_space() is not None]
 CHOSEN = {"curriculum": "success", "passed": 0.5}
 CASES = (
     [("one task", name) for name in NAMES]
@@ -57,11 +56,11 @@ def lie(env: BatchedEnv) -> None:
 
 def prepared(case: str, name: str) -> Trainer:
     """A short run of NRM at its beginning."""
-    kind, place = find_env(name)
+    space = find_env(name).task_space()
     settings: dict[str, dict[str, Any]] = {"grounding": {"every": 5, "epochs": 5, "restarts": 1}}
     options: dict[str, Any] = {"num_envs": 4, "total_timesteps": 450, "settings": settings}
     if case == "one task":
-        events = [] if kind.tasks is None else [event.brief() for event in kind.tasks(place).events]
+        events = [] if space is None else [event.brief() for event in space.events]
         task = f"F({events[0]} & F {events[1]})" if events else TASKS.get(name)
         return choose_run(task, name, "nrm", 3, **options).build_trainer()
     settings["tasks"] = {"count": 12, **(CHOSEN if case == "chosen tasks" else {})}

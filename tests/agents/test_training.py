@@ -14,8 +14,7 @@ import nrm
 from nrm.agents import METHODS, NetworkConfig, Trainer, new_trainer
 from nrm.agents.a2c import A2C, A2CConfig
 from nrm.agents.evaluation import evaluate
-from nrm.envs import BatchedMinecraft, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv
-from nrm.envs.base import Truth
+from nrm.envs import BatchedMinecraft, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv, Truth
 from nrm.errors import ConfigError, LimitError
 from nrm.tracking import GroundingConfig, accuracy
 

@@ -13,8 +13,7 @@ import torch
 import nrm
 from nrm.agents import Trainer, new_trainer
 from nrm.agents.a2c import A2CConfig
-from nrm.envs import BatchedMinecraft, MinecraftConfig
-from nrm.envs.base import Truth
+from nrm.envs import BatchedMinecraft, MinecraftConfig, Truth
 from nrm.report.learned import learned_data
 from nrm.results import Record
 from nrm.runs.learned_machines import LearnedMachines

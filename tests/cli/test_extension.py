@@ -72,15 +72,7 @@ import gymnasium
 import numpy as np
 
 import nrm
-from nrm.envs import GymVectorEnv, EnvKind
-
-
-@dataclass(frozen=True)
-class RowConfig:
-    """A row of cells."""
-
-    length: int = 4
-    """Cells."""
+from nrm.envs import EnvConfig, GymVectorEnv
 
 
 class Row(gymnasium.Env):
@@ -115,25 +107,28 @@ class Row(gymnasium.Env):
 SYMBOLS = nrm.Alphabet.exclusive(("home", "bell", "way"))
 
 
-def task(text, config):
-    return nrm.task_from_text(text or "F(bell & F home)", SYMBOLS)
+@dataclass(frozen=True)
+class ROW(EnvConfig):
+    """A row of cells."""
 
+    name = "row"
+    env_names = ("my_env:ROW",)
+    titled = ("length",)
 
-def env(config, machine, mode, end):
-    return nrm.TaskEnv(Row(config, mode), machine, end=end)
+    length: int = 4
+    """Cells."""
 
+    def task(self, text):
+        return nrm.task_from_text(text or "F(bell & F home)", SYMBOLS)
 
-ROW = EnvKind(
-    name="row",
-    names=("my_env:ROW",),
-    config=RowConfig,
-    parse=lambda name: RowConfig(),
-    task=task,
-    build=lambda config, machine, count, end: GymVectorEnv.of(lambda: env(config, machine, None, end), count),
-    render=env,
-    title=lambda config: f"row-{config.length}",
-    titled=("length",),
-)
+    def build(self, tasks, count, end):
+        return GymVectorEnv.of(lambda: self.render(tasks, None, end), count)
+
+    def render(self, machine, mode, end):
+        return nrm.TaskEnv(Row(self, mode), machine, end=end)
+
+    def title(self):
+        return f"row-{self.length}"
 '''
 
 ALGORITHM = '''

@@ -11,7 +11,7 @@ import torch
 
 import nrm
 from nrm.envs import TaskEnv, find_env
-from nrm.envs.gym import GymConfig, gym_batch, gym_env
+from nrm.envs.gym import GymConfig, gym_env
 from nrm.errors import ConfigError, EnvError, NrmError, NrmWarning, UnknownSymbolError
 from tests.envs.own import SYMBOLS, Corridor, holds
 
@@ -47,7 +47,7 @@ def test_where_labels_come_from(name: str, label: str | None) -> None:
 
 
 def test_environments_in_processes_of_their_own() -> None:
-    here, there = gym_batch(own("Corridor"), MACHINE, 2), gym_batch(own("Corridor", processes=True), MACHINE, 2)
+    here, there = own("Corridor").build(MACHINE, 2), own("Corridor", processes=True).build(MACHINE, 2)
     try:
         assert torch.equal(here.reset(0), there.reset(0))
         for action in (0, 1, 0, 0):
@@ -58,16 +58,15 @@ def test_environments_in_processes_of_their_own() -> None:
 
 
 def test_names_find_their_kind_and_configuration() -> None:
-    kind, config = find_env("gym:CartPole-v1")
-    assert (kind.name, config, kind.title(config)) == ("gym", GymConfig("gym:CartPole-v1"), "gym:CartPole-v1")
-    kind, config = find_env(OWN + "Corridor")
-    assert (kind.name, config.id) == ("gym", None)
-    assert find_env("gym:minigrid:MiniGrid-Empty-5x5-v0")[1].id == "minigrid:MiniGrid-Empty-5x5-v0"
+    config = find_env("gym:CartPole-v1")
+    assert (config, config.title()) == (GymConfig("gym:CartPole-v1"), "gym:CartPole-v1")
+    assert find_env(OWN + "Corridor") == GymConfig(OWN + "Corridor")
+    assert find_env("gym:minigrid:MiniGrid-Empty-5x5-v0").source == "gym:minigrid:MiniGrid-Empty-5x5-v0"
 
 
 def test_registered_environments_step() -> None:
     config = GymConfig("gym:CartPole-v1", label="tests.envs.test_gym:side", symbols=("left", "right"))
-    env = gym_batch(config, nrm.compile("F right", ("left", "right")), 2)
+    env = config.build(nrm.compile("F right", ("left", "right")), 2)
     assert (env.shape, env.actions, env.unrepeatable) == ((4,), 2, "")
     env.reset(0)
     paid = sum(env.step(torch.ones(2, dtype=torch.int64)).reward for _ in range(60))
@@ -89,28 +88,27 @@ def side(observation: Any, info: dict[str, Any], env: Any) -> str:
     ],
 )
 def test_what_can_hold(config: GymConfig, text: str, symbols: tuple[str, ...], exclusive: bool) -> None:
-    kind, _ = find_env(config.source)
-    task = kind.task(text, config)
+    task = config.task(text)
     assert (task.alphabet.symbols, task.alphabet.is_exclusive) == (symbols, exclusive)
 
 
 def test_an_environment_with_a_task_of_its_own() -> None:
-    kind, config = find_env(OWN + "with_task")
-    task = kind.task(None, config)
+    config = find_env(OWN + "with_task")
+    task = config.task(None)
     assert task.machine() == MACHINE
-    env = kind.build(config, task.machine(), 2, "outcome")
+    env = config.build(task.machine(), 2, "outcome")
     assert env.machine == MACHINE
     with pytest.raises(EnvError, match=r"puts a task on its environment itself.*drop --task"):
-        kind.build(config, nrm.compile("F desk", SYMBOLS), 2, "outcome")
+        config.build(nrm.compile("F desk", SYMBOLS), 2, "outcome")
     with pytest.raises(EnvError, match="add --end outcome"):
-        kind.build(config, MACHINE, 2, "limit")
+        config.build(MACHINE, 2, "limit")
     with pytest.raises(EnvError, match=r"a label of its own.*drop --label x:y"):
-        kind.build(GymConfig(config.source, label="x:y"), MACHINE, 2, "outcome")
+        GymConfig(config.source, label="x:y").build(MACHINE, 2, "outcome")
 
 
 def test_wrappers_from_their_names() -> None:
     config = own("Pieces", wrappers=("gymnasium.wrappers:FlattenObservation",))
-    assert gym_batch(config, MACHINE, 2).shape == (3,)
+    assert config.build(MACHINE, 2).shape == (3,)
 
 
 @pytest.mark.parametrize(
@@ -164,23 +162,23 @@ def test_names_that_lead_nowhere(name: str, message: str) -> None:
 )
 def test_environments_that_break_the_rules(config: GymConfig, message: str) -> None:
     with pytest.raises(NrmError, match=message):
-        gym_batch(config, MACHINE, 2)
+        config.build(MACHINE, 2)
 
 
 def test_nothing_holds_where_no_symbol_says_so() -> None:
     two = nrm.compile("F(mail & F desk)", ("mail", "desk"))
     with pytest.raises(UnknownSymbolError, match="says 'floor' at step 1"):
-        gym_batch(own("Corridor"), two, 1)
+        own("Corridor").build(two, 1)
 
 
 @pytest.mark.parametrize("name", ["Unseeded", "Leaking", "Warming"])
 def test_environments_that_no_seed_repeats(name: str) -> None:
-    env = gym_batch(own(name), MACHINE, 2)
+    env = own(name).build(MACHINE, 2)
     assert env.unrepeatable == "the first observation"
     env.reset(0)
     env.step(torch.zeros(2, dtype=torch.int64))
     saved = env.state_dict()
-    again = gym_batch(own(name), MACHINE, 2)
+    again = own(name).build(MACHINE, 2)
     again.load_state_dict(saved)
     with pytest.raises(EnvError, match="cannot be brought back to where it was saved: two episodes from one seed part"):
         again.step(torch.zeros(2, dtype=torch.int64))
@@ -190,11 +188,11 @@ def test_environments_that_no_seed_repeats(name: str) -> None:
 
 def test_observations_outside_of_their_space_are_told() -> None:
     with pytest.warns(NrmWarning, match=r"outside of observation_space Box.*: 10\d"):
-        gym_batch(own("Outside"), MACHINE, 1)
+        own("Outside").build(MACHINE, 1)
     with pytest.warns(
         NrmWarning, match=r"the observation of step 3 lies outside of observation_space Box.*: 10\d"
     ) as told:
-        gym_batch(own("OutsideLater"), MACHINE, 1)
+        own("OutsideLater").build(MACHINE, 1)
     assert sum("outside" in str(one.message) for one in told) == 1
 
 

@@ -18,10 +18,9 @@ pytest.importorskip("minigrid")
 from minigrid.wrappers import ImgObsWrapper, RGBImgObsWrapper, RGBImgPartialObsWrapper
 
 import nrm
-from nrm.envs import find_env
 from nrm.envs.minigrid import READY_TASKS, MiniGridConfig, minigrid_env, minigrid_task
-from nrm.envs.minigrid.build import minigrid_batch, minigrid_images
-from nrm.envs.minigrid.labels import EMPTY, GridLabels
+from nrm.envs.minigrid.config import minigrid_images
+from nrm.envs.minigrid.tasks import EMPTY, GridLabels
 from nrm.errors import EnvError, MissingExtraError, NrmError, UnknownSymbolError
 
 LAVA, KEY, DOORS = "MiniGrid-LavaGapS5-v0", "MiniGrid-DoorKey-5x5-v0", "MiniGrid-RedBlueDoors-6x6-v0"
@@ -94,8 +93,7 @@ def carries_nothing(observation: Any, info: dict[str, Any], env: Any) -> list[st
 
 def test_a_label_of_ones_own() -> None:
     config = MiniGridConfig(KEY, label="tests.envs.test_minigrid:carries_nothing", propositions=("free",))
-    kind, _ = find_env(f"minigrid:{KEY}")
-    task = kind.task("F !free", config)
+    task = config.task("F !free")
     assert task.alphabet.symbols == ("free",)
     for env in (minigrid_env(config, task), minigrid_env(KEY, task, label=carries_nothing)):
         assert {info["label"] for _, info in random_steps(env, 2000)} == {"free", "-"}
@@ -221,7 +219,7 @@ def test_a_task_of_ones_own_on_a_ready_environment() -> None:
 def test_a_env_goes_on_exactly_from_its_saved_state() -> None:
     machine = minigrid_task(DOORS).machine()
     actions = torch.from_numpy(np.random.default_rng(0).integers(0, 4, (80, 3)))
-    whole, again = minigrid_batch(DOORS, machine, 3), minigrid_batch(DOORS, machine, 3)
+    whole, again = MiniGridConfig.of(DOORS).build(machine, 3), MiniGridConfig.of(DOORS).build(machine, 3)
     whole.reset(5)
     for step in range(40):
         whole.step(actions[step])

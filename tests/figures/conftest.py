@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nrm.envs.registry import WithoutMemory
+from nrm.envs import WithoutMemory
 from nrm.figures import curves
 
 

@@ -139,19 +139,29 @@ def test_accuracy_that_is_unknown_is_null(tmp_path: Path) -> None:
 
 
 OUTSIDE = """
+from dataclasses import dataclass
 from nrm.agents import Method
 from nrm.agents.machine_methods import RM
-from nrm.envs.minecraft.kind import MINECRAFT
-from nrm.envs import MinecraftConfig, EnvKind
+from nrm.envs import MinecraftConfig
 
 TOLD = Method(
     name="told", label="Told all", knows="is given everything", prepare=RM.prepare, colour="#123456", dark="#abcdef",
     dash=(3, 1), marker="v", tracks_states=True,
 )
-ISLAND = EnvKind(
-    name="island", names=("outside_things:ISLAND",), config=MinecraftConfig, parse=lambda name: MinecraftConfig(),
-    task=MINECRAFT.task, build=MINECRAFT.build, render=MINECRAFT.render, title=lambda config: "island",
-)
+@dataclass(frozen=True)
+class ISLAND(MinecraftConfig):
+    name = "island"
+    env_names = ("outside_things:ISLAND",)
+
+    @classmethod
+    def parse(cls, name):
+        return cls()
+
+    def title(self):
+        return "island"
+
+    def board(self, machine, end, seed):
+        return None
 """
 
 

@@ -12,8 +12,7 @@ from gymnasium import spaces
 
 from nrm.agents import A2CConfig, PPOConfig
 from nrm.cli.train_arguments import train_command
-from nrm.envs import ENVS
-from nrm.envs.registry import Spaces
+from nrm.envs import ENVS, Spaces
 from nrm.runs import RunConfig, choose_run
 from nrm.runs.algorithm_choice import CONTINUOUS, choose_algorithm, suited
 from nrm.sweeps.grid import Grid
@@ -22,8 +21,7 @@ from nrm.sweeps.grid import Grid
 def test_the_kind_of_env_says_which_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_algorithm("map", "auto").name == "a2c"
     assert choose_algorithm("map", "ppo").name == "ppo"
-    kind = ENVS["minecraft"]
-    monkeypatch.setitem(ENVS._values, "minecraft", replace(kind, algorithm="ppo"))
+    monkeypatch.setattr(ENVS["minecraft"], "algorithm", lambda self: "ppo")
     config = choose_run("1", "map", "rm")
     assert (config.algorithm, config.num_envs) == ("ppo", 64)
     assert config.settings["algorithm"] == PPOConfig()
@@ -120,20 +118,19 @@ def test_saved_runs_make_no_environment(monkeypatch: pytest.MonkeyPatch) -> None
     def refuse(*_: Any) -> Any:
         raise AssertionError("an environment was made")
 
-    monkeypatch.setattr("nrm.envs.gym.kind.make_env", refuse)
+    monkeypatch.setattr("nrm.envs.gym.config.make_env", refuse)
     assert RunConfig.from_json(saved).algorithm == "a2c"
 
 
 def test_a_grid_makes_one_environment_to_choose_for_all_of_its_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     kind, asked = ENVS["gym"], []
-    assert kind.spaces is not None
 
-    def ask(config: Any) -> Spaces:
+    def ask(config: Any) -> Spaces | None:
         asked.append(config)
         return found(config)
 
     found = kind.spaces
-    monkeypatch.setitem(ENVS._values, "gym", replace(kind, spaces=ask))
+    monkeypatch.setattr(kind, "spaces", ask)
     settings = {"env": {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}}
     variants = {"listed": {}, "free": {"env": {"kwargs": {"continuous": True}}}}
     grid = Grid(

@@ -14,7 +14,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from torch import Tensor, nn
 
 import nrm
-from nrm.envs.termination import ending_states
+from nrm.envs import ending_states
 from nrm.errors import EnvError
 from nrm.neural import FitConfig, NeuralRewardMachine
 from nrm.sb3 import (

@@ -11,7 +11,7 @@ from nrm.agents.acting import Actor, Rollout
 from nrm.agents.algorithms import ALGORITHMS, Algorithm
 from nrm.agents.networks import NetworkConfig
 from nrm.agents.updates import Descent, advantages, finite
-from nrm.envs.base import BatchedEnv
+from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.tracking import Memory
 

@@ -11,7 +11,7 @@ from nrm.agents.actions import head_for
 from nrm.agents.devices import device_of
 from nrm.agents.networks import NetworkConfig, Sight, network_kind
 from nrm.agents.networks.layers import RunningFeatures, SharedTrunk
-from nrm.envs.base import BatchedEnv, ManyTasksEnv, tasks_of
+from nrm.envs import BatchedEnv, ManyTasksEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.neural import DistinctPatches, attention_loss, changed_places
 from nrm.tracking import Memory, Transition, begin, reset

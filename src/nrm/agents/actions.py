@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import one_hot, softplus
 
-from nrm.envs.action_spaces import ActionSpace, action_space
+from nrm.envs import ActionSpace, action_space
 
 
 class ActionHead(Protocol):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nrm.agents.acting import Rollout
 from nrm.agents.networks import NetworkConfig
-from nrm.envs.base import BatchedEnv
+from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.registry import Registry
 from nrm.tracking import Memory

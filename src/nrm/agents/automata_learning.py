@@ -13,7 +13,7 @@ from nrm.agents.devices import device_of
 from nrm.agents.machine_methods import grounder_on
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.automata import moves as moving
-from nrm.envs.base import BatchedEnv, Probe, ProbedEnv, tasks_of
+from nrm.envs import BatchedEnv, Probe, ProbedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.inference import Hypothesis
 from nrm.machines import Alphabet, LevelCodec, MooreMachine, equivalent

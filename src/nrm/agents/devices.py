@@ -8,7 +8,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from nrm.envs.base import BatchedEnv, ManyTasksEnv, ProbedEnv, StepBatch, Truth
+from nrm.envs import BatchedEnv, ManyTasksEnv, ProbedEnv, StepBatch, Truth
 from nrm.errors import ConfigError
 
 CPU = torch.device("cpu")

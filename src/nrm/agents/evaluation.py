@@ -16,7 +16,7 @@ from nrm.agents.automata_learning import LearnedStates
 from nrm.agents.devices import placed
 from nrm.agents.restlessness import Restlessness
 from nrm.agents.training import Trainer
-from nrm.envs.base import BatchedEnv, ManyTasksEnv, StepBatch, tasks_of
+from nrm.envs import BatchedEnv, ManyTasksEnv, StepBatch, tasks_of
 from nrm.errors import EnvError
 from nrm.machines import LevelCodec, TaskSet
 from nrm.tracking import (

@@ -9,7 +9,7 @@ from torch import nn
 
 from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.envs.base import BatchedEnv, tasks_of
+from nrm.envs import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.neural import GROUNDERS, NeuralRewardMachine, RecurrentGrounder, emission_for, grounder_for, said_symbols
 from nrm.tracking import BeliefMemory, Grounding, GroundingConfig, MachineMemory, TaskBeliefMemory, TaskStateMemory

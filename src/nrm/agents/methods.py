@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 
-from nrm.envs.base import BatchedEnv
+from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.registry import Registry
 from nrm.tracking import Grounding, MachineLearning, Memory

@@ -13,7 +13,7 @@ from nrm.agents.acting import Actor, Rollout
 from nrm.agents.algorithms import ALGORITHMS, Algorithm
 from nrm.agents.networks import NetworkConfig
 from nrm.agents.updates import Descent, advantages, finite, levels
-from nrm.envs.base import BatchedEnv
+from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.machines import Penalties
 from nrm.tracking import Memory

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.envs.base import BatchedEnv
+from nrm.envs import BatchedEnv
 from nrm.tracking import Belief, Transition
 
 

@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from nrm.agents.actions import head_for
 from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.envs.action_spaces import ActionSpace
-from nrm.envs.base import BatchedEnv, tasks_of
+from nrm.envs import ActionSpace, BatchedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.machines import TaskSet, labelled_moves
 from nrm.tracking import Belief, Transition

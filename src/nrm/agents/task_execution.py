@@ -12,7 +12,7 @@ import torch
 from nrm.agents.actions import head_for
 from nrm.agents.restlessness import Restlessness
 from nrm.agents.training import Trainer
-from nrm.envs.labels import Speaker, labelling, letter_of
+from nrm.envs import Speaker, labelling, letter_of
 from nrm.errors import ConfigError, EnvError, LimitError, NrmWarning, listing
 from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine, not_asked
 from nrm.shortcuts import task_set_shortcuts

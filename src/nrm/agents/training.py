@@ -16,8 +16,7 @@ from nrm.agents.curriculum import Choice, SuccessCurriculum
 from nrm.agents.devices import CPU, find_device, placed
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
-from nrm.envs.base import BatchedEnv, ManyTasksEnv, Probe, ProbedEnv, tasks_of
-from nrm.envs.vector import GymVectorEnv
+from nrm.envs import BatchedEnv, GymVectorEnv, ManyTasksEnv, Probe, ProbedEnv, tasks_of
 from nrm.errors import ConfigError, TrainingError, listing
 from nrm.families import TaskSetConfig
 from nrm.machines import LevelCodec, paid_success

@@ -171,9 +171,9 @@ class Evaluate:
             text = formula_option(self.task, self.logic) or self.task
             pool = TaskSet.of([config.task_named(text)])
         elif self.family is not None or self.file is not None:
-            space = config.env_kind.tasks
+            space = config.env_config.task_space()
             assert space is not None
-            alphabet, events = space(config.settings["env"])
+            alphabet, events = space
             name = f"{FILE_PREFIX}{self.file}" if self.family is None else self.family
             kept = () if name.startswith(FILE_PREFIX) else trained.machines
             family = family_of(name) if self.family is None else chosen_family(self, self.family)

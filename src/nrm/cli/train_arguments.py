@@ -122,7 +122,7 @@ def _place(arguments: Sequence[str], env: str) -> Any:
     """The env's configuration as the arguments set it; as its name says where they are wrong, which is told later."""
     from nrm.envs import find_env
 
-    _, named = find_env(env)
+    named = find_env(env)
     own: list[str] = []
     within = False
     for argument in arguments:

@@ -78,7 +78,7 @@ class Watch:
         elif self.task is not None:
             raise UsageError(f"the agent in {self.run_folder} was trained on one task; drop --task")
         mode = "ansi" if self.gif is None else "rgb_array"
-        env = config.env_kind.render(config.settings["env"], machine, mode, config.end)
+        env = config.env_config.render(machine, mode, config.end)
         if self.gif is not None and env.render_mode != mode:
             raise UsageError(
                 f"{config.env} does not render as '{mode}' (its render_mode is {env.render_mode!r}), so there is "

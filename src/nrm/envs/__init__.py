@@ -1,12 +1,22 @@
 """Environments with tasks: a grid, discs in the plane, MiniGrid, a task on any Gymnasium env; batches of them."""
 
-from nrm.envs.base import BatchedEnv, Probe, ProbedEnv
+from nrm.envs.action_spaces import ActionSpace, action_space
+from nrm.envs.base import (
+    BatchedEnv,
+    ManyTasksEnv,
+    Probe,
+    ProbedEnv,
+    StepBatch,
+    Truth,
+    tasks_of,
+)
 from nrm.envs.counter_rng import environment_seeds
+from nrm.envs.labels import Speaker, labelling, letter_of
 from nrm.envs.minecraft import ACTIONS, MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv
 from nrm.envs.plane import BatchedPlane, PlaneConfig, PlaneEnv
-from nrm.envs.registry import ENVS, Board, EnvKind, find_env
+from nrm.envs.registry import ENVS, Board, EnvConfig, Spaces, TaskSpace, WithoutMemory, find_env, many_task_envs
 from nrm.envs.task_env import TaskEnv
-from nrm.envs.termination import End
+from nrm.envs.termination import End, ending_states
 from nrm.envs.vector import GymVectorEnv
 from nrm.registration import register_envs
 
@@ -14,22 +24,36 @@ __all__ = [
     "ACTIONS",
     "ENVS",
     "MINECRAFT_SYMBOLS",
+    "ActionSpace",
     "BatchedEnv",
     "BatchedMinecraft",
     "BatchedPlane",
     "Board",
     "End",
-    "EnvKind",
+    "EnvConfig",
     "GymVectorEnv",
+    "ManyTasksEnv",
     "MinecraftConfig",
     "MinecraftEnv",
     "PlaneConfig",
     "PlaneEnv",
     "Probe",
     "ProbedEnv",
+    "Spaces",
+    "Speaker",
+    "StepBatch",
     "TaskEnv",
+    "TaskSpace",
+    "Truth",
+    "WithoutMemory",
+    "action_space",
+    "ending_states",
     "environment_seeds",
     "find_env",
+    "labelling",
+    "letter_of",
+    "many_task_envs",
+    "tasks_of",
 ]
 
 register_envs()

@@ -1,10 +1,9 @@
-"""Kinds of environments that runs can be in. Each is one file that registers one value."""
+"""Kinds of environments that runs can be in. Each is one configuration class that is registered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, NamedTuple
+from dataclasses import is_dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -61,69 +60,78 @@ class WithoutMemory(NamedTuple):
     """Of a policy that sees what is observed."""
 
 
-@dataclass(frozen=True)
-class EnvKind:
-    """A family of environments: how one is named, configured, built and shown."""
+class EnvConfig:
+    """The settings of a kind of environments, and what runs ask of it. Subclasses are frozen dataclasses.
 
-    name: str
-    """Of the family."""
-    names: tuple[str, ...]
+    One is registered with `ENVS.register`, or named as `module:NAME`.
+    """
+
+    name: ClassVar[str]
+    """Of the kind."""
+    env_names: ClassVar[tuple[str, ...]] = ()
     """How users name its environments, for help and errors: `map`, `minigrid:ID`."""
-    config: type
-    """The frozen dataclass of what can be set: `--env.size 6`."""
-    parse: Callable[[str], Any]
-    """From an environment's name to its configuration; None when the name is not of this family."""
-    task: Callable[[str | None, Any], Task]
-    """From what a user wrote, and a configuration, to a task there; without text the environment's own, if it has
-    one."""
-    build: Callable[[Any, Any, int, End], BatchedEnv]
-    """N environments with a task: from a configuration, a machine, N, and when the task ends an episode."""
-    render: Callable[[Any, MooreMachine, str, End], gymnasium.Env[Any, Any]]
-    """One environment with a task, to be looked at in a render mode."""
-    title: Callable[[Any], str]
-    """A short name of a configuration for tables and figures: what agents see, and how it varies."""
-    titled: tuple[str, ...] = ()
+    titled: ClassVar[tuple[str, ...]] = ()
     """The fields that the title tells already."""
-    algorithm: str | Callable[[Any], str] = "a2c"
-    """The name of the algorithm that agents learn with there, unless told otherwise; or from a configuration to it."""
-    spaces: Callable[[Any], Spaces] | None = None
-    """From a configuration to the spaces of an environment, for kinds that know them only once one is made: they then
-    say which algorithm suits, in place of `algorithm`."""
-    tasks: Callable[[Any], TaskSpace] | None = None
-    """From a configuration to what many tasks there speak of; `build` then takes a `TaskSet` in place of a machine.
-    None for kinds whose environments have one task."""
-    board: Callable[[Any, MooreMachine, End, int], Board] | None = None
-    """A still picture of the environment, drawn from a seed where it varies; None for environments without one."""
-    without_memory: Callable[[Any, MooreMachine, End], WithoutMemory | None] | None = None
-    """From a configuration, a machine and when the task ends an episode to what the best policies without memory earn,
-    for figures and tables; None, or from a kind without this, where nobody can compute it."""
 
-    def __post_init__(self) -> None:
-        if not is_dataclass(self.config):
-            raise ConfigError(f"the config of the environment '{self.name}' is no dataclass: {self.config!r}")
+    @classmethod
+    def parse(cls, name: str) -> EnvConfig | None:  # noqa: ARG003
+        """The configuration of an environment's name; None when the name is not of this kind."""
+        return None
 
-    def algorithm_for(self, config: Any) -> str:
-        """The name of the algorithm that suits a configuration."""
-        return self.algorithm if isinstance(self.algorithm, str) else self.algorithm(config)
+    def task(self, text: str | None) -> Task:
+        """The task of what a user wrote; without text the environment's own, if it has one."""
+        raise NotImplementedError
+
+    def build(self, tasks: Any, count: int, end: End) -> BatchedEnv:
+        """N environments with the machine of a task, or a `TaskSet` where `task_space` says of what."""
+        raise NotImplementedError
+
+    def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
+        """One environment with a task, to be looked at in a render mode."""
+        raise NotImplementedError
+
+    def title(self) -> str:
+        """A short name for tables and figures: what agents see, and how it varies."""
+        return self.name
+
+    def algorithm(self) -> str:
+        """The name of the algorithm that agents learn with there, unless told otherwise."""
+        return "a2c"
+
+    def spaces(self) -> Spaces | None:
+        """The spaces of an environment that are known only once one is made: they then say which algorithm suits."""
+        return None
+
+    def task_space(self) -> TaskSpace | None:
+        """What many tasks there speak of; None for environments that have one task."""
+        return None
+
+    def board(self, machine: MooreMachine, end: End, seed: int) -> Board | None:  # noqa: ARG002
+        """A still picture of the environment, drawn from a seed where it varies; None for environments without one."""
+        return None
+
+    def without_memory(self, machine: MooreMachine, end: End) -> WithoutMemory | None:  # noqa: ARG002
+        """What the best policies without memory earn; None where nobody can compute it."""
+        return None
 
 
-ENVS: Registry[EnvKind] = Registry(
+ENVS: Registry[type[EnvConfig]] = Registry(
     "environment",
-    tuple(field.name for field in fields(EnvKind) if field.name != "name"),
-    {name: f"nrm.envs.{name}.kind" for name in ("minecraft", "minigrid", "plane", "letter", "gym")},
+    ("env_names", "parse", "task", "build", "render", "title"),
+    {name: f"nrm.envs.{name}.config" for name in ("minecraft", "minigrid", "plane", "letter", "gym")},
 )
 
 
-def find_env(name: str) -> tuple[EnvKind, Any]:
-    """The kind of the environment of that name, and its configuration.
+def find_env(name: str) -> Any:
+    """The configuration of the environment of that name.
 
-    `module:name` is a kind from outside, or what makes a Gymnasium environment.
+    `module:name` is a configuration class from outside, or what makes a Gymnasium environment.
     """
     kinds = list(ENVS.values())
     for kind in kinds:
         if (config := kind.parse(name)) is not None:
-            return kind, config
-    known = [one for kind in kinds for one in kind.names]
+            return config
+    known = [one for kind in kinds for one in kind.env_names]
     near = _near(name, known)
     unknown = f"unknown environment '{name}'{near} (environments: {listing(known)}, or module:name of your own)"
     if ":" not in name:
@@ -134,14 +142,27 @@ def find_env(name: str) -> tuple[EnvKind, Any]:
         if near:
             raise ConfigError(unknown) from None
         raise
-    if not hasattr(found, "parse"):  # no kind of environments, so it makes an environment
-        kind = ENVS["gym"]
-        return kind, kind.config(name)
-    kind = ENVS[name]
-    config = kind.parse(name)
-    if config is None:
-        raise ConfigError(f"the environment '{name}' does not know its own name: its parse gives None")
-    return kind, config
+    if not (isinstance(found, type) and issubclass(found, EnvConfig)):  # so it makes an environment
+        make: Any = ENVS["gym"]
+        return make(name)
+    return _default(found, name)
+
+
+def _default(kind: Any, name: str) -> Any:
+    """The configuration of a class from outside."""
+    if not is_dataclass(kind):
+        raise ConfigError(f"the environment '{name}' is no dataclass: {kind!r}")
+    made: Any = kind
+    try:
+        return made.parse(name) or made()
+    except TypeError as error:
+        raise ConfigError(f"the environment '{name}' has settings without a default: {error}") from None
+
+
+def many_task_envs() -> list[str]:
+    """The names of environments in which every episode can have a task of its own."""
+    able = (kind for kind in ENVS.values() if kind.task_space is not EnvConfig.task_space)
+    return [name for kind in able for name in kind.env_names]
 
 
 def _near(name: str, known: list[str]) -> str:

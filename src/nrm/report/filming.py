@@ -37,7 +37,7 @@ def film_task(
     letters: set[int] = set()
     actions: tuple[str, ...] = ()
     for greedy in (False, True):
-        env = config.env_kind.render(config.settings["env"], machine, "rgb_array", config.end)
+        env = config.env_config.render(machine, "rgb_array", config.end)
         if env.render_mode != "rgb_array":
             raise NoPictureError(f"{config.env} renders no pixels")
         actions = action_names(env)

@@ -105,10 +105,10 @@ def choose(config: RunConfig, trained: Sequence[TaskSet], count: int, given: Giv
 
 def _held_out(config: RunConfig, known: Iterable[MooreMachine], count: int) -> dict[MooreMachine, tuple[str, str]]:
     """Tasks of the family that are not known, with their names and where they come from; perhaps fewer, or none."""
-    space = config.env_kind.tasks
+    space = config.env_config.task_space()
     if space is None or str(config.tasks).startswith(FILE_PREFIX):
         return {}
-    alphabet, events = space(config.settings["env"])
+    alphabet, events = space
     family, most = config.settings["family"], config.settings["tasks"].max_states
     sources = [(family, "drawn")]
     if hasattr(family, "longest"):

@@ -45,9 +45,9 @@ def record_task(
     On the environment's board where it has one, else as it renders itself. `belief`: what memories read, no rewards if
     absent.
     """
-    if config.env_kind.board is None:
+    board = config.env_config.board(machine, config.end, seed)
+    if board is None:
         return film_task(config, trainer, machine, tiles, seed, belief)
-    board = config.env_kind.board(config.settings["env"], machine, config.end, seed)
     grounding = ground_cells(trainer, board.env, found)
     episodes = [play_once(trainer, board.env, greedy, seed, belief) for greedy in (False, True)]
     read = {letter for episode in episodes for step in episode["steps"] for letter, _ in step.get("read", ())}

@@ -183,7 +183,7 @@ def _each_once(runs: Sequence[Record], copies: dict[Path, str]) -> tuple[Record,
 
 def _order(group: Group) -> tuple[Any, ...]:
     """Environments and methods as they are registered, the paper's tasks by number, and all else by name."""
-    envs = [name for kind in ENVS.values() for name in kind.names]
+    envs = [name for kind in ENVS.values() for name in kind.env_names]
     return (
         _place(group.records[0].config.env, envs),
         _natural(group.env),

@@ -104,7 +104,7 @@ class Record:
         for section, values in config.settings.items():
             plain = values if isinstance(values, Mapping) else asdict(values)
             # Plain values are those of a method or environment that cannot be found any more.
-            told = config.env_kind.titled if section == "env" and plain is not values else ()
+            told = config.env_config.titled if section == "env" and plain is not values else ()
             settings |= {f"{section}.{name}": setting_text(value) for name, value in plain.items() if name not in told}
         return settings
 
@@ -218,11 +218,11 @@ def _config(folder: RunFolder) -> RunConfig:
         known["method"] = next(method.name for method in METHODS.values() if method.config is None)
         own |= {name: values for name, values in settings.items() if name not in ("env", "algorithm", "network")}
     if envs:
-        known["env"] = next(name for kind in ENVS.values() for name in kind.names)
+        known["env"] = next(name for kind in ENVS.values() for name in kind.env_names)
         own["env"] = settings.get("env", {})
     kept = {name: values for name, values in settings.items() if name not in own}
     if envs:
-        kept["env"] = asdict(find_env(known["env"])[1])
+        kept["env"] = asdict(find_env(known["env"]))
     config = RunConfig.from_json({**known, "settings": kept})
     return replace(config, method=data["method"], env=data["env"], settings={**config.settings, **own})
 

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-from nrm.envs import find_env
-from nrm.envs.registry import Spaces
+from nrm.envs import Spaces, find_env
 
 AUTO = "auto"
 FEW = 1024
@@ -40,9 +39,9 @@ def choose_algorithm(env: str, algorithm: str, tasks: str | None = None, place: 
         return Choice(algorithm)
     if tasks is not None:
         return Choice("ppo")
-    kind, named = find_env(env)
-    set_as = named if place is None else place
-    return Choice(kind.algorithm_for(set_as)) if kind.spaces is None else suited(kind.spaces(set_as))
+    set_as = find_env(env) if place is None else place
+    spaces = set_as.spaces()
+    return Choice(set_as.algorithm()) if spaces is None else suited(spaces)
 
 
 def suited(found: Spaces) -> Choice:

@@ -12,8 +12,7 @@ from torch import nn
 
 from nrm.agents import ALGORITHMS, Trainer, find_device, new_trainer
 from nrm.aliases import Json
-from nrm.envs import ENVS, BatchedEnv, End, EnvKind, find_env
-from nrm.envs.registry import TaskSpace
+from nrm.envs import BatchedEnv, End, EnvConfig, TaskSpace, find_env, many_task_envs
 from nrm.errors import ConfigError, listing, unknown
 from nrm.families import TaskSetConfig, sample_tasks
 from nrm.machines import (
@@ -95,14 +94,16 @@ class RunConfig:
         return "--total-episodes" if self.total_timesteps is None else "--total-timesteps"
 
     @property
-    def env_kind(self) -> EnvKind:
-        """What kind of environment it is."""
-        return find_env(self.env)[0]
+    def env_config(self) -> EnvConfig:
+        """The environment as it is set; an error where the module that it comes from is gone."""
+        config = self.settings["env"]
+        known: EnvConfig = config if isinstance(config, EnvConfig) else find_env(self.env)
+        return known
 
     @property
     def env_title(self) -> str:
         """A short name of the environment as it is configured."""
-        return self.env_kind.title(self.settings["env"])
+        return self.env_config.title()
 
     @property
     def alphabet(self) -> Alphabet:
@@ -169,21 +170,20 @@ class RunConfig:
 
     def task_named(self, text: str) -> Task:
         """A task that was perhaps never trained on, in the words that the environment understands."""
-        return self.env_kind.task(text, self.settings["env"])
+        return self.env_config.task(text)
 
     def _task_space(self) -> TaskSpace:
-        kind = self.env_kind
-        if kind.tasks is None:
-            able = [name for one in ENVS.values() if one.tasks is not None for name in one.names]
+        space = self.env_config.task_space()
+        if space is None:
             raise ConfigError(
-                f"the environment '{self.env}' has one task; environments for many tasks: {listing(able)}"
+                f"the environment '{self.env}' has one task; environments for many tasks: {listing(many_task_envs())}"
             )
-        return kind.tasks(self.settings["env"])
+        return space
 
     def build_env(self, count: int | None = None, tasks: MooreMachine | TaskSet | None = None) -> BatchedEnv:
         """The environment, with as many environments as the agent trains on and its tasks, unless told otherwise."""
         given = tasks or self.pool or self.build_task().machine()
-        return self.env_kind.build(self.settings["env"], given, count or self.num_envs, self.end)
+        return self.env_config.build(given, count or self.num_envs, self.end)
 
     def _training_env(self) -> BatchedEnv:
         """The environment as the agent trains on it: episodes may be cut off sooner than in a test."""
@@ -291,12 +291,11 @@ def choose_run(
     chosen = choose_algorithm(env, algorithm, tasks, place)
     if sections is None:
         sections = changed(default_sections(env, method, chosen, preset_name, tasks, place), changes)
-    kind, _ = find_env(env)
     if tasks is not None and task is not None:
         raise ConfigError(f"a task ({task}) and a family of tasks ({tasks}) are given together; give one of them")
     text = ""
     if tasks is None:
-        text = task_toml(task if isinstance(task, Task) else _task(task, kind, sections["env"]))
+        text = task_toml(task if isinstance(task, Task) else _task(task, sections["env"]))
     count = num_envs if num_envs is not None else preset(preset_name).num_envs
     if count is None:
         count = many_preset(env, place).num_envs if tasks is not None else None
@@ -307,8 +306,9 @@ def choose_run(
     return RunConfig(text, env, method, chosen.name, *length, device=where)
 
 
-def _task(text: str | None, kind: EnvKind, env: Any) -> Task:
+def _task(text: str | None, env: Any) -> Task:
     if text is not None and is_machine_file(text):
         alphabet = alphabet_of(getattr(env, "symbols", None), getattr(env, "propositions", None))
         return task_of_machine_file(text, alphabet)
-    return kind.task(text, env)
+    task: Task = env.task(text)
+    return task

@@ -138,14 +138,14 @@ _BY_OBSERVATION = {"image": MANY_IMAGES, "position": MANY_VECTORS, "lidar": MANY
 
 def many_preset(env: str, place: Any = None) -> Preset:
     """What suits an environment where every episode has one of many tasks. `place`: its configuration, as it is set."""
-    config = find_env(env)[1] if place is None else place
+    config = find_env(env) if place is None else place
     found = _BY_OBSERVATION.get(getattr(config, "observation", ""), MANY)
     return MANY_CENTRED if found is MANY_IMAGES and getattr(config, "centred", False) else found
 
 
 def env_section(env: str, changes: Changes) -> Any:
     """The environment's configuration with the changes of its section."""
-    named = {"env": find_env(env)[1]}
+    named = {"env": find_env(env)}
     return changed(named, {name: values for name, values in changes.items() if name in named})["env"]
 
 
@@ -164,7 +164,7 @@ def default_sections(
     """
     how = algorithm if isinstance(algorithm, Choice) else choose_algorithm(env, algorithm, tasks, place)
     learns = ALGORITHMS[how.name].config(**how.settings)
-    sections = {"env": find_env(env)[1], "algorithm": learns, "network": NetworkConfig()}
+    sections = {"env": find_env(env), "algorithm": learns, "network": NetworkConfig()}
     if tasks is not None:
         sections |= {"tasks": TaskSetConfig(), "family": family_of(tasks)}
     chosen = METHODS[method]

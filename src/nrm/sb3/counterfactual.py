@@ -17,8 +17,7 @@ from stable_baselines3.common.type_aliases import DictReplayBufferSamples
 from stable_baselines3.common.vec_env import VecNormalize
 
 from nrm.aliases import BoolArray
-from nrm.envs import End
-from nrm.envs.termination import ending_states
+from nrm.envs import End, ending_states
 from nrm.errors import EnvError
 from nrm.machines import MachineLike, MooreMachine, Penalties, as_machine
 from nrm.neural import NeuralRewardMachine

@@ -19,11 +19,11 @@ from nrm.envs import (
     End,
     MinecraftConfig,
     MinecraftEnv,
+    StepBatch,
     TaskEnv,
+    ending_states,
     environment_seeds,
 )
-from nrm.envs.base import StepBatch
-from nrm.envs.termination import ending_states
 from nrm.errors import EnvError, UnknownSymbolError
 from tests.envs.envs import CONFIGS, config, paper_machine
 from tests.strategies import machines

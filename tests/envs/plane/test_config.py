@@ -26,16 +26,15 @@ def test_discs_can_be_given_in_several_ways() -> None:
 
 
 def test_the_envs_by_name() -> None:
-    assert find_env("robot")[1] == ROBOT == PlaneConfig()
-    assert find_env("flat")[1] == FLAT
+    assert find_env("robot") == ROBOT == PlaneConfig()
+    assert find_env("flat") == FLAT
     assert ROBOT.overlap is None
     assert FLAT.overlap is not None
     assert len(FLAT.placed) == 9
     assert FLAT.names == ("red", "magenta", "yellow", "orange", "blue", "green", "aqua")
-    kind, _ = find_env("flat")
-    assert kind.task("F(red & magenta)", FLAT).alphabet.size == 13
-    assert kind.task("F red", ROBOT).alphabet.symbols == ("red", "green", "blue", "empty")
-    assert [kind.title(config) for config in (ROBOT, FLAT, replace(FLAT, observation="lidar"))] == [
+    assert FLAT.task("F(red & magenta)").alphabet.size == 13
+    assert ROBOT.task("F red").alphabet.symbols == ("red", "green", "blue", "empty")
+    assert [config.title() for config in (ROBOT, FLAT, replace(FLAT, observation="lidar"))] == [
         "robot",
         "flat",
         "flat-lidar",

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Protocol, get_args
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.envs.base import BatchedEnv, tasks_of
+from nrm.envs import BatchedEnv, tasks_of
 from nrm.errors import ConfigError, unknown
 from nrm.observations import Parts
 from nrm.registry import Registry

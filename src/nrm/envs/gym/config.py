@@ -1,20 +1,50 @@
-"""Which environment, what holds in it, and how it is made."""
+"""Any environment of Gymnasium's, or of the user's: what holds in it, how it is made, and N of them with a task."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import gymnasium
+from gymnasium.wrappers import TimeLimit
 
 from nrm.aliases import Argument, Symbol
-from nrm.errors import EnvError
-from nrm.machines import Alphabet, alphabet_of
+from nrm.envs.gym.guard import GuardedEnv, guarded_label
+from nrm.envs.gym.hearing import LISTS, misspelt
+from nrm.envs.gym.make import PREFIX, check_id, make_env
+from nrm.envs.gym.rehearsal import rehearse
+from nrm.envs.labels import Speaker, labelling
+from nrm.envs.registry import ENVS, EnvConfig, Spaces
+from nrm.envs.task_env import TaskEnv, own_task
+from nrm.envs.termination import End
+from nrm.envs.vector import GymVectorEnv
+from nrm.errors import ConfigError, EnvError, UnknownSymbolError
+from nrm.logic import is_paper_task, read_formula
+from nrm.machines import (
+    Alphabet,
+    MachineLike,
+    MooreMachine,
+    Task,
+    alphabet_of,
+    as_machine,
+    load_task,
+    task_from_text,
+)
+from nrm.machines.task import own_alphabet
 
-PREFIX = "gym:"
-"""What the names of registered environments begin with: `gym:CartPole-v1`."""
+AnyEnv = gymnasium.Env[Any, Any]
 
 
+@ENVS.register
 @dataclass(frozen=True)
-class GymConfig:
+class GymConfig(EnvConfig):
     """An environment of Gymnasium, or of your own."""
+
+    name = "gym"
+    env_names = (f"{PREFIX}ID",)
+    titled = ("source",)
 
     source: str
     """`gym:ID`, `gym:package:ID`, or `module:name` of a function or class that makes an environment."""
@@ -47,7 +77,125 @@ class GymConfig:
         """What can hold, if the configuration says so."""
         return alphabet_of(self.symbols, self.propositions)
 
-    @property
-    def id(self) -> str | None:
-        """The Gymnasium id, with its package if one is named; None for a function or class of the user's."""
-        return self.source.removeprefix(PREFIX) if self.source.startswith(PREFIX) else None
+    @classmethod
+    def parse(cls, name: str) -> GymConfig | None:
+        """`gym:ID`, `gym:package:ID`."""
+        if not name.startswith(PREFIX):
+            return None
+        check_id(name.removeprefix(PREFIX))
+        return cls(name)
+
+    def make(self, render_mode: str | None = None) -> AnyEnv:
+        """One environment, without a task."""
+        env = make_env(self.source, self.kwargs, self.wrappers, render_mode)
+        return env if self.steps is None else TimeLimit(env, self.steps)
+
+    def task(self, text: str | None) -> Task:
+        """A task over what can hold: as the configuration says it, the environment, the task file, or the formula."""
+        if text is None:
+            env = self.make()
+            inner = own_task(env)
+            env.close()
+            if inner is None:
+                raise ConfigError(
+                    f"no task is given, and {self.source} has none of its own; add one, such as --task 'F goal & G "
+                    "!lava'"
+                )
+            return Task.from_machine(inner.machine, f"the task of {self.source}")
+        if text.endswith(".toml"):
+            task = load_task(text)
+            if self.alphabet not in (None, task.alphabet):
+                raise ConfigError(f"{text} names its own symbols; drop --symbols and --propositions")
+            return task
+        alphabet = self.alphabet or self._said_by_environment()
+        if alphabet is None:
+            if is_paper_task(text):
+                raise ConfigError(
+                    f"'{text}' is a task of the paper, over a, b, c, …; say with --symbols what these are in "
+                    f"{self.source}"
+                )
+            alphabet = own_alphabet(read_formula(text).formula)
+        return task_from_text(text, alphabet)
+
+    def _said_by_environment(self) -> Alphabet | None:
+        """What an environment says can hold: its attribute `symbols` (one at a time) or `propositions` (any)."""
+        env = self.make()
+        try:
+            said = {name: env.get_wrapper_attr(name) for name in LISTS if env.has_wrapper_attr(name)}
+        finally:
+            env.close()
+        return alphabet_of(**said) if len(said) == 1 else None
+
+    def build(self, tasks: MooreMachine, count: int, end: End = "outcome") -> GymVectorEnv:
+        """N environments side by side, once one of them has been seen to follow the rules."""
+        make = partial(gym_env, self, tasks, end)
+        try:
+            found = rehearse(make)
+        except UnknownSymbolError:
+            # Where nobody lists what can hold, it may be the task that misspells it.
+            if self.alphabet is None and (problem := misspelt(self.make, self.label, tasks.alphabet)):
+                raise UnknownSymbolError(problem) from None
+            raise
+        env = GymVectorEnv.of(make, count, self.processes)
+        env.unrepeatable = found
+        return env
+
+    def render(self, machine: MooreMachine, mode: str, end: End) -> AnyEnv:
+        """In the mode that is asked for; else as pixels, where it can draw; else without pictures."""
+        plain = self.make()
+        known = plain.metadata.get("render_modes", ())
+        plain.close()
+        chosen = next((one for one in (mode, "rgb_array") if one in known), None)
+        return gym_env(self, machine, end, chosen)
+
+    def title(self) -> str:
+        """Its name."""
+        return self.source
+
+    def spaces(self) -> Spaces:
+        """What an environment that is made for this alone says of itself."""
+        with warnings.catch_warnings():  # it is made again for training, and says them then
+            warnings.simplefilter("ignore")
+            env = self.make()
+        found = Spaces(env.observation_space, env.action_space)
+        env.close()
+        return found
+
+
+def gym_env(
+    source: GymConfig | str, machine: MachineLike, end: End = "outcome", render_mode: str | None = None
+) -> AnyEnv:
+    """One environment with a task. One that has a task of its own (`TaskEnv`) is taken as it is: it must be this."""
+    config = GymConfig(source) if isinstance(source, str) else source
+    known = as_machine(machine)
+    env = config.make(render_mode)
+    if (inner := own_task(env)) is not None:
+        _check_own(config, inner, known, end)
+        return GuardedEnv(env, config.source)
+    guarded = GuardedEnv(env, config.source)
+    label = labelling(config.label, guarded)
+    spoken = guarded_label(label, Speaker.by_option(config.label), guarded)
+    return TaskEnv(guarded, known, spoken, end=end, empty=_empty(config, known.alphabet))
+
+
+def _empty(config: GymConfig, alphabet: Alphabet) -> Symbol | None:
+    if config.empty is not None or not alphabet.is_exclusive:
+        return config.empty
+    return "empty" if "empty" in alphabet.symbols else None
+
+
+def _check_own(config: GymConfig, inner: TaskEnv[Any, Any], machine: MooreMachine, end: End) -> None:
+    """Raise unless an environment with a task of its own is asked for that task."""
+    if inner.machine != machine:
+        raise EnvError(
+            f"{config.source} puts a task on its environment itself (a machine of {inner.machine.states} states); drop "
+            "--task and --machine, or let it return the environment without its TaskEnv"
+        )
+    if inner.end != end:
+        raise EnvError(
+            f"{config.source} ends its task with end='{inner.end}', and the run with '{end}'; add --end {inner.end}"
+        )
+    if inner.pay != "differences":
+        raise EnvError(f"{config.source} pays {inner.pay}; runs need a TaskEnv that pays differences of potentials")
+    if config.label is not None:
+        raise EnvError(f"{config.source} has a label of its own, that of its TaskEnv; drop --label {config.label}")

@@ -7,28 +7,31 @@ from typing import Any
 
 import gymnasium
 
-from nrm.envs.gym.config import GymConfig
-from nrm.envs.gym.make import make_env
 from nrm.envs.gym.rehearsal import live
 from nrm.envs.labels import labelling
 from nrm.envs.task_env import own_task
 from nrm.errors import listing, suggestion
 from nrm.machines import Alphabet
 
+AnyEnv = gymnasium.Env[Any, Any]
 NAME_ALL = "name all that the label can say: --symbols where one holds at a time, else --propositions"
 
 
-def misspelt(config: GymConfig, task: Alphabet) -> str:
+LISTS = ("symbols", "propositions")
+"""Attributes in which an environment says what can hold: one at a time, or any."""
+
+
+def misspelt(make: Callable[[], AnyEnv], named: str | None, task: Alphabet) -> str:
     """Which symbol of a task the label seems to call by another name, in words; empty where nothing speaks for it.
 
-    `task`: its symbols. Where somebody has said what can hold, these are checked already, and the label is wrong.
+    `make`: makes an environment; `named`: the label; `task`: the task's symbols.
     """
-    said = () if config.alphabet is not None or task.is_exclusive else _heard(config)
+    said = () if task.is_exclusive else _heard(make, named)
     strange = [name for name in said if name not in task.places]
     unheard = [name for name in task.symbols if name not in said]
     if not strange or not unheard:
         return ""
-    label = f"the label {config.label}" if config.label else "the label"
+    label = f"the label {named}" if named else "the label"
     for name in unheard:
         if hint := suggestion(name, strange):
             return (
@@ -41,13 +44,13 @@ def misspelt(config: GymConfig, task: Alphabet) -> str:
     )
 
 
-def _heard(config: GymConfig) -> tuple[str, ...]:
+def _heard(make: Callable[[], AnyEnv], named: str | None) -> tuple[str, ...]:
     """The names that the label says in the steps that a rehearsal lives through, where the environment lists none."""
-    env = make_env(config)
+    env = make()
     try:
-        if own_task(env) is not None or any(map(env.has_wrapper_attr, ("symbols", "propositions"))):
+        if own_task(env) is not None or any(map(env.has_wrapper_attr, LISTS)):
             return ()
-        listener = _Listener(env, labelling(config.label, env))
+        listener = _Listener(env, labelling(named, env))
         live(listener)
     finally:
         env.close()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
-from gymnasium.wrappers import TimeLimit
 
-from nrm.envs.gym.config import PREFIX, GymConfig
+from nrm.aliases import Argument
 from nrm.errors import ConfigError, EnvError, NrmError, describe, suggestion, unknown
 from nrm.registry import import_here, import_value
 
 AnyEnv = gymnasium.Env[Any, Any]
+PREFIX = "gym:"
+"""What the names of registered environments begin with: `gym:CartPole-v1`."""
 
 
 def check_id(name: str) -> None:
@@ -27,54 +29,56 @@ def check_id(name: str) -> None:
         raise ConfigError(f"Gymnasium has no environment '{bare}'{near}{more}")
 
 
-def make_env(config: GymConfig, render_mode: str | None = None) -> AnyEnv:
-    """The environment that a configuration names, with its wrappers and its limit of steps."""
+def make_env(
+    source: str, kwargs: Mapping[str, Argument], wrappers: Sequence[str], render_mode: str | None = None
+) -> AnyEnv:
+    """The environment of a source (`gym:ID`, `module:name`), with wrappers around it."""
+    make = _registered if source.startswith(PREFIX) else _own
     try:
-        env = _registered(config, render_mode) if config.id is not None else _own(config, render_mode)
+        env = make(source, dict(kwargs), render_mode)
     except NrmError:
         raise
     except gymnasium.error.DependencyNotInstalled as error:
-        raise EnvError(f"{config.source} needs a package that is not installed: {error}") from None
+        raise EnvError(f"{source} needs a package that is not installed: {error}") from None
     except Exception as error:
-        raise EnvError(f"{config.source} failed{_given(config)}: {describe(error)}") from error
+        texts = ", ".join(f"{name}={value!r}" for name, value in kwargs.items())
+        raise EnvError(f"{source} failed{f' with {texts}' if texts else ''}: {describe(error)}") from error
     if not isinstance(env, gymnasium.Env):
         raise EnvError(
-            f"{config.source} gave {type(env).__name__}, not a gymnasium.Env; let it make an environment and return it"
+            f"{source} gave {type(env).__name__}, not a gymnasium.Env; let it make an environment and return it"
         )
-    for path in config.wrappers:
+    for path in wrappers:
         wrap = import_value(path, "wrapper")
         try:
             env = wrap(env)
         except Exception as error:
-            raise EnvError(f"the wrapper {path} failed on {config.source}: {describe(error)}") from error
-    return env if config.steps is None else TimeLimit(env, config.steps)
+            raise EnvError(f"the wrapper {path} failed on {source}: {describe(error)}") from error
+    return env
 
 
-def _registered(config: GymConfig, render_mode: str | None) -> AnyEnv:
-    assert config.id is not None
-    check_id(config.id)
-    name = config.id.rpartition(":")[2]
+def _registered(source: str, kwargs: dict[str, Any], render_mode: str | None) -> AnyEnv:
+    name = source.removeprefix(PREFIX)
+    check_id(name)
     make: Any = gymnasium.make  # its type gives the environment's own arguments the types of its own
     with warnings.catch_warnings():  # an older version than the newest is what was asked for
         warnings.simplefilter("ignore")
-        made: AnyEnv = make(name, render_mode=render_mode, disable_env_checker=True, **config.kwargs)
+        made: AnyEnv = make(name.rpartition(":")[2], render_mode=render_mode, disable_env_checker=True, **kwargs)
     return made
 
 
-def _own(config: GymConfig, render_mode: str | None) -> AnyEnv:
-    make = import_value(config.source, "environment")
+def _own(source: str, kwargs: dict[str, Any], render_mode: str | None) -> AnyEnv:
+    make = import_value(source, "environment")
     if isinstance(make, gymnasium.Env):
-        raise EnvError(f"{config.source} is one environment, but several are needed; name a function that makes one")
+        raise EnvError(f"{source} is one environment, but several are needed; name a function that makes one")
     if not callable(make):
         raise EnvError(
-            f"{config.source} is {make!r}; name a function or class that makes a gymnasium.Env, or an nrm.envs.EnvKind"
+            f"{source} is {make!r}; name a function or class that makes a gymnasium.Env, or an nrm.envs.EnvConfig"
         )
-    kwargs: dict[str, Any] = dict(config.kwargs)
     for name in kwargs:
         if not _takes(make, name, unsure=True):
             known = [one for one in _parameters(make) or () if one != "render_mode"]
             there = unknown("argument", name, known) if known else f"'{name}' is given, but it takes no arguments"
-            raise EnvError(f"{config.source}: {there}; see --env.kwargs")
+            raise EnvError(f"{source}: {there}; see --env.kwargs")
     if render_mode is not None and _takes(make, "render_mode", unsure=False):
         kwargs.setdefault("render_mode", render_mode)
     made: AnyEnv = make(**kwargs)
@@ -95,8 +99,3 @@ def _parameters(make: Any) -> dict[str, Any] | None:
         return {one.name: one.kind for one in inspect.signature(make).parameters.values()}
     except (TypeError, ValueError):
         return None
-
-
-def _given(config: GymConfig) -> str:
-    texts = ", ".join(f"{name}={value!r}" for name, value in config.kwargs.items())
-    return f" with {texts}" if texts else ""

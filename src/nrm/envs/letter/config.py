@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
-from nrm.errors import EnvError, unknown
-from nrm.machines import Alphabet
+import gymnasium
+
+from nrm.envs.base import BatchedEnv
+from nrm.envs.registry import ENVS, EnvConfig, TaskSpace
+from nrm.envs.task_env import TaskEnv
+from nrm.envs.termination import End
+from nrm.errors import ConfigError, EnvError, unknown
+from nrm.logic.ltlf.formula import atom
+from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_text
 
 LetterObservation = Literal["planes", "image"]
 MAX_SIDE = 31
@@ -14,9 +21,14 @@ MAX_SIDE = 31
 MAX_LETTERS = 26
 
 
+@ENVS.register
 @dataclass(frozen=True)
-class LetterConfig:
+class LetterConfig(EnvConfig):
     """A torus with letters on it, which an agent sees from where it stands."""
+
+    name = "letter"
+    env_names = ("letter", "letter-image")
+    titled = ("observation",)
 
     size: int = 7
     """Cells along a side."""
@@ -73,3 +85,39 @@ class LetterConfig:
     def pixels(self) -> int:
         """The side of an image."""
         return 8 * self.size
+
+    @classmethod
+    def parse(cls, name: str) -> LetterConfig | None:
+        """`letter` and `letter-image`."""
+        return {"letter": cls(), "letter-image": cls(observation="image")}.get(name)
+
+    def task(self, text: str | None) -> Task:
+        """A task file, or a formula over the letters."""
+        if text is None:
+            raise ConfigError("no task is given; add one, such as --task 'F(a & F b) & G !c', or many: --tasks mixture")
+        return task_from_text(text, self.alphabet)
+
+    def task_space(self) -> TaskSpace:
+        """The letters."""
+        return TaskSpace(self.alphabet, tuple(atom(name) for name in self.names))
+
+    def build(self, tasks: MooreMachine | TaskSet, count: int, end: End) -> BatchedEnv:
+        """N tori."""
+        from nrm.envs.letter.env import BatchedLetters
+
+        return BatchedLetters(self, tasks, count, end)
+
+    def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
+        """One torus, as a picture."""
+        from nrm.envs.letter.env import LetterEnv
+
+        modes = LetterEnv.metadata["render_modes"]
+        return TaskEnv(LetterEnv(self, render_mode=mode if mode in modes else "rgb_array"), machine, end=end)
+
+    def title(self) -> str:
+        """What is observed."""
+        return "letter" if self.observation == "planes" else "letter-image"
+
+    def algorithm(self) -> str:
+        """Observations hardly come again."""
+        return "ppo"

@@ -7,11 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
+import gymnasium
 import numpy as np
 
 from nrm.aliases import Symbol
+from nrm.envs.base import BatchedEnv
 from nrm.envs.counter_rng import check_seed
-from nrm.errors import EnvError, listing, unknown
+from nrm.envs.registry import ENVS, Board, EnvConfig, TaskSpace, WithoutMemory
+from nrm.envs.task_env import TaskEnv
+from nrm.envs.termination import End
+from nrm.errors import ConfigError, EnvError, listing, unknown
+from nrm.logic.ltlf.formula import atom
+from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_text
 
 Cell: TypeAlias = tuple[int, int]
 """A place of the grid, (x, y): x counts from the left and y from the top, both from 0."""
@@ -41,9 +48,14 @@ MAX_PIXELS = 1024
 """Pixels along the side of an image. Rollouts keep thousands of images."""
 
 
+@ENVS.register
 @dataclass(frozen=True)
-class MinecraftConfig:
+class MinecraftConfig(EnvConfig):
     """A grid with items on it. The defaults are the paper's environment."""
+
+    name = "minecraft"
+    env_names = ("map", "image", "image-episode")
+    titled = ("observation", "layout")
 
     size: int | tuple[int, int] = 4
     """Cells along a side, or (width, height)."""
@@ -99,6 +111,65 @@ class MinecraftConfig:
             check_seed(self.layout_seed)
             if self.layout != "seed":
                 raise EnvError(f"layout_seed is for layout 'seed'; the layout is '{self.layout}'")
+
+    @classmethod
+    def parse(cls, name: str) -> MinecraftConfig | None:
+        """`map`, `image` and `image-episode`."""
+        seen, _, drawn = name.partition("-")
+        if name not in cls.env_names:
+            return None
+        return cls(observation=cast(Observation, seen), layout="episode" if drawn else "fixed")
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The environment's symbols: the paper's, in their order, where there are no others."""
+        if self.empty == "empty" and set(self.names) <= set(MINECRAFT_SYMBOLS):
+            return Alphabet.exclusive(MINECRAFT_SYMBOLS)
+        if self.empty is None:
+            return Alphabet.propositional(self.names)
+        return Alphabet.exclusive((*self.names, self.empty))
+
+    def task(self, text: str | None) -> Task:
+        """A paper task over the environment's symbols, a task file, or a formula."""
+        if text is None:
+            raise ConfigError("no task is given; add one, such as --task 1 or --task 'F pickaxe & G !lava'")
+        return task_from_text(text, self.alphabet)
+
+    def task_space(self) -> TaskSpace:
+        """The items."""
+        return TaskSpace(self.alphabet, tuple(atom(name) for name in self.names))
+
+    def build(self, tasks: MooreMachine | TaskSet, count: int, end: End) -> BatchedEnv:
+        """N grids."""
+        from nrm.envs.minecraft.env import BatchedMinecraft
+
+        return BatchedMinecraft(self, tasks, count, end)
+
+    def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
+        """One grid."""
+        from nrm.envs.minecraft.env import MinecraftEnv
+
+        return TaskEnv(MinecraftEnv(self, render_mode=mode), machine, end=end)
+
+    def title(self) -> str:
+        """What is observed, and how items are laid out."""
+        return self.observation if self.layout == "fixed" else f"{self.observation}-{self.layout}"
+
+    def algorithm(self) -> str:
+        """A2C is faster where images repeat, PPO learns to see where they do not."""
+        return "ppo" if self.observation == "image" and self.layout == "episode" else "a2c"
+
+    def board(self, machine: MooreMachine, end: End, seed: int) -> Board:
+        """Tiles."""
+        from nrm.envs.minecraft.env import board
+
+        return board(self, machine, end, seed)
+
+    def without_memory(self, machine: MooreMachine, end: End) -> WithoutMemory | None:
+        """Of fixed grids."""
+        from nrm.envs.minecraft.memoryless import without_memory
+
+        return without_memory(self, machine, end)
 
     @property
     def shape(self) -> tuple[int, int]:

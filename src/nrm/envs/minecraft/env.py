@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray
 from nrm.envs.batched import BatchedTasks, Places
-from nrm.envs.counter_rng import Words
-from nrm.envs.grids import GridDynamics, next_cells
+from nrm.envs.counter_rng import Words, words
+from nrm.envs.grids import ACTIONS, GridDynamics, next_cells
 from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.grid import begin, coordinates, letters_of_contents, settled, slipped
 from nrm.envs.minecraft.painter import Painter, text
+from nrm.envs.minecraft.sprites import tiles
+from nrm.envs.registry import Board
 from nrm.envs.single import SingleEnv
 from nrm.envs.termination import End
 from nrm.errors import EnvError
@@ -157,3 +159,20 @@ class MinecraftEnv(SingleEnv):
     metadata = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 4}  # noqa: RUF012 - as the base class has it
     config_class = MinecraftConfig
     dynamics_class = MinecraftDynamics
+
+
+def board(config: MinecraftConfig, machine: MooreMachine, end: End, seed: int) -> Board:
+    """One layout as tiles, drawn from a seed where it varies."""
+    if config.cells > 1024:
+        raise EnvError(f"environments are drawn up to 1,024 cells; this one has {config.cells:,}")
+    still = config if config.layout == "fixed" else settled(config, seed)
+    return Board(
+        env=BatchedMinecraft(still, machine, 1, end),
+        width=still.shape[0],
+        height=still.shape[1],
+        contents=begin(still, words([seed])).contents[0].tolist(),
+        letters=letters_of_contents(still, machine.alphabet).tolist(),
+        tiles=tiles(still.names),
+        actions=ACTIONS,
+        drawn=config.layout == "episode",
+    )

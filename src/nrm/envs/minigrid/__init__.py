@@ -1,7 +1,6 @@
 """MiniGrid's environments as image environments with tasks. They come with the extra `[minigrid]`."""
 
-from nrm.envs.minigrid.build import minigrid_env
-from nrm.envs.minigrid.config import MiniGridConfig
+from nrm.envs.minigrid.config import MiniGridConfig, minigrid_env
 from nrm.envs.minigrid.tasks import READY_TASKS, minigrid_task
 
 __all__ = [

@@ -8,10 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
+import gymnasium
 import numpy as np
 
 from nrm.aliases import Symbol
-from nrm.errors import EnvError, unknown
+from nrm.envs.base import BatchedEnv
+from nrm.envs.registry import ENVS, EnvConfig, TaskSpace
+from nrm.envs.task_env import TaskEnv
+from nrm.envs.termination import End
+from nrm.errors import ConfigError, EnvError, unknown
+from nrm.logic.ltlf.formula import atom, both
+from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_text
 
 Place: TypeAlias = tuple[float, float]
 """A point, (x, y): x grows to the right and y upwards."""
@@ -42,9 +49,14 @@ class Disc(NamedTuple):
         return f"{self.name}@{self.x:g},{self.y:g},{self.radius:g}"
 
 
+@ENVS.register
 @dataclass(frozen=True)
-class PlaneConfig:
+class PlaneConfig(EnvConfig):
     """A rectangle with discs in it, and how a point moves there. The defaults are the environment `robot`."""
+
+    name = "plane"
+    env_names = ("robot", "flat")
+    titled = ("observation",)
 
     bounds: tuple[float, float, float, float] = (-1.0, -1.0, 1.0, 1.0)
     """Left, bottom, right and top of the rectangle."""
@@ -137,6 +149,57 @@ class PlaneConfig:
     def size(self) -> int:
         """How many discrete actions there are."""
         return self.directions
+
+    @classmethod
+    def parse(cls, name: str) -> PlaneConfig | None:
+        """`robot` and `flat`."""
+        return {"robot": ROBOT, "flat": FLAT}.get(name)
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """One symbol at a time; where discs may overlap, the sets of them that hold together somewhere."""
+        if self.empty is not None:
+            return Alphabet.exclusive(self.symbols)
+        sets = self._occurring()
+        leaving = [] if self.outside is None else [(*names, self.outside) for names in sets]
+        return Alphabet.of_sets(self.symbols, [*sets, *leaving])
+
+    def _occurring(self) -> tuple[tuple[Symbol, ...], ...]:
+        from nrm.envs.plane.geometry import Geometry
+
+        return Geometry(self).occurring()
+
+    def task(self, text: str | None) -> Task:
+        """A task file, or a formula over the environment's symbols."""
+        if text is None:
+            first, *rest = self.names
+            formula = f"F({first} & F {rest[0]})" if rest else f"F {first}"
+            raise ConfigError(f"no task is given; add one, such as --task '{formula}'")
+        return task_from_text(text, self.alphabet)
+
+    def task_space(self) -> TaskSpace:
+        """Each colour by itself and, where discs overlap, the colours that hold together somewhere."""
+        together = (both(*map(atom, names)) for names in self._occurring() if len(names) > 1)
+        return TaskSpace(self.alphabet, (*map(atom, self.names), *together))
+
+    def build(self, tasks: MooreMachine | TaskSet, count: int, end: End) -> BatchedEnv:
+        """N planes."""
+        from nrm.envs.plane.env import BatchedPlane
+
+        return BatchedPlane(self, tasks, count, end)
+
+    def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
+        """One plane."""
+        from nrm.envs.plane.env import PlaneEnv
+
+        return TaskEnv(PlaneEnv(self, render_mode=mode), machine, end=end)
+
+    def title(self) -> str:
+        """The plane's name, and what is observed."""
+        named = {"robot": ROBOT, "flat": FLAT}.items()
+        same = (name for name, known in named if (known.bounds, known.discs) == (self.bounds, self.discs))
+        name = next(same, "plane")
+        return name if self.observation == "position" else f"{name}-{self.observation}"
 
     def _check_start(self) -> None:
         if self.start == "outside":
