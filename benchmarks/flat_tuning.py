@@ -1,6 +1,6 @@
 """FlatWorld's settings: what each mechanism brings, on formulas and seeds that are reported nowhere else.
 
-    python -m benchmarks.flat_tuning --variants base 'patience 100' --seeds 101 107
+    python -m benchmarks.flat_tuning --variants base 'training_horizon 100' --seeds 101 107
 
 One run for each variant and seed: the mean success on two sets of 20 random formulas (`flat_world.tuning_formulas`).
 The rows are kept in `benchmarks/results/flat-tuning.json`.
@@ -21,22 +21,20 @@ from nrm.runs.sections import Changes
 
 VARIANTS: dict[str, Changes] = {
     "base": {},
-    "no restless": {"tasks": {"restless": None}},
-    "no paid_at_end": {"algorithm": {"paid_at_end": False}},
-    "setback_weight 1": {"algorithm": {"setback_weight": 1.0}},
-    "setback_weight 0": {"algorithm": {"setback_weight": 0.0}},
-    "no unpaid_end": {"algorithm": {"unpaid_end": 0.0}},
+    "no stuck_noise": {"tasks": {"stuck_noise": None}},
+    "no terminal_reward": {"algorithm": {"terminal_reward": False}},
+    "no exit_penalty": {"algorithm": {"exit_penalty": 0.0}},
     "emphasis longest": {"tasks": {"emphasis": "longest"}},
-    "passed 0.8": {"tasks": {"passed": 0.8}},
+    "curriculum_threshold 0.8": {"tasks": {"curriculum_threshold": 0.8}},
     "no curriculum": {"tasks": {"curriculum": "none"}},
-    "patience 100": {"tasks": {"patience": 100}},
-    "patience 500": {"tasks": {"patience": None}},
+    "training_horizon 100": {"tasks": {"training_horizon": 100}},
+    "training_horizon 500": {"tasks": {"training_horizon": None}},
     "sde_sample_freq 1": {"algorithm": {"sde_sample_freq": 1}},
     "sde_sample_freq 4": {"algorithm": {"sde_sample_freq": 4}},
     "sde_sample_freq 8": {"algorithm": {"sde_sample_freq": 8}},
     "plain": {
-        "algorithm": {"paid_at_end": False, "unpaid_end": 0.0},
-        "tasks": {"emphasis": "longest", "passed": 0.8},
+        "algorithm": {"terminal_reward": False, "exit_penalty": 0.0},
+        "tasks": {"emphasis": "longest", "curriculum_threshold": 0.8},
     },
     "one-step encoding": {"tasks": {"encoding": "one-step"}},
 }

@@ -75,7 +75,7 @@ def test_with_the_emphasis_on_the_shortest_half_have_one_of_those() -> None:
 
 
 def test_choices_go_into_the_env_and_runs_go_on_exactly(tmp_path: Path) -> None:
-    whole = small_run(curriculum="success", passed=0.5)
+    whole = small_run(curriculum="success", curriculum_threshold=0.5)
     assert whole.curriculum is not None
     assert whole.tasks is not None
     steps = whole.tasks.union.distance_to_acceptance[whole.tasks.initial]
@@ -83,12 +83,12 @@ def test_choices_go_into_the_env_and_runs_go_on_exactly(tmp_path: Path) -> None:
     first: Any = whole.learner.collect()
     begun = first.done[:-1].nonzero()
     assert (steps[first.task[begun[:, 0] + 1, begun[:, 1]]] == 1).all()  # every episode that began since
-    whole = small_run(curriculum="success", passed=0.5)
+    whole = small_run(curriculum="success", curriculum_threshold=0.5)
     whole.run()
-    half = small_run(curriculum="success", passed=0.5)
+    half = small_run(curriculum="success", curriculum_threshold=0.5)
     while half.steps < 700:
         half.update()
-    resumed = small_run(curriculum="success", passed=0.5)
+    resumed = small_run(curriculum="success", curriculum_threshold=0.5)
     resumed.load_state_dict(half.state_dict())
     resumed.run()
     assert resumed.history == whole.history
@@ -114,7 +114,7 @@ def test_bad_requests() -> None:
     with pytest.raises(ConfigError, match=r"unknown curriculum 'sucess'; did you mean 'success'\?"):
         TaskSetConfig(curriculum="sucess")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="a share from 0 to 1"):
-        TaskSetConfig(passed=1.5)
+        TaskSetConfig(curriculum_threshold=1.5)
     env = GymVectorEnv.of(lambda: nrm.TaskEnv(LetterEnv(**SMALL), CHAINS), 2)
     with pytest.raises(ConfigError, match="draws all tasks evenly"):
         new_trainer(env, "rm", "ppo", settings={"tasks": TaskSetConfig(curriculum="success")})

@@ -12,7 +12,7 @@ from nrm.agents.actions import DiscreteActions
 from nrm.agents.networks import NetworkConfig, Sight
 from nrm.agents.networks.egocentric import DIRECTIONS, FILTERS, HEADS, EgocentricNetwork, _offsets
 from nrm.agents.networks.layers import CHANNELS, SUMMARY_WIDTH
-from nrm.agents.ppo import PPO, PPOConfig
+from nrm.agents.ppo import PPO, PPOConfig, inverse_weight
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError
 
@@ -152,8 +152,8 @@ def test_where_the_agent_is_comes_to_be_known_from_what_actions_move() -> None:
 def test_networks_that_do_not_tell_actions_are_not_asked() -> None:
     agent = drawn_agent("dynamic")
     assert agent.actor.inverse_dynamics_loss(agent.collect()) is None
-    assert PPOConfig(inverse_weight=0.5).inverse_weight_at(0.4) == pytest.approx(0.25)
-    assert PPOConfig(inverse_weight=0.5).inverse_weight_at(0.85) == 0.0
+    assert inverse_weight(0.4) == pytest.approx(0.5)
+    assert inverse_weight(0.85) == 0.0
 
 
 def test_weights_begin_as_a_compass() -> None:

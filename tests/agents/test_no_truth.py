@@ -20,7 +20,7 @@ EXAMPLES = {"minigrid:ID": "minigrid:MiniGrid-LavaGapS5-v0", "gym:ID": "tests.en
 """An environment for each name that stands for many."""
 NAMES = [EXAMPLES.get(name, name) for kind in ENVS.values() for name in kind.env_names]
 MANY = [name for name in NAMES if find_env(name).task_space() is not None]
-CHOSEN = {"curriculum": "success", "passed": 0.5}
+CHOSEN = {"curriculum": "success", "curriculum_threshold": 0.5}
 CASES = (
     [("one task", name) for name in NAMES]
     + [("as shipped", name) for name in MANY]

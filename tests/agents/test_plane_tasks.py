@@ -73,7 +73,7 @@ def test_a_grounder_of_positions_comes_back_from_its_file(tmp_path: Path) -> Non
 
 
 def test_training_cuts_off_what_is_stuck_and_tests_do_not() -> None:
-    settings = {**QUICK, "tasks": {"count": 4, "patience": 7}}
+    settings = {**QUICK, "tasks": {"count": 4, "training_horizon": 7}}
     config = choose_run(
         None, "flat", "rm", 5, tasks="reach-avoid", total_timesteps=1200, num_envs=16, settings=settings
     )
@@ -82,18 +82,18 @@ def test_training_cuts_off_what_is_stuck_and_tests_do_not() -> None:
         trainer.update()
     assert max(trainer.history.lengths) == 7
     assert config.build_env(2).config.steps == 500  # type: ignore[attr-defined]
-    with pytest.raises(ConfigError, match=r"tasks.patience is a number of steps from 1, or absent, not 0"):
-        TaskSetConfig(patience=0)
+    with pytest.raises(ConfigError, match=r"tasks.training_horizon is a number of steps from 1, or absent, not 0"):
+        TaskSetConfig(training_horizon=0)
 
 
 def test_settings_of_the_plane_are_chosen_by_themselves() -> None:
     config = choose_run(None, "flat", "nrm", tasks="mixture", total_timesteps=1000)
-    assert config.settings["algorithm"].paid_at_end
-    assert config.settings["tasks"].patience == 40
+    assert config.settings["algorithm"].terminal_reward
+    assert config.settings["tasks"].training_horizon == 40
     assert "begun-set-backs" in config.settings["family"].families
     assert config.settings["grounding"].maximisation == "evidence"
     other = choose_run(None, "letter", "nrm", tasks="mixture", total_timesteps=1000)
-    assert not other.settings["algorithm"].paid_at_end
-    assert other.settings["tasks"].patience is None
+    assert not other.settings["algorithm"].terminal_reward
+    assert other.settings["tasks"].training_horizon is None
     assert "begun-set-backs" not in other.settings["family"].families
     assert other.settings["grounding"].maximisation == "posterior"

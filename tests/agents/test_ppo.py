@@ -217,14 +217,14 @@ def test_ends_that_the_task_knows_nothing_of_may_cost() -> None:
     reward = torch.tensor([[0.0, 0.0, 50.0, -100.0, 0.0]])
     ended = torch.tensor([[True, False, True, True, False]])
     weight = torch.tensor([[1.0, 1.0, 1.0, 0.2, 1.0]])
-    assert PPOConfig(unpaid_end=0.5).scaled(reward, ended, weight).tolist() == [
+    assert PPOConfig(exit_penalty=0.5).scaled(reward, ended, weight).tolist() == [
         pytest.approx([-0.5, 0.0, 0.5, -0.2, 0.0])
     ]
     assert PPOConfig().scaled(reward, ended, weight).tolist() == [pytest.approx([0.0, 0.0, 0.5, -0.2, 0.0])]
 
 
 def test_what_an_end_is_worth_by_hand() -> None:
-    config = PPOConfig(paid_at_end=True, gamma=0.9, setback_weight=0.2, unpaid_end=0.3)
+    config = PPOConfig(terminal_reward=True, gamma=0.9, exit_penalty=0.3)
     # From 50 up to 75, back from 50 to 0, nothing at 50, won from 50, lost from 50, left at 50.
     reward = torch.tensor([[25.0, -50.0, 0.0, 50.0, -150.0, 0.0]])
     level = torch.tensor([[75.0, 0.0, 50.0, 100.0, -100.0, 50.0]])
@@ -233,11 +233,13 @@ def test_what_an_end_is_worth_by_hand() -> None:
     assert config.scaled(reward, ended, weight, level).tolist() == [pytest.approx([0, -0.1, 0, 1.0, -0.6, -0.3])]
 
 
-def test_paid_at_the_end_is_discounted_levels_with_the_levels_taken_from_the_values() -> None:
-    """Potential-based shaping, with values that are less by the potential of each state; set-backs cost nothing
-    here."""
+def test_a_terminal_reward_is_shaping_with_potentials_taken_from_the_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Potential-based shaping, with values that are less by the potential of each state; regressions cost nothing."""
+    monkeypatch.setattr("nrm.agents.ppo.REGRESSION_COST", 0.0)
     generator = torch.Generator().manual_seed(0)
-    config = PPOConfig(paid_at_end=True, gamma=0.9, setback_weight=0.0)
+    config = PPOConfig(terminal_reward=True, gamma=0.9)
     level = torch.tensor([0.0, 50.0, 50.0, 0.0, 25.0, 100.0])
     worth, values = level * config.reward_scale, torch.rand(6, generator=generator)
     reward, over = level.diff(), torch.tensor([False] * 4 + [True])
@@ -251,7 +253,7 @@ def test_paid_at_the_end_is_discounted_levels_with_the_levels_taken_from_the_val
 
 
 def test_levels_of_episodes_that_go_on_are_kept_with_the_run() -> None:
-    config = replace(QUICK, paid_at_end=True)
+    config = replace(QUICK, terminal_reward=True)
     agent, again = learner(config=config), learner(config=config)
     for _ in range(3):
         agent.learn(agent.collect(), 0.1)

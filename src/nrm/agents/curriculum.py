@@ -38,9 +38,9 @@ class SuccessCurriculum:
     until there are no longer ones; or, with the emphasis on the shortest, half of all have one of those to the end.
     """
 
-    def __init__(self, tasks: TaskSet, passed: float = 0.8, emphasis: Emphasis = "longest") -> None:
-        """`passed`: success of the longest tasks that are drawn at which longer ones are."""
-        self._passed = passed
+    def __init__(self, tasks: TaskSet, threshold: float = 0.8, emphasis: Emphasis = "longest") -> None:
+        """`threshold`: success of the longest tasks that are drawn at which longer ones are."""
+        self._threshold = threshold
         self._emphasis = emphasis
         self._steps = least_steps(tasks)
         self._lengths = np.unique(self._steps)
@@ -63,7 +63,7 @@ class SuccessCurriculum:
             if self._steps[task] == self.longest:
                 self._outcomes.append(success)
         self._outcomes = self._outcomes[-JUDGED:]
-        if len(self._outcomes) >= JUDGED and self.success >= self._passed and self.stage + 1 < len(self._lengths):
+        if len(self._outcomes) >= JUDGED and self.success >= self._threshold and self.stage + 1 < len(self._lengths):
             self.stage += 1
             self._outcomes = []
 

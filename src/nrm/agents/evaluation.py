@@ -14,7 +14,7 @@ from torch import Tensor
 from nrm.agents.actions import head_for
 from nrm.agents.automata_learning import LearnedStates
 from nrm.agents.devices import placed
-from nrm.agents.restlessness import Restlessness
+from nrm.agents.stuck_noise import StuckNoise
 from nrm.agents.training import Trainer
 from nrm.envs import BatchedEnv, ManyTasksEnv, StepBatch, tasks_of
 from nrm.errors import EnvError
@@ -140,12 +140,12 @@ def play(
     seed: int,
     greedy: bool,
     belief: Belief | None = None,
-    restless: bool = True,
+    stuck_noise: bool = True,
 ) -> Iterator[Played]:
     """Act on an environment without end, with the trainer's policy as it is.
 
     `belief`: what memories read; no rewards when absent (`unrewarded`), and rewards too if it is `conditioned`.
-    `restless`: whether sampled actions leave places where they get no further, as the settings of the tasks say.
+    `stuck_noise`: whether sampled actions leave places where they get no further, as the settings of the tasks say.
     """
     kind, env = belief or unrewarded(trainer.learner.memory), placed(env, trainer.device)
     policy, memory = trainer.learner.policy, memory_for(trainer, env, kind)
@@ -158,7 +158,7 @@ def play(
 
     # What is believed of the states, also where the policy sees them through the view of tasks.
     inner = memory.memory if isinstance(memory, ViewedMemory) else memory
-    restlessness = Restlessness(trainer.restless if restless else None)
+    stuck = StuckNoise(trainer.stuck_noise if stuck_noise else None)
     with torch.no_grad():
         observation = env.reset(seed)
         task = None if many is None else many.task
@@ -166,7 +166,7 @@ def play(
         while True:
             shown = memory.feature(carry)
             logits = policy.logits(features(observation), shown)
-            noise = restlessness.noise(shown, head.noise((env.count,), generator).to(shown.device))
+            noise = stuck.noise(shown, head.noise((env.count,), generator).to(shown.device))
             action = head.best(logits) if greedy else head.sample(logits, noise)
             batch = env.step(action)
             truth = env.truth
@@ -189,7 +189,7 @@ def play(
             yield Played(action, batch, feature, truth.label, truth.final_state, *reads).cpu()
             task = None if many is None else many.task
             carry = reset(memory, reached, batch.terminated | batch.truncated, task)
-            restlessness.begin(batch.terminated | batch.truncated)
+            stuck.begin(batch.terminated | batch.truncated)
             observation = batch.observation
 
 
@@ -200,11 +200,11 @@ def evaluate(
     seed: int,
     greedy: bool,
     belief: Belief | None = None,
-    restless: bool = True,
+    stuck_noise: bool = True,
 ) -> Evaluation:
     """Play until every environment has done its share of the episodes, and no more is counted.
 
-    Taking the first episodes to end instead would favour short ones. `belief` and `restless`: as in `play`.
+    Taking the first episodes to end instead would favour short ones. `belief` and `stuck_noise`: as in `play`.
     """
     machine, codec, recorder = env.machine, LevelCodec.of(env.machine), Recorder(env.count, keep=False)
     left = np.array([len(part) for part in np.array_split(np.arange(episodes), env.count)])
@@ -219,7 +219,7 @@ def evaluate(
     learned = LearnedStates(machine, inference.hypothesis.states) if inference and inference.versions else None
     said: list[Tensor] = []
     letters: list[Tensor] = []
-    for played in play(trainer, env, seed, greedy, belief, restless):
+    for played in play(trainer, env, seed, greedy, belief, stuck_noise):
         active = left > 0
         recorder.add(played.batch.reward.numpy(), played.batch.final_observation.numpy())
         if tracks:
@@ -298,18 +298,18 @@ def evaluate_tasks(
     *,
     greedy: bool = False,
     belief: Belief | None = "open",
-    restless: bool = True,
+    stuck_noise: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[TaskOutcome, ...]:
     """As many episodes of every task of a pool, in envs that `build` makes of a number of envs and tasks.
 
     `belief`: what beliefs read; open follows the observations alone, so that nothing about a new task leaks.
-    `restless`: whether sampled actions leave places where they get no further.
+    `stuck_noise`: whether sampled actions leave places where they get no further.
     """
     found = []
     for number in range(len(pool)):
         env = build(min(episodes, 250), pool.subset([number]))
-        (outcome,) = evaluate(trainer, env, episodes, seed + number, greedy, belief, restless).by_task
+        (outcome,) = evaluate(trainer, env, episodes, seed + number, greedy, belief, stuck_noise).by_task
         found.append(outcome)
         if progress is not None:
             progress(number + 1)

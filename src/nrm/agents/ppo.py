@@ -18,10 +18,12 @@ from nrm.errors import ConfigError
 from nrm.machines import Penalties
 from nrm.tracking import Memory
 
-THINNED = 4
-"""Every fourth step of a minibatch is enough to learn from what actions change."""
-TOLD_UNTIL = 0.8
-"""The share of training after which actions are no longer told from what they changed."""
+INVERSE_WEIGHT, INVERSE_UNTIL, INVERSE_EVERY = 1.0, 0.8, 4
+"""Weight of the inverse-dynamics loss at the beginning, of networks that have one; the share of training after which it
+has come down to nothing; and of how many steps of a minibatch one is enough."""
+REGRESSION_COST = 0.2
+"""How much of what a regression takes it costs, with a terminal reward. A full cost is more than an end is worth from
+afar: where the way to it leads through a regression, agents would rather stand still."""
 MAX_LIKELIER = 20.0
 """Logarithm of how many times more probable an action can become in an update before it no longer counts."""
 
@@ -57,21 +59,13 @@ class PPOConfig:
     """The weight that it comes down to at the end, in a straight line."""
     reward_scale: float = 0.01
     """Rewards are multiplied by this before they are learned from."""
-    inverse_weight: float = 1.0
-    """Weight, at the beginning, of telling actions from what they changed, for networks that do: it teaches where the
-    agent is. It comes down to nothing when four fifths of training are over."""
-    paid_at_end: bool = False
-    """Whether an episode pays at its end, what the end is worth, and set-backs cost a little. Rewards are differences
-    of potentials, and under a discount a way up and down again is then worth something. Potentials that are
-    discounted too (potential-based shaping: Ng, Harada and Russell, 1999) mend that, but each value is then less by
-    the potential of its state, and potentials depend on the whole of a task, of which a view shows the next steps.
-    With that difference taken from the values (Wiewiora, 2003) nothing remains but what the end is worth."""
-    setback_weight: float = 0.2
-    """How much of what a set-back takes it costs, where episodes pay at their end. A full cost is more than an end is
-    worth from afar: where the way to it leads through a set-back, agents would rather stand still."""
-    unpaid_end: float = 0.0
-    """What an episode costs, after scaling, that ends by itself with a step that pays nothing: by something that the
-    task knows nothing of, such as leaving the plane. Reaching the goal pays, and losing the task costs."""
+    terminal_reward: bool = False
+    """Whether an episode pays at its end, the potential that it reached, and regressions cost a little. Under a
+    discount, differences of potentials pay for a way up and down again. Discounted potentials mend that (Ng, Harada
+    and Russell, 1999); with the potential taken from the values (Wiewiora, 2003) only the end pays."""
+    exit_penalty: float = 0.0
+    """What an episode costs, after scaling, that ends with a step that pays nothing: by something that the task knows
+    nothing of, such as leaving the plane."""
     max_grad_norm: float | None = 0.5
     """Longer gradients are shortened to this."""
     sde_sample_freq: int | None = None
@@ -92,27 +86,27 @@ class PPOConfig:
         """The step size when this share of training is over."""
         return self.learning_rate + min(1.0, progress) * (self.final_learning_rate - self.learning_rate)
 
-    def inverse_weight_at(self, progress: float) -> float:
-        """The weight of telling actions when this share of training is over."""
-        return self.inverse_weight * max(0.0, 1 - progress / TOLD_UNTIL)
-
     def scaled(self, reward: Tensor, terminated: Tensor, weight: Tensor, level: Tensor | None = None) -> Tensor:
         """Rewards as they are learned from; all (time, envs). `weight`: of each reward, less than 1 at failures.
 
-        `level`: the sums of the rewards of each episode up to each step, where episodes pay at their end: the weight
-        times the potential that it ends with, or the cost of an unpaid end. On the way a set-back costs its own weight
-        times what it takes.
+        `level`: the sums of the rewards of each episode up to each step, with a terminal reward: the weight times the
+        potential that it ends with, or the exit penalty.
         """
         if level is not None:
             worth = weight * level * self.reward_scale
-            worth = torch.where(terminated & (reward == 0), -self.unpaid_end, worth)
-            return torch.where(terminated, worth, self.setback_weight * self.reward_scale * reward.clamp(max=0.0))
+            worth = torch.where(terminated & (reward == 0), -self.exit_penalty, worth)
+            return torch.where(terminated, worth, REGRESSION_COST * self.reward_scale * reward.clamp(max=0.0))
         paid = reward * weight * self.reward_scale
-        return paid - self.unpaid_end * (terminated & (reward == 0)) if self.unpaid_end else paid
+        return paid - self.exit_penalty * (terminated & (reward == 0)) if self.exit_penalty else paid
 
     def ent_coef_at(self, progress: float) -> float:
         """The weight of the entropy when this share of training is over."""
         return self.ent_coef + min(1.0, progress) * (self.final_ent_coef - self.ent_coef)
+
+
+def inverse_weight(progress: float) -> float:
+    """The weight of the inverse-dynamics loss when this share of training is over."""
+    return INVERSE_WEIGHT * max(0.0, 1 - progress / INVERSE_UNTIL)
 
 
 class PPO:
@@ -126,7 +120,7 @@ class PPO:
         self._descent = Descent(self.actor.parameters, config.learning_rate, config.max_grad_norm)
         self._generator = torch.Generator().manual_seed(seed)
         self._penalties = Penalties()
-        self._level = torch.zeros(env.count, device=self.actor.device) if config.paid_at_end else None
+        self._level = torch.zeros(env.count, device=self.actor.device) if config.terminal_reward else None
         """(envs,) the sums of the rewards of the episodes that go on, where these pay at their end."""
 
     def collect(self) -> Rollout:
@@ -140,7 +134,7 @@ class PPO:
         if self._level is not None:
             level, self._level = levels(rollout.reward, rollout.done, self._level)
         weight = self._penalties.weights(rollout.reward, rollout.terminated, rollout.truncated)
-        inverse = config.inverse_weight_at(progress)
+        inverse = inverse_weight(progress)
         prepared = actor.preprocess(rollout, motion=inverse > 0)
         with torch.no_grad():
             scores, values = actor.evaluate_no_grad(prepared)
@@ -163,7 +157,7 @@ class PPO:
                 losses = self._losses(part, *rows)
                 policy_loss, value_loss, entropy = losses
                 loss = policy_loss + config.vf_coef * value_loss - ent_coef * entropy
-                told = self.actor.inverse_dynamics_loss(part.subsample(THINNED)) if inverse > 0 else None
+                told = self.actor.inverse_dynamics_loss(part.subsample(INVERSE_EVERY)) if inverse > 0 else None
                 self._descent.step(loss if told is None else loss + inverse * told, rate)
                 found.append(torch.stack(losses).detach())
         actor.updated()

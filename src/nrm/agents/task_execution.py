@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from nrm.agents.actions import head_for
-from nrm.agents.restlessness import Restlessness
+from nrm.agents.stuck_noise import StuckNoise
 from nrm.agents.training import Trainer
 from nrm.envs import Speaker, labelling, letter_of
 from nrm.errors import ConfigError, EnvError, LimitError, NrmWarning, listing
@@ -87,7 +87,7 @@ class Agent:
         device = self._trainer.device
         policy, head = self._trainer.learner.policy, head_for(self._trainer.env.actions, device)
         generator = torch.Generator().manual_seed(0 if seed is None else seed)
-        restlessness = Restlessness(self._trainer.restless)
+        stuck = StuckNoise(self._trainer.stuck_noise)
         label = labelling(None, env)
         carry, state = memory.begin(torch.zeros(1, dtype=torch.int64, device=device)), machine.initial
         observation, _ = env.reset(seed=seed)
@@ -99,7 +99,7 @@ class Agent:
             seen = torch.from_numpy(np.array(observation))[None].to(device)
             told = memory.feature(carry)
             scores = policy.logits(policy.encoder(seen), told)
-            noise = restlessness.noise(told, head.noise((1,), generator).to(device))
+            noise = stuck.noise(told, head.noise((1,), generator).to(device))
             chosen = head.best(scores) if greedy else head.sample(scores, noise)
             action = chosen[0].cpu().numpy() if chosen.dim() > 1 else int(chosen[0])
             observation, reward, terminated, truncated, info = env.step(action)

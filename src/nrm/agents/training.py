@@ -99,7 +99,7 @@ class Trainer:
         """The tasks, where every episode has one of many."""
         self.curriculum = self._curriculum(drawn)
         """What decides how often each task is drawn; None where all are drawn evenly."""
-        self.restless = None if drawn is None else drawn.restless
+        self.stuck_noise = None if drawn is None else drawn.stuck_noise
         """Steps without anything new after which tests act at random for a while; never when absent."""
         self.meter = AccuracyMeter(env.machine if self.tasks is None else self.tasks)
         seen = env.shape if env.frames is None else ()
@@ -173,7 +173,7 @@ class Trainer:
             return None
         if not hasattr(self.env, "weigh"):
             raise ConfigError(f"{type(self.env).__name__} draws all tasks evenly; drop --tasks.curriculum")
-        curriculum = SuccessCurriculum(self.tasks, drawn.passed, drawn.emphasis)
+        curriculum = SuccessCurriculum(self.tasks, drawn.curriculum_threshold, drawn.emphasis)
         cast(ManyTasksEnv, self.env).weigh(curriculum.weights())
         return curriculum
 

@@ -70,8 +70,8 @@ class Evaluate:
     greedy: bool = False
     """Of an agent of many tasks: always take its best action instead of drawing from its policy."""
     calm: bool = False
-    """Of an agent of many tasks that goes at random for a while where it gets no further (--tasks.restless, as in the
-    environment flat): draw from its policy alone."""
+    """Of an agent of many tasks that goes at random for a while where it gets no further (--tasks.stuck_noise, as in
+    the environment flat): draw from its policy alone."""
     json: bool = False
     """Print JSON: the fields of the greedy policy, and those of the sampled one under "sampled"; of an agent of many
     tasks, a row for each task and one for each size of machines."""
@@ -134,8 +134,8 @@ class Evaluate:
             raise UsageError(f"{' and '.join(given)} are given together; give one of them")
         if self.count is not None and self.family is None and self.file is None:
             raise UsageError("--count says how many tasks are drawn; name what they are drawn from: --family mixture")
-        if self.calm and trainer.restless is None:
-            raise UsageError("the agent never goes at random (tasks.restless is not set in its run); drop --calm")
+        if self.calm and trainer.stuck_noise is None:
+            raise UsageError("the agent never goes at random (tasks.stuck_noise is not set in its run); drop --calm")
         pool, trained = self._tasks(config, trainer.tasks)
         check_new_tasks(trainer, pool)
         belief: Belief = self._belief or "open"
@@ -148,17 +148,17 @@ class Evaluate:
                 self.seed,
                 greedy=self.greedy,
                 belief=belief,
-                restless=not self.calm,
+                stuck_noise=not self.calm,
                 progress=None if progress is None else lambda done: progress("tasks", done, len(pool)),
             )
-        stirred = trainer.restless is not None and not self.calm and not self.greedy
+        stirred = trainer.stuck_noise is not None and not self.calm and not self.greedy
         told = outcome_json(found, trained)
         if self.json:
             print(json.dumps({**told, "belief": belief, "sampled": not self.greedy, "restless": stirred}))
             return 0
         print_outcomes(found, trained)
         how = "best actions" if self.greedy else "sampled actions"
-        how += f", at random after {trainer.restless} steps without anything new" if stirred else ""
+        how += f", at random after {trainer.stuck_noise} steps without anything new" if stirred else ""
         print(f"mean success {told['success_rate']:.1%} of {self.episodes} episodes each; {how}, {READS[belief]}")
         return 0
 

@@ -56,17 +56,17 @@ class TaskSetConfig:
     """Whether copies of them are kept for the test too: tasks that a permutation of the symbols makes equal to one."""
     curriculum: Curriculum = "none"
     """How they come in: none (all at once), or success (from short to long, as the longest so far are carried out)."""
-    passed: float = 0.8
+    curriculum_threshold: float = 0.8
     """Of a curriculum by success: the success of the longest tasks that are drawn at which longer ones come in. Where
     many short tasks are hard, a high bar keeps some runs from ever meeting the long ones."""
     emphasis: Emphasis = "longest"
     """Of a curriculum by success: the tasks that half of the episodes have, the longest so far, until all are in, or
     the shortest, to the end. Where training cuts episodes off early, long tasks teach hardly more than their beginning.
     """
-    patience: int | None = None
+    training_horizon: int | None = None
     """Steps after which training cuts an episode off, where the environment would let it go on: whoever is stuck
     begins anew. Tests take the environment as it is. The environment's own limit when absent."""
-    restless: int | None = None
+    stuck_noise: int | None = None
     """Of tests with sampled actions: where the view of the task has stayed the same for so many steps, some follow at
     random, in one direction, so that nobody hovers; where nothing comes of it, again after half as many. Never when
     absent."""
@@ -80,9 +80,9 @@ class TaskSetConfig:
         if self.emphasis not in get_args(Emphasis):
             raise ConfigError(unknown("emphasis", self.emphasis, get_args(Emphasis)))
         _ = ENCODINGS[self.encoding]  # an error where there is no such thing
-        if not 0 <= self.passed <= 1:
-            raise ConfigError(f"tasks.passed is a share from 0 to 1, not {self.passed}")
-        for name in ("patience", "restless"):
+        if not 0 <= self.curriculum_threshold <= 1:
+            raise ConfigError(f"tasks.curriculum_threshold is a share from 0 to 1, not {self.curriculum_threshold}")
+        for name in ("training_horizon", "stuck_noise"):
             if (steps := getattr(self, name)) is not None and steps < 1:
                 raise ConfigError(f"tasks.{name} is a number of steps from 1, or absent, not {steps}")
         if self.count < 1 or self.max_states < 2:

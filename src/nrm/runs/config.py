@@ -187,13 +187,15 @@ class RunConfig:
 
     def _training_env(self) -> BatchedEnv:
         """The environment as the agent trains on it: episodes may be cut off sooner than in a test."""
-        patience = None if self.tasks is None else self.settings["tasks"].patience
-        if patience is None:
+        horizon = None if self.tasks is None else self.settings["tasks"].training_horizon
+        if horizon is None:
             return self.build_env()
         env = self.settings["env"]
         if not isinstance(getattr(env, "steps", None), int):
-            raise ConfigError(f"the environment '{self.env}' has no limit of its own to shorten; drop --tasks.patience")
-        settings = {**self.settings, "env": replace(env, steps=min(patience, env.steps))}
+            raise ConfigError(
+                f"the environment '{self.env}' has no limit of its own to shorten; drop --tasks.training-horizon"
+            )
+        settings = {**self.settings, "env": replace(env, steps=min(horizon, env.steps))}
         shorter = replace(self, settings=settings)
         return shorter.build_env(tasks=self.pool)
 

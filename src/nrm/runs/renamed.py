@@ -31,6 +31,11 @@ RENAMED = {
     "algorithm.steps": "num_steps",
     "algorithm.epochs": "update_epochs",
     "algorithm.normalise_advantages": "norm_adv",
+    "algorithm.paid_at_end": "terminal_reward",
+    "algorithm.unpaid_end": "exit_penalty",
+    "tasks.passed": "curriculum_threshold",
+    "tasks.patience": "training_horizon",
+    "tasks.restless": "stuck_noise",
     "inference.flips": "reward_noise",
     "inference.misread": "label_noise",
     "tasks.most_states": "max_states",
@@ -41,7 +46,7 @@ RENAMED_VALUES: Mapping[str, Mapping[str, str]] = {"method": _METHODS, "methods"
 """New values by old ones, by key, or by setting: {"section.setting": {"old": "new"}}."""
 RETIRED = {
     "tasks.teach": 0.0,
-    "algorithm.value_clip": None,
+    **dict.fromkeys(("algorithm.value_clip", "algorithm.setback_weight", "algorithm.inverse_weight")),
     "inference.explore": 0.0,
     **{f"family.{name}": value for name, value in (("undoing", 2), ("beside", 1), ("forbidden", 3))},
     "family.smallest": 4,

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nrm.agents.evaluation import play
-from nrm.agents.restlessness import LOUDER, Restlessness
+from nrm.agents.stuck_noise import NOISE_SCALE, StuckNoise
 from nrm.agents.task_execution import Agent
 from nrm.envs.plane import FLAT, PlaneEnv
 from nrm.errors import ConfigError
@@ -25,34 +25,34 @@ def fresh(step: int) -> torch.Tensor:
 
 
 def test_after_some_steps_without_anything_new_one_goes_a_stride_in_one_direction() -> None:
-    restless = Restlessness(20)
-    noise = [restless.noise(SAME, fresh(step))[0, 0].item() for step in range(60)]
+    noisy = StuckNoise(20)
+    noise = [noisy.noise(SAME, fresh(step))[0, 0].item() for step in range(60)]
     expected = [float(step) for step in range(60)]
     for start in (20, 30, 40, 50):
-        expected[start : start + 4] = [LOUDER * start] * 4
+        expected[start : start + 4] = [NOISE_SCALE * start] * 4
     assert noise == expected
 
 
 def test_what_the_memory_shows_counts_for_each_environment() -> None:
-    restless = Restlessness(10)
+    noisy = StuckNoise(10)
     for step in range(9):
-        restless.noise(SAME, fresh(step))
+        noisy.noise(SAME, fresh(step))
     news = SAME.clone()
     news[1, 2] = 0.6
-    restless.noise(news, fresh(9))
-    assert restless.noise(news, fresh(10))[:, 0].tolist() == [LOUDER * 10, 10]
+    noisy.noise(news, fresh(9))
+    assert noisy.noise(news, fresh(10))[:, 0].tolist() == [NOISE_SCALE * 10, 10]
     # A little more is nothing new: beliefs drift.
     for step in range(11, 19):
-        restless.noise(news + 0.04 * (step - 10), fresh(step))
-    assert restless.noise(news, fresh(19))[1, 0] == LOUDER * 19
+        noisy.noise(news + 0.04 * (step - 10), fresh(step))
+    assert noisy.noise(news, fresh(19))[1, 0] == NOISE_SCALE * 19
 
 
 def test_a_new_episode_begins_anew() -> None:
-    restless = Restlessness(5)
+    noisy = StuckNoise(5)
     for step in range(5):
-        restless.noise(SAME, fresh(step))
-    restless.begin(torch.tensor([True, False]))
-    assert restless.noise(SAME, fresh(5))[:, 0].tolist() == [5, LOUDER * 5]
+        noisy.noise(SAME, fresh(step))
+    noisy.begin(torch.tensor([True, False]))
+    assert noisy.noise(SAME, fresh(5))[:, 0].tolist() == [5, NOISE_SCALE * 5]
 
 
 def quick(**tasks: Any) -> Any:
@@ -60,9 +60,9 @@ def quick(**tasks: Any) -> Any:
     return choose_run(None, "flat", "rm", 0, tasks="reach", total_timesteps=64, num_envs=16, settings=settings)
 
 
-def test_tests_are_restless_as_the_tasks_say() -> None:
-    assert quick().settings["tasks"].restless == 40
-    config = quick(restless=10)
+def test_noise_of_tests_is_as_the_tasks_say() -> None:
+    assert quick().settings["tasks"].stuck_noise == 40
+    config = quick(stuck_noise=10)
     trainer = config.build_trainer()
     pool = TaskSet.of(["F (red & magenta)"], config.alphabet)
 
@@ -70,22 +70,22 @@ def test_tests_are_restless_as_the_tasks_say() -> None:
         played = play(trainer, config.build_env(8, pool), 1, greedy=how.pop("greedy", False), **how)
         return [next(played).action.tolist() for _ in range(16)]
 
-    assert ways()[:10] == ways(restless=False)[:10]
-    assert ways() != ways(restless=False)
+    assert ways()[:10] == ways(stuck_noise=False)[:10]
+    assert ways() != ways(stuck_noise=False)
     assert ways() == ways()
-    assert ways(greedy=True) == ways(greedy=True, restless=False)
+    assert ways(greedy=True) == ways(greedy=True, stuck_noise=False)
 
 
-def test_who_obeys_is_restless_too() -> None:
-    restless, calm = (Agent(quick(restless=after).build_trainer()) for after in (10, None))
+def test_executing_a_formula_has_it_too() -> None:
+    noisy, calm = (Agent(quick(stuck_noise=after).build_trainer()) for after in (10, None))
 
     def way(agent: Agent) -> tuple[Any, ...]:
         return agent.execute("F (red & magenta)", PlaneEnv(FLAT), seed=2, most_steps=60).actions
 
-    assert way(restless)[:10] == way(calm)[:10]
-    assert way(restless) != way(calm)
+    assert way(noisy)[:10] == way(calm)[:10]
+    assert way(noisy) != way(calm)
 
 
-def test_a_patience_of_no_step_is_an_error() -> None:
-    with pytest.raises(ConfigError, match=r"tasks.restless is a number of steps from 1, or absent, not 0"):
-        TaskSetConfig(restless=0)
+def test_no_steps_is_an_error() -> None:
+    with pytest.raises(ConfigError, match=r"tasks.stuck_noise is a number of steps from 1, or absent, not 0"):
+        TaskSetConfig(stuck_noise=0)
