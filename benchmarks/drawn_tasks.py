@@ -25,10 +25,9 @@ from nrm.envs.counter_rng import words
 from nrm.envs.grids import next_cells
 from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.grid import begin, letters_of_contents
-from nrm.families import sample_tasks
-from nrm.families.chains import Reach, ReachAvoid
 from nrm.machines import MooreMachine, TaskSet
 from nrm.runs import RunConfig, choose_run
+from nrm.samplers import TemplateSampler, sample_tasks
 
 EIGHT = tuple("12345678")
 LONGER = 200
@@ -73,7 +72,10 @@ def chosen(config: Config, method: str, seed: int) -> RunConfig:
 
 def longer_tasks(run: RunConfig, seed: int) -> TaskSet:
     """Sequences that are longer than those of training."""
-    families = (Reach(shortest=4, longest=6), ReachAvoid(shortest=4, longest=6, avoided=1))
+    families = (
+        TemplateSampler("reach", min_steps=4, max_steps=6),
+        TemplateSampler("reach-avoid", min_steps=4, max_steps=6, max_avoided=1),
+    )
     assert run.pool is not None
     pools = [sample_tasks(one, run.alphabet, LONGER // 2, seed, without=run.pool.machines) for one in families]
     machines, names = (sum((getattr(pool, part) for pool in pools), ()) for part in ("machines", "names"))

@@ -28,12 +28,10 @@ from nrm.envs import TaskSpace
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.plane import FLAT
 from nrm.envs.plane.geometry import Geometry
-from nrm.families import Family, sample_tasks
-from nrm.families.compounds import UntilNests
-from nrm.families.mixture import Mixture
 from nrm.machines import TaskSet, as_machine
 from nrm.runs import RunConfig, choose_run
 from nrm.runs.sections import Changes
+from nrm.samplers import Mixture, Sampler, TemplateSampler, sample_tasks
 
 PUBLISHED = (
     "F ((red & magenta) & F ((blue & green) & F yellow))",
@@ -44,9 +42,9 @@ PUBLISHED = (
 )
 DEEP_LTL = (1.000, 0.999, 0.978, 0.860, 0.996)
 """As published for these, with true symbols, after 15 million frames."""
-RANDOM: dict[str, Family] = {
-    "random": Mixture(("reach", "reach-avoid", "until", "conjunctions", "set-backs", "alternatives")),
-    "nests": UntilNests(parts=1, longest=2),
+RANDOM: dict[str, Sampler] = {
+    "random": Mixture(("reach", "reach-avoid", "until", "conjunctions", "resettable", "branching")),
+    "nests": TemplateSampler("until", max_parts=1, max_steps=2),
 }
 """Task distributions of random formulas: the kinds that the published ones are of, and `!a U (b & (!c U d))`."""
 SETS = ("published", "listed", *RANDOM)

@@ -24,12 +24,9 @@ import tyro
 from benchmarks.results import RESULTS, TESTSETS, Benchmark, Headline, Row, complete
 from benchmarks.unseen import Tested, curve, outcomes
 from nrm.agents import EDGES, Trainer, by_size, evaluate
-from nrm.families import sample_tasks
-from nrm.families.chains import Reach, ReachAvoid
-from nrm.families.compounds import Avoidance, Conjunctions
-from nrm.families.listed import Listed
 from nrm.machines import TaskSet
 from nrm.runs import RunConfig, choose_run
+from nrm.samplers import Listed, TemplateSampler, sample_tasks
 
 FORMULAS = (
     "F (a & (!b U c)) & F d",
@@ -48,7 +45,10 @@ PUBLISHED = {
 """As published, with true symbols, after 15 million frames."""
 
 
-LONGER = {"reach 12": Reach(12, 12, 1), "reach and avoid 6": ReachAvoid(6, 6, 1, 1)}
+LONGER = {
+    "reach 12": TemplateSampler("reach", 12, 12, max_choices=1),
+    "reach and avoid 6": TemplateSampler("reach-avoid", 6, 6, max_choices=1, max_avoided=1),
+}
 """Families of tasks that are longer than those of training."""
 SCORES = ("formulas", "tasks", "formulas on maps", "tasks on maps", *LONGER)
 """Success, the mean over formulas: the five, those of a file, both on the maps of a file, and longer ones."""
@@ -168,7 +168,7 @@ def random_formulas(config: RunConfig, trainer: Trainer, seed: int, episodes: in
     never happen. Each is tried about as often as the other.
     """
     assert trainer.tasks is not None
-    families = (Conjunctions(parts=4, longest=5), Avoidance(parts=4, longest=5))
+    families = [TemplateSampler(name, max_parts=4, max_steps=5) for name in ("conjunctions", "avoidance")]
     pools = [
         sample_tasks(family, config.alphabet, 500, 78_000 + seed, without=trainer.tasks.machines) for family in families
     ]

@@ -21,9 +21,9 @@ import tyro
 
 from benchmarks.common import report
 from nrm.agents import Trainer
-from nrm.families import sample_tasks
 from nrm.machines import MooreMachine, TaskSet
 from nrm.runs import RunConfig, choose_run
+from nrm.samplers import sample_tasks
 from nrm.tracking import Transition, begin, reset
 
 DRAWN = 3000

@@ -15,8 +15,8 @@ from benchmarks.common import processor_seconds
 from benchmarks.letter_world import FORMULAS, PATTERNS, configured
 from benchmarks.results import Benchmark, Headline
 from nrm.agents import evaluate
-from nrm.families import sample_tasks
 from nrm.machines import TaskSet
+from nrm.samplers import sample_tasks
 
 STEPS, EPISODES = 150_000, 2_000
 MANY: dict[str, Any] = {"update_epochs": 3, "minibatch_size": 512}

@@ -92,11 +92,19 @@ def settings() -> int:
     from nrm.cli import _COMMANDS
     from nrm.cli.train import Train
     from nrm.envs import ENVS
-    from nrm.families import FAMILIES, TaskSetConfig
     from nrm.neural import FitConfig
+    from nrm.samplers import SAMPLERS, TaskSetConfig
     from nrm.sweeps import Grid
 
-    kinds: set[Any] = {*_COMMANDS, Train, NetworkConfig, TaskSetConfig, FitConfig, Grid, *FAMILIES.values()}
+    kinds: set[Any] = {
+        *_COMMANDS,
+        Train,
+        NetworkConfig,
+        TaskSetConfig,
+        FitConfig,
+        Grid,
+        *(one if isinstance(one, type) else type(one) for one in SAMPLERS.values()),
+    }
     kinds |= {one.config for one in METHODS.values()} | {one.config for one in ALGORITHMS.values()}
     kinds |= {type(config) for kind in ENVS.values() for config in _configs(kind)}
     return sum(len(fields(kind)) for kind in kinds if kind is not None and is_dataclass(kind))

@@ -18,14 +18,14 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "logic": ("automata",),
     "machines": ("logic",),
     "shortcuts": ("machines",),
-    "families": ("shortcuts",),
+    "samplers": ("shortcuts",),
     "inference": ("machines",),
     "neural": ("inference",),
     "tracking": ("neural", "shortcuts"),
     "envs": ("machines",),
     "wrappers": ("tracking",),
     "sb3": ("wrappers", "envs"),
-    "agents": ("tracking", "envs", "families"),
+    "agents": ("tracking", "envs", "samplers"),
     "runs": ("agents",),
     "sweeps": ("runs",),
     "results": ("runs",),
@@ -42,7 +42,7 @@ def below(folder: str) -> set[str]:
 
 ALLOWED = {folder: below(folder) for folder in ABOVE}
 SHARED = {"errors", "aliases", "files", "registration", "registry", "timing", "observations", "shown_warnings"}
-WITHOUT_TORCH = ("automata", "logic", "machines", "shortcuts", "families", "inference")
+WITHOUT_TORCH = ("automata", "logic", "machines", "shortcuts", "samplers", "inference")
 
 
 def imported_modules(path: Path) -> set[str]:

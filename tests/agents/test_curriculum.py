@@ -14,9 +14,9 @@ from nrm.agents.curriculum import JUDGED, SuccessCurriculum, least_steps
 from nrm.envs import GymVectorEnv
 from nrm.envs.letter import LetterConfig, LetterEnv
 from nrm.errors import ConfigError
-from nrm.families import TaskSetConfig
 from nrm.machines import TaskSet
 from nrm.runs import RunFolder, choose_run, train
+from nrm.samplers import TaskSetConfig
 
 SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
 ALPHABET = LetterConfig(**SMALL).alphabet

@@ -14,10 +14,10 @@ from nrm.agents import Trainer
 from nrm.agents.evaluation import evaluate
 from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
 from nrm.errors import ConfigError, EnvError, NrmError
-from nrm.families import sample_tasks
 from nrm.machines import TaskSet, task_view
 from nrm.neural import AttendingGrounder, NeuralRewardMachine
 from nrm.runs import RunFolder, choose_run, train
+from nrm.samplers import sample_tasks
 from nrm.tracking import TaskBeliefMemory, TaskStateMemory, Transition
 
 SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}

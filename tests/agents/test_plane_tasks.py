@@ -12,10 +12,10 @@ from nrm import Alphabet
 from nrm.agents import Trainer
 from nrm.agents.networks.fourier import FourierNetwork
 from nrm.errors import ConfigError, EpisodeError
-from nrm.families import TaskSetConfig
 from nrm.machines import TaskSet
 from nrm.neural import FourierGrounder, NeuralRewardMachine, grounder_for, load_model, save_model
 from nrm.runs import choose_run
+from nrm.samplers import TaskSetConfig
 
 LETTERS = Alphabet.of_sets(["a", "b"], [(), ["a"], ["a", "b"]])
 QUICK: dict[str, Any] = {
@@ -90,10 +90,10 @@ def test_settings_of_the_plane_are_chosen_by_themselves() -> None:
     config = choose_run(None, "flat", "nrm", tasks="mixture", total_timesteps=1000)
     assert config.settings["algorithm"].terminal_reward
     assert config.settings["tasks"].training_horizon == 40
-    assert "begun-set-backs" in config.settings["family"].families
+    assert "mid-resettable" in config.settings["family"].families
     assert config.settings["grounding"].maximisation == "evidence"
     other = choose_run(None, "letter", "nrm", tasks="mixture", total_timesteps=1000)
     assert not other.settings["algorithm"].terminal_reward
     assert other.settings["tasks"].training_horizon is None
-    assert "begun-set-backs" not in other.settings["family"].families
+    assert "mid-resettable" not in other.settings["family"].families
     assert other.settings["grounding"].maximisation == "posterior"

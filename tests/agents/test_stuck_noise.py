@@ -12,9 +12,9 @@ from nrm.agents.stuck_noise import NOISE_SCALE, StuckNoise
 from nrm.agents.task_execution import Agent
 from nrm.envs.plane import FLAT, PlaneEnv
 from nrm.errors import ConfigError
-from nrm.families import TaskSetConfig
 from nrm.machines import TaskSet
 from nrm.runs import choose_run
+from nrm.samplers import TaskSetConfig
 
 SAME = torch.zeros(2, 3)
 

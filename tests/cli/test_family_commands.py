@@ -28,12 +28,12 @@ def test_people_see_formulas_and_a_verdict(nrm_command: Nrm) -> None:
     shown = nrm_command("tasks", "--family", "conjunctions", "--count", "40").out
     assert "states" in shown
     assert "can teach every symbol" in shown
-    assert "set-backs" in nrm_command("tasks").out
+    assert "resettable" in nrm_command("tasks").out
 
 
 @pytest.mark.parametrize("command", ["tasks", "shortcuts"])
 def test_exceptions_are_none_where_one_symbol_holds_at_a_time(nrm_command: Nrm, command: str) -> None:
-    drawn = (command, "--family", "exceptions", "--count", "2")
+    drawn = (command, "--family", "avoid-except", "--count", "2")
     told = "where one symbol holds at a time, 'unless others hold' says nothing: !(a & !b) is !a"
     assert told in nrm_command(*drawn).out
     assert "note" not in nrm_command(*drawn, "--propositions", "a,b,c,d").out
@@ -43,18 +43,29 @@ def test_exceptions_are_none_where_one_symbol_holds_at_a_time(nrm_command: Nrm, 
 
 def test_training_on_exceptions_says_so_too(nrm_command: Nrm, tmp_path: Path) -> None:
     env = ("--env", "letter", "--env.size", "3", "--env.letters", "4", "--env.copies", "1")
-    train = ("train", "--tasks", "exceptions", *env, "--tasks.count", "5", "--total-timesteps", "64", "--method", "rm")
+    train = (
+        "train",
+        "--tasks",
+        "avoid-except",
+        *env,
+        "--tasks.count",
+        "5",
+        "--total-timesteps",
+        "64",
+        "--method",
+        "rm",
+    )
     told = nrm_command(*train, "--out", str(tmp_path / "run")).err
     assert "nrm: note: where one symbol holds at a time, 'unless others hold' says nothing" in told
 
 
 def test_settings_of_a_family_are_options(nrm_command: Nrm) -> None:
-    chain = ("--family", "reach", "--family.shortest", "6", "--family.longest", "6")
+    chain = ("--family", "reach", "--family.min-steps", "6", "--family.max-steps", "6")
     data = json.loads(nrm_command("tasks", *chain, "--count", "4", "--json").out)
     assert [task["steps"] for task in data["tasks"]] == [6] * 4
     mixed = ("--family", "mixture", "--family.families", "avoidance", "--symbols", "a,b,c,empty", "--count", "5")
     assert all("G" in task["formula"] for task in json.loads(nrm_command("tasks", *mixed, "--json").out)["tasks"])
-    shown = json.loads(nrm_command("shortcuts", *chain[:2], "--family.choices=1", "--count", "7", "--json").out)
+    shown = json.loads(nrm_command("shortcuts", *chain[:2], "--family.max-choices=1", "--count", "7", "--json").out)
     assert shown["tasks"] == 7
 
 
@@ -70,16 +81,16 @@ def test_what_a_family_cannot_teach_is_named(nrm_command: Nrm, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("tasks", "--family", "reech"), "did you mean 'reach'? (families: mixture"),
+        (("tasks", "--family", "reech"), "did you mean 'reach'? (samplers: mixture"),
         (("tasks", "--count", "3"), "add --family NAME"),
         (("tasks", "--family", "reach", "--count", "0"), "at least one task"),
         (("shortcuts", "F a", "--family", "reach"), "--family goes with"),
         (("shortcuts", "--family", "reach-avoid", "--symbols", "a,empty"), "3 different events at least; there are 1"),
         (("tasks", "--family", "file:nowhere.txt"), "nowhere.txt"),
-        (("tasks", "--family.longest", "5"), "say of which one: --family NAME"),
-        (("shortcuts", "--family", "reach", "--family.longest", "0"), "shortest at most longest; they are 1 and 0"),
-        (("tasks", "--family", "file:few.txt", "--family.longest", "5"), "'file:few.txt' has no settings"),
-        (("evaluate", "nowhere", "--family", "reach", "--family.longest", "5"), "holds no run"),
+        (("tasks", "--family.max-steps", "5"), "say of which one: --family NAME"),
+        (("shortcuts", "--family", "reach", "--family.max-steps", "0"), "max_steps is at least 1, not 0"),
+        (("tasks", "--family", "file:few.txt", "--family.max-steps", "5"), "'file:few.txt' has no settings"),
+        (("evaluate", "nowhere", "--family", "reach", "--family.max-steps", "5"), "holds no run"),
     ],
 )
 def test_bad_requests(nrm_command: Nrm, arguments: tuple[str, ...], message: str) -> None:
@@ -138,7 +149,7 @@ def test_bad_tasks_for_an_agent_of_many(nrm_command: Nrm, tmp_path: Path, monkey
         assert "the task tells c, empty apart, which no task in training did" in " ".join(confused.err.split())
         told = nrm_command(command, runs["rm"], *options, "--task", "F c")
         assert (told.status, told.err) == (0, "")  # who is told the symbols confuses none
-    drawn = ("--family", "reach", "--family.longest", "3", "--count", "3", *few["evaluate"])
+    drawn = ("--family", "reach", "--family.max-steps", "3", "--count", "3", *few["evaluate"])
     sampled, best = (nrm_command("evaluate", runs["rm"], *drawn, "--json", *more).out for more in ((), ("--greedy",)))
     assert (json.loads(sampled)["sampled"], json.loads(best)["sampled"]) == (True, False)
     assert "of 3 tasks tell c, empty apart" in " ".join(nrm_command("evaluate", runs["nrm"], *drawn).err.split())

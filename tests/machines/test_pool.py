@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nrm.errors import ConfigError, MachineError
-from nrm.families import sample_tasks
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import ENCODINGS, Alphabet, MooreMachine, TaskSet, compile_formula, task_view
+from nrm.samplers import sample_tasks
 
 LETTERS = Alphabet.exclusive("abcd")
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from nrm.errors import ContradictionError, EpisodeError
-from nrm.families import sample_tasks
 from nrm.machines import Alphabet, LevelCodec, TaskSet
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, TaskMachines, fit
 from nrm.neural.em.expectation import expected_letters
 from nrm.neural.grounders import MlpGrounder
+from nrm.samplers import sample_tasks
 
 LETTERS = Alphabet.exclusive([*"abcd", "empty"])
 

@@ -106,7 +106,7 @@ def test_means_over_runs_by_hand() -> None:
 
 
 def test_where_a_family_has_no_more_longer_tasks_are_drawn(tmp_path: Path) -> None:
-    many_run(tmp_path / "all", "rm", count=3000, settings={"family": {"longest": 1}}, steps=200)
+    many_run(tmp_path / "all", "rm", count=3000, settings={"family": {"max_steps": 1}}, steps=200)
     (trial,) = build_report(tmp_path, formulas=3).data["trials"]
     assert [row["origin"] for row in trial["formulas"]] == ["longer"] * 3
 

@@ -69,7 +69,7 @@ def test_unknown_presets_and_envs() -> None:
 
 
 def test_settings_that_are_gone_are_read_where_they_did_nothing() -> None:
-    config = choose_run(None, "letter", "nrm", tasks="set-backs", total_timesteps=10)
+    config = choose_run(None, "letter", "nrm", tasks="resettable", total_timesteps=10)
     data = json.loads(json.dumps(config.to_json()))
     data["settings"]["tasks"]["teach"] = 0.0
     data["settings"]["family"]["undoing"] = 2

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from nrm.errors import ConfigError, FileError, NrmWarning
-from nrm.families import sample_tasks
 from nrm.machines import Alphabet, TaskSet, load_pool, save_pool
 from nrm.runs import RunConfig, RunFolder, choose_run, config, train
 from nrm.runs.kept_tasks import TASKS_FILE
+from nrm.samplers import sample_tasks
 from nrm.tracking import GroundingConfig
 
 SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}

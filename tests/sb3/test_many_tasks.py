@@ -14,9 +14,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecMoni
 
 import nrm
 from nrm.envs.letter import LetterConfig, LetterEnv
-from nrm.families import sample_tasks
 from nrm.machines import TaskSet
 from nrm.neural import NeuralRewardMachine
+from nrm.samplers import sample_tasks
 from nrm.sb3 import (
     BeliefExtractor,
     GroundingCallback,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nrm.families import sample_tasks
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import Alphabet, TaskSet
+from nrm.samplers import sample_tasks
 from nrm.shortcuts import shortcuts, task_set_shortcuts
 
 LETTERS = Alphabet.exclusive("abcd")

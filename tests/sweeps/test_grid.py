@@ -144,7 +144,7 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ("tasks = [1]\n[settings.algorithm]\nnum_steps = 2.5", "algorithm.num_steps: expected `int`, got `float`"),
         ("tasks = [1", "is not TOML"),
         ("tasks = ['missing.toml']", "missing.toml"),
-        ("tasks = 'mixtur'", "line 1: tasks: unknown family 'mixtur'; did you mean 'mixture'"),
+        ("tasks = 'mixtur'", "line 1: tasks: unknown sampler 'mixtur'; did you mean 'mixture'"),
         ("tasks = 'F gem'", 'A list has tasks: tasks = ["F gem"]'),
         ("tasks = 'file:nowhere.txt'\nenvs = ['letter']", "nowhere.txt"),
         (
@@ -278,11 +278,13 @@ def test_several_grids_in_one_folder() -> None:
 
 
 def test_tasks_and_families_side_by_side() -> None:
-    grid = Grid(("1",), methods=("rm",), families=("paper",), settings={"family": {"longest": 1}}, total_timesteps=100)
+    grid = Grid(
+        ("1",), methods=("rm",), families=("paper",), settings={"family": {"max_steps": 1}}, total_timesteps=100
+    )
     one, many = grid.cells
     assert (one.name, many.name) == ("map-task1-rm-seed0", "map-paper-rm-seed0")
     assert "family" not in one.config.settings
-    assert many.config.settings["family"].longest == 1
+    assert many.config.settings["family"].max_steps == 1
     assert one.kind != many.kind
 
 

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 import nrm
 from nrm.errors import LimitError
-from nrm.families import sample_tasks
 from nrm.machines import TaskSet
 from nrm.neural import NeuralRewardMachine
+from nrm.samplers import sample_tasks
 from nrm.tracking import AccuracyMeter
 
 ORDERED = nrm.compile("F(a & F b)", "a b c")

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nrm.families.drawing import Emphasis
 from nrm.machines import TaskSet
+from nrm.samplers import Emphasis
 
 Weights = NDArray[np.float64]
 

@@ -18,9 +18,9 @@ from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
 from nrm.envs import BatchedEnv, GymVectorEnv, ManyTasksEnv, Probe, ProbedEnv, tasks_of
 from nrm.errors import ConfigError, TrainingError, listing
-from nrm.families import TaskSetConfig
 from nrm.machines import LevelCodec, paid_success
 from nrm.neural import NeuralRewardMachine
+from nrm.samplers import TaskSetConfig
 from nrm.tracking import Accuracy, AccuracyMeter, BorderAccuracy, Burst, Memory, RecordedEpisode, Recorder, ViewedMemory
 
 PROBES = 4000

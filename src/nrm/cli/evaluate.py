@@ -56,7 +56,7 @@ class Evaluate:
     """The language of that formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
     family: str | None = None
     """Of an agent of many tasks: the family that tasks are drawn from; file:PATH for the formulas of a file. Its
-    settings are options: --family reach --family.longest 12."""
+    settings are options: --family reach --family.max-steps 12."""
     file: Path | None = None
     """Of an agent of many tasks: a text file of formulas to obey, one a line; the same as --family file:PATH."""
     count: int | None = None
@@ -164,8 +164,8 @@ class Evaluate:
 
     def _tasks(self, config: RunConfig, trained: TaskSet) -> tuple[TaskSet, list[bool]]:
         """The tasks to test, and whether each is one of those trained on."""
-        from nrm.families import FILE_PREFIX, family_of, sample_tasks
         from nrm.machines import TaskSet
+        from nrm.samplers import FILE_PREFIX, sample_tasks, sampler_of
 
         if self.task is not None:
             text = formula_option(self.task, self.logic) or self.task
@@ -176,7 +176,7 @@ class Evaluate:
             alphabet, events = space
             name = f"{FILE_PREFIX}{self.file}" if self.family is None else self.family
             kept = () if name.startswith(FILE_PREFIX) else trained.machines
-            family = family_of(name) if self.family is None else chosen_family(self, self.family)
+            family = sampler_of(name) if self.family is None else chosen_family(self, self.family)
             count = 100 if self.count is None else self.count
             pool = sample_tasks(family, alphabet, count, self.seed, events=events, without=kept)
             if self.count is not None and len(pool) < self.count:

@@ -1,4 +1,4 @@
-"""The settings of a family of tasks as options: --family NAME --family.longest 5."""
+"""The settings of a family of tasks as options: --family NAME --family.max-steps 5."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Annotated, Any, TypeVar
 import tyro
 
 from nrm.cli.options import UsageError
-from nrm.families import Family, family_of
-from nrm.families.registry import FILE_PREFIX
+from nrm.samplers import FILE_PREFIX, Sampler, sampler_of
 
 SECTION = "family_section"
 Command = TypeVar("Command")
@@ -34,7 +33,7 @@ def with_family_settings(command: type[Command], arguments: Sequence[str]) -> ty
         if given is not None:
             raise UsageError(f"{given} is a setting of a family; say of which one: --family NAME")
         return command
-    family: Any = family_of(named)
+    family: Any = sampler_of(named)
     if named.startswith(FILE_PREFIX) or not fields(family):
         if given is not None:
             raise UsageError(f"{given}: the family '{named}' has no settings")
@@ -45,7 +44,7 @@ def with_family_settings(command: type[Command], arguments: Sequence[str]) -> ty
     return made
 
 
-def chosen_family(command: object, named: str) -> Family:
+def chosen_family(command: object, named: str) -> Sampler:
     """The family that a command names, with the settings that it was given."""
-    settings: Family | None = getattr(command, SECTION, None)
-    return family_of(named) if settings is None else settings
+    settings: Sampler | None = getattr(command, SECTION, None)
+    return sampler_of(named) if settings is None else settings

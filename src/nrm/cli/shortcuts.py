@@ -30,7 +30,7 @@ class Shortcuts(MachineOptions):
     """A further task over the same symbols, with the same grounder and reward scheme. Can be given several times."""
     family: str | None = None
     """What the tasks of a family can teach together, instead of one task: a name, file:PATH, or module:name. Its
-    settings are options: --family reach --family.longest 5."""
+    settings are options: --family reach --family.max-steps 5."""
     count: int = 200
     """How many tasks of the family to look at."""
     seed: int = 0

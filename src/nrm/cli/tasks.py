@@ -10,9 +10,9 @@ from nrm.cli.family_options import chosen_family
 from nrm.cli.options import UsageError
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import listing
-from nrm.families import FAMILIES, Family, sample_tasks
 from nrm.logic import PAPER_TASKS, PATTERNS, parse
 from nrm.machines import Alphabet, TaskSet, alphabet_of
+from nrm.samplers import SAMPLERS, Sampler, sample_tasks
 from nrm.shortcuts import TaskSetShortcuts, task_set_shortcuts
 
 LETTERS = Alphabet.exclusive([*"abcdefghijkl", "empty"])
@@ -27,7 +27,7 @@ class Tasks:
 
     family: str | None = None
     """Draw tasks of this family: a name, file:PATH for a list of formulas, or module:name. Its settings are options:
-    --family reach --family.longest 5; --help beside it lists them."""
+    --family reach --family.max-steps 5; --help beside it lists them."""
     count: int = 5
     """How many tasks to draw."""
     seed: int = 0
@@ -60,7 +60,7 @@ class Tasks:
             {"name": p.name, "example": p.example, "meaning": p.summary, "formula": str(parse(p.example))}
             for p in PATTERNS.values()
         ]
-        kinds = [FAMILIES[name] for name in FAMILIES]
+        kinds = [SAMPLERS[name] for name in SAMPLERS]
         families = [{"name": kind.name, "meaning": kind.label, "example": kind.example} for kind in kinds]
         if self.json:
             print(json.dumps({"tasks": tasks, "patterns": patterns, "families": families}, indent=2))
@@ -93,12 +93,12 @@ class Tasks:
         return 0
 
 
-def draw_family(family: Family, count: int, seed: int, symbols: str | None, propositions: str | None) -> TaskSet:
+def draw_family(family: Sampler, count: int, seed: int, symbols: str | None, propositions: str | None) -> TaskSet:
     """Some tasks of a family over the symbols that the options name."""
     return sample_tasks(family, alphabet_of(symbols, propositions) or LETTERS, count, seed)
 
 
-def alone_note(family: Family, alphabet: Alphabet) -> str:
+def alone_note(family: Sampler, alphabet: Alphabet) -> str:
     """That a family has lost its meaning, because one symbol holds at a time; empty where it has not."""
     lost: str = getattr(family, "alone", "") if alphabet.is_exclusive else ""
     return f"note: where one symbol holds at a time, {lost}" if lost else ""

@@ -10,11 +10,11 @@ import numpy as np
 
 from nrm.aliases import Json
 from nrm.errors import ConfigError, NrmError
-from nrm.families import FILE_PREFIX, sample_tasks
 from nrm.machines import MooreMachine, TaskSet, not_asked, task_view, view_columns
 from nrm.report.drawing import machine_data
 from nrm.report.steps import SEED
 from nrm.runs import RunConfig
+from nrm.samplers import FILE_PREFIX, Sampler, TemplateSampler, sample_tasks
 
 SHOWN = 6
 """Formulas of which episodes are played, besides those that the reader asked for."""
@@ -110,9 +110,9 @@ def _held_out(config: RunConfig, known: Iterable[MooreMachine], count: int) -> d
         return {}
     alphabet, events = space
     family, most = config.settings["family"], config.settings["tasks"].max_states
-    sources = [(family, "drawn")]
-    if hasattr(family, "longest"):
-        sources.append((replace(family, longest=family.longest + 1), "longer"))
+    sources: list[tuple[Sampler, str]] = [(family, "drawn")]
+    if isinstance(family, TemplateSampler) and family.at("max_steps"):
+        sources.append((replace(family, max_steps=family.at("max_steps") + 1), "longer"))
     found: dict[MooreMachine, tuple[str, str]] = {}
     for source, origin in sources:
         if len(found) < count:

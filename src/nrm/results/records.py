@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 from nrm.agents import METHODS
 from nrm.envs import ENVS, find_env
 from nrm.errors import ConfigError, FileError
-from nrm.families import FILE_PREFIX
 from nrm.files import read_json
 from nrm.machines import Task, task_from_toml
 from nrm.runs.config import RunConfig, with_new_keys
 from nrm.runs.folder import RunFolder
 from nrm.runs.renamed import Renaming
 from nrm.runs.tables import Column
+from nrm.samplers import FILE_PREFIX
 
 ACCURACIES = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
 """Columns of grounding.csv. The last one is NaN where a task has too many symmetries to look at."""

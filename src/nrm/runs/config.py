@@ -14,7 +14,6 @@ from nrm.agents import ALGORITHMS, Trainer, find_device, new_trainer
 from nrm.aliases import Json
 from nrm.envs import BatchedEnv, End, EnvConfig, TaskSpace, find_env, many_task_envs
 from nrm.errors import ConfigError, listing, unknown
-from nrm.families import TaskSetConfig, sample_tasks
 from nrm.machines import (
     ENCODINGS,
     Alphabet,
@@ -39,6 +38,7 @@ from nrm.runs.sections import (
     preset,
     read_section,
 )
+from nrm.samplers import TaskSetConfig, sample_tasks
 
 CONFIG_VERSION = 2
 EPISODES = 10_000
@@ -248,9 +248,10 @@ class RunConfig:
                 raise ConfigError(unknown("section", name, defaults, " in the settings"))
         settings = {}
         for name, section in defaults.items():
-            settings[name] = read_section(
-                type(section), without_retired(name, renaming.section(name, given[name], section)), name
-            )
+            values = without_retired(name, renaming.section(name, given[name], section))
+            if name == "family" and isinstance(values, Mapping):  # what a sampler is called need not be said
+                values = {**asdict(section), **values}
+            settings[name] = read_section(type(section), values, name)
         renaming.warn()
         return replace(read, settings=settings)
 

@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from nrm.errors import ConfigError, NrmWarning
+from nrm.samplers import RENAMED_SAMPLERS
 
 RENAMED = {
     # Keys of a run or a grid, options, and sections.
@@ -39,10 +40,20 @@ RENAMED = {
     "inference.flips": "reward_noise",
     "inference.misread": "label_noise",
     "tasks.most_states": "max_states",
+    "family.shortest": "min_steps",
+    "family.longest": "max_steps",
+    "family.parts": "max_parts",
+    "family.visits": "max_parts",
+    "family.choices": "max_choices",
+    "family.avoided": "max_avoided",
 }
 """New names by old ones. An entry does nothing as long as the old name is one."""
 _METHODS = {"machine": "automata-learning", "both": "pure-learning", "none": "memoryless"}
-RENAMED_VALUES: Mapping[str, Mapping[str, str]] = {"method": _METHODS, "methods": _METHODS}
+RENAMED_VALUES: Mapping[str, Mapping[str, str]] = {
+    "method": _METHODS,
+    "methods": _METHODS,
+    **dict.fromkeys(("tasks", "families", "family.families"), RENAMED_SAMPLERS),
+}
 """New values by old ones, by key, or by setting: {"section.setting": {"old": "new"}}."""
 RETIRED = {
     "tasks.teach": 0.0,
@@ -51,6 +62,7 @@ RETIRED = {
     **{f"family.{name}": value for name, value in (("undoing", 2), ("beside", 1), ("forbidden", 3))},
     "family.smallest": 4,
     "family.largest": 12,
+    **dict.fromkeys(("family.conditions", "family.goals")),
     **dict.fromkeys(("algorithm.penalty_weight", "algorithm.final_penalty_weight", "algorithm.penalised")),
 }
 """Settings that there were, with the value that does what always happens now: runs that had it can be read. None: with

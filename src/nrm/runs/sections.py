@@ -15,9 +15,9 @@ import msgspec
 from nrm.agents import ALGORITHMS, METHODS, NetworkConfig
 from nrm.envs import find_env
 from nrm.errors import ConfigError, listing, suggestion, unknown
-from nrm.families import TaskSetConfig, family_of
 from nrm.runs.algorithm_choice import Choice, choose_algorithm
 from nrm.runs.renamed import Renaming
+from nrm.samplers import TaskSetConfig, sampler_of
 
 Sections = Mapping[str, Any]
 """A frozen dataclass for each name: `env`, `algorithm`, `network`, and the section of the method, if it has one."""
@@ -108,14 +108,14 @@ MANY_VECTORS = Preset(
         "family": {
             "families": (
                 "reach-avoid",
-                "exceptions",
-                "exceptions",
+                "avoid-except",
+                "avoid-except",
                 "conjunctions",
                 "until",
-                "set-backs",
-                "begun-set-backs",
+                "resettable",
+                "mid-resettable",
                 "avoidance",
-                "alternatives",
+                "branching",
             )
         },
         "grounding": {
@@ -166,7 +166,7 @@ def default_sections(
     learns = ALGORITHMS[how.name].config(**how.settings)
     sections = {"env": find_env(env), "algorithm": learns, "network": NetworkConfig()}
     if tasks is not None:
-        sections |= {"tasks": TaskSetConfig(), "family": family_of(tasks)}
+        sections |= {"tasks": TaskSetConfig(), "family": sampler_of(tasks)}
     chosen = METHODS[method]
     if chosen.config is not None:
         if chosen.section in sections:

@@ -15,12 +15,12 @@ from nrm.agents import METHODS
 from nrm.aliases import Json
 from nrm.envs import End
 from nrm.errors import GridError, unknown
-from nrm.families import FAMILIES, FILE_PREFIX
 from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, paper_task
 from nrm.machines import is_machine_file, task_toml
 from nrm.runs.algorithm_choice import Choice, choose_algorithm
 from nrm.runs.config import RunConfig, choose_run
 from nrm.runs.sections import MANY_SECTIONS, changed, converted, default_sections, env_section
+from nrm.samplers import FILE_PREFIX, SAMPLERS
 
 GRID_VERSION = 2
 OWN = "own"
@@ -254,7 +254,7 @@ def _joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, An
 
 def _family_name(family: str) -> str:
     """The same of a family; digits tell files and modules of one name apart."""
-    if family in FAMILIES:
+    if family in SAMPLERS:
         return family
     stem = Path(family).stem if family.startswith(FILE_PREFIX) else family
     return f"{_slug(stem) or 'family'}-{hashlib.sha256(family.encode()).hexdigest()[:6]}"

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from nrm.errors import ConfigError, GridError, NrmError
-from nrm.families import FILE_PREFIX, family_of
 from nrm.files import line_of, parse_toml, read_text
 from nrm.machines import is_machine_file
 from nrm.runs.renamed import Renaming
 from nrm.runs.sections import read_section
+from nrm.samplers import FILE_PREFIX, sampler_of
 from nrm.sweeps.grid import WHOLE_RUN, Grid
 from nrm.sweeps.grid_words import grid_words
 
@@ -88,7 +88,7 @@ def _line_about(text: str, data: Mapping[str, Any], message: str) -> str:
 def _one_family(name: str, folder: Path | None) -> str:
     """The family that a text in place of a list of tasks names."""
     try:
-        family_of(_beside(name, folder))
+        sampler_of(_beside(name, folder))
     except ConfigError as error:
         raise GridError(f"tasks: {error}. A list has tasks: tasks = [{json.dumps(name)}]") from None
     return name

@@ -18,9 +18,9 @@ from nrm.envs.grids import next_cells
 from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
 from nrm.envs.letter.grid import all_reached, around, as_rows, begin, grids
 from nrm.errors import EnvError, FileError
-from nrm.families import sample_tasks
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import Alphabet, TaskSet, compile_formula
+from nrm.samplers import sample_tasks
 
 SMALL = LetterConfig(size=5, letters=4, copies=2, steps=12)
 

@@ -7,19 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nrm.errors import ConfigError, FileError
-from nrm.families import FAMILIES, family_of, sample_tasks
-from nrm.families.chains import Exceptions, Reach, ReachAvoid, chain
-from nrm.families.compounds import Alternatives
-from nrm.families.mixture import Mixture
+from nrm.errors import ConfigError, FileError, NrmWarning
 from nrm.logic import parse
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import Alphabet, Task, TaskSet, compile_formula
+from nrm.samplers import RENAMED_SAMPLERS, SAMPLERS, Mixture, TemplateSampler, chain, sample_tasks, sampler_of
 from nrm.shortcuts import Copies
 
 LETTERS = Alphabet.exclusive([*"abcdefgh", "empty"])
 EVENTS = [atom(name) for name in "abcdefgh"]
-DRAWN = [name for name in FAMILIES if name != "file"]
+DRAWN = [name for name in SAMPLERS if name != "file"]
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -50,7 +47,7 @@ def test_nobody_speaks_of_what_is_no_event(name: str) -> None:
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_examples_are_formulas(name: str) -> None:
-    assert parse(family_of(name).example).atoms()
+    assert parse(sampler_of(name).example).atoms()
 
 
 def test_a_chain_never_avoids_what_it_has_just_reached() -> None:
@@ -62,20 +59,24 @@ def test_a_chain_never_avoids_what_it_has_just_reached() -> None:
 
 
 def test_settings_change_what_is_drawn() -> None:
-    long = sample_tasks(Reach(shortest=5, longest=5, choices=1), LETTERS, 20, 0, events=EVENTS)
+    long = sample_tasks(
+        TemplateSampler("reach", min_steps=5, max_steps=5, max_choices=1), LETTERS, 20, 0, events=EVENTS
+    )
     assert all(machine.distance_to_acceptance[machine.initial] == 5 for machine in long.machines)
-    harmless = sample_tasks(ReachAvoid(avoided=0), LETTERS, 20, 0, events=EVENTS)
+    harmless = sample_tasks(TemplateSampler("reach-avoid", max_avoided=0), LETTERS, 20, 0, events=EVENTS)
     assert not any(machine.dead.any() for machine in harmless.machines)
 
 
 def test_a_small_family_gives_all_it_has() -> None:
-    pool = sample_tasks(Reach(longest=1, choices=1), LETTERS, 1000, 0, events=EVENTS)
+    pool = sample_tasks(TemplateSampler("reach", max_steps=1, max_choices=1), LETTERS, 1000, 0, events=EVENTS)
     assert sorted(pool.names) == [f"F {name}" for name in "abcdefgh"]
 
 
 def test_tasks_that_a_test_keeps_for_itself_are_not_drawn() -> None:
-    kept = sample_tasks(Reach(longest=1, choices=1), LETTERS, 5, 1, events=EVENTS)
-    left = sample_tasks(Reach(longest=1, choices=1), LETTERS, 1000, 0, events=EVENTS, without=kept.machines)
+    kept = sample_tasks(TemplateSampler("reach", max_steps=1, max_choices=1), LETTERS, 5, 1, events=EVENTS)
+    left = sample_tasks(
+        TemplateSampler("reach", max_steps=1, max_choices=1), LETTERS, 1000, 0, events=EVENTS, without=kept.machines
+    )
     assert len(left) == 3
     assert not set(left.machines) & set(kept.machines)
 
@@ -115,7 +116,7 @@ def test_copies_are_held_out_where_few_sets_of_propositions_occur(tmp_path: Path
 def test_events_may_be_several_things_at_once() -> None:
     colours = Alphabet.propositional(["red", "blue", "green"])
     events = [parse("red & blue"), parse("green")]
-    pool = sample_tasks(Reach(longest=2, choices=1), colours, 4, 0, events=events)
+    pool = sample_tasks(TemplateSampler("reach", max_steps=2, max_choices=1), colours, 4, 0, events=events)
     assert "F(red & blue)" in pool.names
 
 
@@ -145,7 +146,7 @@ def test_a_bad_file_is_named(tmp_path: Path, text: str, message: str) -> None:
 
 def test_bad_requests() -> None:
     with pytest.raises(ConfigError, match="did you mean 'reach'"):
-        family_of("reech")
+        sampler_of("reech")
     with pytest.raises(ConfigError, match="3 different events at least; there are 2"):
         sample_tasks("reach-avoid", LETTERS, 1, 0, events=EVENTS[:2])
     with pytest.raises(ConfigError, match="at least one task, not 0"):
@@ -155,15 +156,19 @@ def test_bad_requests() -> None:
     with pytest.raises(ConfigError, match="cannot hold itself"):
         Mixture(families=("mixture",))
     with pytest.raises(ConfigError, match="they are 3 and 2"):
-        Reach(shortest=3, longest=2)
+        TemplateSampler("reach", min_steps=3, max_steps=2)
+    with pytest.raises(ConfigError, match="max_avoided"):
+        TemplateSampler("reach", max_avoided=1)
+    with pytest.raises(ConfigError, match="max_parts is at least 2, not 1"):
+        TemplateSampler("conjunctions", max_parts=1)
     with pytest.raises(ConfigError, match="file:PATH"):
-        family_of("file")
+        sampler_of("file")
     with pytest.raises(ConfigError, match="at most 2 states"):
-        sample_tasks(Reach(shortest=3, longest=3), LETTERS, 5, 0, events=EVENTS, max_states=2)
+        sample_tasks(TemplateSampler("reach", min_steps=3, max_steps=3), LETTERS, 5, 0, events=EVENTS, max_states=2)
 
 
 def test_what_has_begun_can_be_undone_from_the_start() -> None:
-    for machine in sample_tasks("begun-set-backs", LETTERS, 30, 2, events=EVENTS).machines:
+    for machine in sample_tasks("mid-resettable", LETTERS, 30, 2, events=EVENTS).machines:
         distance = machine.distance_to_acceptance
         reached = distance[machine.transitions[machine.initial]]
         # One letter accepts at once, and one or two lead back to where two steps are needed.
@@ -177,25 +182,32 @@ def test_what_is_avoided_is_spared_while_something_else_holds() -> None:
     alphabet = Alphabet.propositional(["a", "b", "c"])
     events = [atom(name) for name in "abc"]
 
-    def losing(family: ReachAvoid) -> set[int]:
+    def losing(family: TemplateSampler) -> set[int]:
         drawn = (family.draw(events, np.random.default_rng(seed)) for seed in range(40))
         machines = (compile_formula(formula, alphabet) for formula in drawn)
         return {int(machine.dead[machine.transitions[machine.initial]].sum()) for machine in machines}
 
-    assert losing(ReachAvoid(longest=1, choices=1, avoided=1)) == {0, 2}
-    assert losing(Exceptions(longest=1, choices=1, avoided=1)) == {0, 1, 2}
+    assert losing(TemplateSampler("reach-avoid", max_steps=1, max_choices=1, max_avoided=1)) == {0, 2}
+    assert losing(TemplateSampler("avoid-except", max_steps=1, max_choices=1, max_avoided=1)) == {0, 1, 2}
     together = [parse("a & b"), atom("c")]
-    drawn = {str(Exceptions(longest=1).draw(together, np.random.default_rng(seed))) for seed in range(40)}
+    drawn = {
+        str(TemplateSampler("avoid-except", max_steps=1).draw(together, np.random.default_rng(seed)))
+        for seed in range(40)
+    }
     assert {"!(a & !b) U c", "!(b & !a) U c"} <= drawn
 
 
 def test_alternatives_are_done_by_either_goal() -> None:
     """Of `(a -> F b) U (c | d)`, c and d are each enough; half of the tasks have one goal."""
-    family, goals = Alternatives(conditions=1, longest=1), []
+    family, goals = TemplateSampler("branching", max_steps=1), []
     for seed in range(40):
         machine = compile_formula(family.draw(EVENTS, np.random.default_rng(seed)), LETTERS)
         goals.append(sum(machine.run([letter]).accepted for letter in "abcdefgh"))
     assert set(goals) == {1, 2}
     assert 8 < goals.count(2) < 32
-    with pytest.raises(ConfigError, match="goals"):
-        Alternatives(goals=0)
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED_SAMPLERS.items())
+def test_names_of_the_last_release_are_read_with_a_warning(old: str, new: str) -> None:
+    with pytest.warns(NrmWarning, match=f"'{old}' is called '{new}'"):
+        assert sampler_of(old) == TemplateSampler(new)

@@ -1,4 +1,4 @@
-"""Pools of tasks drawn from a family."""
+"""Task sets: so many different tasks of a sampler."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import numpy as np
 
 from nrm.automata import Limits
 from nrm.errors import ConfigError, LimitError, NrmError, NrmWarning, unknown
-from nrm.families.listed import Listed
-from nrm.families.registry import Family, family_of
 from nrm.logic import Formula, named_formula
 from nrm.logic.ltlf.formula import atom
 from nrm.machines import (
@@ -26,6 +24,7 @@ from nrm.machines import (
     as_machine,
     not_asked,
 )
+from nrm.samplers.registry import Listed, Sampler, sampler_of
 from nrm.shortcuts import Copies
 
 IDLE = "empty"
@@ -33,7 +32,7 @@ IDLE = "empty"
 MAX_STATES = 64
 """States of a machine past which a drawn task is left out: it is longer than an episode."""
 TRIES = 50
-"""Draws in a row without a new task after which a family counts as exhausted."""
+"""Draws in a row without a new task after which a sampler counts as exhausted."""
 
 
 Curriculum = Literal["none", "success"]
@@ -45,7 +44,7 @@ class TaskSetConfig:
     """The tasks that an agent learns from."""
 
     count: int = 3000
-    """How many different tasks are drawn from the family; a small family gives all it has."""
+    """How many different tasks are sampled; a sampler that has fewer gives all it has."""
     max_states: int = 30
     """Tasks with larger machines are left out."""
     seed: int | None = None
@@ -98,7 +97,7 @@ def events_of(alphabet: Alphabet) -> tuple[Formula, ...]:
 
 
 def sample_tasks(
-    family: Family | str,
+    family: Sampler | str,
     alphabet: Alphabet,
     count: int,
     seed: int,
@@ -110,19 +109,19 @@ def sample_tasks(
     up_to_renaming: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> TaskSet:
-    """So many different tasks of a family over an alphabet; a small family gives all it has.
+    """So many different tasks of a sampler over an alphabet; one that has fewer gives all it has.
 
     `events`: what tasks speak of, formulas that can hold at a step; `events_of(alphabet)` when absent. Tasks that
     ask for nothing or for the impossible are drawn anew, and so are those `without`: tasks that a test keeps for
     itself. `up_to_renaming`: also those that a permutation of the events' symbols makes equal to one.
     """
-    chosen = family_of(family) if isinstance(family, str) else family
+    chosen = sampler_of(family) if isinstance(family, str) else family
     if count < 1:
         raise ConfigError(f"a pool has at least one task, not {count}")
     known = events_of(alphabet) if events is None else tuple(events)
     if len(known) < chosen.events:
         raise ConfigError(
-            f"the family '{chosen.name}' speaks of {chosen.events} different events at least; there are {len(known)}"
+            f"the sampler '{chosen.name}' speaks of {chosen.events} different events at least; there are {len(known)}"
         )
     held_out = _HeldOut(without, alphabet, known, up_to_renaming)
     if isinstance(chosen, Listed):
@@ -145,8 +144,8 @@ def sample_tasks(
             progress(len(found))
     if not found:
         raise ConfigError(
-            f"the family '{chosen.name}' gave no task in {idle} draws that asks for something possible and has at most "
-            f"{max_states} states; change its settings, or allow more states"
+            f"the sampler '{chosen.name}' gave no task in {idle} draws that asks for something possible and has at "
+            f"most {max_states} states; change its settings, or allow more states"
         )
     return TaskSet(tuple(found), tuple(found.values()))
 
@@ -191,19 +190,19 @@ def _over_all_sets(task: MachineLike, machine: MooreMachine) -> MooreMachine:
         return as_machine(replace(task, alphabet=every) if isinstance(task, Task) else task, every)
 
 
-def _all_listed(family: Listed, alphabet: Alphabet, reward: RewardScheme, held_out: _HeldOut) -> TaskSet:
+def _all_listed(listed: Listed, alphabet: Alphabet, reward: RewardScheme, held_out: _HeldOut) -> TaskSet:
     """All tasks of a file but those that are kept for a test: nothing is drawn, and nothing is left out silently."""
     tasks = []
-    for formula, logic in family.formulas:
+    for formula, logic in listed.formulas:
         try:
             task = Task(formula, alphabet, reward, logic=logic)
             machine = task.machine()
         except NrmError as error:
-            raise type(error)(f"{family.path}: the task {named_formula(formula.brief(), logic)}: {error}") from None
+            raise type(error)(f"{listed.path}: the task {named_formula(formula.brief(), logic)}: {error}") from None
         if why := not_asked(machine):
-            raise ConfigError(f"{family.path}: the task {task.title} {why}; take it out")
+            raise ConfigError(f"{listed.path}: the task {task.title} {why}; take it out")
         if not held_out.holds(task, machine):
             tasks.append(task)
     if not tasks:
-        raise ConfigError(f"{family.path}: all of its tasks are held out, so there is none to learn from")
+        raise ConfigError(f"{listed.path}: all of its tasks are held out, so there is none to learn from")
     return TaskSet.of(tasks)
