@@ -15,7 +15,7 @@ from typing import Any
 import tyro
 
 from benchmarks.common import processor_seconds, report, timed
-from nrm.automata.bdd import TRUE, Bdd
+from nrm.automata import TRUE, Bdd
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ def time_table(config: Config) -> list[list[object]]:
             torch.testing.assert_close(loss, true_loss, rtol=1e-4, atol=1e-6)
             torch.testing.assert_close(gradient, true_gradient, rtol=1e-3, atol=1e-6)
             plain = 1e3 * plain_seconds
-        nodes = machine.diagram.nodes
+        nodes = machine.moves.extent
         rows.append([count, machine.states, machine.classes, nodes, 1e3 * seconds, plain])
         print(*rows[-1], flush=True)
     return rows

@@ -18,8 +18,8 @@ def labelled_tables(draw: st.DrawFn) -> tuple[IntArray, list[int]]:
 
 
 @st.composite
-def letter_tables(draw: st.DrawFn) -> Table:
-    """Tables over three letters, some of which share a class."""
+def letter_tables(draw: st.DrawFn) -> tuple[Table, int]:
+    """Tables over three letters, some of which share a class, and an initial state."""
     columns, _ = draw(labelled_tables())
     classes = draw(st.lists(st.integers(0, columns.shape[1] - 1), min_size=3, max_size=3))
-    return Table(np.array(classes, dtype=np.int32), columns, draw(st.integers(0, len(columns) - 1)))
+    return Table(np.array(classes, dtype=np.int32), columns), draw(st.integers(0, len(columns) - 1))

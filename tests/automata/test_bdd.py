@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nrm.automata.bdd import FALSE, TRUE, Bdd
+from nrm.automata import FALSE, TRUE, Bdd
 from nrm.errors import LimitError
 
 VARIABLES = 4

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 
 from nrm.aliases import IntArray
-from nrm.automata import Table, minimisation
-from nrm.automata.tables import listed
+from nrm.automata import Table
+from nrm.automata import table as minimisation
 from tests.automata.tables import labelled_tables, letter_tables
 
 
@@ -41,20 +41,21 @@ def test_refinement_survives_colliding_fingerprints(case: tuple[IntArray, list[i
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(minimisation, "scattered", lambda values: np.zeros(len(values), dtype=np.uint64))
         blocks = minimisation.coarsest_congruence(table, np.array(labels))
-        merged, classes = minimisation.merge_columns(table, np.arange(table.shape[1], dtype=np.int32))
+        merged = Table(np.arange(table.shape[1], dtype=np.int32), table).merged()
     assert {frozenset(np.flatnonzero(blocks == block).tolist()) for block in blocks} == expected
-    assert np.array_equal(merged[:, listed(classes)], table)
-    assert len({column.tobytes() for column in merged.T}) == merged.shape[1]
+    assert np.array_equal(merged.columns[:, merged.letter_class], table)
+    assert len({column.tobytes() for column in merged.columns.T}) == merged.columns.shape[1]
 
 
 @given(letter_tables())
-def test_the_canonical_form_moves_as_the_table_does(table: Table) -> None:
-    form, kept = minimisation.canonical(table)
-    assert kept[form.initial] == table.initial
+def test_the_canonical_form_moves_as_the_table_does(case: tuple[Table, int]) -> None:
+    table, initial = case
+    form, kept = table.canonical(initial)
+    assert kept[0] == initial
     for state in range(len(form.columns)):
         for letter in range(3):
             target = form.columns[state, form.letter_class[letter]]
             assert kept[target] == table.columns[kept[state], table.letter_class[letter]]
-    again, same = minimisation.canonical(form)
+    again, same = form.canonical(0)
     assert np.array_equal(again.columns, form.columns)
     assert same.tolist() == list(range(len(form.columns)))

@@ -10,13 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nrm.aliases import IntArray
-from nrm.automata import Limits, Table, diagram_minimisation, diagram_product, moves
-from nrm.automata.letter_diagram import diagram_of_table
-from nrm.automata.minimisation import coarsest_congruence
-from nrm.automata.move_building import ascending, key_of, moves_of_classes, reordered, union_of_moves
+from nrm.automata import Limits, ListedLetters, Table, coarsest_congruence, diagram_product, move_diagram
 from nrm.automata.move_diagram import MoveDiagram
-from nrm.automata.move_search import distinguishing_letters, plainest_moves
-from nrm.automata.tables import absorbing_states, distances
 from nrm.errors import LimitError
 
 PROPOSITIONS = 3
@@ -32,7 +27,12 @@ def full_tables(draw: st.DrawFn, most: int = 6) -> IntArray:
 
 
 def diagram_of(table: IntArray) -> MoveDiagram:
-    return moves_of_classes(diagram_of_table(list(range(LETTERS)), PROPOSITIONS), table)
+    each = ListedLetters(np.arange(LETTERS, dtype=np.int32))
+    return MoveDiagram.of_classes(each.function(PROPOSITIONS), table)
+
+
+def listed(table: IntArray) -> Table:
+    return Table(np.arange(LETTERS, dtype=np.int32), table)
 
 
 def table_of(diagram: MoveDiagram) -> IntArray:
@@ -53,18 +53,16 @@ def check_reduced(diagram: MoveDiagram) -> None:
 @given(full_tables(), st.permutations(range(PROPOSITIONS)))
 def test_moves_in_any_order(table: IntArray, order: list[int]) -> None:
     diagram = diagram_of(table)
-    turned = reordered(diagram, tuple(order))
-    for found in (diagram, turned, ascending(turned)):
+    turned = diagram.reordered(tuple(order))
+    for found in (diagram, turned, turned.ascending()):
         check_reduced(found)
         assert np.array_equal(table_of(found), table)
     states, letters = (array.ravel() for array in np.indices(table.shape))
     assert np.array_equal(turned.take(states, letters), table.ravel())
-    assert key_of(turned) == key_of(diagram)
+    assert turned.key == diagram.key
     for state in range(len(table)):
         assert set(turned.targets(state)) == set(table[state].tolist())
-        classes = turned.letters_by_target(state)
-        assert classes.table().tolist() == table[state].tolist()
-        for target, letter in plainest_moves(turned, state).items():
+        for target, letter in turned.plainest(state, tuple):
             leading = [other for other in range(LETTERS) if table[state, other] == target]
             assert letter == min(leading, key=lambda other: (other.bit_count(), other))
 
@@ -72,14 +70,15 @@ def test_moves_in_any_order(table: IntArray, order: list[int]) -> None:
 @given(full_tables(), st.lists(st.booleans(), min_size=6, max_size=6))
 def test_what_tables_tell(table: IntArray, drawn: list[bool]) -> None:
     diagram, goals = diagram_of(table), np.array(drawn[: len(table)])
-    assert np.array_equal(diagram.absorbing(), absorbing_states(table))
-    assert np.array_equal(diagram.distances(goals), distances(table, goals))
+    assert np.array_equal(diagram.absorbing(), listed(table).absorbing())
+    assert np.array_equal(diagram.distances(goals), listed(table).distances(goals))
     assert [diagram.entered(state) for state in range(len(table))] == [
         bool((table == state).any()) for state in range(len(table))
     ]
-    assert set(diagram.reached(0)) == set(np.flatnonzero(distances_from(table)).tolist())
-    classes = moves.by_classes(diagram)
-    assert np.array_equal(classes.columns[:, classes.letter_class], table)
+    assert set(diagram.canonical(0)[1].tolist()) == set(np.flatnonzero(distances_from(table)).tolist())
+    classes = diagram.classes()
+    assert np.array_equal(classes.columns[:, classes.letters.listed()], table)
+    assert np.array_equal(diagram.edges(), listed(table).edges())
 
 
 def distances_from(table: IntArray) -> np.ndarray:
@@ -96,8 +95,8 @@ def test_products(left: IntArray, right: IntArray, order: list[int], by_arrays: 
     with pytest.MonkeyPatch.context() as patch:
         if by_arrays:
             patch.setattr(diagram_product, "DEEPEST", -1)
-        two = reordered(diagram_of(right), tuple(order))
-        found, a, b = diagram_product.diagram_product(diagram_of(left), two, Limits())
+        two = diagram_of(right).reordered(tuple(order))
+        found, a, b = diagram_of(left).product(two, Limits())
     check_reduced(found)
     pairs = list(zip(a.tolist(), b.tolist(), strict=True))
     assert pairs[0] == (0, 0)
@@ -115,14 +114,14 @@ def test_congruences(table: IntArray, labels: list[int], how: str) -> None:
     own = np.array(labels[: len(table)])
     with pytest.MonkeyPatch.context() as patch:
         if how != "exact":
-            patch.setattr(diagram_minimisation, "SMALL", -1)
+            patch.setattr(move_diagram, "SMALL", -1)
         if how == "weak":  # fingerprints that tell nothing apart
-            patch.setattr(diagram_minimisation, "scattered", lambda values: np.zeros(len(values), dtype=np.uint64))
-        found = diagram_minimisation.diagram_congruence(diagram_of(table), own)
+            patch.setattr(move_diagram, "scattered", lambda values: np.zeros(len(values), dtype=np.uint64))
+        found = diagram_of(table).congruence(own)
     expected = coarsest_congruence(table, own)
     assert len(set(zip(found.tolist(), expected.tolist(), strict=True))) == len(set(expected.tolist()))
     assert len(set(found.tolist())) == len(set(expected.tolist()))
-    quotient, kept = diagram_minimisation.diagram_quotient(diagram_of(table), found)
+    quotient, kept = diagram_of(table).quotient(found)
     check_reduced(quotient)
     assert np.array_equal(table_of(quotient), found[table[kept]])
 
@@ -132,18 +131,15 @@ def test_halted_states(table: IntArray, drawn: set[int]) -> None:
     states = np.array([state for state in sorted(drawn) if state < len(table)], dtype=np.int32)
     expected = table.copy()
     expected[states] = states[:, None]
-    found = moves.halted(diagram_of(table), states)
-    assert isinstance(found, MoveDiagram)
+    found = diagram_of(table).halted(states)
     check_reduced(found)
     assert np.array_equal(table_of(found), expected)
-    by_table = moves.halted(Table(np.arange(LETTERS, dtype=np.int32), table), states)
-    assert isinstance(by_table, Table)
-    assert np.array_equal(by_table.columns, expected)
+    assert np.array_equal(listed(table).halted(states).columns, expected)
 
 
 @given(full_tables(), full_tables())
 def test_side_by_side(left: IntArray, right: IntArray) -> None:
-    union = union_of_moves([diagram_of(left), diagram_of(right)])
+    union = diagram_of(left).beside([diagram_of(right)])
     check_reduced(union)
     assert np.array_equal(table_of(union), np.concatenate([left, right + len(left)]))
 
@@ -154,7 +150,7 @@ def test_strings_that_tell_apart(left: IntArray, right: IntArray, labels: list[i
     def differ(a: int, b: int) -> bool:
         return labels[a] != labels[4 + b]
 
-    found = distinguishing_letters(diagram_of(left), diagram_of(right), (0, 0), differ)
+    found = diagram_of(left).difference(diagram_of(right), (0, 0), differ)
     shortest = None
     for length in range(3):
         for string in combinations(range(LETTERS), repeat=length):
@@ -175,8 +171,7 @@ def test_strings_that_tell_apart(left: IntArray, right: IntArray, labels: list[i
 
 
 def test_classes_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nrm.automata.letter_classes.MAX_CELLS", 4)
+    monkeypatch.setattr("nrm.automata.classes.MAX_CELLS", 4)
     table = np.array([[0, 1, 2, 0, 1, 2, 0, 1], [1] * 8, [0, 2] * 4], dtype=np.int32)
     with pytest.raises(LimitError, match=r"3 states over 3 propositions, and more than 4 moves by class"):
-        moves.by_classes(diagram_of(table))
-    assert moves.states_of(Table(np.arange(LETTERS, dtype=np.int32), table)) == 3
+        diagram_of(table).classes()

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nrm.aliases import IntArray
-from nrm.automata import tables
+from nrm.automata import Table
+from nrm.automata.table import bfs_order
 from tests.automata.tables import labelled_tables
 
 
@@ -16,7 +17,7 @@ def test_breadth_first_order(case: tuple[IntArray, list[int]], data: st.DataObje
     order = [initial]
     for state in order:
         order.extend(target for target in dict.fromkeys(table[state].tolist()) if target not in order)
-    assert tables.bfs_order(table, initial).tolist() == order
+    assert bfs_order(table, initial).tolist() == order
 
 
 @given(labelled_tables())
@@ -30,4 +31,4 @@ def test_distances_are_shortest_paths(case: tuple[IntArray, list[int]]) -> None:
             reached |= {int(target) for q in reached for target in table[q]}
             steps += 1
         expected.append(steps if steps <= len(table) else -1)
-    assert tables.distances(table, goals).tolist() == expected
+    assert Table(np.arange(table.shape[1], dtype=np.int32), table).distances(goals).tolist() == expected

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import nrm
-from nrm.automata import letter_classes
 from nrm.envs.steppers import stepper
 
 TEXT = " & ".join(f"response(a{number}, b{number})" for number in range(7))
@@ -15,7 +14,7 @@ TEXT = " & ".join(f"response(a{number}, b{number})" for number in range(7))
 def test_both_ways_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = nrm.compile(TEXT)
     by_classes = stepper(machine)
-    monkeypatch.setattr(letter_classes, "MAX_CELLS", 1)
+    monkeypatch.setattr("nrm.automata.classes.MAX_CELLS", 1)
     by_diagram = stepper(nrm.compile(TEXT))
     assert type(by_classes) is not type(by_diagram)
     generator = np.random.default_rng(0)

@@ -47,7 +47,7 @@ def dfa(formula: EndsWith, exclusive: bool, limits: Limits) -> Dfa:
     # Letters: the symbol and "none of these", or nothing and the symbol.
     moves = [1, 0] if exclusive else [0, 1]
     columns = np.array([moves, moves], dtype=np.int32)
-    return Dfa(formula.atoms(), exclusive, np.arange(2, dtype=np.int32), columns, np.array([False, True]))
+    return Dfa.of_classes(formula.atoms(), exclusive, np.arange(2, dtype=np.int32), columns, np.array([False, True]))
 
 
 def holds(formula: EndsWith, trace: Trace) -> bool:

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 
 import nrm
-from nrm.automata import letter_classes, letter_diagram
 from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.errors import LimitError, MachineError, NrmWarning
@@ -25,6 +24,7 @@ from nrm.machines.formats.json import machine_json, machine_to_dict
 from nrm.machines.guarded import machine_of_moves
 from nrm.machines.guards import moves
 from nrm.machines.reward_machine import RewardEdge, RewardMachine
+from tests.automata.diagrams import use_diagrams
 from tests.strategies import formulas
 
 HAZARDS = [f"h{number}" for number in range(20)]
@@ -35,11 +35,6 @@ TASK = f"F(a & F(b & F(c & F d))) & global_avoidance({', '.join(HAZARDS)})"
 def diagrams(monkeypatch: pytest.MonkeyPatch) -> None:
     """Diagrams for few propositions too."""
     use_diagrams(monkeypatch)
-
-
-def use_diagrams(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(letter_diagram, "DENSE", 0)
-    patch.setattr(letter_classes, "CROWDED", 0)
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +159,7 @@ def test_json_is_as_small_as_the_diagram(further: int) -> None:
     symbols = [f"{name}{number}" for number in range(8) for name in "ab"] + [f"h{number}" for number in range(further)]
     machine = nrm.compile(responses, propositions=symbols)
     text = machine_json(machine)
-    assert len(text) < 40 * (machine.diagram.nodes + machine.states + len(symbols))
+    assert len(text) < 40 * (len(json.loads(text)["diagram"]["levels"]) + machine.states + len(symbols))
     assert machine_from_dict(json.loads(text)) == machine
 
 

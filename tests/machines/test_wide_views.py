@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 
 import nrm
-import nrm.machines.look_ahead as look_ahead_module
 from nrm.logic import Formula
 from nrm.machines import Alphabet, TaskSet, task_view, view_columns, view_width
 from nrm.machines.formats.pool_file import load_pool, save_pool
 from nrm.machines.look_ahead import labelled_moves
+from tests.automata.diagrams import in_diagrams, use_diagrams
 from tests.strategies import formulas
 
 NAMES = ["a", "b", "c"]
@@ -24,8 +24,8 @@ def test_a_literal_is_worth_the_best_of_its_letters(formula: Formula) -> None:
     machine = nrm.compile(formula, Alphabet.propositional(NAMES), reward="acceptance")
     by_letter = task_view(machine)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(look_ahead_module, "is_wide", lambda count: True)
-        by_literal = task_view(machine)
+        use_diagrams(patch)
+        by_literal = task_view(in_diagrams(machine))
         assert by_literal.shape[1] == view_width(machine.alphabet) == 4 * 6 + 1
         assert view_columns(machine.alphabet) == ("a", "!a", "b", "!b", "c", "!c")
     letters = machine.alphabet.size
@@ -90,8 +90,8 @@ def test_moves_have_the_letters_that_make_them(formula: Formula) -> None:
     pairs, labels = labelled_moves(machine)
     assert dict(zip(map(tuple, pairs.tolist()), labels.tolist(), strict=True)) == by_letter
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(look_ahead_module, "is_wide", lambda count: True)
-        pairs, labels = labelled_moves(machine)
+        use_diagrams(patch)
+        pairs, labels = labelled_moves(in_diagrams(machine))
     found = dict(zip(map(tuple, pairs.tolist()), labels.tolist(), strict=True))
     assert found == {
         pair: [

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from torch import nn
 
 import nrm
-from nrm.automata.tables import as_diagram
 from nrm.errors import AlphabetError
 from nrm.logic import Formula
 from nrm.neural import NeuralRewardMachine
@@ -22,7 +21,7 @@ NAMES = ("a", "b", "c", "d")
 @given(formulas(atoms=NAMES))
 def test_values_and_gradients_equal_the_sum_over_letters(formula: Formula) -> None:
     machine = nrm.compile(formula, propositions=NAMES)
-    counting = ClassCounting(as_diagram(machine.letters, 4), machine.classes)
+    counting = ClassCounting(machine.letters.function(4), machine.classes)
     given_probs = torch.rand(2, 3, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     one, two = (given_probs.clone().requires_grad_() for _ in range(2))
     found = counting(one)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import nrm
 from nrm.automata.letter_diagram import LetterDiagram
-from nrm.automata.tables import as_diagram, listed
 from nrm.errors import LimitError
 from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.shortcuts import task_set_shortcuts
 from nrm.shortcuts.counting import digits
+from tests.automata.diagrams import in_diagrams, use_diagrams
 from tests.cli.conftest import Nrm, nrm_command
 
 __all__ = ["nrm_command"]
@@ -24,12 +24,6 @@ __all__ = ["nrm_command"]
 NAMES = ["a", "b", "c"]
 HAZARDS = [f"h{number}" for number in range(20)]
 NEVER = " & ".join(f"G !{name}" for name in HAZARDS)
-
-
-def in_diagrams(machine: MooreMachine) -> MooreMachine:
-    """The same machine with its letters in a diagram, however few they are."""
-    letters = as_diagram(machine.letters, len(machine.alphabet.symbols))
-    return MooreMachine(machine.alphabet, letters, machine.columns, machine.accepting, machine.outputs, machine.initial)
 
 
 @st.composite
@@ -51,20 +45,22 @@ def machines(draw: st.DrawFn) -> MooreMachine:
 @settings(max_examples=150)
 def test_diagrams_say_what_lists_of_letters_say(machine: MooreMachine) -> None:
     plain = nrm.shortcuts(machine)
-    found = nrm.shortcuts(in_diagrams(plain.machine))
-    assert isinstance(found.machine.letters, LetterDiagram)
-    assert listed(found.machine.letters).tolist() == listed(plain.machine.letters).tolist()
-    assert found.count == plain.count
-    assert found.class_sizes == plain.class_sizes
-    assert found.truths == plain.truths
-    assert found.verdicts == plain.verdicts
-    assert found.renamings.essential == plain.renamings.essential
-    assert found.renamings.count == plain.renamings.count
-    assert sorted(map(str, found.renamings)) == sorted(map(str, plain.renamings))
-    assert found.renamings.internal.order == plain.renamings.internal.order
-    assert found.labels_needed == plain.labels_needed
-    for letter in ({"a": "b"}, {"a": "b", "b": "a"}, {"-": "a&b&c"}, {}):
-        assert found.kind(letter) == plain.kind(letter)
+    with pytest.MonkeyPatch.context() as patch:
+        use_diagrams(patch)
+        found = nrm.shortcuts(in_diagrams(plain.machine))
+        assert isinstance(found.machine.letters, LetterDiagram)
+        assert found.machine.letter_class.tolist() == plain.machine.letter_class.tolist()
+        assert found.count == plain.count
+        assert found.class_sizes == plain.class_sizes
+        assert found.truths == plain.truths
+        assert found.verdicts == plain.verdicts
+        assert found.renamings.essential == plain.renamings.essential
+        assert found.renamings.count == plain.renamings.count
+        assert sorted(map(str, found.renamings)) == sorted(map(str, plain.renamings))
+        assert found.renamings.internal.order == plain.renamings.internal.order
+        assert found.labels_needed == plain.labels_needed
+        for letter in ({"a": "b"}, {"a": "b", "b": "a"}, {"-": "a&b&c"}, {}):
+            assert found.kind(letter) == plain.kind(letter)
 
 
 SYMMETRIC = [
@@ -78,19 +74,19 @@ SYMMETRIC = [
 
 
 @pytest.mark.parametrize("formula", SYMMETRIC)
-def test_symmetric_tasks_in_diagrams(formula: str) -> None:
+def test_symmetric_tasks_in_diagrams(formula: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = nrm.shortcuts(nrm.compile(formula, Alphabet.propositional(NAMES)))
+    expected = plain.verdicts, plain.renamings.count, plain.labels_needed
+    use_diagrams(monkeypatch)
     found = nrm.shortcuts(in_diagrams(plain.machine))
-    assert found.verdicts == plain.verdicts
-    assert found.renamings.count == plain.renamings.count
-    assert found.labels_needed == plain.labels_needed
+    assert (found.verdicts, found.renamings.count, found.labels_needed) == expected
 
 
 def test_class_sizes_of_twenty_propositions_are_those_of_all_letters_counted_one_by_one() -> None:
     machine = nrm.compile("F(key & X F door) & " + " & ".join(f"G !h{i}" for i in range(18)), reward="distinct")
     found = nrm.shortcuts(machine)
     letters = np.arange(1 << 20)
-    columns = np.stack([machine.diagram.take(np.full(len(letters), q), letters) for q in range(machine.states)])
+    columns = np.stack([machine.moves.take(np.full(len(letters), q), letters) for q in range(machine.states)])
     _, sizes = np.unique(columns, axis=1, return_counts=True)
     assert sorted(found.class_sizes) == sorted(sizes.tolist()) == [1, 1, 1, 1, 2**20 - 4]
     assert found.symmetries == 1

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from nrm.agents.devices import device_of
 from nrm.agents.machine_methods import grounder_on
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.automata import moves as moving
 from nrm.envs import BatchedEnv, Probe, ProbedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.inference import Hypothesis
@@ -152,7 +151,7 @@ class LearnedStates:
         if not total:
             return None
         ends = np.flatnonzero(self._counts.any(1) & ~self._went_on).astype(np.int32)
-        alike = moving.congruence(moving.halted(self._task.moves, ends), self._task.level_of_state)
+        alike = self._task.moves.halted(ends).congruence(self._task.level_of_state)
         counts = np.zeros((int(alike.max()) + 1, self._counts.shape[1]), dtype=np.int64)
         np.add.at(counts, alike, self._counts)
         return float(counts.max(0).sum() / total)

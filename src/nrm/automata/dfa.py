@@ -9,16 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from nrm.aliases import BoolArray, IntArray
-from nrm.automata import moves as moving
-from nrm.automata.letter_diagram import is_wide
-from nrm.automata.move_diagram import MoveDiagram
-from nrm.automata.moves import Moves, Moving
-from nrm.automata.tables import Letters, Limits, Table, listed
+from nrm.automata.forms import Moves, Moving, moves_of_classes, placed
+from nrm.automata.letters import ListedLetters
+from nrm.automata.limits import Limits
 
 Combine = Callable[[BoolArray, BoolArray], BoolArray]
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
 class Dfa(Moving):
     """An automaton over `atoms`; state 0 is initial.
 
@@ -29,49 +27,29 @@ class Dfa(Moving):
     atoms: tuple[str, ...]
     exclusive: bool
     moves: Moves
-    """By letter classes; where propositions are many, by a diagram for each state."""
     accepting: BoolArray
     """(states,) whether a trace may end here. For the initial state: see `minimal`."""
 
-    def __init__(
-        self, atoms: tuple[str, ...], exclusive: bool, letters: Letters, columns: IntArray, accepting: BoolArray
-    ) -> None:
-        """From letter classes: `letters` (letters,), or a diagram, leads to `columns` (states, classes)."""
-        self._set(atoms, exclusive, Table(letters, columns), accepting)
-
     @classmethod
-    def of_moves(cls, atoms: tuple[str, ...], exclusive: bool, moves: Moves, accepting: BoolArray) -> Dfa:
-        """The automaton of moves in either form."""
-        made = cls.__new__(cls)
-        made._set(atoms, exclusive, moves, accepting)
-        return made
-
-    def _set(self, *values: object) -> None:
-        for name, value in zip(("atoms", "exclusive", "moves", "accepting"), values, strict=True):
-            object.__setattr__(self, name, value)
+    def of_classes(
+        cls, atoms: tuple[str, ...], exclusive: bool, letter_class: IntArray, columns: IntArray, accepting: BoolArray
+    ) -> Dfa:
+        """From the class of each letter (letters,) and the next states (states, classes)."""
+        moves = moves_of_classes(ListedLetters(letter_class), columns, None if exclusive else len(atoms))
+        return cls(atoms, exclusive, moves, accepting)
 
     def complement(self) -> Dfa:
         """Accepts exactly the non-empty traces that this one rejects."""
-        return Dfa.of_moves(self.atoms, self.exclusive, self.moves, ~self.accepting)
+        return Dfa(self.atoms, self.exclusive, self.moves, ~self.accepting)
 
     def lifted(self, atoms: tuple[str, ...]) -> Moves:
         """The moves over a larger set of atoms."""
         if atoms == self.atoms:
             return self.moves
-        place = {name: index for index, name in enumerate(self.atoms)}
-        if isinstance(self.moves, MoveDiagram) or (is_wide(len(atoms)) and not self.exclusive):
-            bits = [atoms.index(name) for name in self.atoms]
-            return moving.by_states(self.moves, len(self.atoms)).placed(bits, len(atoms))
-        letters = listed(self.moves.letters)
-        if self.exclusive:
-            outside = len(self.atoms)
-            return Table(letters[[*(place.get(name, outside) for name in atoms), outside]], self.moves.columns)
-        larger = np.arange(1 << len(atoms), dtype=np.int64)
-        letters_here = np.zeros_like(larger)
-        for bit, name in enumerate(atoms):
-            if name in place:
-                letters_here |= ((larger >> bit) & 1) << place[name]
-        return Table(letters[letters_here], self.moves.columns)
+        if not self.exclusive:
+            return placed(self.moves, [atoms.index(name) for name in self.atoms], len(atoms))
+        place, outside = {name: index for index, name in enumerate(self.atoms)}, len(self.atoms)
+        return self.moves.relettered([*(place.get(name, outside) for name in atoms), outside])
 
     def minimal(self) -> Dfa:
         """The least automaton with the same non-empty traces, numbered canonically.
@@ -81,24 +59,22 @@ class Dfa(Moving):
         Every state must be reachable, which all the constructions here see to.
         """
         moves, accepting, initial = self.moves, self.accepting, 0
-        if not moving.entered(moves, initial):
+        if not moves.entered(initial):
             accepting = accepting.copy()
             accepting[initial] = False
-        blocks = moving.congruence(moves, accepting)
+        blocks = moves.congruence(accepting)
         if int(blocks.max()) + 1 < len(accepting):
-            moves, kept = moving.quotient(moves, blocks)
+            moves, kept = moves.quotient(blocks)
             accepting, initial = accepting[kept], int(blocks[initial])
-        if not moving.entered(moves, initial):
-            twins = moving.moving_alike(moves, initial)
+        if not moves.entered(initial):
+            twins = moves.alike(initial)
             initial = next((int(twin) for twin in twins if twin != initial), initial)
-        return Dfa.of_moves(self.atoms, self.exclusive, moves, accepting).trimmed(initial)
+        return Dfa(self.atoms, self.exclusive, moves, accepting).trimmed(initial)
 
     def trimmed(self, initial: int = 0) -> Dfa:
         """What is reachable from `initial`, in canonical form."""
-        moves, kept = moving.canonical(self.moves, initial)
-        if isinstance(moves, Table):
-            moves = Table(moves.letters, moves.columns)
-        return Dfa.of_moves(self.atoms, self.exclusive, moves, self.accepting[kept])
+        moves, kept = self.moves.canonical(initial)
+        return Dfa(self.atoms, self.exclusive, moves, self.accepting[kept])
 
     def combined(self, other: Dfa, combine: Combine, limits: Limits, order: Sequence[str] = ()) -> Dfa:
         """The reachable product, accepting where `combine` of the two acceptances says so.
@@ -108,9 +84,8 @@ class Dfa(Moving):
         rank = {name: place for place, name in enumerate(order)}
         named = dict.fromkeys(self.atoms + other.atoms)
         atoms = tuple(sorted(named, key=lambda name: rank.get(name, len(rank))))
-        count = None if self.exclusive else len(atoms)
-        moves, a, b = moving.product(self.lifted(atoms), other.lifted(atoms), count, limits)
-        return Dfa.of_moves(atoms, self.exclusive, moves, combine(self.accepting[a], other.accepting[b]))
+        moves, a, b = self.lifted(atoms).product(other.lifted(atoms), limits)
+        return Dfa(atoms, self.exclusive, moves, combine(self.accepting[a], other.accepting[b]))
 
 
 def combined_all(parts: Iterable[Dfa], combine: Combine, limits: Limits, order: Sequence[str] = ()) -> Dfa:
@@ -134,12 +109,4 @@ def after_one_step(dfa: Dfa, weak: bool) -> Dfa:
     """The automaton of `X f` (or `WX f`, when `weak`) from that of f."""
     # State 0 reads any letter; state 1 is f's initial state, where a trace of one step ends.
     accepting = np.concatenate([np.array([False, weak]), dfa.accepting])
-    if isinstance(dfa.moves, MoveDiagram):
-        low, high, roots = (np.where(a < 0, a - 2, a) for a in (dfa.moves.low, dfa.moves.high, dfa.moves.roots))
-        tops = np.concatenate([np.array([-2]), roots[:1], roots]).astype(np.int32)
-        given = dfa.moves
-        shifted = MoveDiagram(given.propositions, given.order, given.levels, low, high, tops)
-        return Dfa.of_moves(dfa.atoms, dfa.exclusive, shifted, accepting).trimmed()
-    later = dfa.columns + 2
-    columns = np.concatenate([np.ones((1, dfa.columns.shape[1]), dtype=np.int32), later[:1], later])
-    return Dfa(dfa.atoms, dfa.exclusive, dfa.letters, columns.astype(np.int32), accepting).trimmed()
+    return Dfa(dfa.atoms, dfa.exclusive, dfa.moves.delayed(), accepting).trimmed()

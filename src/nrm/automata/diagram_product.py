@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
-from nrm.automata.letter_diagram import merged_order
-from nrm.automata.move_building import diagram_of_nodes, reduced, reordered
-from nrm.automata.move_diagram import MoveDiagram
-from nrm.automata.mtbdd import LEAF
-from nrm.automata.product import Numbers
-from nrm.automata.tables import Limits
+from nrm.automata.diagram import Diagram, OwnKind, merged_order
+from nrm.automata.limits import Limits
+from nrm.automata.mtbdd import LEAF, Mtbdd
+from nrm.automata.partition import Numbers
 
 SMALL = 4_000
 """Pairs of nodes up to which plain Python is faster than arrays."""
@@ -24,32 +22,27 @@ class _LargeError(Exception):
 
 
 def diagram_product(
-    left: MoveDiagram, right: MoveDiagram, limits: Limits, starts: tuple[int, int] = (0, 0)
-) -> tuple[MoveDiagram, IntArray, IntArray]:
+    left: OwnKind, right: OwnKind, limits: Limits, starts: tuple[int, int] = (0, 0)
+) -> tuple[OwnKind, IntArray, IntArray]:
     """The reachable pairs of states as a diagram, the pair of both starts first, and both states of each pair."""
     both = (left.order, right.order)
     if all(list(order) == sorted(order) for order in both):
         order = tuple(sorted({proposition for order in both for proposition in order}))
     else:
         order = merged_order(*both)
-    left, right = reordered(left, order), reordered(right, order)
+    left, right = left.reordered(order), right.reordered(order)
     found = _walked(left, right, limits, starts) if len(order) <= DEEPEST else None
     return found or _by_arrays(left, right, limits, starts)
 
 
 def _walked(
-    left: MoveDiagram, right: MoveDiagram, limits: Limits, starts: tuple[int, int]
-) -> tuple[MoveDiagram, IntArray, IntArray] | None:
+    left: OwnKind, right: OwnKind, limits: Limits, starts: tuple[int, int]
+) -> tuple[OwnKind, IntArray, IntArray] | None:
     """The product node by node; None where it is large."""
     f_levels, f_low, f_high, f_roots = left.lists
     g_levels, g_low, g_high, g_roots = right.lists
-    numbers = {starts: 0}
-    pairs = [starts]
-    # Own nodes by number; states are found by -1 - number.
-    var: list[int] = []
-    low: list[int] = []
-    high: list[int] = []
-    unique: dict[tuple[int, int, int], int] = {}
+    work: Mtbdd[tuple[int, int]] = Mtbdd(limits.nodes)
+    work.leaf(starts)
     done: dict[tuple[int, int], int] = {}
 
     def walk(f: int, g: int) -> int:
@@ -58,28 +51,16 @@ def _walked(
         if result is not None:
             return result
         if f < 0 and g < 0:
-            pair = (-1 - f, -1 - g)
-            number = numbers.setdefault(pair, len(pairs))
-            if number == len(pairs):
-                pairs.append(pair)
-            result = -1 - number
+            result = work.leaf((-1 - f, -1 - g))
         else:
             u = f_levels[f] if f >= 0 else LEAF
             v = g_levels[g] if g >= 0 else LEAF
             if u < v:
-                one, two, level = walk(f_low[f], g), walk(f_high[f], g), u
+                result = work.node(u, walk(f_low[f], g), walk(f_high[f], g))
             elif v < u:
-                one, two, level = walk(f, g_low[g]), walk(f, g_high[g]), v
+                result = work.node(v, walk(f, g_low[g]), walk(f, g_high[g]))
             else:
-                one, two, level = walk(f_low[f], g_low[g]), walk(f_high[f], g_high[g]), u
-            if one == two:
-                result = one
-            else:
-                result = unique.setdefault((level, one, two), len(var))
-                if result == len(var):
-                    var.append(level)
-                    low.append(one)
-                    high.append(two)
+                result = work.node(u, walk(f_low[f], g_low[g]), walk(f_high[f], g_high[g]))
         done[key] = result
         if len(done) > SMALL:
             raise _LargeError
@@ -87,21 +68,23 @@ def _walked(
 
     roots = []
     try:
-        for a, b in pairs:
+        for a, b in work.values:  # more of them are found on the way
             roots.append(walk(f_roots[a], g_roots[b]))
-            limits.check(len(pairs), 1)
+            limits.check(len(work.values), 1)
     except _LargeError:
         return None
-    diagram = diagram_of_nodes(
-        var, low, high, roots, lambda node: -1 - node if node < 0 else None, left.order, left.propositions
-    )
-    a, b = np.array(pairs, dtype=np.int32).T
-    return diagram, a, b
+
+    def state(node: int) -> int | None:
+        return work.low[node] if work.is_leaf(node) else None
+
+    found = type(left).of_nodes(work, roots, state, left.order, left.propositions)
+    one, two = np.array(work.values, dtype=np.int32).T
+    return found, one, two
 
 
 def _by_arrays(
-    left: MoveDiagram, right: MoveDiagram, limits: Limits, starts: tuple[int, int]
-) -> tuple[MoveDiagram, IntArray, IntArray]:
+    left: OwnKind, right: OwnKind, limits: Limits, starts: tuple[int, int]
+) -> tuple[OwnKind, IntArray, IntArray]:
     """The product by arrays: all pairs of places that are found at a time, until none is new."""
     one, two = _Side(left), _Side(right)
     numbers = Numbers(one.width * two.width)
@@ -134,7 +117,9 @@ def _by_arrays(
     reference[states_at] = -1 - np.arange(len(states_at))
     reference[nodes_at] = np.arange(len(nodes_at))
     low, high = reference[below[nodes_at]].T
-    diagram = reduced(top[nodes_at], low, high, reference[below[states_at, 0]], left.order, left.propositions)
+    diagram = type(left).reduced(
+        top[nodes_at], low, high, reference[below[states_at, 0]], left.order, left.propositions
+    )
     a, b = np.divmod(codes[states_at], two.width)
     return diagram, a.astype(np.int32), b.astype(np.int32)
 
@@ -142,10 +127,10 @@ def _by_arrays(
 class _Side:
     """One diagram as places: states first, then nodes. What lies below a state is its root."""
 
-    def __init__(self, diagram: MoveDiagram) -> None:
+    def __init__(self, diagram: Diagram) -> None:
         low, high, roots = diagram.places
-        self.width = diagram.states + diagram.nodes
-        levels = np.concatenate([np.full(diagram.states, LEAF), diagram.levels])
+        self.width = len(diagram.roots) + diagram.nodes
+        levels = np.concatenate([np.full(len(diagram.roots), LEAF), diagram.levels])
         self.levels: NDArray[np.int64] = levels.astype(np.int64)
         self.low = np.concatenate([roots, low])
         self.high = np.concatenate([roots, high])

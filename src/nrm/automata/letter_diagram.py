@@ -1,27 +1,24 @@
-"""Letters of many propositions: a decision diagram that leads every subset of them to its letter class.
-
-A machine has few classes of letters, and each is a Boolean function of the propositions. Nothing here is of the size of
-the alphabet, which has 2^n letters for n propositions.
-"""
+"""From letters to their classes, over many propositions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import IntArray, Letter
+from nrm.automata.diagram import MAX_NODES, Diagram
 from nrm.automata.mtbdd import Mtbdd
-from nrm.errors import LimitError
+from nrm.errors import LimitError, MachineError
 
 DENSE = 12
 """Propositions up to which the class of each letter stands in an array."""
 MAX_LISTED = 20
 """Propositions up to which all letters can be listed."""
-MAX_NODES = 2_000_000
 
 
 def is_wide(propositions: int) -> bool:
@@ -29,72 +26,78 @@ def is_wide(propositions: int) -> bool:
     return propositions > DENSE
 
 
+def in_columns(propositions: int) -> bool:
+    """Whether `Moves.nearest` has a column for each letter, and not for each literal."""
+    return not is_wide(propositions)
+
+
+Truths = tuple[int, int]
+"""Two sets of propositions, as bits: those that hold at some letter, and those that fail at some letter."""
+
+
 @dataclass(frozen=True, eq=False)
-class LetterDiagram:
-    """The class of each letter over `propositions`; bit i of a letter's number says whether proposition i is true."""
+class LetterDiagram(Diagram):
+    """The class of each letter over many propositions: a diagram with one root."""
 
-    propositions: int
-    order: tuple[int, ...]
-    """The proposition that each level of the diagram asks for, the topmost first; others do not matter."""
-    levels: IntArray
-    """(nodes,) the level of each node; children come before their parents, and the root is last."""
-    low: IntArray
-    """(nodes,) where to go on if the proposition is false: a node, or -1 - class."""
-    high: IntArray
-    """(nodes,) the same where it is true."""
-    root: int
-    """The topmost node; -1 - class where all letters are of one class."""
-
-    def __post_init__(self) -> None:
-        for array in (self.levels, self.low, self.high):
-            array.flags.writeable = False
+    @classmethod
+    def of_levels(
+        cls, pairs: Sequence[NDArray[np.integer]], classes: NDArray[np.integer], propositions: int
+    ) -> LetterDiagram:
+        """From each level's (places, 2) places at the next level for false and true, and the classes below the last."""
+        references, count = -1 - classes.astype(np.int64), 0
+        levels, sides = [], []
+        for level, below in reversed(list(enumerate(pairs))):
+            levels.append(np.full(len(below), level))
+            sides.append(references[below])
+            references = np.arange(count, count + len(below))
+            count += len(below)
+        low, high = np.concatenate([np.zeros((0, 2), dtype=np.int64), *sides]).T
+        own = np.concatenate([np.zeros(0, dtype=np.int64), *levels])
+        return cls.reduced(own, low, high, references, tuple(range(len(pairs))), propositions)
 
     @property
-    def nodes(self) -> int:
-        """How many nodes there are."""
-        return len(self.levels)
+    def root(self) -> int:
+        """The topmost node; -1 - class where all letters are of one class."""
+        return int(self.roots[0])
+
+    def check(self, letters: int, classes: int) -> None:
+        if letters != 1 << self.propositions:
+            raise MachineError(f"the classes are of {self.propositions} propositions, not of {letters} letters")
+        if -1 - min(int(array.min(initial=-1)) for array in (self.low, self.high, self.roots)) >= classes:
+            raise MachineError(f"the diagram of letters names a class outside 0 to {classes - 1}")
 
     def at(self, letter: Letter) -> int:
-        """The class of a letter."""
-        levels, low, high, order = self._lists
-        node = self.root
-        while node >= 0:
-            node = high[node] if letter >> order[levels[node]] & 1 else low[node]
-        return -1 - node
+        return self.leaf(0, letter)
 
-    @cached_property
-    def _lists(self) -> tuple[list[int], list[int], list[int], tuple[int, ...]]:
-        return self.levels.tolist(), self.low.tolist(), self.high.tolist(), self.order
-
-    def take(self, letters: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(…) the classes of letters (…)."""
+    def take(self, letters: NDArray[np.int64]) -> IntArray:
         flat = letters.ravel()
-        node = np.full(flat.shape, self.root, dtype=np.int64)
-        bits = np.array(self.order, dtype=np.int64)[self.levels] if self.nodes else np.zeros(0, dtype=np.int64)
-        while (inner := np.flatnonzero(node >= 0)).size:
-            here = node[inner]
-            true = (flat[inner] >> bits[here] & 1).astype(bool)
-            node[inner] = np.where(true, self.high[here], self.low[here])
-        return (-1 - node).reshape(letters.shape)
+        return self.leaves(np.zeros(flat.shape, dtype=np.int64), flat).reshape(letters.shape).astype(np.int32)
 
-    def table(self) -> IntArray:
-        """(letters,) the class of each letter, while these can be listed."""
+    def listed(self) -> IntArray:
         if self.propositions > MAX_LISTED:
             raise LimitError(
                 f"{self.propositions} propositions have 2^{self.propositions} letters, and this needs a list of them "
                 f"(the limit is {MAX_LISTED} propositions)"
             )
-        return self.take(np.arange(1 << self.propositions, dtype=np.int64)).astype(np.int32)
+        return self.take(np.arange(1 << self.propositions, dtype=np.int64))
+
+    def members(self, number: int) -> None:
+        """None: a class may have too many letters."""
+
+    def essential(self) -> tuple[tuple[int, ...], None]:
+        return self.asked, None
+
+    def function(self, propositions: int) -> LetterDiagram:  # noqa: ARG002 - those that it is over
+        return self
 
     def first_letters(self) -> dict[int, Letter]:
         """The letter with the smallest number of each class."""
         return self._least(lambda proposition: 1 << proposition)
 
-    def plainest_letters(self) -> dict[int, Letter]:
-        """A letter of each class at which as few propositions hold as possible."""
+    def examples(self, plainest_first: Callable[[], Iterable[Letter]]) -> Mapping[int, Letter]:  # noqa: ARG002
         many = 1 << self.propositions
         least = self._least(lambda proposition: many + (1 << proposition))
-        return {number: weight % many for number, weight in least.items()}
+        return {number: weight % many for number, weight in sorted(least.items(), key=lambda item: item[1])}
 
     def _least(self, weight: Callable[[int], int]) -> dict[int, int]:
         """The least sum of the weights of true propositions that leads to each class."""
@@ -103,20 +106,18 @@ class LetterDiagram:
         def below(child: int) -> dict[int, int]:
             return found[child] if child >= 0 else {-1 - child: 0}
 
-        levels, low, high, order = self._lists
-        for level, one, two in zip(levels, low, high, strict=True):
-            added = weight(order[level])
+        for level, one, two in zip(*self.lists[:3], strict=True):
+            added = weight(self.order[level])
             merged = dict(below(one))
             for number, value in below(two).items():
                 merged[number] = min(merged.get(number, value + added), value + added)
             found.append(merged)
         return below(self.root)
 
-    def counts(self) -> tuple[int, ...]:
-        """How many letters each class has, exactly."""
-        levels, low, high, order = self._lists
+    def sizes(self, classes: int) -> tuple[int, ...]:
         found: list[dict[int, int]] = []
-        depth = len(order)
+        levels, low, high, _ = self.lists
+        depth = len(self.order)
 
         def below(child: int, level: int) -> Iterator[tuple[int, int]]:
             """What lies below an edge from a level, times the levels that it skips."""
@@ -132,114 +133,114 @@ class LetterDiagram:
                     merged[number] = merged.get(number, 0) + count
             found.append(merged)
         total = dict(below(self.root, -1))
-        spare = self.propositions - depth
-        return tuple(total[number] << spare for number in range(len(total)))
+        return tuple(total.get(number, 0) << (self.propositions - depth) for number in range(classes))
 
-    def placed(self, bits: Sequence[int], propositions: int) -> LetterDiagram:
-        """The same over other propositions: proposition i becomes number `bits[i]` of so many."""
-        return replace(self, order=tuple(bits[old] for old in self.order), propositions=propositions)
+    def truths(self, propositions: int) -> dict[int, Truths]:
+        every = (1 << propositions) - 1
+        # Below each node, by class: the propositions asked for on every way, and what they were on some way.
+        found: list[dict[int, tuple[int, int, int]]] = []
 
-    def mapped(self, numbers: Sequence[int]) -> LetterDiagram:
-        """The same with classes renumbered, or merged where numbers are equal."""
-        work = _Work()
-        return work.frozen(work.read(self, lambda number: numbers[number]), self.order, self.propositions)
+        def below(child: int) -> dict[int, tuple[int, int, int]]:
+            return found[child] if child >= 0 else {-1 - child: (0, 0, 0)}
 
-    def reordered(self, order: tuple[int, ...]) -> LetterDiagram:
-        """The same function, asked for in another order, which may have more propositions."""
-        place = {proposition: level for level, proposition in enumerate(order)}
-        levels = [place[proposition] for proposition in self.order]
-        if levels == sorted(levels):
-            renamed = np.array(levels, dtype=np.int32)[self.levels] if self.nodes else self.levels
-            return replace(self, order=order, levels=renamed)
-        work = _Work()
-        return work.frozen(work.read(self, int, levels), order, self.propositions)
+        for level, one, two in zip(*self.lists[:3], strict=True):
+            bit = 1 << self.order[level]
+            merged = {number: (asked | bit, true, false | bit) for number, (asked, true, false) in below(one).items()}
+            for number, (asked, true, false) in below(two).items():
+                old = merged.get(number)
+                here = (asked | bit, true | bit, false)
+                merged[number] = here if old is None else (old[0] & here[0], old[1] | here[1], old[2] | here[2])
+            found.append(merged)
+        # What some way does not ask for may hold or not.
+        return {
+            number: (true | (every & ~asked), false | (every & ~asked))
+            for number, (asked, true, false) in below(self.root).items()
+        }
 
+    def shares_where(self, true: Collection[int]) -> dict[int, int]:
+        """Of the letters at which some propositions hold, the share of each class; all add up to 2^levels."""
+        levels, low, high, _ = self.lists
+        whole = 1 << len(self.order)
+        shares: dict[int, int] = {}
+        mass = [0] * self.nodes
+        if self.root < 0:
+            return {-1 - self.root: whole}
+        mass[self.root] = whole
+        for node in range(self.nodes - 1, -1, -1):  # parents come after their children
+            half = mass[node] >> 1  # a way asks for each level once, so halves stay whole numbers
+            known = self.order[levels[node]] in true
+            for child, part in ((high[node], mass[node]),) if known else ((low[node], half), (high[node], half)):
+                if child >= 0:
+                    mass[child] += part
+                else:
+                    shares[-1 - child] = shares.get(-1 - child, 0) + part
+        return shares
 
-def diagram_of_table(table: Sequence[int], propositions: int) -> LetterDiagram:
-    """The diagram of an array of classes (2^n,); the lowest bit is asked for first."""
-    work = _Work()
-    nodes = [work.diagrams.leaf(number) for number in table]
-    # Neighbours differ in bit 0; joining halves from the top bit down leaves bit 0 at the top of the diagram.
-    for level in reversed(range(propositions)):
-        half = len(nodes) // 2
-        nodes = [work.diagrams.node(level, low, high) for low, high in zip(nodes[:half], nodes[half:], strict=True)]
-    return work.frozen(nodes[0], tuple(range(propositions)), propositions)
+    def exchanged(self, images: Mapping[int, int]) -> dict[int, int] | None:
+        """How classes are permuted where propositions are exchanged, p for `images[p]`; None where they are torn apart.
 
+        With pi(x) = {images[p] : p in x} the class of pi(x) must follow from that of x, and back.
+        """
+        back = {image: proposition for proposition, image in images.items()}
+        bits = [back.get(number, number) for number in range(self.propositions)]
+        other = self.placed(bits, self.propositions).reordered(self.order)
+        if other.nodes != self.nodes or other.order != self.order:
+            return None
+        ours, theirs = self.lists, other.lists
+        matched: dict[int, int] = {}
+        pending = [(self.root, other.root)]
+        while pending:
+            one, two = pending.pop()
+            if matched.setdefault(one, two) != two or (one < 0) != (two < 0):
+                return None
+            if one >= 0:
+                if ours[0][one] != theirs[0][two]:
+                    return None
+                for side in (1, 2):
+                    pair = ours[side][one], theirs[side][two]
+                    if matched.get(pair[0], pair[1]) != pair[1]:
+                        return None
+                    if pair[0] not in matched:
+                        pending.append(pair)
+        classes = {-1 - one: -1 - two for one, two in matched.items() if one < 0}
+        return classes if len(set(classes.values())) == len(classes) else None
 
-def diagram_of_levels(
-    tops: Sequence[Sequence[tuple[int, int]]], classes: Sequence[int], order: tuple[int, ...], propositions: int
-) -> LetterDiagram:
-    """A diagram from what lies at each level: for every place the places at the next level for false and for true.
+    def work(self, hidden: int) -> int:
+        return self.nodes << hidden
 
-    `classes`: of the places below the last level.
-    """
-    work = _Work()
-    nodes = [work.diagrams.leaf(number) for number in classes]
-    for level in reversed(range(len(tops))):
-        nodes = [work.diagrams.node(level, nodes[low], nodes[high]) for low, high in tops[level]]
-    return work.frozen(nodes[0], order, propositions)
+    def seen_without(self, hidden: Sequence[int]) -> list[int] | None:
+        if not set(hidden) <= set(self.asked):
+            return None
+        work: Mtbdd[tuple[int, ...]] = Mtbdd(MAX_NODES)
+        sides = [
+            self._restricted(dict(zip(hidden, truth, strict=True)), work)
+            for truth in product((0, 1), repeat=len(hidden))
+        ]
+        done: dict[tuple[int, int], int] = {}
+        # At each leaf: the classes of the letters that look alike there.
+        root = reduce(lambda f, g: work.apply(f, g, lambda a, b: (*a, *b), done), sides)
+        shown = [work.value(node) for node in work.below([root]) if work.is_leaf(node)]
+        if any(len(set(classes)) < len(classes) for classes in shown):
+            return None
+        places: dict[int, int] = {}
 
+        def where(number: int) -> int:
+            """The function that says where a class is among those of a leaf."""
+            return work.map(root, lambda classes: (-1 - (number in classes),), {})
 
-def merged_order(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    """Both orders in one, keeping each where that is possible, and the first in any case."""
-    merged: list[int] = []
-    rest = [proposition for proposition in other if proposition not in one]
-    shared = [proposition for proposition in other if proposition in one]
-    if shared != [proposition for proposition in one if proposition in shared]:
-        return (*one, *rest)
-    waiting = list(other)
-    for proposition in one:
-        if proposition in waiting:
-            place = waiting.index(proposition)
-            merged += waiting[:place]
-            del waiting[: place + 1]
-        merged.append(proposition)
-    return (*merged, *waiting)
+        return [places.setdefault(where(number), len(places)) for number in range(1 + max(map(max, shown)))]
 
-
-class _Work:
-    """A table of nodes in which diagrams are read, changed and frozen again."""
-
-    def __init__(self) -> None:
-        self.diagrams: Mtbdd[int] = Mtbdd(MAX_NODES)
-
-    def read(self, given: LetterDiagram, change: Callable[[int], int], levels: Sequence[int] | None = None) -> int:
-        """The node of a diagram with classes changed; `levels`: where its levels go, in any order."""
+    def _restricted(self, truth: Mapping[int, int], work: Mtbdd[tuple[int, ...]]) -> int:
+        """The diagram where some propositions are as `truth` says, with one class at each leaf."""
         made: list[int] = []
-        done: dict[tuple[int, int, int], int] = {}
 
         def below(child: int) -> int:
-            return made[child] if child >= 0 else self.diagrams.leaf(change(-1 - child))
+            return made[child] if child >= 0 else work.leaf((-1 - child,))
 
-        old_levels, low, high, _ = given._lists
-        for level, one, two in zip(old_levels, low, high, strict=True):
-            if levels is None:
-                made.append(self.diagrams.node(level, below(one), below(two)))
+        for level, low, high in zip(*self.lists[:3], strict=True):
+            asked = truth.get(self.order[level])
+            if asked is None:
+                made.append(work.node(level, below(low), below(high)))
             else:
-                made.append(self.diagrams.choice(levels[level], below(one), below(two), done))
-        return below(given.root)
-
-    def frozen(self, root: int, order: tuple[int, ...], propositions: int) -> LetterDiagram:
-        """The diagram below a node, without levels that it does not ask for."""
-        diagrams = self.diagrams
-        kept = [node for node in _children_first(diagrams, root) if not diagrams.is_leaf(node)]
-        used = sorted({diagrams.var[node] for node in kept})
-        level = {old: new for new, old in enumerate(used)}
-        number = {node: index for index, node in enumerate(kept)}
-
-        def reference(node: int) -> int:
-            return -1 - diagrams.value(node) if diagrams.is_leaf(node) else number[node]
-
-        columns = (
-            [level[diagrams.var[node]] for node in kept],
-            [reference(diagrams.low[node]) for node in kept],
-            [reference(diagrams.high[node]) for node in kept],
-        )
-        levels, low, high = (np.array(column, dtype=np.int32) for column in columns)
-        asked = tuple(order[old] for old in used)
-        return LetterDiagram(propositions, asked, levels, low, high, reference(root))
-
-
-def _children_first(diagrams: Mtbdd[int], root: int) -> Iterable[int]:
-    """The nodes below a root, each once, by level from the lowest."""
-    return sorted(diagrams.below([root]), key=lambda node: -diagrams.var[node])
+                made.append(below(high if asked else low))
+        return below(self.root)

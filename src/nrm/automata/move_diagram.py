@@ -6,166 +6,359 @@ small. So transition functions are kept state by state, and classes are made onl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import heapq
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nrm.aliases import BoolArray, IntArray, Letter, State
+from nrm.aliases import BoolArray, IntArray, Json, Letter, State
+from nrm.automata.classes import classes_of_diagram
+from nrm.automata.cubes import Cube, cubes_of
+from nrm.automata.diagram import Diagram, Numbers, merged_order
+from nrm.automata.diagram_product import diagram_product
 from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.letters import Classes
+from nrm.automata.limits import Limits
+from nrm.automata.moves import Differ, Guard, Pair, Reaching, first_difference
+from nrm.automata.mtbdd import LEAF, Mtbdd
+from nrm.automata.partition import Blocks, scattered, split
+from nrm.automata.table import Table
+from nrm.errors import MachineError, counted
+
+SMALL = 3_000
+"""Nodes up to which plain Python is faster than arrays."""
+PARTS = ("order", "levels", "low", "high", "roots")
+"""What a file holds of a diagram."""
+Node = TypeVar("Node", int, Pair)
+Question = tuple[int, int, Node, Node]
+"""Of a node: its level, its proposition, and where it leads for false and true."""
 
 
 @dataclass(frozen=True, eq=False)
-class MoveDiagram:
-    """The next state by state and letter; bit i of a letter's number says whether proposition i is true.
+class MoveDiagram(Diagram, Reaching):
+    """The next state by state and letter: a root for each state, and states at the leaves."""
 
-    Reduced: no two nodes are alike, none asks in vain, and each is used. Nodes stand by level from the lowest, so
-    children come before their parents; within a level by their children.
-    """
+    @classmethod
+    def of_classes(cls, letters: LetterDiagram, columns: IntArray) -> MoveDiagram:
+        """The moves (states, classes) of letter classes, state by state."""
+        states, made, tables = len(columns), list[Numbers](), list[tuple[Numbers, ...]]()
 
-    propositions: int
-    order: tuple[int, ...]
-    """The proposition that each level asks for, the topmost first; others do not matter."""
-    levels: IntArray
-    """(nodes,) the level of each node, descending."""
-    low: IntArray
-    """(nodes,) where to go on if the proposition is false: a node, or -1 - state."""
-    high: IntArray
-    """(nodes,) the same where it is true."""
-    roots: IntArray
-    """(states,) where each state begins: a node, or -1 - state."""
+        def below(child: int) -> Numbers:
+            return made[child] if child >= 0 else -1 - columns[:, -1 - child].astype(np.int64)
 
-    def __post_init__(self) -> None:
-        for array in (self.levels, self.low, self.high, self.roots):
-            array.flags.writeable = False
+        for level, one, two in zip(*letters.lists[:3], strict=True):
+            tables.append((np.full(states, level), below(one), below(two)))
+            made.append(np.arange(len(made) * states, (len(made) + 1) * states))
+        empty = [np.zeros(0, dtype=np.int64)] * 3
+        levels, low, high = [np.concatenate(parts) for parts in zip(*tables, strict=True)] or empty
+        roots = below(letters.root)
+        return cls.sorted_by_level(levels, low, high, roots, letters.order, letters.propositions)
 
     @property
     def states(self) -> int:
-        """How many states there are."""
         return len(self.roots)
 
     @property
-    def nodes(self) -> int:
-        """How many nodes there are."""
-        return len(self.levels)
+    def extent(self) -> str:
+        return f"diagrams of {counted(self.nodes, 'node')}"
 
-    @cached_property
-    def lists(self) -> tuple[list[int], list[int], list[int], list[int]]:
-        """Levels, low, high and roots as lists, for walks."""
-        return self.levels.tolist(), self.low.tolist(), self.high.tolist(), self.roots.tolist()
+    @property
+    def key(self) -> tuple[object, bytes]:
+        own = self.ascending()
+        arrays = (array.astype(np.int32).tobytes() for array in (own.levels, own.low, own.high, own.roots))
+        return (own.order, *arrays), b""
 
-    @cached_property
-    def by_level(self) -> tuple[tuple[int, slice], ...]:
-        """Each level that has nodes, the lowest first, and where these stand."""
-        return tuple((int(self.levels[start]), slice(start, stop)) for start, stop in level_runs(self.levels))
+    def check(self, letters: int, propositions: int | None, name: Callable[[Letter], str]) -> None:  # noqa: ARG002
+        if propositions != self.propositions:
+            raise MachineError(
+                f"the moves are over {self.propositions} propositions, and the alphabet has {letters} letters"
+                + ("" if propositions is None else f" of {propositions} propositions")
+            )
+        reached = -1 - min(int(array.min(initial=-1)) for array in (self.low, self.high, self.roots))
+        if reached >= self.states:
+            raise MachineError(f"{reached} is not a state (0 to {self.states - 1})")
 
-    @cached_property
-    def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Low, high and roots as places in an array of values of all states and then all nodes."""
-        low, high, roots = (
-            np.where(array < 0, -1 - array.astype(np.int64), array.astype(np.int64) + self.states)
-            for array in (self.low, self.high, self.roots)
-        )
-        return low, high, roots
+    def check_size(self, limits: Limits) -> None:
+        limits.check(self.states, 1)
+
+    def merged(self) -> MoveDiagram:
+        return self
+
+    def classes(self) -> Classes:
+        letters, columns = classes_of_diagram(self)
+        return Classes(letters, columns)
 
     def next_state(self, state: State, letter: Letter) -> State:
-        """Where a letter leads from a state."""
-        levels, low, high, roots = self.lists
-        node, order = roots[state], self.order
-        while node >= 0:
-            node = high[node] if letter >> order[levels[node]] & 1 else low[node]
-        return -1 - node
+        return self.leaf(state, letter)
 
     def take(self, states: NDArray[np.int64], letters: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(N,) the states that follow states (N,) by letters (N,)."""
-        node = self.roots[states].astype(np.int64)
-        bits = np.array(self.order, dtype=np.int64)[self.levels] if self.nodes else np.zeros(0, dtype=np.int64)
-        while (inner := np.flatnonzero(node >= 0)).size:
-            here = node[inner]
-            true = (letters[inner] >> bits[here] & 1).astype(bool)
-            node[inner] = np.where(true, self.high[here], self.low[here])
-        return -1 - node
+        return self.leaves(states, letters)
 
     def targets(self, state: State) -> list[State]:
-        """The states that one state leads to: in the order of the letters, the topmost proposition counting most."""
-        return list(dict.fromkeys(-1 - node for node in self._below([self.lists[3][state]], set()) if node < 0))
+        """In the order of the letters, the topmost proposition counting most."""
+        return [-1 - node for node in self.below(state, set()) if node < 0]
 
-    def _below(self, roots: Sequence[int], seen: set[int]) -> Iterator[int]:
-        """What lies below some roots, depth first and false before true; nothing that was seen before."""
-        _, low, high, _ = self.lists
-        pending = list(roots)[::-1]
-        while pending:
-            node = pending.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            yield node
-            if node >= 0:
-                pending.append(high[node])
-                pending.append(low[node])
+    def edges(self) -> IntArray:
+        pairs = [(state, target) for state in range(self.states) for target in sorted(self.targets(state))]
+        return np.array(pairs, dtype=np.int32)
 
-    def reached(self, initial: State) -> list[State]:
-        """The states reachable from one, in breadth-first order by letter, the topmost proposition counting most."""
-        found, seen = [initial], {-1 - initial}
-        roots = self.lists[3]
-        for state in found:
-            # What was seen from an earlier state leads to no new ones.
-            found += [-1 - node for node in self._below([roots[state]], seen) if node < 0]
-        return found
+    def plainest(self, state: State, _: Callable[[], Iterable[Letter]]) -> Iterable[tuple[State, Letter]]:
+        levels, low, high, roots = self.lists
 
-    def entered(self, state: State) -> bool:
-        """Whether some state moves to this one."""
-        return any(bool((array == -1 - state).any()) for array in (self.low, self.high, self.roots))
+        def ask(node: int) -> Question[int] | None:
+            return None if node < 0 else (levels[node], self.order[levels[node]], low[node], high[node])
+
+        return ((-1 - leaf, letter) for leaf, letter in _plainest(roots[state], ask, self.propositions).items())
+
+    def guards(
+        self,
+        state: State,
+        most: int | None,
+        by_letters: Callable[[BoolArray], Guard],  # noqa: ARG002
+        by_cubes: Callable[[Sequence[Cube]], Guard],
+    ) -> list[tuple[State, Guard]]:
+        return [(target, by_cubes(cubes_of(self, state, [target]))) for target in self.targets(state)[:most]]
+
+    def nearest(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        own = self.ascending()
+        low, high, roots = own.places
+        best = np.empty((own.states + own.nodes, 2 * own.propositions, *values.shape[1:]), dtype=np.int64)
+        best[: own.states] = values[:, None]
+        for level, part in own.by_level:
+            ends = best[low[part]], best[high[part]]
+            here = best[own.states + part.start : own.states + part.stop]
+            np.minimum(*ends, out=here)
+            with_it = 2 * own.order[level]
+            here[:, with_it], here[:, with_it + 1] = ends[1][:, with_it], ends[0][:, with_it + 1]
+        return best[roots]
+
+    def leaving(self) -> tuple[IntArray, BoolArray]:
+        away = 1 - np.eye(self.states, dtype=np.int64)
+        by = self.nearest(away) == 0  # (states, literals, states)
+        pairs = np.argwhere(by.any(1) & (away == 1))
+        return pairs.astype(np.int32), by[pairs[:, 0], :, pairs[:, 1]]
 
     def absorbing(self) -> BoolArray:
-        """(states,) the states that no letter leaves."""
         result: BoolArray = self.roots == -1 - np.arange(self.states)
         return result
 
-    def distances(self, goals: BoolArray) -> IntArray:
-        """For each state the least number of steps to a goal state, and -1 where none can be reached."""
-        result = np.where(goals, 0, -1).astype(np.int32)
-        steps = 0
-        while True:
-            steps += 1
-            arriving = (result < 0) & self.reaching(result == steps - 1)
-            if not arriving.any():
-                return result
-            result[arriving] = steps
+    def entered(self, state: State) -> bool:
+        return any(bool((array == -1 - state).any()) for array in (self.low, self.high, self.roots))
+
+    def alike(self, state: State) -> IntArray:
+        return np.flatnonzero(self.roots == self.roots[state]).astype(np.int32)
 
     def reaching(self, goals: BoolArray) -> BoolArray:
-        """(states,) which states some letter leads to one of the goals."""
         low, high, roots = self.places
         values = np.zeros(self.states + self.nodes, dtype=bool)
         values[: self.states] = goals
         for _, part in self.by_level:
             values[self.states + part.start : self.states + part.stop] = values[low[part]] | values[high[part]]
-        result: BoolArray = values[roots]
-        return result
+        return values[roots]
 
-    def letters_by_target(self, state: State) -> LetterDiagram:
-        """The letters by where they lead from one state: classes are numbers of states."""
+    def included(self, accepting: BoolArray) -> None:
+        """None: it is costly."""
+
+    def congruence(self, labels: NDArray[np.generic]) -> Blocks:
+        """Partition refinement: states are alike whose diagrams are equal once leaves are blocks.
+
+        Blocks are split by a fingerprint of each state's diagram with blocks at its leaves. Different fingerprints
+        mean different moves, so no split is ever wrong; where no more are found, the diagrams themselves are compared.
+        """
+        blocks: Blocks = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+        count = int(blocks.max()) + 1
+        small = self.nodes <= SMALL
+        while count < self.states:
+            before = count
+            blocks, count = split(blocks, self._exact(blocks) if small else self._prints(blocks))
+            if count == before:
+                if small:
+                    break
+                tops = self.relabelled(blocks).roots
+                blocks, count = split(blocks, (tops.astype(np.int64) - tops.min()).astype(np.uint64))
+                if count == before:
+                    break
+        return blocks
+
+    def _exact(self, blocks: Blocks) -> NDArray[np.uint64]:
+        """(states,) a number for each state, equal where their diagrams over blocks are."""
+        leaves = blocks.tolist()
+        numbers: list[int] = []
+        unique: dict[tuple[int, int, int], int] = {}
+        count = len(leaves)
         levels, low, high, roots = self.lists
-        kept = sorted(node for node in self._below([roots[state]], set()) if node >= 0)
-        place = {node: number for number, node in enumerate(kept)}
-        columns = (
-            [levels[node] for node in kept],
-            [place.get(low[node], low[node]) for node in kept],
-            [place.get(high[node], high[node]) for node in kept],
-        )
-        own = [np.array(column, dtype=np.int32) for column in columns]
-        root = place.get(roots[state], roots[state])
-        return LetterDiagram(self.propositions, self.order, own[0], own[1], own[2], root)
+        for level, one, two in zip(levels, low, high, strict=True):
+            a = numbers[one] if one >= 0 else leaves[-1 - one]
+            b = numbers[two] if two >= 0 else leaves[-1 - two]
+            numbers.append(a if a == b else unique.setdefault((level, a, b), count + len(unique)))
+        return np.array([numbers[root] if root >= 0 else leaves[-1 - root] for root in roots], dtype=np.uint64)
 
-    def placed(self, bits: Sequence[int], propositions: int) -> MoveDiagram:
-        """The same over other propositions: proposition i becomes number `bits[i]` of so many."""
-        return replace(self, order=tuple(bits[old] for old in self.order), propositions=propositions)
+    def _prints(self, blocks: Blocks) -> NDArray[np.uint64]:
+        """(states,) a fingerprint of each state's diagram over blocks."""
+        low, high, roots = self.places
+        values = np.empty(self.states + self.nodes, dtype=np.uint64)
+        values[: self.states] = scattered(blocks + 1)
+        weights = scattered(2 * np.arange(len(self.order)) + 3) | np.uint64(1)
+        for level, part in self.by_level:
+            a, b = values[low[part]], values[high[part]]
+            mixed = scattered(a * weights[level] + (b ^ (b >> np.uint64(31))))
+            values[self.states + part.start : self.states + part.stop] = np.where(a == b, a, mixed)
+        return values[roots]
+
+    def quotient(self, blocks: Blocks) -> tuple[MoveDiagram, IntArray]:
+        _, representatives = np.unique(blocks, return_index=True)
+        return self.relabelled(blocks, representatives), representatives.astype(np.int32)
+
+    def halted(self, states: IntArray) -> MoveDiagram:
+        roots = self.roots.copy()
+        roots[states] = -1 - states
+        return replace(self, roots=roots).relabelled(np.arange(self.states))
+
+    def delayed(self) -> MoveDiagram:
+        low, high, roots = (np.where(array < 0, array - 2, array) for array in (self.low, self.high, self.roots))
+        tops = np.concatenate([np.array([-2]), roots[:1], roots]).astype(np.int32)
+        return replace(self, low=low, high=high, roots=tops)
+
+    def canonical(self, initial: State) -> tuple[MoveDiagram, IntArray]:
+        """In breadth-first order by letter, the topmost proposition counting most."""
+        own = self.ascending()
+        found, seen = [initial], {-1 - initial}
+        for state in found:
+            # What was seen from an earlier state leads to no new ones.
+            found += [-1 - node for node in own.below(state, seen) if node < 0]
+        kept = np.array(found, dtype=np.int32)
+        if np.array_equal(kept, np.arange(self.states)):
+            return own, kept
+        place = np.zeros(self.states, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        return own.relabelled(place, kept), kept
+
+    def product(self, other: object, limits: Limits, starts: Pair = (0, 0)) -> tuple[MoveDiagram, IntArray, IntArray]:
+        assert isinstance(other, MoveDiagram)
+        return diagram_product(self, other, limits, starts)
+
+    def beside(self, others: Sequence[object]) -> MoveDiagram:
+        parts = self._with(others)
+        order = tuple(sorted({proposition for part in parts for proposition in part.order}))
+        arrays: list[list[Numbers]] = [[], [], [], []]
+        states = nodes = 0
+        for part in parts:
+            own = part.reordered(order)
+            arrays[0].append(own.levels.astype(np.int64))
+            for place, array in enumerate((own.low, own.high, own.roots), 1):
+                arrays[place].append(np.where(array < 0, array - states, array + nodes).astype(np.int64))
+            states, nodes = states + own.states, nodes + own.nodes
+        joined = [np.concatenate(parts) for parts in arrays]
+        return MoveDiagram.sorted_by_level(joined[0], joined[1], joined[2], joined[3], order, self.propositions)
+
+    def _with(self, others: Sequence[object]) -> list[MoveDiagram]:
+        return [each.ascending() for each in (self, *others) if isinstance(each, MoveDiagram)]
+
+    def difference(self, other: object, start: Pair, differ: Differ) -> tuple[list[Letter], Pair] | None:
+        assert isinstance(other, MoveDiagram)
+        order = merged_order(self.order, other.order)
+        left, right = self.reordered(order), other.reordered(order)
+        (f_levels, f_low, f_high, f_roots), (g_levels, g_low, g_high, g_roots) = left.lists, right.lists
+
+        def ask(pair: Pair) -> Question[Pair] | None:
+            f, g = pair
+            if f < 0 and g < 0:
+                return None
+            u, v = f_levels[f] if f >= 0 else LEAF, g_levels[g] if g >= 0 else LEAF
+            level = min(u, v)
+            lows = f_low[f] if u == level else f, g_low[g] if v == level else g
+            highs = f_high[f] if u == level else f, g_high[g] if v == level else g
+            return level, order[level], lows, highs
+
+        def moves(pair: Pair) -> Iterable[tuple[Pair, Letter]]:
+            found = _plainest((f_roots[pair[0]], g_roots[pair[1]]), ask, left.propositions)
+            return (((-1 - f, -1 - g), letter) for (f, g), letter in found.items())
+
+        return first_difference(start, moves, differ)
+
+    def relettered(self, letters: Sequence[Letter]) -> Table:
+        rows = [[self.leaf(state, letter) for letter in letters] for state in range(self.states)]
+        return Table(np.arange(len(letters), dtype=np.int32), np.array(rows, dtype=np.int32)).merged()
+
+    def into(
+        self,
+        table: Mtbdd[Any],
+        state: State,
+        places: Sequence[int],
+        leaf: Callable[[State], int],
+        done: dict[int, int],
+    ) -> int:
+        levels, lows, highs, roots = self.lists
+
+        def below(node: int) -> int:
+            if node < 0:
+                return leaf(-1 - node)
+            if node not in done:
+                low, high = below(lows[node]), below(highs[node])
+                done[node] = table.choice(places[self.order[levels[node]]], low, high)
+            return done[node]
+
+        return below(roots[state])
+
+    def described(self) -> Json:
+        own = self.ascending()
+        return {"diagram": {name: np.array(getattr(own, name)).tolist() for name in PARTS}}
+
+    def packed(self, others: Sequence[object]) -> dict[str, NDArray[Any]]:
+        parts = self._with(others)
+        return {
+            "nodes": np.array([part.nodes for part in parts]),
+            "depths": np.array([len(part.order) for part in parts]),
+            **{
+                name: np.concatenate([np.array(getattr(part, name), dtype=np.int32) for part in parts])
+                for name in PARTS
+            },
+        }
 
 
-def level_runs(levels: NDArray[np.integer]) -> list[tuple[int, int]]:
-    """Where each run of equal levels (nodes,) begins and ends."""
-    starts = np.flatnonzero(np.diff(levels, prepend=-1)).tolist()
-    return list(pairwise([*starts, len(levels)]))
+def unpacked_diagrams(
+    sizes: NDArray[np.int64], arrays: dict[str, NDArray[Any]], propositions: int
+) -> Sequence[MoveDiagram]:
+    """The diagrams of a file, of which each has so many states; `ValueError` where they do not fit."""
+    nodes, depths = (np.cumsum(arrays[name].astype(np.int64)) for name in ("nodes", "depths"))
+    ends = {"order": depths, "levels": nodes, "low": nodes, "high": nodes, "roots": np.cumsum(sizes)}
+    for name, end in ends.items():
+        if int(end[-1]) != len(arrays[name]):
+            raise ValueError(f"{len(arrays[name])} entries of '{name}' for {int(end[-1])}")
+    parts = [np.split(arrays[name].astype(np.int32), end[:-1]) for name, end in ends.items()]
+    return [MoveDiagram.read(propositions, *map(np.ndarray.tolist, own)) for own in zip(*parts, strict=True)]
+
+
+def _plainest(root: Node, ask: Callable[[Node], Question[Node] | None], propositions: int) -> Mapping[Node, Letter]:
+    """For each leaf below a root the plainest letter that leads there; such letters first.
+
+    That is the one at which least holds, then the one with the least number.
+    """
+    many = 1 << propositions
+    waiting: dict[int, dict[Node, int]] = {}
+    questions: dict[Node, Question[Node]] = {}
+    leaves: dict[Node, int] = {}
+    pending: list[int] = []
+
+    def reach(node: Node, weight: int) -> None:
+        asked = questions.get(node) or ask(node)
+        if asked is None:
+            leaves[node] = min(leaves.get(node, weight), weight)
+            return
+        questions[node] = asked
+        if asked[0] not in waiting:
+            waiting[asked[0]] = {}
+            heapq.heappush(pending, asked[0])
+        here = waiting[asked[0]]
+        here[node] = min(here.get(node, weight), weight)
+
+    reach(root, 0)
+    while pending:  # level by level, so every way to a node is known before it is left
+        for node, weight in waiting.pop(heapq.heappop(pending)).items():
+            _, proposition, low, high = questions[node]
+            reach(low, weight)
+            reach(high, weight + many + (1 << proposition))
+    return {leaf: weight % many for leaf, weight in sorted(leaves.items(), key=lambda item: item[1])}

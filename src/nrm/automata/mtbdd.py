@@ -1,19 +1,21 @@
-"""Ordered decision diagrams with any values at their leaves: functions from subsets of propositions to values.
+"""Ordered decision diagrams under construction: functions from subsets of propositions to values.
 
 Equal functions get equal numbers. Propositions are numbered from the top.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
-from nrm.errors import LimitError
+from nrm.automata.limits import Limits
 
 Leaf = TypeVar("Leaf", bound=Hashable)
 
 LEAF = 1 << 30
 """The "variable" of leaves: below every real one."""
+FALSE, TRUE = 0, 1
+"""The constants of `Bdd`."""
 
 
 class Mtbdd(Generic[Leaf]):
@@ -27,6 +29,7 @@ class Mtbdd(Generic[Leaf]):
         self._max_nodes = max_nodes
         self._unique: dict[tuple[int, int, int], int] = {}
         self._leaves: dict[Leaf, int] = {}
+        self._choices: dict[tuple[int, int, int], int] = {}
 
     def leaf(self, value: Leaf) -> int:
         """The function that has this value everywhere."""
@@ -49,10 +52,7 @@ class Mtbdd(Generic[Leaf]):
     def _add(self, var: int, low: int, high: int) -> int:
         number = len(self.var)
         if number > self._max_nodes:
-            raise LimitError(
-                f"the formula needs more than {self._max_nodes:,} decision diagram nodes; "
-                "simplify it, split it into several tasks, or raise the limit (Limits(nodes=...))"
-            )
+            Limits(nodes=self._max_nodes).check_nodes(number)
         self.var.append(var)
         self.low.append(low)
         self.high.append(high)
@@ -100,12 +100,12 @@ class Mtbdd(Generic[Leaf]):
             done[f] = result
         return result
 
-    def choice(self, var: int, low: int, high: int, done: dict[tuple[int, int, int], int]) -> int:
-        """If `var` then `high` else `low`, which may ask for variables above it; `done` keeps what was found."""
+    def choice(self, var: int, low: int, high: int) -> int:
+        """If `var` then `high` else `low`, which may ask for variables above it."""
         if low == high:
             return low
         key = (var, low, high)
-        result = done.get(key)
+        result = self._choices.get(key)
         if result is None:
             top = min(self.var[low], self.var[high])
             if var < top:
@@ -114,10 +114,26 @@ class Mtbdd(Generic[Leaf]):
                 lows, highs = (
                     (self.low[node], self.high[node]) if self.var[node] == top else (node, node) for node in (low, high)
                 )
-                false, true = (self.choice(var, lows[side], highs[side], done) for side in (0, 1))
+                false, true = (self.choice(var, lows[side], highs[side]) for side in (0, 1))
                 result = self.node(top, false, true)
-            done[key] = result
+            self._choices[key] = result
         return result
+
+    def of_letters(self, nodes: Sequence[int], places: Sequence[int]) -> int:
+        """One function from one for each letter; bit i of a letter's number is variable `places[i]`.
+
+        None of the functions asks for these variables, or for one above them.
+        """
+        bits = sorted(range(len(places)), key=places.__getitem__)
+        letters = [0]
+        for bit in bits:
+            letters = [letter | value << bit for letter in letters for value in (0, 1)]
+        joined = [nodes[letter] for letter in letters]
+        # Neighbours now differ in the lowest variable: join them under it, then under the next, up to the top.
+        for bit in reversed(bits):
+            pairs = zip(joined[::2], joined[1::2], strict=True)
+            joined = [self.node(places[bit], low, high) for low, high in pairs]
+        return joined[0]
 
     def below(self, roots: Iterable[int]) -> Iterator[int]:
         """Every node that some function uses, once, in a fixed order."""
@@ -131,3 +147,48 @@ class Mtbdd(Generic[Leaf]):
                     if child not in seen:
                         seen.add(child)
                         pending.append(child)
+
+
+class Bdd(Mtbdd[bool]):
+    """Boolean functions: node `FALSE`, node `TRUE`, and fast conjunction and disjunction."""
+
+    def __init__(self, max_nodes: int) -> None:
+        super().__init__(max_nodes)
+        self.leaf(False)
+        self.leaf(True)
+        self._conjunctions: dict[tuple[int, int], int] = {}
+        self._disjunctions: dict[tuple[int, int], int] = {}
+
+    def literal(self, var: int, positive: bool) -> int:
+        """The function that is the variable, or its negation."""
+        return self.node(var, FALSE, TRUE) if positive else self.node(var, TRUE, FALSE)
+
+    def conjunction(self, f: int, g: int) -> int:
+        """F and g."""
+        return self._joined(f, g, TRUE, FALSE, self._conjunctions)
+
+    def disjunction(self, f: int, g: int) -> int:
+        """F or g."""
+        return self._joined(f, g, FALSE, TRUE, self._disjunctions)
+
+    def _joined(self, f: int, g: int, neutral: int, absorbing: int, done: dict[tuple[int, int], int]) -> int:
+        if f == g or g == neutral:
+            return f
+        if f == neutral:
+            return g
+        if f == absorbing or g == absorbing:
+            return absorbing
+        if f > g:
+            f, g = g, f
+        result = done.get((f, g))
+        if result is None:
+            u, v = self.var[f], self.var[g]
+            f_low, f_high, g_low, g_high = f, f, g, g
+            if u <= v:
+                f_low, f_high = self.low[f], self.high[f]
+            if v <= u:
+                g_low, g_high = self.low[g], self.high[g]
+            low = self._joined(f_low, g_low, neutral, absorbing, done)
+            high = self._joined(f_high, g_high, neutral, absorbing, done)
+            result = done[f, g] = self.node(u if u < v else v, low, high)
+        return result

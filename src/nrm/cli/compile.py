@@ -79,7 +79,7 @@ def _content(source: Source, form: Form) -> bytes:
 
 def letters_of(machine: MooreMachine) -> str:
     """How many classes of letters there are, or how large the diagrams are that stand for them."""
-    return machine.extent.replace(" class", " letter class")
+    return machine.moves.extent.replace(" class", " letter class")
 
 
 def summary(source: Source) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from nrm.automata.letter_diagram import MAX_LISTED
+from nrm.automata import MAX_LISTED
 from nrm.cli.family_options import SECTION, chosen_family
 from nrm.cli.options import MachineOptions, UsageError
 from nrm.cli.shortcuts_report import Findings, as_json, print_report
@@ -50,7 +50,7 @@ class Shortcuts(MachineOptions):
             return self._of_family(self.family)
         source = self.source()
         first, scheme = source.machine, source.scheme
-        if self.listed and first.alphabet.is_wide:
+        if self.listed and not first.alphabet.is_listable:
             raise UsageError(
                 f"--list: maps between the letters of {len(first.alphabet.symbols)} propositions are too long to be "
                 f"listed (the limit is {MAX_LISTED} propositions); drop --list"

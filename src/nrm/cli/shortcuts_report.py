@@ -113,7 +113,7 @@ def _counts(found: Shortcuts) -> dict[str, object]:
 
 def _classes(found: Shortcuts) -> list[object]:
     """The letters of each class; where they are too many to list, a guard that holds at exactly these."""
-    return list(found.class_texts) if found.alphabet.is_wide else [list(letters) for letters in found.classes]
+    return [list(letters) for letters in found.classes] if found.alphabet.is_listable else list(found.class_texts)
 
 
 def print_report(report: Findings) -> None:

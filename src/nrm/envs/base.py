@@ -10,8 +10,6 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from nrm.automata.move_building import key_of
-from nrm.automata.move_diagram import MoveDiagram
 from nrm.envs.action_spaces import ActionSpace
 from nrm.errors import EnvError
 from nrm.machines import MooreMachine, TaskSet
@@ -162,10 +160,6 @@ def checked_actions(actions: Tensor, count: int, space: ActionSpace) -> NDArray[
 
 def task_digest(machine: MooreMachine) -> str:
     """A short name of a machine for saved states: equal machines have equal ones."""
-    if isinstance(machine.moves, MoveDiagram):
-        text = repr((machine.alphabet, machine.initial, key_of(machine.moves))).encode()
-        arrays: tuple[NDArray[Any], ...] = (machine.accepting, machine.outputs)
-    else:
-        text = repr((machine.alphabet, machine.initial, machine.columns.shape)).encode()
-        arrays = (machine.letter_class, machine.columns, machine.accepting, machine.outputs)
-    return sha256(text + b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
+    shape, data = machine.moves.key
+    text = repr((machine.alphabet, machine.initial, shape)).encode()
+    return sha256(text + data + machine.accepting.tobytes() + machine.outputs.tobytes()).hexdigest()[:16]

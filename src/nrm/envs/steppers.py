@@ -22,11 +22,11 @@ class Stepper(Protocol):
 
 
 def stepper(machine: MooreMachine) -> Stepper:
-    """By classes of letters, a lookup in a table; where there are too many of them, along the diagram of moves."""
+    """By classes of letters, a lookup in a table; where there are too many of them, move by move."""
     try:
         return _ByClasses(machine)
     except LimitError:
-        return _ByDiagram(machine)
+        return _ByMoves(machine)
 
 
 class _ByClasses:
@@ -41,11 +41,11 @@ class _ByClasses:
         return self._moves.take(move), self._paid.take(move)
 
 
-class _ByDiagram:
+class _ByMoves:
     def __init__(self, machine: MooreMachine) -> None:
-        self._diagram = machine.diagram
+        self._moves = machine.moves
         self._outputs = machine.outputs
 
     def step(self, states: States, letters: NDArray[np.int64]) -> tuple[States, Paid]:
-        after = self._diagram.take(states, letters)
+        after = self._moves.take(states, letters)
         return after, (self._outputs.take(after) - self._outputs.take(states)).astype(np.float32)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nrm.automata import Dfa, Limits
-from nrm.automata.dfa import combined_all
+from nrm.automata import Dfa, Limits, combined_all
 
 BOOLEAN_OPERATORS = frozenset(("NOT", "AND", "OR", "XOR", "IMPLIES", "IFF"))
 

@@ -12,12 +12,7 @@ from typing import Literal
 import numpy as np
 
 from nrm.aliases import IntArray, Letter, Step, Symbol, Trace
-from nrm.automata import Dfa
-from nrm.automata.letter_diagram import MAX_LISTED
-from nrm.automata.minimisation import merge_columns
-from nrm.automata.move_diagram import MoveDiagram
-from nrm.automata.moves import Moves
-from nrm.automata.tables import Table, listed
+from nrm.automata import MAX_LISTED, Dfa, Moves, in_columns
 from nrm.errors import AlphabetError, LimitError, TraceError, UnknownSymbolError, listing, unknown
 from nrm.logic import name_problem, true_symbols
 
@@ -201,30 +196,36 @@ class Alphabet:
         """The moves of an automaton over some of the symbols, by the letters of this alphabet."""
         lifted = dfa.lifted(self.symbols)
         if self.occurring is not None:
-            return self._restricted(lifted)
-        if isinstance(lifted, MoveDiagram) or not self.is_exclusive:
-            return lifted
-        return Table(listed(lifted.letters)[:-1], lifted.columns)
+            return lifted.relettered(self.occurring)
+        return lifted.relettered(range(self.size)) if self.is_exclusive else lifted
 
-    def _restricted(self, moves: Moves) -> Table:
-        """Moves by all subsets, by those that occur alone."""
-        occurring = list(self.occurring or ())
-        if not isinstance(moves, MoveDiagram):
-            return Table(listed(moves.letters)[occurring], moves.columns)
-        rows = [[moves.next_state(state, bits) for bits in occurring] for state in range(moves.states)]
-        columns, letters = merge_columns(np.array(rows, dtype=np.int32), np.arange(len(occurring), dtype=np.int32))
-        return Table(letters, columns)
+    def plainest_first(self) -> Sequence[Letter]:
+        """The letters, where they can be listed: those at which little holds first."""
+        if self.is_exclusive:
+            return range(self.size)
+        order: list[Letter] = np.argsort(self.letter_masks().sum(axis=1), kind="stable").tolist()
+        return order
 
     @property
-    def is_wide(self) -> bool:
-        """Whether the propositions are so many that their letters cannot be listed."""
-        return self.is_free and len(self.symbols) > MAX_LISTED
+    def propositions(self) -> int | None:
+        """How many propositions there are, of which any subset may hold; None where not every subset may."""
+        return len(self.symbols) if self.is_free else None
+
+    @property
+    def is_small(self) -> bool:
+        """Whether letters are so few that each can have a column of a table: past twelve propositions they are not."""
+        return self.propositions is None or in_columns(self.propositions)
+
+    @property
+    def is_listable(self) -> bool:
+        """Whether letters can be listed at all: past twenty propositions they cannot."""
+        return self.propositions is None or self.propositions <= MAX_LISTED
 
     def letter_masks(self) -> IntArray:
         """(letters, symbols) 1 where the symbol holds at the letter, else 0."""
         if self.is_exclusive:
             return np.eye(self.size, dtype=np.int32)
-        if self.is_wide:
+        if not self.is_listable:
             raise LimitError(
                 f"{len(self.symbols)} propositions have 2^{len(self.symbols)} letters, and this needs a list of them "
                 f"(the limit is {MAX_LISTED} propositions)"

@@ -9,13 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nrm.aliases import BoolArray, Letter, State
-from nrm.automata import DEFAULT_LIMITS, Limits
-from nrm.automata.letter_classes import letter_classes
-from nrm.automata.letter_diagram import is_wide
-from nrm.automata.minimisation import merge_columns
-from nrm.automata.move_building import diagram_of_nodes
-from nrm.automata.mtbdd import LEAF, Mtbdd
-from nrm.automata.tables import Letters
+from nrm.automata import DEFAULT_LIMITS, LEAF, LetterClasses, Limits, Mtbdd, letter_classes, moves_of_nodes
 from nrm.errors import FormulaError, MachineError
 from nrm.logic import Formula, check_symbols
 from nrm.logic.steps import BOOLEAN, boolean_value
@@ -48,22 +42,11 @@ def machine_of_moves(
     for state, guarded in enumerate(moves):
         otherwise = rest[state] if state < len(rest) else None
         roots.append(work.state(guarded, otherwise, name(state)))
-    count, diagrams = len(alphabet.symbols), work.diagrams
-    if is_wide(count):
-
-        def state_of(node: int) -> int | None:
-            return diagrams.value(node) if diagrams.is_leaf(node) else None
-
-        order = tuple(range(count))
-        made = diagram_of_nodes(diagrams.var, diagrams.low, diagrams.high, roots, state_of, order, count)
-        return MooreMachine.of_moves(alphabet, made, np.asarray(accepting), np.asarray(outputs), initial)
-    letters, targets = letter_classes(work.diagrams, roots, count, limits)
-    table = np.array([[work.diagrams.value(node) for node in nodes] for nodes in targets], dtype=np.int32).T
-    columns, merged = merge_columns(np.ascontiguousarray(table), letters)
-    return MooreMachine(alphabet, merged, columns, np.asarray(accepting), np.asarray(outputs), initial)
+    made = moves_of_nodes(work.diagrams, roots, work.diagrams.value, len(alphabet.symbols), limits)
+    return MooreMachine.of_moves(alphabet, made.merged(), accepting, outputs, initial)
 
 
-def classes_of_guards(alphabet: Alphabet, guards: Sequence[Formula]) -> tuple[Letters, BoolArray]:
+def classes_of_guards(alphabet: Alphabet, guards: Sequence[Formula]) -> tuple[LetterClasses, BoolArray]:
     """Letters over propositions by which guards hold at them: their classes, and (guards, classes) what holds."""
     work = _Guards(alphabet)
     roots = [work.guard(formula) for formula in guards]

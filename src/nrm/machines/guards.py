@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from nrm.aliases import BoolArray
-from nrm.automata.cubes import Cube, cubes_of
-from nrm.automata.letter_diagram import LetterDiagram
-from nrm.automata.move_diagram import MoveDiagram
+from nrm.automata import Cube, cubes_of
 from nrm.errors import FormulaError, LimitError
 from nrm.logic import Formula, Op, check_symbols, parse
 from nrm.logic.ltlf.formula import FALSE, TRUE, atom, both, either
@@ -43,15 +41,10 @@ def guard(alphabet: Alphabet, letters: BoolArray) -> Formula:
 
 def moves(machine: MooreMachine, state: int, most: int | None = None) -> list[tuple[int, Formula]]:
     """The states that one state leads to (the first `most` of them), each with the guard that takes it there."""
-    if isinstance(machine.moves, MoveDiagram):
-        function = machine.moves.letters_by_target(state)
-        found = machine.moves.targets(state)[:most]
-        return [(target, _cubes_formula(machine.alphabet, cubes_of(function, [target]))) for target in found]
-    targets = machine.columns[state]
-    distinct = list(dict.fromkeys(targets.tolist()))[:most]
-    if isinstance(machine.letters, LetterDiagram):
-        return [(target, class_guard(machine, np.flatnonzero(targets == target).tolist())) for target in distinct]
-    return [(target, guard(machine.alphabet, (targets == target)[machine.letters])) for target in distinct]
+    alphabet = machine.alphabet
+    return machine.moves.guards(
+        state, most, lambda letters: guard(alphabet, letters), lambda cubes: _cubes_formula(alphabet, cubes)
+    )
 
 
 def move_texts(machine: MooreMachine, state: int, most: int | None = None) -> list[tuple[int, str]]:
@@ -62,16 +55,11 @@ def move_texts(machine: MooreMachine, state: int, most: int | None = None) -> li
         return [(target, TOO_LONG) for target in machine.targets(state)[:most]]
 
 
-def class_guard(machine: MooreMachine, classes: Sequence[int]) -> Formula:
-    """A short formula that holds at exactly the letters of some classes, where these are a diagram's."""
-    assert isinstance(machine.letters, LetterDiagram)
-    return _cubes_formula(machine.alphabet, cubes_of(machine.letters, classes))
-
-
 def class_text(machine: MooreMachine, number: int) -> str:
     """The guard of a class for people: one that is too long to be written out is only said to be long."""
     try:
-        return str(class_guard(machine, [number]))
+        function = machine.letters.function(len(machine.alphabet.symbols))
+        return str(_cubes_formula(machine.alphabet, cubes_of(function, 0, [number])))
     except LimitError:
         return TOO_LONG
 

@@ -10,14 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nrm.aliases import BoolArray, FloatArray, IntArray, Letter, State, Step, Trace
-from nrm.automata import moves as moving
-from nrm.automata import tables
-from nrm.automata.letter_diagram import LetterDiagram, is_wide
-from nrm.automata.minimisation import merge_columns
-from nrm.automata.move_building import key_of
-from nrm.automata.move_diagram import MoveDiagram
-from nrm.automata.moves import Moves, Moving
-from nrm.automata.tables import Letters, classes_at
+from nrm.automata import LetterClasses, ListedLetters, Moves, Moving, Table, moves_of_classes
 from nrm.errors import MachineError, counted
 from nrm.machines.alphabet import Alphabet
 
@@ -49,7 +42,6 @@ class MooreMachine(Moving):
 
     alphabet: Alphabet
     moves: Moves
-    """By letter classes; where propositions are many, by a diagram for each state."""
     accepting: BoolArray
     """(states,) whether a trace that ends here satisfies the task."""
     outputs: FloatArray
@@ -59,23 +51,27 @@ class MooreMachine(Moving):
     def __init__(
         self,
         alphabet: Alphabet,
-        letters: Letters | ArrayLike,
+        letters: LetterClasses | ArrayLike,
         columns: ArrayLike,
         accepting: ArrayLike,
         outputs: ArrayLike,
         initial: State = 0,
     ) -> None:
-        """A machine by letter classes: `letters` (letters,), or a diagram, leads to `columns` (states, classes)."""
-        given = letters if isinstance(letters, LetterDiagram) else _numbers("letters", letters, 1)
-        self._set(alphabet, tables.Table(given, _numbers("columns", columns, 2)), accepting, outputs, initial)
+        """A machine by letter classes: `letters` (letters,), or their classes, lead to `columns` (states, classes)."""
+        given = _numbers("columns", columns, 2)
+        if not isinstance(letters, LetterClasses):
+            letters = ListedLetters(_numbers("letters", letters, 1))
+        if not given.size:
+            raise MachineError("a machine needs at least one state and one letter")
+        letters.check(alphabet.size, given.shape[1])
+        moves = moves_of_classes(letters, given, alphabet.propositions)
+        self._set(alphabet, moves, accepting, outputs, initial)
 
     @classmethod
     def of_moves(
         cls, alphabet: Alphabet, moves: Moves, accepting: ArrayLike, outputs: ArrayLike, initial: State = 0
     ) -> MooreMachine:
-        """A machine of moves in either form."""
-        if isinstance(moves, tables.Table):
-            return cls(alphabet, moves.letters, moves.columns, accepting, outputs, initial)
+        """A machine of moves by the letters of the alphabet."""
         made = cls.__new__(cls)
         made._set(alphabet, moves, accepting, outputs, initial)
         return made
@@ -103,13 +99,8 @@ class MooreMachine(Moving):
             raise MachineError(
                 f"the transition table has {table.shape[1]} columns, but the alphabet has {alphabet.size} letters"
             )
-        columns, letter_class = merge_columns(table, np.arange(alphabet.size, dtype=np.int32))
-        return cls(alphabet, letter_class, columns, np.asarray(accepting), np.asarray(outputs), initial)
-
-    @cached_property
-    def diagram(self) -> MoveDiagram:
-        """The moves state by state; for propositions."""
-        return moving.by_states(self.moves, len(self.alphabet.symbols))
+        merged = Table(np.arange(alphabet.size, dtype=np.int32), table).merged()
+        return cls(alphabet, merged.letter_class, merged.columns, accepting, outputs, initial)
 
     @property
     def classes(self) -> int:
@@ -118,18 +109,16 @@ class MooreMachine(Moving):
 
     def class_of(self, letter: Letter) -> int:
         """The class (column) of a letter, however many there are."""
-        return self.letters.at(letter) if isinstance(self.letters, LetterDiagram) else int(self.letters[letter])
+        return self.letters.at(letter)
 
     def classes_of(self, letters: NDArray[np.int64]) -> IntArray:
         """(…) the classes of letters (…), however many letters there are."""
-        return classes_at(self.letters, letters)
+        return self.letters.take(letters)
 
     @cached_property
     def class_sizes(self) -> tuple[int, ...]:
         """How many letters each class has, exactly."""
-        if isinstance(self.letters, LetterDiagram):
-            return self.letters.counts()
-        return tuple(np.bincount(self.letters, minlength=self.classes).tolist())
+        return self.letters.sizes(self.classes)
 
     @cached_property
     def transitions(self) -> IntArray:
@@ -151,7 +140,7 @@ class MooreMachine(Moving):
     @cached_property
     def distance_to_acceptance(self) -> IntArray:
         """(states,) the least number of steps to an accepting state; -1 where none can be reached."""
-        return moving.distances(self.moves, self.accepting)
+        return self.moves.distances(self.accepting)
 
     @property
     def dead(self) -> BoolArray:
@@ -160,15 +149,11 @@ class MooreMachine(Moving):
 
     def targets(self, state: State) -> list[State]:
         """The states that one state leads to, each once, in the order of the letters that lead there."""
-        if isinstance(self.moves, MoveDiagram):
-            return self.moves.targets(state)
-        return list(dict.fromkeys(self.columns[state].tolist()))
+        return self.moves.targets(state)
 
     def next_state(self, state: State, letter: Letter) -> State:
         """delta_t on numbers."""
-        if isinstance(self.moves, MoveDiagram):
-            return self.moves.next_state(state, letter)
-        return int(self.columns[state, self.class_of(letter)])
+        return self.moves.next_state(state, letter)
 
     def step(self, state: State, step: Step) -> State:
         """delta_t on names: the state after `step` is read in `state`."""
@@ -193,7 +178,7 @@ class MooreMachine(Moving):
 
     def relettered(self, alphabet: Alphabet, letters: Sequence[Letter]) -> MooreMachine:
         """The machine over another alphabet, in which letter p acts as `letters[p]` did."""
-        classes = self.letter_class[list(letters)]
+        classes = self.letters.take(np.array(letters, dtype=np.int64))
         return MooreMachine(alphabet, classes, self.columns, self.accepting, self.outputs, self.initial)
 
     def __eq__(self, other: object) -> bool:
@@ -207,10 +192,7 @@ class MooreMachine(Moving):
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
-        same = (self.alphabet, self.initial, self.accepting.tobytes(), self.outputs.tobytes())
-        if self.alphabet.is_free and is_wide(len(self.alphabet.symbols)):
-            return (*same, key_of(self.diagram))
-        return (*same, self.columns.shape, self.letter_class.tobytes(), self.columns.tobytes())
+        return (self.alphabet, self.initial, self.accepting.tobytes(), self.outputs.tobytes(), self.moves.key)
 
     def _repr_svg_(self) -> str | None:
         from nrm.machines.drawing import notebook_svg
@@ -220,32 +202,18 @@ class MooreMachine(Moving):
     def __repr__(self) -> str:
         return (
             f"MooreMachine({counted(self.states, 'state')}, {amount_of_letters(self.alphabet)} {self.alphabet.kind} "
-            f"letters in {self.extent}, potentials {_short(self.levels.tolist())})"
+            f"letters in {self.moves.extent}, potentials {_short(self.levels.tolist())})"
         )
-
-    @property
-    def extent(self) -> str:
-        """How large the moves are, for people: `5 classes`, or `diagrams of 104 nodes` where propositions are many."""
-        if isinstance(self.moves, MoveDiagram):
-            return f"diagrams of {counted(self.moves.nodes, 'node')}"
-        return counted(self.classes, "class", "es")
 
 
 def amount_of_letters(alphabet: Alphabet) -> str:
     """How many letters there are, for people: `5`, `1,024`, `2^40`."""
-    return f"2^{len(alphabet.symbols)}" if alphabet.is_wide else f"{alphabet.size:,}"
+    return f"{alphabet.size:,}" if alphabet.is_listable else f"2^{len(alphabet.symbols)}"
 
 
 def _short(levels: Sequence[float]) -> str:
     text = [f"{level:g}" for level in levels]
     return ", ".join(text if len(text) <= 6 else [*text[:3], "…", *text[-2:]])
-
-
-def _example(machine: MooreMachine, number: int) -> str:
-    """The name of a letter of a class."""
-    if isinstance(machine.letters, LetterDiagram):
-        return machine.alphabet.letter_name(machine.letters.plainest_letters()[number])
-    return machine.alphabet.letter_name(int(np.flatnonzero(machine.letters == number)[0]))
 
 
 def _numbers(field: str, values: ArrayLike, dimensions: int) -> IntArray:
@@ -272,54 +240,16 @@ def _frozen(field: str, values: ArrayLike, kind: type[np.generic], dimensions: i
 
 
 def _validate(machine: MooreMachine) -> None:
-    states = machine.states
-    moves = machine.moves
-    classes = moves.columns.shape[1] if isinstance(moves, tables.Table) else 1
-    if not states or not classes:
+    states, alphabet = machine.states, machine.alphabet
+    if not states:
         raise MachineError("a machine needs at least one state and one letter")
     for field in ("accepting", "outputs"):
         length = len(getattr(machine, field))
         if length != states:
             raise MachineError(f"'{field}' has {length} entries for {states} states")
-    if isinstance(moves, MoveDiagram):
-        _check_propositions(machine, moves.propositions)
-        reached = -1 - min(int(array.min(initial=-1)) for array in (moves.low, moves.high, moves.roots))
-        if reached >= states:
-            raise MachineError(f"{reached} is not a state (0 to {states - 1})")
-    else:
-        _check_table(machine, moves)
+    machine.moves.check(alphabet.size, alphabet.propositions, alphabet.letter_name)
     if not 0 <= machine.initial < states:
         raise MachineError(f"the initial state {machine.initial} is not a state (0 to {states - 1})")
     if not np.isfinite(machine.outputs).all():
         state = int(np.flatnonzero(~np.isfinite(machine.outputs))[0])
         raise MachineError(f"the output of state {state} is {machine.outputs[state]}; outputs must be finite numbers")
-
-
-def _check_propositions(machine: MooreMachine, propositions: int) -> None:
-    if propositions != len(machine.alphabet.symbols) or not machine.alphabet.is_free:
-        raise MachineError(
-            f"the diagram of letters is over {propositions} propositions, the alphabet over "
-            f"{len(machine.alphabet.symbols)} {machine.alphabet.kind} symbols"
-        )
-
-
-def _check_table(machine: MooreMachine, table: tables.Table) -> None:
-    letters, (states, classes) = table.letters, table.columns.shape
-    if isinstance(letters, LetterDiagram):
-        _check_propositions(machine, letters.propositions)
-        named = letters.first_letters()
-        if min(named) < 0 or max(named) >= classes:
-            raise MachineError(f"the diagram of letters names a class outside 0 to {classes - 1}")
-    else:
-        if len(letters) != machine.alphabet.size:
-            raise MachineError(f"'letter_class' has {len(letters)} entries for {machine.alphabet.size} letters")
-        if letters.min() < 0 or letters.max() >= classes:
-            raise MachineError(f"'letter_class' names a class outside 0 to {classes - 1}")
-    wrong = np.argwhere((table.columns < 0) | (table.columns >= states))
-    if len(wrong):
-        state, number = (int(value) for value in wrong[0])
-        what = f"'{_example(machine, number)}'" if machine.class_sizes[number] else f"the unused class {number}"
-        raise MachineError(
-            f"state {state} has no valid transition for {what}: "
-            f"{int(table.columns[state, number])} is not a state (0 to {states - 1})"
-        )

@@ -10,9 +10,6 @@ import numpy as np
 
 from nrm.aliases import State, Step
 from nrm.automata import Limits
-from nrm.automata import moves as moving
-from nrm.automata.equivalence import distinguishing_string
-from nrm.automata.move_search import distinguishing_letters
 from nrm.errors import AlphabetError, MachineError
 from nrm.machines.moore import MooreMachine
 from nrm.machines.task import MachineLike, as_machine, as_machines
@@ -26,7 +23,7 @@ PRODUCT_LIMITS = Limits(states=5_000_000)
 
 def canonical(machine: MooreMachine) -> MooreMachine:
     """The reachable part, numbered in breadth-first order by letter: isomorphic machines become equal."""
-    moves, kept = moving.canonical(machine.moves, machine.initial)
+    moves, kept = machine.moves.canonical(machine.initial)
     return MooreMachine.of_moves(machine.alphabet, moves, machine.accepting[kept], machine.outputs[kept])
 
 
@@ -42,8 +39,8 @@ def minimise(machine: MachineLike, by: Observed = "outputs and acceptance") -> M
     labels = given.level_of_state.astype(np.int64) * 2
     if by != "outputs":
         labels = labels + given.accepting
-    blocks = moving.congruence(given.moves, labels)
-    moves, kept = moving.quotient(given.moves, blocks)
+    blocks = given.moves.congruence(labels)
+    moves, kept = given.moves.quotient(blocks)
     initial = int(blocks[given.initial])
     accepting, outputs = given.accepting[kept], given.outputs[kept]
     return canonical(MooreMachine.of_moves(given.alphabet, moves, accepting, outputs, initial))
@@ -76,12 +73,7 @@ def difference(left: MachineLike, right: MachineLike, acceptance: bool = True) -
             return True
         return acceptance and bool(one.accepting[a] != two.accepting[b])
 
-    start = (one.initial, two.initial)
-    if moving.in_diagrams(one.moves) or moving.in_diagrams(two.moves):
-        found = distinguishing_letters(one.diagram, two.diagram, start, differ)
-    else:
-        rows = one.columns.tolist(), two.columns.tolist()
-        found = distinguishing_string(rows, start, _shared_letters(one, two), differ)
+    found = one.moves.difference(two.moves, (one.initial, two.initial), differ)
     if found is None:
         return None
     string, (a, b) = found
@@ -102,7 +94,7 @@ def until_over(machine: MachineLike) -> MooreMachine:
     if not whole.accepting.any():
         return minimise(whole)
     over = np.flatnonzero(whole.accepting | whole.dead)
-    moves = moving.halted(whole.moves, over.astype(np.int32))
+    moves = whole.moves.halted(over.astype(np.int32))
     return minimise(MooreMachine.of_moves(whole.alphabet, moves, whole.accepting, whole.outputs, whole.initial))
 
 
@@ -114,19 +106,10 @@ def product(
 ) -> MooreMachine:
     """Both machines side by side on the reachable pairs; by default both must accept and potentials add up."""
     one, two = _over_one_alphabet(left, right)
-    count = None if one.alphabet.is_exclusive else len(one.alphabet.symbols)
-    moves, a, b = moving.product(one.moves, two.moves, count, PRODUCT_LIMITS, (one.initial, two.initial))
+    moves, a, b = one.moves.product(two.moves, PRODUCT_LIMITS, (one.initial, two.initial))
     accepting = list(map(accept, one.accepting[a].tolist(), two.accepting[b].tolist()))
     outputs = list(map(output, one.outputs[a].tolist(), two.outputs[b].tolist()))
     return canonical(MooreMachine.of_moves(one.alphabet, moves, np.array(accepting), np.array(outputs)))
-
-
-def _shared_letters(one: MooreMachine, two: MooreMachine) -> dict[tuple[int, int], int]:
-    """For each pair of letter classes that some letter has, the first such letter; in the order of these."""
-    letters: dict[tuple[int, int], int] = {}
-    for letter, classes in enumerate(zip(one.letter_class.tolist(), two.letter_class.tolist(), strict=True)):
-        letters.setdefault(classes, letter)
-    return letters
 
 
 def _over_one_alphabet(left: MachineLike, right: MachineLike) -> tuple[MooreMachine, MooreMachine]:

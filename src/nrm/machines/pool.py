@@ -9,8 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from nrm.aliases import FloatArray, IntArray, State
-from nrm.automata.letter_diagram import is_wide
-from nrm.automata.move_building import ascending, union_of_moves
 from nrm.errors import MachineError, listing
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine, amount_of_letters
@@ -116,11 +114,8 @@ class TaskSet:
             return self.machines[0]
         accepting = np.concatenate([machine.accepting for machine in self.machines])
         outputs = np.concatenate([machine.outputs for machine in self.machines])
-        if self.alphabet.is_free and is_wide(len(self.alphabet.symbols)):
-            side_by_side = union_of_moves([ascending(machine.diagram) for machine in self.machines])
-            return MooreMachine.of_moves(self.alphabet, side_by_side, accepting, outputs, int(self.initial[0]))
-        moves = [machine.transitions + first for machine, first in zip(self.machines, self.first, strict=True)]
-        return MooreMachine.from_table(self.alphabet, np.concatenate(moves), accepting, outputs, int(self.initial[0]))
+        moves = self.machines[0].moves.beside([machine.moves for machine in self.machines[1:]])
+        return MooreMachine.of_moves(self.alphabet, moves, accepting, outputs, int(self.initial[0]))
 
     def local(self, state: State) -> tuple[int, State]:
         """The task of a state of `union`, and the number of that state in the task's own machine."""

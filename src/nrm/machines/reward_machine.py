@@ -11,9 +11,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from nrm.aliases import BoolArray, IntArray, Letter, Trace
-from nrm.automata.letter_diagram import LetterDiagram, is_wide
-from nrm.automata.minimisation import merge_columns
-from nrm.automata.tables import Letters, as_diagram
+from nrm.automata import LetterClasses, ListedLetters, merged_classes
 from nrm.errors import LimitError, MachineError, listing, suggestion
 from nrm.logic import Formula
 from nrm.machines.alphabet import Alphabet
@@ -113,18 +111,18 @@ class RewardMachine:
         return [(number, edge) for number, edge in enumerate(self.edges) if edge.source not in self.terminals]
 
     @cached_property
-    def _read(self) -> tuple[Letters, Mapping[Formula, BoolArray], Sequence[Letter]]:
+    def _read(self) -> tuple[LetterClasses, Mapping[Formula, BoolArray], Sequence[Letter]]:
         """The classes of letters, where each guard holds (classes,), and a letter of each class.
 
         Letters themselves are the classes where they can be listed; otherwise those that guards tell apart.
         """
         guards = list(dict.fromkeys(edge.guard for _, edge in self._leaving))
-        if self.alphabet.is_free and is_wide(len(self.alphabet.symbols)):
+        if not self.alphabet.is_small:
             letters, truth = classes_of_guards(self.alphabet, guards)
-            examples = as_diagram(letters, len(self.alphabet.symbols)).plainest_letters()
+            examples = letters.examples(self.alphabet.plainest_first)
             here = dict(zip(guards, truth, strict=True))
             return letters, here, [examples[number] for number in range(len(examples))]
-        listed = np.arange(self.alphabet.size, dtype=np.int32)
+        listed = ListedLetters(np.arange(self.alphabet.size, dtype=np.int32))
         return listed, {guard: letters_where(guard, self.alphabet) for guard in guards}, range(self.alphabet.size)
 
     @cached_property
@@ -161,8 +159,7 @@ class RewardMachine:
         return tuple(paid)
 
     def _class_of(self, letter: Letter) -> int:
-        letters = self._read[0]
-        return letters.at(letter) if isinstance(letters, LetterDiagram) else int(letters[letter])
+        return self._read[0].at(letter)
 
     def to_moore(self, outputs: Outputs = "levels") -> MooreMachine:
         """The Moore machine that pays the same.
@@ -176,7 +173,7 @@ class RewardMachine:
         if outputs not in get_args(Outputs):
             hint = suggestion(str(outputs), get_args(Outputs))
             raise MachineError(f"outputs are 'levels' or 'rewards', not {outputs!r}{hint}")
-        columns, letter_class = merge_columns(self.fired, self._read[0])
+        letters, columns = merged_classes(self._read[0], self.fired)
         if outputs == "levels" and self._levels_fit(columns):
             assert self.levels is not None
             nodes = [(state, Fraction(level)) for state, level in enumerate(self.levels)]
@@ -185,7 +182,7 @@ class RewardMachine:
             nodes, rows = self._explore(columns, adding=outputs == "levels")
         good = {self.places[name] for name in self._accepting()}
         start = self.places[self.initial]
-        merged, classes = merge_columns(np.array(rows, dtype=np.int32), letter_class)
+        classes, merged = merged_classes(letters, np.array(rows, dtype=np.int32))
         return MooreMachine(
             self.alphabet,
             classes,

@@ -2,32 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
-import numpy as np
+from collections.abc import Mapping
 
 from nrm.aliases import BoolArray, Letter, State, Step
-from nrm.automata.letter_diagram import LetterDiagram
-from nrm.automata.move_diagram import MoveDiagram
-from nrm.automata.move_search import plainest_moves
 from nrm.machines.moore import MooreMachine
-
-
-def plainest_letters(machine: MooreMachine) -> Mapping[int, Letter]:
-    """For each letter class one letter at which as little holds as possible, classes with little first."""
-    if isinstance(machine.letters, LetterDiagram):
-        found = machine.letters.plainest_letters()
-        return dict(sorted(found.items(), key=lambda item: (item[1].bit_count(), item[1])))
-    letters: dict[int, Letter] = {}
-    if machine.alphabet.is_exclusive:
-        order = range(machine.alphabet.size)
-    else:
-        order = np.argsort(machine.alphabet.letter_masks().sum(axis=1), kind="stable").tolist()
-    for letter in order:
-        letters.setdefault(int(machine.letter_class[letter]), letter)
-        if len(letters) == machine.classes:
-            break
-    return letters
 
 
 def shortest_trace(machine: MooreMachine, goals: BoolArray) -> tuple[Step, ...] | None:
@@ -37,7 +15,8 @@ def shortest_trace(machine: MooreMachine, goals: BoolArray) -> tuple[Step, ...] 
     while frontier:
         following: list[State | None] = []
         for state in frontier:
-            for target, letter in _plainest_moves(machine, machine.initial if state is None else state):
+            source = machine.initial if state is None else state
+            for target, letter in machine.moves.plainest(source, machine.alphabet.plainest_first):
                 if target in came:
                     continue
                 came[target] = state, letter
@@ -46,14 +25,6 @@ def shortest_trace(machine: MooreMachine, goals: BoolArray) -> tuple[Step, ...] 
                 following.append(target)
         frontier = following
     return None
-
-
-def _plainest_moves(machine: MooreMachine, state: State) -> Iterable[tuple[State, Letter]]:
-    """Where a state goes, and by what, letters at which little holds first."""
-    if isinstance(machine.moves, MoveDiagram):
-        return plainest_moves(machine.moves, state).items()
-    row = machine.columns[state]
-    return ((int(row[group]), letter) for group, letter in plainest_letters(machine).items())
 
 
 def _path(came: Mapping[State, tuple[State | None, Letter]], target: State) -> list[Letter]:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from nrm.aliases import Symbol
-from nrm.automata import DEFAULT_LIMITS, Dfa, Limits, Table
+from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
 from nrm.errors import AlphabetError, MachineError, NrmWarning, counted, listing, shorten
 from nrm.logic import (
     DEFAULT_LOGIC,
@@ -102,11 +102,10 @@ class Task:
             warnings.warn(said, NrmWarning, stacklevel=6)
         dfa = language.dfa(self.formula, self.alphabet.is_exclusive, limits)
         symbols, exclusive = self.alphabet.symbols, self.alphabet.is_exclusive
-        lifted = Dfa.of_moves(symbols, exclusive, self.alphabet.lift(dfa), dfa.accepting)
+        lifted = Dfa(symbols, exclusive, self.alphabet.lift(dfa), dfa.accepting)
         # An alphabet may lack letters, such as "none of the formula's symbols", so that states cannot be reached.
         least = (lifted if self.alphabet.is_free else lifted.trimmed()).minimal()
-        if isinstance(least.moves, Table):
-            limits.check(*least.moves.columns.shape)
+        least.moves.check_size(limits)
         outputs = least.accepting.astype(np.float64)
         plain = MooreMachine.of_moves(self.alphabet, least.moves, least.accepting, outputs)
         return with_rewards(plain, self.reward)

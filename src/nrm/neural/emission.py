@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata import LetterFunction
 from nrm.errors import EpisodeError, LimitError, ProbabilityError, shorten
 
 Values: TypeAlias = Tensor | ArrayLike
@@ -241,7 +241,7 @@ class ClassCounting(nn.Module):
     side, and what arrives at the leaves is the probability of each class. Nothing of size 2^n is made.
     """
 
-    def __init__(self, letters: LetterDiagram, classes: int) -> None:
+    def __init__(self, letters: LetterFunction, classes: int) -> None:
         super().__init__()
         self.letters = letters
         self.order = letters.order
@@ -277,7 +277,8 @@ class ClassCounting(nn.Module):
         """What was described."""
         levels, low, high = (about[name].numpy().astype(np.int32) for name in ("levels", "low", "high"))
         order = tuple(about["order"])
-        return cls(LetterDiagram(about["propositions"], order, levels, low, high, about["root"]), about["classes"])
+        roots = np.array([about["root"]], dtype=np.int32)
+        return cls(LetterFunction(about["propositions"], order, levels, low, high, roots), about["classes"])
 
     def forward(self, propositions: Tensor) -> Tensor:
         """(…, classes) from the probabilities of independent propositions (…, n)."""

@@ -10,8 +10,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from nrm.automata.letter_diagram import is_wide
-from nrm.automata.tables import Letters, as_diagram
+from nrm.automata import LetterClasses, ListedLetters
 from nrm.errors import AlphabetError, LearningError, LimitError, MachineError, listing
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural.emission import ClassCounting
@@ -101,15 +100,15 @@ class ProbabilisticMoore(nn.Module):
         alphabet = machine.alphabet
         # Classes are knowledge about transitions: whoever learns those learns each letter for itself.
         by_letter = "transitions" in (*unknown, *trainable)
-        if by_letter and alphabet.is_wide:
+        if by_letter and not alphabet.is_listable:
             raise LearningError(
                 f"transitions are learned letter by letter, and {len(alphabet.symbols)} propositions have too many"
             )
         counting = None
         if alphabet.is_free and len(alphabet.symbols) > COUNTED and not by_letter:
-            counting = ClassCounting(as_diagram(machine.letters, len(alphabet.symbols)), machine.classes)
+            counting = ClassCounting(machine.letters.function(len(alphabet.symbols)), machine.classes)
         if listed is None:
-            listed = counting is None or not is_wide(len(alphabet.symbols))
+            listed = counting is None or alphabet.is_small
         each = np.arange(alphabet.size if listed or by_letter else machine.classes, dtype=np.int32)
         letter_class = each if by_letter or not listed else machine.letter_class
         columns = machine.transitions if by_letter else machine.columns
@@ -191,11 +190,11 @@ class ProbabilisticMoore(nn.Module):
         return self._probs(self.rewards)
 
     @property
-    def letters(self) -> Letters:
+    def letters(self) -> LetterClasses:
         """From letters to their classes."""
         if self.counting is not None:
             return self.counting.letters
-        return self.letter_class.cpu().numpy().astype(np.int32)
+        return ListedLetters(self.letter_class.cpu().numpy().astype(np.int32))
 
     def class_probs(self, letters: Tensor) -> Tensor:
         """(…, classes) from letter probabilities (…, letters): letters of one class add up. Those of classes stay."""

@@ -7,7 +7,6 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from nrm.automata.letter_diagram import is_wide
 from nrm.errors import AlphabetError, EpisodeError, LearningError, listing
 from nrm.machines import Alphabet, MachineLike, TaskSet, as_machine
 from nrm.neural.emission import LetterDistribution, PropositionDistribution, Values, as_tensor, check_finite
@@ -23,7 +22,7 @@ GROUNDED_AT_ONCE = 512
 
 def emission_for(alphabet: Alphabet) -> Emission:
     """What a grounder is best asked for: one probability for each proposition where a letter each would be too many."""
-    return "independent" if alphabet.is_free and is_wide(len(alphabet.symbols)) else "categorical"
+    return "categorical" if alphabet.is_small else "independent"
 
 
 def said_symbols(alphabet: Alphabet, emission: Emission) -> int:
@@ -126,7 +125,7 @@ class SymbolReader(nn.Module):
         self.machine = _module(machine, emission)
         self.emission: Emission = emission
         alphabet = self.machine.alphabet
-        if emission == "categorical" and alphabet.is_wide:
+        if emission == "categorical" and not alphabet.is_listable:
             raise AlphabetError(
                 f"{len(alphabet.symbols)} propositions have 2^{len(alphabet.symbols)} letters, too many for a "
                 "distribution over all of them; use emission='independent'"
@@ -266,5 +265,5 @@ def _module(machine: ProbabilisticMoore | MachineLike | TaskSet, emission: Emiss
     if isinstance(machine, TaskSet):
         return TaskMachines(machine, counted=emission == "independent")
     known = as_machine(machine)
-    listed = True if emission == "categorical" and not known.alphabet.is_wide else None
+    listed = True if emission == "categorical" and known.alphabet.is_listable else None
     return ProbabilisticMoore.from_machine(known, listed=listed)

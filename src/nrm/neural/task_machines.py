@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from nrm.aliases import IntArray
-from nrm.automata.tables import as_diagram
 from nrm.errors import EpisodeError
 from nrm.machines import TaskSet
 from nrm.neural.emission import ClassCounting
@@ -54,7 +53,7 @@ class TaskMachines(ProbabilisticMoore):
         self.counting = None
         if counted and tasks.alphabet.is_free and propositions > COUNTED:
             self.countings = nn.ModuleList(
-                ClassCounting(as_diagram(machine.letters, propositions), machine.classes) for machine in tasks.machines
+                ClassCounting(machine.letters.function(propositions), machine.classes) for machine in tasks.machines
             )
             most = max(machine.classes for machine in tasks.machines)
             local = np.concatenate([_padded(machine.columns, most) for machine in tasks.machines])

@@ -11,8 +11,7 @@ from itertools import product
 from typing import Literal
 
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
-from nrm.automata.letter_diagram import LetterDiagram
-from nrm.automata.letter_functions import Truths
+from nrm.automata import Truths
 from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
 from nrm.machines import Alphabet, MachineLike, MooreMachine, amount_of_letters, as_machines, class_text
 from nrm.shortcuts.counting import DEFAULT_TERMS, check_length, rough_difference, rough_sum_over, sum_over
@@ -107,9 +106,13 @@ class Shortcuts:
     @cached_property
     def class_texts(self) -> tuple[str, ...]:
         """Each class for people: the names of its letters, or where these are too many a guard that holds at them."""
-        if not isinstance(self.machine.letters, LetterDiagram):
-            return tuple(class_name(names) for names in self.classes)
-        return tuple(class_text(self.machine, number) for number in range(self.machine.classes))
+        return tuple(map(self._class_text, range(self.machine.classes)))
+
+    def _class_text(self, number: int) -> str:
+        letters = self.machine.letters.members(number)
+        if letters is None:
+            return class_text(self.machine, number)
+        return class_name(tuple(map(self.alphabet.letter_name, letters)))
 
     @cached_property
     def truths(self) -> tuple[Truths, ...]:

@@ -7,8 +7,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from nrm.aliases import Symbol
-from nrm.automata.letter_diagram import LetterDiagram
-from nrm.automata.letter_functions import seen_without
 from nrm.shortcuts.renaming import Renamings
 from nrm.shortcuts.symmetry.group import SymmetryGroup, symmetry_group
 from nrm.shortcuts.symmetry.search import SymmetrySearch
@@ -101,20 +99,6 @@ def _settled_without(found: Shortcuts, search: SymmetrySearch, hidden: Sequence[
     the class, and going round the cycle of h, no more.
     """
     letters = found.machine.letters
-    if isinstance(letters, LetterDiagram):
-        search.spend(letters.nodes << len(hidden))
-        colours = seen_without(letters, hidden)
-    else:
-        search.spend(len(letters))
-        colours = _seen_without(found, hidden)
+    search.spend(letters.work(len(hidden)))
+    colours = letters.seen_without(hidden)
     return colours is not None and symmetry_group(search.with_class_colours(colours)).order == 1
-
-
-def _seen_without(found: Shortcuts, hidden: Sequence[int]) -> list[int] | None:
-    """As `seen_without`, from lists of letters."""
-    mask = ~sum(1 << bit for bit in hidden)
-    shown = [frozenset(letter & mask for letter in letters) for letters in found.members]
-    if any(len(truths) < len(letters) for truths, letters in zip(shown, found.members, strict=True)):
-        return None
-    codes: dict[frozenset[int], int] = {}
-    return [codes.setdefault(truths, len(codes)) for truths in shown]

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from nrm.automata.tables import Letters, listed
+from nrm.automata import LetterClasses
 from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.shortcuts.counting import DEFAULT_TERMS, sum_over
 from nrm.shortcuts.reduction import check_alphabets, reduced
@@ -31,7 +31,7 @@ class TaskSetShortcuts:
     """How many letters each class has: letters that every task treats alike."""
     group: SymmetryGroup
     """The symmetries, as permutations of the classes."""
-    letters: Letters = field(repr=False, compare=False)
+    letters: LetterClasses = field(repr=False, compare=False)
     """From letters to classes."""
 
     @cached_property
@@ -43,7 +43,7 @@ class TaskSetShortcuts:
     def confusable(self) -> tuple[tuple[str, ...], ...]:
         """The sets of letters, two at least, that these rewards can teach no one to tell apart."""
         sets: dict[int, list[str]] = {}
-        for letter, number in enumerate(listed(self.letters).tolist()):
+        for letter, number in enumerate(self.letters.listed().tolist()):
             sets.setdefault(self.group.orbit_of[number][0], []).append(self.alphabet.letter_name(letter))
         return tuple(tuple(names) for names in sets.values() if len(names) > 1)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from nrm.aliases import Letter, SymbolMap
-from nrm.automata.equivalence import distinguishing_string
+from nrm.automata import distinguishing_string
 from nrm.errors import LimitError
 from nrm.logic import Formula, parse
 from nrm.logic.ltlf.formula import atom, either, substituted

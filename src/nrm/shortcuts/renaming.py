@@ -16,10 +16,9 @@ from itertools import product
 import numpy as np
 
 from nrm.aliases import IntArray, Symbol, SymbolMap
-from nrm.automata.letter_diagram import LetterDiagram
 from nrm.errors import UnknownSymbolError, unknown
 from nrm.machines import MooreMachine
-from nrm.shortcuts.diagram_renaming import DiagramRenamingSearch
+from nrm.shortcuts.large_renaming import LargeRenamingSearch
 from nrm.shortcuts.letter_maps import is_by_names
 from nrm.shortcuts.symmetry.group import SymmetryGroup, group_of
 from nrm.shortcuts.symmetry.search import Permutation, SymmetrySearch
@@ -89,15 +88,14 @@ class Renamings:
 def renamings(machine: MooreMachine, symmetries: SymmetryGroup, search: SymmetrySearch) -> Renamings:
     """The renamings of propositions that change no reward, for a minimal machine over a propositional alphabet."""
     names = machine.alphabet.symbols
-    finder: RenamingSearch | DiagramRenamingSearch
-    if isinstance(machine.letters, LetterDiagram):
-        finder = DiagramRenamingSearch(machine.letters, symmetries, search)
-        essential = tuple(names[proposition] for proposition in finder.essential)
+    places, numbers = machine.letters.essential()
+    essential = tuple(names[place] for place in places)
+    finder: RenamingSearch | LargeRenamingSearch
+    if numbers is None:
+        finder = LargeRenamingSearch(machine.letters.function(len(names)), symmetries, search)
     else:
-        places, numbers = essential_letters(machine.letters)
         orbits = [orbit[0] for orbit in symmetries.orbit_of]
         finder = RenamingSearch(numbers, numbers, search.with_class_colours(orbits))
-        essential = tuple(names[bit] for bit in places)
     count = len(essential)
     base = [(place, [other for other in range(count) if other != place]) for place in range(count)]
     everything = group_of(count, base, finder.complete)

@@ -8,8 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from nrm.aliases import Symbol
-from nrm.automata.letter_diagram import LetterDiagram
-from nrm.automata.letter_functions import Truths, truths_by_class
+from nrm.automata import Truths
 from nrm.errors import listing
 
 if TYPE_CHECKING:
@@ -96,15 +95,7 @@ def _proposition_verdict(found: Shortcuts, proposition: Symbol) -> SymbolVerdict
 
 def truths_in_orbits(found: Shortcuts) -> tuple[Truths, ...]:
     """For each set of letters that are confused: the propositions that hold, and that fail, at some of them (bits)."""
-    letters = found.machine.letters
-    if isinstance(letters, LetterDiagram):
-        by_class = truths_by_class(letters)
-    else:
-        every = (1 << len(found.alphabet.symbols)) - 1
-        by_class = {}
-        for letter, number in enumerate(letters.tolist()):
-            true, false = by_class.get(number, (0, 0))
-            by_class[number] = true | letter, false | (every & ~letter)
+    by_class = found.machine.letters.truths(len(found.alphabet.symbols))
     merged = []
     for orbit in found.group.orbits:
         true = false = 0

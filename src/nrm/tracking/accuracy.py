@@ -9,8 +9,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.automata.letter_diagram import is_wide
-from nrm.automata.tables import classes_at
 from nrm.errors import EpisodeError, LimitError
 from nrm.machines import MooreMachine, TaskSet
 from nrm.neural import EpisodeBuffer, NeuralRewardMachine, grounded_traces
@@ -82,7 +80,7 @@ class AccuracyMeter:
         machine = self._machine
         if self._many is not None:
             return self._judged_by_tasks(self._many, true, predicted)
-        if machine.alphabet.is_free and is_wide(len(machine.alphabet.symbols)):
+        if not machine.alphabet.is_small:
             return self._judged_by_class(true, predicted)
         confusion = _confusion(true, predicted, machine.alphabet.size)
         same = tuple(range(machine.states))
@@ -127,7 +125,7 @@ class AccuracyMeter:
         if right is None:
             try:
                 known = self._pooled = self._pooled or task_set_shortcuts(tasks)
-                own, other = classes_at(known.letters, true), classes_at(known.letters, predicted)
+                own, other = known.letters.take(true), known.letters.take(predicted)
                 symmetry, _ = best_symmetry(known.group, _confusion(own, other, len(known.class_sizes)))
             except LimitError as error:
                 self.note = f"accuracy modulo shortcuts takes no account of symmetries of the tasks: {error}"

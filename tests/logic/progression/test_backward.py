@@ -62,7 +62,7 @@ def test_both_ways_lead_to_one_automaton(bits: int, formula: Formula) -> None:
             found = by_reversal(formula, exclusive, DEFAULT_LIMITS)
             assert found is not None
             atoms = formula.atoms()
-            reordered = Dfa.of_moves(atoms, exclusive, expected.lifted(atoms), expected.accepting).trimmed()
+            reordered = Dfa(atoms, exclusive, expected.lifted(atoms), expected.accepting).trimmed()
             assert same(found, reordered)
 
 

@@ -9,8 +9,7 @@ determinisation.
 
 from __future__ import annotations
 
-from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
-from nrm.automata.dfa import after_one_step
+from nrm.automata import DEFAULT_LIMITS, Dfa, Limits, after_one_step
 from nrm.errors import LimitError
 from nrm.logic.composition import boolean_combination
 from nrm.logic.ltlf.closure import closure

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
-from nrm.automata.dfa import combined_all
+from nrm.automata import DEFAULT_LIMITS, Dfa, Limits, combined_all
 from nrm.errors import LimitError
 from nrm.logic.ltlf.formula import Formula, Op, both, prefix
 from nrm.logic.ltlf.translation import translate as translate_ltlf

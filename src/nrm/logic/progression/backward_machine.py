@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nrm.aliases import BoolArray, IntArray
-from nrm.automata import Dfa, Limits
-from nrm.automata.minimisation import merge_columns
+from nrm.automata import Dfa, Limits, Table
 from nrm.errors import LimitError
 
 MAX_LETTERS = 64
@@ -58,8 +57,8 @@ def reversed_dfa(machine: BackwardMachine, exclusive: bool, limits: Limits) -> D
     A state says for each state b of the backward machine whether what was read so far may be followed by what brings b
     about. After one more letter p, that is what it said for the state to which p leads from b.
     """
-    columns, letter_class = merge_columns(machine.moves, np.arange(machine.moves.shape[1], dtype=np.int32))
-    behind = np.ascontiguousarray(columns.T)
+    merged = Table(np.arange(machine.moves.shape[1], dtype=np.int32), machine.moves).merged()
+    behind = np.ascontiguousarray(merged.columns.T)
     classes = len(behind)
     numbers = {np.packbits(machine.values).tobytes(): 0}
     frontiers, rows = [machine.values[None]], []
@@ -80,4 +79,5 @@ def reversed_dfa(machine: BackwardMachine, exclusive: bool, limits: Limits) -> D
                 frontiers.append(following[fresh])
     # A trace may end where nothing may follow.
     accepting = np.concatenate(frontiers)[:, 0]
-    return Dfa(machine.atoms, exclusive, letter_class, np.concatenate(rows), accepting).minimal()
+    columns = np.concatenate(rows)
+    return Dfa.of_classes(machine.atoms, exclusive, merged.letter_class, columns, accepting).minimal()

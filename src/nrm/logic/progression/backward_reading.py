@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray
-from nrm.automata import Dfa, Limits
-from nrm.automata.minimisation import coarsest_congruence, quotient
-from nrm.automata.product import Numbers
+from nrm.automata import Dfa, Limits, Numbers, coarsest_congruence, quotient
 from nrm.errors import LimitError
 from nrm.logic.progression.backward_machine import BackwardMachine, letters_of, reversed_dfa
 from nrm.logic.progression.nodes import NodeKind, Nodes

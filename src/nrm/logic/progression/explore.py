@@ -15,15 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nrm.automata import Dfa, Limits
-from nrm.automata.bdd import FALSE, TRUE, Bdd
-from nrm.automata.letter_classes import letter_classes
-from nrm.automata.letter_diagram import is_wide
-from nrm.automata.move_building import diagram_of_nodes
-from nrm.automata.move_diagram import MoveDiagram
-from nrm.automata.tables import listed
+from nrm.automata import FALSE, TRUE, Bdd, Dfa, Limits, moves_of_nodes
 from nrm.errors import LimitError
-from nrm.logic.progression.implications import eventualities, included, invariants
+from nrm.logic.progression.implications import eventualities, invariants
 from nrm.logic.progression.nodes import NodeKind, Nodes
 
 Bits = tuple[bool, ...]
@@ -76,15 +70,11 @@ class _Progression:
         self._declare(Obligation(nodes.root, -1, False))
         self._implied = self._implications()
         self._owed: dict[Obligation, int] = {}
-        # For each automaton: from our number of an atom to its own.
-        self.places = [
-            {nodes.atoms.index(name): place for place, name in enumerate(automaton.atoms)}
-            for automaton in nodes.automata
-        ]
-        self.variables_of = [{place: number for number, place in places.items()} for places in self.places]
+        # For each automaton: our numbers of its atoms.
+        self.places = [[nodes.atoms.index(name) for name in automaton.atoms] for automaton in nodes.automata]
         self.reaching = [self._automaton_states(index) for index in range(len(nodes.automata))]
         self._moves: dict[tuple[int, int, int | None], int] = {}
-        self._along: dict[tuple[int, int], int] = {}
+        self._along: list[dict[int, int]] = [{} for _ in nodes.automata]
         self._accepts: dict[int, bool] = {FALSE: False, TRUE: True}
 
     def obligation(self, node: int) -> Obligation:
@@ -106,7 +96,7 @@ class _Progression:
         owed = {state: Obligation(index, state, accepting[state]) for state in open_states}
         for obligation in owed.values():
             self._declare(obligation)
-        within = included(automaton)
+        within = automaton.moves.included(automaton.accepting)
         if within is not None:
             for state in open_states:
                 self._implied[owed[state]] = [owed[other] for other in open_states if within[state, other]]
@@ -193,49 +183,14 @@ class _Progression:
         """What a known automaton owes after it reads a letter, or all letters at once, in a state."""
         key = (index, state, letter)
         if key not in self._moves:
-            automaton = self.nodes.automata[index]
-            if isinstance(automaton.moves, MoveDiagram):
-                self._moves[key] = self._below(index, automaton.moves, automaton.moves.lists[3][state])
-                return self._moves[key]
-            letters = listed(automaton.letters)
-            after = [self.reaching[index][target] for target in automaton.columns[state].tolist()]
-            if letter is not None:
-                place = self.places[index].get(letter, len(automaton.atoms))
-                self._moves[key] = after[int(letters[place])]
+            moves, places, reaching = self.nodes.automata[index].moves, self.places[index], self.reaching[index]
+            if letter is None:
+                after = moves.into(self.bdd, state, places, reaching.__getitem__, self._along[index])
             else:
-                self._moves[key] = self._joined(index, [after[number] for number in letters.tolist()])
+                own = places.index(letter) if letter in places else len(places)
+                after = reaching[moves.next_state(state, own)]
+            self._moves[key] = after
         return self._moves[key]
-
-    def _joined(self, index: int, functions: list[int]) -> int:
-        """One diagram from a function for each letter of an automaton."""
-        order = sorted(self.places[index].items())  # its atoms as variables, the topmost first
-        letters = [0]
-        for _, atom in order:
-            letters = [letter | value << atom for letter in letters for value in (0, 1)]
-        functions = [functions[letter] for letter in letters]
-        # Neighbours now differ in the lowest variable: join them under it, then under the next, up to the top.
-        for variable, _ in reversed(order):
-            pairs = zip(functions[::2], functions[1::2], strict=True)
-            functions = [self.bdd.node(variable, low, high) for low, high in pairs]
-        return functions[0]
-
-    def _below(self, index: int, moves: MoveDiagram, node: int) -> int:
-        """What an automaton owes by all letters at once, from a node of its moves."""
-        if node < 0:
-            return self.reaching[index][-1 - node]
-        key = (index, node)
-        result = self._along.get(key)
-        if result is None:
-            levels, lows, highs, _ = moves.lists
-            asked, bdd = self.variables_of[index][moves.order[levels[node]]], self.bdd
-            low, high = self._below(index, moves, lows[node]), self._below(index, moves, highs[node])
-            if asked < min(bdd.var[low], bdd.var[high]):
-                result = bdd.node(asked, low, high)
-            else:  # the automaton asks in another order than this diagram does
-                true = bdd.conjunction(bdd.literal(asked, True), high)
-                result = bdd.disjunction(true, bdd.conjunction(bdd.literal(asked, False), low))
-            self._along[key] = result
-        return result
 
 
 def _reachable(start: Obligation, implied: Mapping[Obligation, list[Obligation]]) -> list[Obligation]:
@@ -340,7 +295,7 @@ class _ByLetter(_Progression):
             rows.append(row)
         accepting = np.array([self.accepts(state) for state in states])
         letter_class = np.arange(self.letters + 1, dtype=np.int32)
-        return Dfa(tuple(self.nodes.atoms), True, letter_class, np.array(rows, dtype=np.int32), accepting)
+        return Dfa.of_classes(tuple(self.nodes.atoms), True, letter_class, np.array(rows, dtype=np.int32), accepting)
 
 
 class _Symbolic(_Progression):
@@ -363,19 +318,8 @@ class _Symbolic(_Progression):
                     states.append(target)
                     self.limits.check(len(states), 1)
         accepting = np.array([self.accepts(state) for state in states])
-        if is_wide(self.letters):
-            return Dfa.of_moves(tuple(self.nodes.atoms), False, self._diagram(roots, numbers), accepting)
-        letter_class, targets = letter_classes(self.bdd, roots, self.letters, self.limits)
-        columns = np.array([[numbers[self.settled(node)] for node in nodes] for nodes in targets], dtype=np.int32)
-        return Dfa(tuple(self.nodes.atoms), False, letter_class, np.ascontiguousarray(columns.T), accepting)
-
-    def _diagram(self, roots: list[int], numbers: dict[int, int]) -> MoveDiagram:
-        bdd, count = self.bdd, self.letters
-
-        def state(node: int) -> int | None:
-            return numbers[self.settled(node)] if bdd.var[node] >= count else None
-
-        return diagram_of_nodes(bdd.var, bdd.low, bdd.high, roots, state, tuple(range(count)), count)
+        moves = moves_of_nodes(self.bdd, roots, lambda node: numbers[self.settled(node)], self.letters, self.limits)
+        return Dfa(tuple(self.nodes.atoms), False, moves, accepting)
 
     def _below_letters(self, root: int) -> list[int]:
         """The successor states in a diagram, in a fixed order."""

@@ -8,15 +8,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-import numpy as np
-
-from nrm.aliases import BoolArray
-from nrm.automata import Dfa
-from nrm.automata.move_diagram import MoveDiagram
 from nrm.logic.progression.nodes import FALSE, TRUE, NodeKind, Nodes
-
-MAX_COMPARED = 2_000_000
-"""States squared times letter classes up to which the states of an automaton are compared."""
 
 Sets = list[frozenset[int]]
 
@@ -47,21 +39,3 @@ def _followed(
             own = frozenset((node,)) if kind is lasting and first == trivial else frozenset()
             found[node] = found[second] | own
     return found
-
-
-def included(automaton: Dfa) -> BoolArray | None:
-    """(states, states) whether all that is accepted from one state is accepted from the other; None if it is costly."""
-    if isinstance(automaton.moves, MoveDiagram):
-        return None
-    columns, accepting = automaton.columns, automaton.accepting
-    if columns.size * len(columns) > MAX_COMPARED:
-        return None
-    apart = accepting[:, None] & ~accepting[None, :]
-    while True:
-        further = apart.copy()
-        for column in columns.T:
-            further |= apart[np.ix_(column, column)]
-        if (further == apart).all():
-            result: BoolArray = ~apart
-            return result
-        apart = further

@@ -10,9 +10,7 @@ from enum import IntEnum
 from functools import partial
 from typing import Any
 
-from nrm.automata import Dfa, Limits
-from nrm.automata.move_diagram import MoveDiagram
-from nrm.automata.mtbdd import Mtbdd
+from nrm.automata import Dfa, Limits, Mtbdd
 from nrm.errors import LimitError
 from nrm.logic.regex.formula import Op, Regex
 from nrm.logic.steps import BOOLEAN, boolean_value
@@ -55,8 +53,7 @@ class Derivatives:
         self._work = 0
         self._others: dict[int, int] = {}
         self._derived: dict[int, int] = {}
-        self._walked: dict[tuple[int, int], int] = {}
-        self._choices: dict[tuple[int, int, int], int] = {}
+        self._walked: list[dict[int, int]] = []
         self._joins: dict[Kind, dict[tuple[int, int], int]] = {Kind.CHOICE: {}, Kind.BOTH: {}}
         self._maps: dict[tuple[Kind, int], dict[int, int]] = {}
         for kind, empty in ((Kind.NONE, False), (Kind.EMPTY, True), (Kind.ALL, True)):
@@ -157,6 +154,7 @@ class Derivatives:
     def run(self, automaton: Dfa) -> int:
         """The non-empty traces that an automaton accepts."""
         self._automata.append(automaton)
+        self._walked.append({})
         return self._run(len(self._automata) - 1, -1)
 
     def _run(self, automaton: int, state: int) -> int:
@@ -209,35 +207,17 @@ class Derivatives:
         """The diagram of an automaton's moves from a state."""
         automaton, diagrams = self._automata[index], self.diagrams
         places = [self._place[name] for name in automaton.atoms]
-        if isinstance(automaton.moves, MoveDiagram):
-            return self._along(index, automaton.moves, places, automaton.moves.lists[3][max(state, 0)])
-        targets = automaton.columns[max(state, 0)].tolist()
-        leaves = [diagrams.leaf(self._run(index, targets[group])) for group in automaton.letter_class.tolist()]
-        order = sorted(range(len(places)), key=places.__getitem__)
-        if automaton.exclusive:
-            result = leaves[-1]
-            for atom in reversed(order):  # at most one of these holds, so the first that does decides
-                result = diagrams.node(places[atom], result, leaves[atom])
-            return result
-        letters = [0]
-        for atom in order:
-            letters = [letter | value << atom for letter in letters for value in (0, 1)]
-        nodes = [leaves[letter] for letter in letters]
-        for atom in reversed(order):
-            nodes = [diagrams.node(places[atom], *pair) for pair in zip(nodes[::2], nodes[1::2], strict=True)]
-        return nodes[0]
 
-    def _along(self, index: int, moves: MoveDiagram, places: list[int], node: int) -> int:
-        """The diagram of an automaton's moves from a node of them, over our variables."""
-        if node < 0:
-            return self.diagrams.leaf(self._run(index, -1 - node))
-        key = (index, node)
-        if key not in self._walked:
-            levels, lows, highs, _ = moves.lists
-            low, high = (self._along(index, moves, places, child) for child in (lows[node], highs[node]))
-            variable = places[moves.order[levels[node]]]
-            self._walked[key] = self.diagrams.choice(variable, low, high, self._choices)
-        return self._walked[key]
+        def leaf(target: int) -> int:
+            return diagrams.leaf(self._run(index, target))
+
+        if not automaton.exclusive:
+            return automaton.moves.into(diagrams, max(state, 0), places, leaf, self._walked[index])
+        after = [leaf(automaton.moves.next_state(max(state, 0), letter)) for letter in range(len(places) + 1)]
+        result = after[-1]
+        for atom in sorted(range(len(places)), key=places.__getitem__, reverse=True):
+            result = diagrams.node(places[atom], result, after[atom])  # at most one holds: the first that does decides
+        return result
 
 
 def _joined_steps(op: str, left: int, right: int) -> int:

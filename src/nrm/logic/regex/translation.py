@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
-from nrm.automata.letter_classes import letter_classes
-from nrm.automata.letter_diagram import is_wide
-from nrm.automata.move_building import diagram_of_nodes
+from nrm.automata import DEFAULT_LIMITS, Dfa, Limits, moves_of_nodes
 from nrm.errors import LimitError
 from nrm.logic.composition import boolean_combination
 from nrm.logic.ltlf.translation import translate as translate_ltlf
@@ -69,15 +66,6 @@ def _explored(root: Regex, runs: dict[Regex, Dfa], exclusive: bool, limits: Limi
         rows = [[numbers[diagrams.at(top, letter)] for letter in letters] for top in roots]
         columns = np.array(rows, dtype=np.int32)
         # Some states may be reached only where several symbols hold at once.
-        return Dfa(atoms, True, np.arange(len(letters), dtype=np.int32), columns, accepting).trimmed()
-    if is_wide(len(atoms)):
-
-        def state_of(node: int) -> int | None:
-            return numbers[diagrams.value(node)] if diagrams.is_leaf(node) else None
-
-        order = tuple(range(len(atoms)))
-        moves = diagram_of_nodes(diagrams.var, diagrams.low, diagrams.high, roots, state_of, order, len(atoms))
-        return Dfa.of_moves(atoms, False, moves, accepting)
-    letter_class, targets = letter_classes(diagrams, roots, len(atoms), limits)
-    columns = np.array([[numbers[diagrams.value(node)] for node in nodes] for nodes in targets], dtype=np.int32)
-    return Dfa(atoms, False, letter_class, np.ascontiguousarray(columns.T), accepting)
+        return Dfa.of_classes(atoms, True, np.arange(len(letters), dtype=np.int32), columns, accepting).trimmed()
+    moves = moves_of_nodes(diagrams, roots, lambda node: numbers[diagrams.value(node)], len(atoms), limits)
+    return Dfa(atoms, False, moves, accepting)

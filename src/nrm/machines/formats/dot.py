@@ -66,7 +66,7 @@ def from_dot(text: str) -> MooreMachine:
     if set(names) != {f"q{state}" for state in range(count)}:
         raise MachineError(f"the states must be q0 to q{count - 1}, not {', '.join(sorted(names))}")
     nodes = [graph.get_node(f"q{state}") for state in range(count)]
-    table = None if alphabet.is_wide else np.full((count, alphabet.size), -1, dtype=np.int32)
+    table = np.full((count, alphabet.size), -1, dtype=np.int32) if alphabet.is_listable else None
     guarded: list[list[Move]] = [[] for _ in range(count)]
     initial = 0
     for edge in graph.edges():

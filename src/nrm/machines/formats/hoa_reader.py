@@ -12,7 +12,6 @@ from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
 from nrm.aliases import BoolArray, IntArray
-from nrm.automata.letter_diagram import is_wide
 from nrm.errors import LimitError, MachineError, shorten
 from nrm.logic.ltlf.formula import FALSE, TRUE, Formula, atom, both, either, substituted
 from nrm.machines.alphabet import Alphabet
@@ -101,7 +100,7 @@ def from_hoa(text: str) -> MooreMachine:
         raise MachineError(f"the initial state {start} is not a state (0 to {states - 1})")
     accepting = _accepting(items, states, _acceptance(headers))
     outputs = _levels(headers, states) or [float(value) for value in accepting]
-    if not alphabet.is_exclusive and is_wide(len(alphabet.symbols)):
+    if not alphabet.is_small:
         return _by_guards(items, alphabet, accepting, outputs, start)
     if states * alphabet.size > MAX_CELLS:
         raise LimitError(

@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from nrm.aliases import BoolArray, Json
-from nrm.automata.letter_diagram import LetterDiagram, is_wide
-from nrm.automata.move_building import ascending, given_diagram
-from nrm.automata.move_diagram import MoveDiagram
+from nrm.automata import read_diagram
 from nrm.errors import MachineError, listing, suggestion, unknown
 from nrm.logic import parse
 from nrm.machines.alphabet import Alphabet
@@ -30,9 +28,9 @@ MACHINE_FORMAT_VERSION = 1
 GUARDED_FORMAT_VERSION = 2
 """Of files whose moves are guards, which may be far larger than the diagram; they are read, and no longer written."""
 DIAGRAM_FORMAT_VERSION = 3
-"""Of files whose moves are a decision diagram (`nrm.automata.move_diagram`), for many propositions."""
+"""Of files whose moves are a decision diagram (`nrm.automata`), for many propositions."""
 VERSIONS = (MACHINE_FORMAT_VERSION, GUARDED_FORMAT_VERSION, DIAGRAM_FORMAT_VERSION)
-_DIAGRAM = ("levels", "low", "high", "roots")
+_PARTS = ("order", "levels", "low", "high", "roots")
 _TABLE = ("symbols", "letters", "initial", "transitions", "accepting", "outputs")
 MACHINE_KEYS = ("format", "version", "kind", *_TABLE, "moves", "diagram")
 OTHERWISE = "else"
@@ -42,18 +40,17 @@ OTHERWISE = "else"
 def machine_to_dict(machine: MooreMachine) -> Json:
     """The machine as JSON values; `machine_from_dict` reads it back."""
     alphabet = machine.alphabet
-    if isinstance(machine.moves, MoveDiagram) or isinstance(machine.letters, LetterDiagram):
-        return _diagram_dict(machine)
+    moves = machine.moves.described()
     data: Json = {
         "format": MACHINE_FORMAT,
-        "version": MACHINE_FORMAT_VERSION,
+        "version": MACHINE_FORMAT_VERSION if "transitions" in moves else DIAGRAM_FORMAT_VERSION,
         "kind": alphabet.kind,
         "symbols": list(alphabet.symbols),
     }
-    if not alphabet.is_exclusive:
+    if not alphabet.is_exclusive and alphabet.is_small:
         data["letters"] = [list(alphabet.true_symbols(letter)) for letter in range(alphabet.size)]
     data["initial"] = machine.initial
-    data["transitions"] = machine.transitions.tolist()
+    data.update(moves)
     data["accepting"] = machine.accepting.tolist()
     data["outputs"] = machine.outputs.tolist()
     return data
@@ -91,7 +88,7 @@ def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
     if by_guards:
         return _from_guards(alphabet, data)
     if "diagram" in data:
-        return _from_diagram(alphabet, data)
+        return _from_functions(alphabet, data)
     if isinstance(data["transitions"], Mapping):
         return _from_names(alphabet, data)
     return _from_table(alphabet, data)
@@ -109,29 +106,15 @@ def machine_json(machine: MooreMachine) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _diagram_dict(machine: MooreMachine) -> Json:
-    own = ascending(machine.diagram)
-    return {
-        "format": MACHINE_FORMAT,
-        "version": DIAGRAM_FORMAT_VERSION,
-        "kind": machine.alphabet.kind,
-        "symbols": list(machine.alphabet.symbols),
-        "initial": machine.initial,
-        "diagram": {"order": list(own.order)} | {name: getattr(own, name).tolist() for name in _DIAGRAM},
-        "accepting": machine.accepting.tolist(),
-        "outputs": machine.outputs.tolist(),
-    }
-
-
-def _from_diagram(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
+def _from_functions(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
     given = data["diagram"]
-    if not isinstance(given, Mapping) or set(given) != {"order", *_DIAGRAM}:
-        raise MachineError(f"'diagram' must have the keys order, {', '.join(_DIAGRAM)}")
+    if not isinstance(given, Mapping) or set(given) != set(_PARTS):
+        raise MachineError(f"'diagram' must have the keys {', '.join(_PARTS)}")
     if not alphabet.is_free:
         raise MachineError("a 'diagram' of moves is for propositions, of which any may hold")
-    diagram = given_diagram(len(alphabet.symbols), *(given[name] for name in ("order", *_DIAGRAM)))
-    accepting = data.get("accepting", [False] * diagram.states)
-    return MooreMachine.of_moves(alphabet, diagram, accepting, data["outputs"], _initial(data))
+    moves = read_diagram(len(alphabet.symbols), {name: given[name] for name in _PARTS})
+    accepting = data.get("accepting", [False] * moves.states)
+    return MooreMachine.of_moves(alphabet, moves, accepting, data["outputs"], _initial(data))
 
 
 def _from_guards(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
@@ -224,7 +207,7 @@ def _from_names(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
     for state, guarded in moves.items():
         if not isinstance(guarded, Mapping):
             raise MachineError(f"'transitions' of state '{state}' must map guards to states, not {guarded!r}")
-    if alphabet.is_free and is_wide(len(alphabet.symbols)):
+    if not alphabet.is_small:
         guards: list[list[Move]] = []
         rest: list[int | None] = []
         for state, guarded in moves.items():

@@ -5,7 +5,7 @@ task `sizes`, `classes` and `initial` (tasks,) and `letter_class` (tasks, letter
 other, `columns` (the tables, row by row), `accepting` and `outputs`.
 
 Over many propositions (version 2) letters are not listed. Instead of `classes`, `letter_class` and `columns` there are,
-of the decision diagrams of the moves (`MoveDiagram`), `nodes` and `depths` (tasks,) and, one after the other, `order`,
+of the decision diagrams of the moves, `nodes` and `depths` (tasks,) and, one after the other, `order`,
 `levels`, `low`, `high` and `roots`.
 """
 
@@ -14,7 +14,6 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import Json
-from nrm.automata.letter_diagram import is_wide
-from nrm.automata.move_building import ascending, given_diagram
-from nrm.automata.moves import Moves
-from nrm.automata.tables import Table
+from nrm.automata import unpacked
 from nrm.errors import FileError, NrmError
 from nrm.files import write_bytes
 from nrm.machines.alphabet import Alphabet
@@ -34,7 +30,6 @@ from nrm.machines.pool import TaskSet
 
 POOL_FORMAT = "nrm-tasks"
 POOL_VERSION = 2
-_DIAGRAM = ("order", "levels", "low", "high", "roots")
 
 
 def save_pool(path: Path | str, pool: TaskSet, origin: Json) -> None:
@@ -56,10 +51,10 @@ def load_pool(path: Path | str) -> tuple[TaskSet, Json]:
 def pool_bytes(pool: TaskSet, origin: Json | None = None) -> bytes:
     """What a file of a pool holds."""
     machines = pool.machines
-    wide = _is_wide(pool.alphabet)
+    moves = machines[0].moves.packed([machine.moves for machine in machines[1:]])
     about = {
         "format": POOL_FORMAT,
-        "version": POOL_VERSION if wide else 1,
+        "version": 1 if pool.alphabet.is_small else POOL_VERSION,
         "alphabet": {"kind": pool.alphabet.kind, "symbols": list(pool.alphabet.symbols)}
         | ({} if pool.alphabet.occurring is None else {"occurring": list(pool.alphabet.occurring)}),
         "names": list(pool.names),
@@ -69,36 +64,13 @@ def pool_bytes(pool: TaskSet, origin: Json | None = None) -> bytes:
         "about": np.frombuffer(json.dumps(about).encode("utf-8"), dtype=np.uint8),
         "sizes": np.array([machine.states for machine in machines]),
         "initial": np.array([machine.initial for machine in machines]),
-        **(_diagrams(machines) if wide else _tables(machines)),
+        **moves,
         "accepting": np.concatenate([machine.accepting for machine in machines]),
         "outputs": np.concatenate([machine.outputs for machine in machines]),
     }
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
-
-
-def _is_wide(alphabet: Alphabet) -> bool:
-    return alphabet.is_free and is_wide(len(alphabet.symbols))
-
-
-def _tables(machines: Sequence[MooreMachine]) -> dict[str, NDArray[Any]]:
-    return {
-        "classes": np.array([machine.classes for machine in machines]),
-        "letter_class": np.stack([machine.letter_class for machine in machines]),
-        "columns": np.concatenate([machine.columns.ravel() for machine in machines]),
-    }
-
-
-def _diagrams(machines: Sequence[MooreMachine]) -> dict[str, NDArray[Any]]:
-    moves = [ascending(machine.diagram) for machine in machines]
-    return {
-        "nodes": np.array([diagram.nodes for diagram in moves]),
-        "depths": np.array([len(diagram.order) for diagram in moves]),
-        **{
-            name: np.concatenate([np.array(getattr(each, name), dtype=np.int32) for each in moves]) for name in _DIAGRAM
-        },
-    }
 
 
 def pool_from_bytes(data: bytes, source: str) -> tuple[TaskSet, Json]:
@@ -130,30 +102,9 @@ def _machines(alphabet: Alphabet, arrays: dict[str, NDArray[Any]]) -> list[Moore
     states = np.cumsum(arrays["sizes"].astype(np.int64))
     if int(states[-1]) != len(arrays["outputs"]):
         raise ValueError(f"{len(arrays['outputs'])} outputs for {int(states[-1])} states")
-    moves = _read_diagrams(alphabet, arrays, states) if "nodes" in arrays else _read_tables(arrays)
+    moves = unpacked(arrays["sizes"].astype(np.int64), arrays, len(alphabet.symbols))
     accepting, outputs = (np.split(arrays[name], states[:-1]) for name in ("accepting", "outputs"))
     return [
         MooreMachine.of_moves(alphabet, own, accepted, paid, int(first))
         for own, accepted, paid, first in zip(moves, accepting, outputs, arrays["initial"], strict=True)
     ]
-
-
-def _read_tables(arrays: dict[str, NDArray[Any]]) -> list[Moves]:
-    sizes, classes = arrays["sizes"].astype(np.int64), arrays["classes"].astype(np.int64)
-    cells = np.cumsum(sizes * classes)
-    if int(cells[-1]) != len(arrays["columns"]):
-        raise ValueError(f"tables of {len(arrays['columns'])} cells for {int(cells[-1])}")
-    columns = np.split(arrays["columns"], cells[:-1])
-    rows = zip(columns, sizes.tolist(), arrays["letter_class"], strict=True)
-    return [Table(letters, table.reshape(size, -1)) for table, size, letters in rows]
-
-
-def _read_diagrams(alphabet: Alphabet, arrays: dict[str, NDArray[Any]], states: NDArray[np.int64]) -> list[Moves]:
-    nodes, depths = (np.cumsum(arrays[name].astype(np.int64)) for name in ("nodes", "depths"))
-    ends = {"order": depths, "levels": nodes, "low": nodes, "high": nodes, "roots": states}
-    for name, end in ends.items():
-        if int(end[-1]) != len(arrays[name]):
-            raise ValueError(f"{len(arrays[name])} entries of '{name}' for {int(end[-1])}")
-    parts = [np.split(arrays[name].astype(np.int32), end[:-1]) for name, end in ends.items()]
-    propositions = len(alphabet.symbols)
-    return [given_diagram(propositions, *map(np.ndarray.tolist, own)) for own in zip(*parts, strict=True)]

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from itertools import combinations
 
-from nrm.automata.letter_diagram import LetterDiagram
-from nrm.automata.letter_functions import exchanged_classes, shares_where
+from nrm.automata import LetterFunction
 from nrm.shortcuts.symmetry.group import SymmetryGroup
 from nrm.shortcuts.symmetry.search import Permutation, SymmetrySearch
 
@@ -20,25 +19,24 @@ COSTLY = 40
 Sign = tuple[int, ...]
 
 
-class DiagramRenamingSearch:
+class LargeRenamingSearch:
     """Permutations of the essential propositions that permute the classes of letters.
 
     A renaming takes a proposition only to one that holds equally often in classes that symmetries exchange, and pairs
     of propositions likewise; what passes is tried on the diagram itself.
     """
 
-    def __init__(self, letters: LetterDiagram, symmetries: SymmetryGroup, search: SymmetrySearch) -> None:
+    def __init__(self, letters: LetterFunction, symmetries: SymmetryGroup, search: SymmetrySearch) -> None:
         self.letters = letters
         self.search = search
         self._orbit = [orbit[0] for orbit in symmetries.orbit_of]
-        # Diagrams are reduced: each proposition that they ask for matters somewhere.
-        self.essential = tuple(sorted(letters.order[level] for level in set(letters.levels.tolist())))
+        self.essential = letters.asked
 
     def _sign(self, *true: int) -> Sign:
         """How often classes of each orbit occur where some propositions hold."""
         self.search.spend(self.letters.nodes)
         sums = [0] * len(self._orbit)
-        for number, share in shares_where(self.letters, true).items():
+        for number, share in self.letters.shares_where(true).items():
             sums[self._orbit[number]] += share
         return tuple(sums)
 
@@ -135,7 +133,7 @@ class DiagramRenamingSearch:
         """Whether the diagram itself bears a permutation out."""
         self.search.spend(COSTLY * self.letters.nodes)
         images = {self.essential[place]: self.essential[target] for place, target in moved.items()}
-        classes = exchanged_classes(self.letters, images)
+        classes = self.letters.exchanged(images)
         if classes is None:
             return False
         permutation = [classes[number] for number in range(self.search.classes)]

@@ -9,17 +9,16 @@ from typing import Protocol
 import numpy as np
 
 from nrm.aliases import IntArray
-from nrm.automata.letter_diagram import MAX_LISTED, LetterDiagram, diagram_of_levels, is_wide
-from nrm.automata.minimisation import merge_columns
-from nrm.automata.move_diagram import MoveDiagram
+from nrm.automata.diagram import Diagram
+from nrm.automata.letter_diagram import MAX_LISTED, LetterDiagram, is_wide
+from nrm.automata.letters import LetterClasses, ListedLetters
+from nrm.automata.limits import Limits
 from nrm.automata.mtbdd import LEAF
-from nrm.automata.tables import Letters, Limits, as_diagram
+from nrm.automata.table import Table, equal_columns
 from nrm.errors import LimitError
 
 CROWDED = 16
 """Letters in a class on average up to which all letters are listed, while they can be."""
-MANY = 48
-"""Roots from which on arrays are faster than tuples."""
 MAX_CELLS = 4_000_000
 """States times letter classes up to which the classes of a diagram are made."""
 
@@ -27,8 +26,8 @@ Tuples = list[tuple[int, ...]]
 Edges = list[list[tuple[int, int]]]
 
 
-class Diagram(Protocol):
-    """Nodes by number, as `Bdd` and `Mtbdd` have them."""
+class NodeTable(Protocol):
+    """Nodes by number, as `Mtbdd` has them."""
 
     var: list[int]
     low: list[int]
@@ -36,14 +35,14 @@ class Diagram(Protocol):
 
 
 def letter_classes(
-    diagram: Diagram, roots: Sequence[int], variables: int, limits: Limits
-) -> tuple[IntArray | LetterDiagram, list[tuple[int, ...]]]:
+    diagram: NodeTable, roots: Sequence[int], variables: int, limits: Limits
+) -> tuple[LetterClasses, list[tuple[int, ...]]]:
     """The class of each of the 2^variables letters, and for each class the node that it leads to from each root.
 
     Walks all diagrams down together; what lies below the last variable is where a letter leads.
     """
     distinct = list(dict.fromkeys(roots))
-    if len(distinct) > MANY:
+    if len(distinct) > 48:  # arrays are faster than tuples
         tuples, edges = _levels_by_arrays(diagram, distinct, variables, limits)
     else:
         tuples, edges = _levels(diagram, distinct, variables, limits)
@@ -58,12 +57,11 @@ def letter_classes(
         for pairs in edges:
             below = np.array(pairs)
             choice = np.concatenate([below[choice, 0], below[choice, 1]])
-        return choice.astype(np.int32), moves
-    numbers = range(len(columns))
-    return diagram_of_levels(edges, numbers, tuple(range(variables)), variables), moves
+        return ListedLetters(choice.astype(np.int32)), moves
+    return LetterDiagram.of_levels(list(map(np.array, edges)), np.arange(len(columns)), variables), moves
 
 
-def _levels(diagram: Diagram, distinct: list[int], variables: int, limits: Limits) -> tuple[Tuples, Edges]:
+def _levels(diagram: NodeTable, distinct: list[int], variables: int, limits: Limits) -> tuple[Tuples, Edges]:
     """The tuples of nodes that letters lead to from some roots, and for each level where its tuples lead."""
     # Level by level: the tuples of nodes that some choice of the first atoms leads to, and where each leads.
     tuples: Tuples = [tuple(distinct)]
@@ -83,7 +81,7 @@ def _levels(diagram: Diagram, distinct: list[int], variables: int, limits: Limit
     return tuples, edges
 
 
-def _levels_by_arrays(diagram: Diagram, distinct: list[int], variables: int, limits: Limits) -> tuple[Tuples, Edges]:
+def _levels_by_arrays(diagram: NodeTable, distinct: list[int], variables: int, limits: Limits) -> tuple[Tuples, Edges]:
     """As `_levels`, for many roots."""
     var, low, high = (np.array(values, dtype=np.int32) for values in (diagram.var, diagram.low, diagram.high))
     tuples = np.array([distinct], dtype=np.int32)
@@ -117,22 +115,38 @@ class _Nodes:
     high: list[int]
 
 
-def classes_of_moves(moves: MoveDiagram) -> tuple[Letters, IntArray]:
+def classes_of_diagram(moves: Diagram) -> tuple[LetterClasses, IntArray]:
     """The letter classes of moves, numbered by their first letter, and (states, classes) the next state."""
+    states = len(moves.roots)
     low, high, roots = (array.tolist() for array in moves.places)
-    leaves = list(range(moves.states))
-    nodes = _Nodes([LEAF] * moves.states + moves.levels.tolist(), leaves + low, leaves + high)
-    limits = Limits(states=moves.states, cells=max(MAX_CELLS, moves.states))
+    leaves = list(range(states))
+    nodes = _Nodes([LEAF] * states + moves.levels.tolist(), leaves + low, leaves + high)
     try:
-        letters, columns = letter_classes(nodes, roots, len(moves.order), limits)
+        limits = Limits(states=states, cells=max(MAX_CELLS, states))
+        letters, found = letter_classes(nodes, roots, len(moves.order), limits)
     except LimitError:
         raise LimitError(
-            f"the letters of this machine fall into too many classes to be listed: {moves.states:,} states over "
+            f"the letters of this machine fall into too many classes to be listed: {states:,} states over "
             f"{moves.propositions} propositions, and more than {MAX_CELLS:,} moves by class. Stepping, drawing, files "
             "and comparisons do without classes; what asks for them, as neural machines and shortcuts do, is for "
             "smaller tasks: split this one"
         ) from None
+    columns = np.ascontiguousarray(np.array(found, dtype=np.int32).T)
     if isinstance(letters, LetterDiagram) or moves.order != tuple(range(moves.propositions)):
-        letters = as_diagram(letters, len(moves.order)).placed(moves.order, moves.propositions)
-    table, merged = merge_columns(np.ascontiguousarray(np.array(columns, dtype=np.int32).T), letters)
-    return merged, table
+        letters = letters.function(len(moves.order)).placed(moves.order, moves.propositions)
+    return merged_classes(letters, columns)
+
+
+def merged_classes(letters: LetterClasses, columns: IntArray) -> tuple[LetterClasses, IntArray]:
+    """Equal columns as one, those without a letter dropped, and classes numbered by their first letter."""
+    if isinstance(letters, ListedLetters):
+        table = Table(letters.numbers, columns).merged()
+        return ListedLetters(table.letter_class), table.columns
+    function = letters.function(0)
+    groups = equal_columns(columns).tolist()
+    kept: dict[int, int] = {}
+    for number, _ in sorted(function.first_letters().items(), key=lambda item: item[1]):
+        kept.setdefault(groups[number], number)
+    rank = {group: place for place, group in enumerate(kept)}
+    numbers = np.array([rank.get(group, 0) for group in groups])
+    return function.relabelled(numbers), np.ascontiguousarray(columns[:, list(kept.values())])

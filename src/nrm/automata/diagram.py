@@ -1,0 +1,327 @@
+"""Finished decision diagrams as arrays: letter classes (one root) and moves (a root for each state).
+
+Nothing here is of the size of the alphabet, which has 2^n letters for n propositions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nrm.aliases import BoolArray, IntArray, Letter
+from nrm.automata.mtbdd import Mtbdd
+from nrm.errors import LimitError, MachineError
+
+MAX_NODES = 4_000_000
+"""Nodes of a diagram on its way into another order."""
+Numbers = NDArray[np.int64]
+OwnKind = TypeVar("OwnKind", bound="Diagram")
+OwnLeaf = TypeVar("OwnLeaf", bound=Hashable)
+
+
+@dataclass(frozen=True, eq=False)
+class Diagram:
+    """From each root and letter to a number; bit i of a letter's number says whether proposition i is true.
+
+    Reduced: no two nodes are alike, none asks in vain, and each is used. Nodes stand by level from the lowest, so
+    children come before their parents; within a level by their children.
+    """
+
+    propositions: int
+    order: tuple[int, ...]
+    """The proposition that each level asks for, the topmost first; others do not matter."""
+    levels: IntArray
+    """(nodes,) the level of each node, descending."""
+    low: IntArray
+    """(nodes,) where to go on if the proposition is false: a node, or -1 - number."""
+    high: IntArray
+    """(nodes,) the same where it is true."""
+    roots: IntArray
+    """(roots,) where each function begins: a node, or -1 - number."""
+
+    def __post_init__(self) -> None:
+        for array in (self.levels, self.low, self.high, self.roots):
+            array.flags.writeable = False
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.levels)
+
+    @cached_property
+    def lists(self) -> tuple[list[int], list[int], list[int], list[int]]:
+        """Levels, low, high and roots as lists, for walks."""
+        return self.levels.tolist(), self.low.tolist(), self.high.tolist(), self.roots.tolist()
+
+    @cached_property
+    def by_level(self) -> tuple[tuple[int, slice], ...]:
+        """Each level that has nodes, the lowest first, and where these stand."""
+        return tuple((int(self.levels[start]), slice(start, stop)) for start, stop in level_runs(self.levels))
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """The propositions that some node asks for, ascending: each of them matters somewhere."""
+        return tuple(sorted(self.order[level] for level, _ in self.by_level))
+
+    @cached_property
+    def places(self) -> tuple[Numbers, Numbers, Numbers]:
+        """Low, high and roots as places in an array of values, those of as many leaves as there are roots first."""
+        low, high, roots = (
+            np.where(array < 0, -1 - array.astype(np.int64), array.astype(np.int64) + len(self.roots))
+            for array in (self.low, self.high, self.roots)
+        )
+        return low, high, roots
+
+    def leaf(self, root: int, letter: Letter) -> int:
+        """The number at the end of the way that a letter takes from a root."""
+        levels, low, high, roots = self.lists
+        node, order = roots[root], self.order
+        while node >= 0:
+            node = high[node] if letter >> order[levels[node]] & 1 else low[node]
+        return -1 - node
+
+    def leaves(self, roots: Numbers, letters: Numbers) -> Numbers:
+        """(N,) the numbers that letters (N,) lead to from roots (N,)."""
+        node = self.roots[roots].astype(np.int64)
+        bits = np.array(self.order, dtype=np.int64)[self.levels] if self.nodes else np.zeros(0, dtype=np.int64)
+        while (inner := np.flatnonzero(node >= 0)).size:
+            here = node[inner]
+            true = (letters[inner] >> bits[here] & 1).astype(bool)
+            node[inner] = np.where(true, self.high[here], self.low[here])
+        return -1 - node
+
+    def below(self, root: int, seen: set[int]) -> Iterator[int]:
+        """The nodes and -1 - numbers below a root, low sides first; nothing that was `seen` before."""
+        _, low, high, roots = self.lists
+        pending = [roots[root]]
+        while pending:
+            node = pending.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            yield node
+            if node >= 0:
+                pending.append(high[node])
+                pending.append(low[node])
+
+    def read_into(self, work: Mtbdd[int], levels: Sequence[int] | None = None) -> list[int]:
+        """The roots as functions of a table of nodes; `levels`: where the levels go, in any order."""
+        made: list[int] = []
+        own_levels, low, high, roots = self.lists
+
+        def below(child: int) -> int:
+            return made[child] if child >= 0 else work.leaf(-1 - child)
+
+        for level, one, two in zip(own_levels, low, high, strict=True):
+            if levels is None:
+                made.append(work.node(level, below(one), below(two)))
+            else:
+                made.append(work.choice(levels[level], below(one), below(two)))
+        return [below(root) for root in roots]
+
+    def placed(self: OwnKind, bits: Sequence[int], propositions: int) -> OwnKind:
+        """The same over other propositions: proposition i becomes number `bits[i]` of so many."""
+        return replace(self, order=tuple(bits[old] for old in self.order), propositions=propositions)
+
+    def relabelled(self: OwnKind, numbers: NDArray[np.integer], kept: NDArray[np.integer] | None = None) -> OwnKind:
+        """Some roots (all, when absent) with other numbers at the leaves."""
+        low, high, roots = (
+            np.where(array < 0, -1 - numbers[np.maximum(-1 - array, 0)], array).astype(np.int64)
+            for array in (self.low, self.high, self.roots if kept is None else self.roots[kept])
+        )
+        return type(self).reduced(self.levels.astype(np.int64), low, high, roots, self.order, self.propositions)
+
+    def reordered(self: OwnKind, order: tuple[int, ...]) -> OwnKind:
+        """The same, asked for in another order, which may have more propositions."""
+        if order == self.order:
+            return self
+        place = {proposition: level for level, proposition in enumerate(order)}
+        levels = [place[proposition] for proposition in self.order]
+        if levels == sorted(levels):
+            renamed = np.array(levels, dtype=np.int32)[self.levels] if self.nodes else self.levels
+            return replace(self, order=order, levels=renamed)
+        work: Mtbdd[int] = Mtbdd(MAX_NODES)
+        try:
+            roots = self.read_into(work, levels)
+        except LimitError:
+            raise LimitError(
+                f"with the propositions in this order the machine needs more than {MAX_NODES:,} decision diagram "
+                "nodes; list those that the formula names together beside each other"
+            ) from None
+        return type(self).of_nodes(
+            work, roots, lambda node: work.value(node) if work.is_leaf(node) else None, order, self.propositions
+        )
+
+    def ascending(self: OwnKind) -> OwnKind:
+        """The same with propositions asked for in the order of their numbers, and no level without nodes."""
+        full, used = tuple(sorted(self.order)), set(self.asked)
+        found = self.reordered(full)
+        place = np.cumsum([proposition in used for proposition in full], dtype=np.int32) - 1
+        levels = place[found.levels].astype(np.int32) if found.nodes else found.levels
+        return replace(found, order=tuple(sorted(used)), levels=levels)
+
+    @classmethod
+    def of_nodes(
+        cls: type[OwnKind],
+        table: Mtbdd[OwnLeaf],
+        roots: Sequence[int],
+        number: Callable[[int], int | None],
+        order: tuple[int, ...],
+        propositions: int,
+    ) -> OwnKind:
+        """The functions of a table of nodes; `number`: that of a node that is a leaf here, None if it asks on."""
+        found: dict[int, int] = {}
+        asking: list[int] = []
+        pending = list(dict.fromkeys(roots))
+        while pending:
+            node = pending.pop()
+            if node in found:
+                continue
+            leaf = number(node)
+            found[node] = 0 if leaf is None else -1 - leaf
+            if leaf is None:
+                asking.append(node)
+                pending.append(table.high[node])
+                pending.append(table.low[node])
+        asking.sort(key=lambda node: -table.var[node])
+        found.update({node: place for place, node in enumerate(asking)})
+        columns = (
+            [table.var[node] for node in asking],
+            [found[table.low[node]] for node in asking],
+            [found[table.high[node]] for node in asking],
+            [found[root] for root in roots],
+        )
+        levels, low, high, tops = (np.array(column, dtype=np.int64) for column in columns)
+        return cls.reduced(levels, low, high, tops, order, propositions)
+
+    @classmethod
+    def read(
+        cls: type[OwnKind],
+        propositions: int,
+        order: Sequence[int],
+        levels: Sequence[int],
+        low: Sequence[int],
+        high: Sequence[int],
+        roots: Sequence[int],
+    ) -> OwnKind:
+        """The diagram of numbers that were read from a file; `MachineError` where they make none."""
+        try:
+            asked = tuple(int(place) for place in order)
+            arrays = [np.array(values, dtype=np.int64) for values in (levels, low, high, roots)]
+        except (TypeError, ValueError, OverflowError):
+            raise MachineError("a diagram of moves is made of whole numbers") from None
+        own, *sides, tops = arrays
+        nodes, states = len(own), len(tops)
+        if any(array.ndim != 1 for array in arrays) or any(len(side) != nodes for side in sides) or not states:
+            raise MachineError("a diagram has a level, a low and a high side for each node, and a root for each state")
+        if len(set(asked)) < len(asked) or not set(asked) <= set(range(propositions)):
+            raise MachineError(f"the levels of a diagram ask for different propositions, 0 to {propositions - 1}")
+        if nodes and not 0 <= own.min() <= own.max() < len(asked):
+            raise MachineError(f"the nodes of a diagram stand on levels 0 to {len(asked) - 1}")
+        for side in (*sides, tops):
+            if side.size and (side.min() < -states or side.max() >= nodes):
+                raise MachineError("a diagram leads to nodes or states that are not there")
+        # Negative numbers, states, are found at the end of `below`, under all levels.
+        below = np.concatenate([own, np.full(states, len(asked))])
+        if any((below[side] <= own).any() for side in sides):
+            raise MachineError("below each node of a diagram stand lower levels")
+        return cls.sorted_by_level(own, sides[0], sides[1], tops, asked, propositions)
+
+    @classmethod
+    def sorted_by_level(
+        cls: type[OwnKind],
+        levels: Numbers,
+        low: Numbers,
+        high: Numbers,
+        roots: Numbers,
+        order: tuple[int, ...],
+        propositions: int,
+    ) -> OwnKind:
+        """As `reduced`, of nodes that do not stand by level yet."""
+        by_level = np.argsort(-levels, kind="stable")
+        place = np.empty(len(levels), dtype=np.int64)
+        place[by_level] = np.arange(len(levels))
+        low, high, roots = (_through(array, place) for array in (low[by_level], high[by_level], roots))
+        return cls.reduced(levels[by_level], low, high, roots, order, propositions)
+
+    @classmethod
+    def reduced(
+        cls: type[OwnKind],
+        levels: Numbers,
+        low: Numbers,
+        high: Numbers,
+        roots: Numbers,
+        order: tuple[int, ...],
+        propositions: int,
+    ) -> OwnKind:
+        """The diagram of nodes that stand by level, the lowest first, and may be alike, in vain or unused."""
+        used = _used(levels, low, high, roots)
+        if not used.all():
+            place = np.cumsum(used) - 1
+            low, high, roots = (_through(array, place) for array in (low, high, roots))
+            levels, low, high = levels[used], low[used], high[used]
+        most = int(-min(-1, roots.min(initial=-1), low.min(initial=-1), high.min(initial=-1)))
+        width = most + len(levels) + 1
+        new = np.zeros(len(levels), dtype=np.int64)
+        kept: list[Numbers] = []
+        count = 0
+        for start, stop in level_runs(levels):
+            ends = [_through(array[start:stop], new) for array in (low, high)]
+            asking = ends[0] != ends[1]
+            codes = ((ends[0] + most) * width + ends[1] + most)[asking]
+            distinct, ranks = np.unique(codes, return_inverse=True)
+            here = ends[0]
+            here[asking] = count + ranks
+            new[start:stop] = here
+            own = np.full(len(distinct), levels[start])
+            kept.append(np.stack([own, distinct // width - most, distinct % width - most]))
+            count += len(distinct)
+        tops = _through(roots, new)
+        table = np.concatenate(kept, axis=1) if kept else np.zeros((3, 0), dtype=np.int64)
+        found = tuple(array.astype(np.int32) for array in (*table, tops))
+        return cls(propositions, order, found[0], found[1], found[2], found[3])
+
+
+def level_runs(levels: NDArray[np.integer]) -> list[tuple[int, int]]:
+    """Where each run of equal levels (nodes,) begins and ends."""
+    starts = np.flatnonzero(np.diff(levels, prepend=-1)).tolist()
+    return list(pairwise([*starts, len(levels)]))
+
+
+def _through(references: Numbers, numbers: Numbers) -> Numbers:
+    """References with other numbers (nodes,) of their nodes; those to leaves stay."""
+    return np.where(references < 0, references, numbers[np.maximum(references, 0)]) if len(numbers) else references
+
+
+def _used(levels: Numbers, low: Numbers, high: Numbers, roots: Numbers) -> BoolArray:
+    """(nodes,) which nodes some root leads to."""
+    used = np.zeros(len(levels), dtype=bool)
+    used[roots[roots >= 0]] = True
+    for start, stop in reversed(level_runs(levels)):
+        for array in (low, high):
+            children = array[start:stop][used[start:stop]]
+            used[children[children >= 0]] = True
+    return used
+
+
+def merged_order(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    """Both orders in one, keeping each where that is possible, and the first in any case."""
+    merged: list[int] = []
+    rest = [proposition for proposition in other if proposition not in one]
+    shared = [proposition for proposition in other if proposition in one]
+    if shared != [proposition for proposition in one if proposition in shared]:
+        return (*one, *rest)
+    waiting = list(other)
+    for proposition in one:
+        if proposition in waiting:
+            place = waiting.index(proposition)
+            merged += waiting[:place]
+            del waiting[: place + 1]
+        merged.append(proposition)
+    return (*merged, *waiting)
