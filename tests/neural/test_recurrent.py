@@ -29,6 +29,7 @@ from nrm.neural.em import expected_letters
 from nrm.neural.em.windows import windows
 from nrm.neural.episodes import pack
 from nrm.neural.extraction import grounded_traces
+from nrm.tracking import UpdateConfig
 from tests.neural.examples import slow_log_likelihood
 
 MACHINE = nrm.compile("F a & F b & G(a -> WX G !a) & G(b -> WX G !b)", "a b c")
@@ -183,7 +184,7 @@ def test_windows_by_hand() -> None:
 def test_what_was_shown_a_step_ago_is_learned(seed: int) -> None:
     episodes, fresh = delayed_episodes(100, seed), delayed_episodes(30, 100 + seed)
     model = NeuralRewardMachine(gru(seed), MACHINE)
-    record = fit(model, episodes, "grounding", FitConfig(seed=seed, network_restarts=1))
+    record = fit(model, episodes, "grounding", FitConfig(seed=seed))
     assert record.explained
     said, true = np.concatenate(grounded_traces(model, fresh)), fresh.symbols()
     assert true is not None
@@ -198,7 +199,7 @@ def test_what_no_window_explains_is_learned_as_far_as_one_does() -> None:
     """Symbols that only the reset showed stay unknown; the others are named by the shortest windows that tell them."""
     episodes = delayed_episodes(100, seed=2, first=True)
     model = NeuralRewardMachine(gru(), MACHINE)
-    record = fit(model, episodes, "grounding", FitConfig(epochs=100, network_restarts=1))
+    record = fit(model, episodes, "grounding", UpdateConfig(epochs=100))
     assert not record.explained
     said = np.concatenate([trace[1:] for trace in grounded_traces(model, episodes)])
     true = np.concatenate([episode.symbols[1:] for episode in episodes if episode.symbols is not None])
@@ -209,7 +210,7 @@ def test_equal_seeds_give_equal_grounders() -> None:
     weights = []
     for _ in range(2):
         model = NeuralRewardMachine(gru(), MACHINE)
-        fit(model, delayed_episodes(30), "grounding", FitConfig(epochs=20, network_restarts=2))
+        fit(model, delayed_episodes(30), "grounding", FitConfig(epochs=20, restarts=2))
         weights.append(model.state_dict())
     assert all(torch.equal(weights[0][key], weights[1][key]) for key in weights[0])
 
@@ -223,7 +224,7 @@ def test_observations_without_end_are_learned_by_episodes(objective: Any) -> Non
         shown = episodes.observations(episode.index)
         noisy.add(shown + generator.uniform(-0.1, 0.1, shown.shape).astype(np.float32), levels=episode.levels)
     model = NeuralRewardMachine(gru(), MACHINE)
-    settings = FitConfig(objective=objective, epochs=60 if objective == "em" else 15, restarts=2, network_restarts=2)
+    settings = FitConfig(objective=objective, epochs=60 if objective == "em" else 15, restarts=2)
     record = fit(model, noisy, "grounding", settings)
     assert len(record.attempts) == 2
     assert record.best.train < 0.5 * record.attempts[0].losses[0]
@@ -240,7 +241,7 @@ def test_two_tasks_with_one_recurrent_grounder() -> None:
         other.add(
             np.eye(3, dtype=np.float32)[np.append(episode.symbols[1:], 2)], rewards=np.diff(100.0 * reached, prepend=0)
         )
-    assert fit(models, [episodes, other], "grounding", FitConfig(network_restarts=1)).explained
+    assert fit(models, [episodes, other], "grounding", FitConfig()).explained
     said = np.concatenate(grounded_traces(models[0], episodes))
     assert (said == episodes.symbols()).mean() == 1.0  # the second task tells a and b apart
 

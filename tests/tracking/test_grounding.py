@@ -100,7 +100,7 @@ def _first_reward(episodes: int) -> tuple[int, int]:
 
 def test_a_saved_state_counts_on() -> None:
     env = plane("F(a & F b)")
-    grounding = Grounding.of(env.tracker, every=5, config=FitConfig(epochs=40, network_restarts=1))
+    grounding = Grounding.of(env.tracker, every=5, config=FitConfig(epochs=40, restarts=1))
     play(env, grounding, 12)
     again = Grounding.of(plane("F(a & F b)").tracker, every=5)
     again.load_state_dict(grounding.state_dict())

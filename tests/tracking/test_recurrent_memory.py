@@ -92,7 +92,7 @@ def recorded(number: int, told: bool = True) -> list[RecordedEpisode]:
 
 def grounding() -> Grounding:
     net = model()
-    return Grounding(net, BeliefMemory(net, None, "open"), FitConfig(epochs=20, network_restarts=1), every=20, most=40)
+    return Grounding(net, BeliefMemory(net, None, "open"), FitConfig(epochs=20, restarts=1), every=20, most=40)
 
 
 def test_letters_are_kept_beside_what_a_recurrent_grounder_learns_from() -> None:

@@ -83,7 +83,7 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
     grounding = Grounding(
         model,
         memory,
-        settings.fit_config(seed, listed=env.frames is not None, recurrent=model.recurrent),
+        settings.fit_config(seed, listed=env.frames is not None),
         every=settings.every,
         most=settings.keep,
         frames=env.frames,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nrm.neural.buffer import Episode, EpisodeBuffer
-    from nrm.neural.config import Attempt, FitConfig, FitRecord, Maximisation, Objective, target_for
+    from nrm.neural.config import Attempt, FitConfig, FitRecord, FitSettings, Maximisation, Objective, target_for
     from nrm.neural.continuous import Grounded, GrounderFactory, continuous_grounders, ground_and_infer
     from nrm.neural.descent import OBJECTIVES, marginal, sequence
     from nrm.neural.discovery import Discovery, Inferred, discover, infer, over_alphabet
@@ -99,6 +99,7 @@ __all__ = [
     "Filtered",
     "FitConfig",
     "FitRecord",
+    "FitSettings",
     "FlatFeatures",
     "FourierGrounder",
     "FrameTable",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
-from nrm.errors import LearningError, listing, suggestion
+from nrm.errors import LearningError, NrmError, listing, suggestion
 
 Objective = Literal["em", "sequence", "marginal"]
 Maximisation = Literal["posterior", "evidence"]
@@ -24,58 +25,74 @@ LEARN: dict[str, tuple[Learnable, ...]] = {
 
 
 @dataclass(frozen=True)
-class FitConfig:
-    """How to learn. The defaults suit grounding with a known machine."""
+class FitSettings:
+    """What can be set of learning, from recorded episodes and in between acting alike."""
 
     objective: Objective = "em"
     """`em`: the likelihood of whole reward sequences, by expectation-maximisation (unknown parts of a machine as by
     `sequence`). `sequence`: the same by descent. `marginal`: the paper's cross-entropy of each step."""
     maximisation: Maximisation = "posterior"
-    """What an M-step of `em` teaches a network where observations are without end. `posterior`: to say how probable
-    each letter was, given the rewards and what the grounder said before. `evidence`: to say something that the rewards
-    allow, however probable it was called before; what is not told by an episode is then left to others, and far fewer
-    iterations are needed where a step's reward allows many letters. Recurrent grounders take `posterior`."""
+    """What an M-step of `em` teaches a network where observations cannot be enumerated. `posterior`: how probable each
+    letter was, given the rewards and the grounder before. `evidence`: any letter that the rewards allow."""
     epochs: int = 400
-    """Most passes over the episodes, in each restart. With `em`, most passes of a network over what a table says; where
-    observations are without end, a twentieth of it are the most iterations."""
+    """Most passes over the episodes, in each restart; a twentieth of it where observations cannot be enumerated."""
     learning_rate: float = 0.01
     """Adam's step size for the grounder; it falls to a tenth along a cosine."""
     batch_size: int | None = None
     """Episodes in a mini-batch; all of them when absent."""
+    restarts: int | None = None
+    """Most attempts from fresh parameters. Attempts end early at one that explains the episodes (see `target`)."""
+    target: float = 0.002
+    """Loss, in nats a step, at which episodes count as explained: the attempt ends, and no further one is needed."""
+
+    error: ClassVar[type[NrmError]] = LearningError
+    """What a bad value raises."""
+    section: ClassVar[str] = ""
+    """What stands before the name of a setting in errors."""
+
+    def __post_init__(self) -> None:
+        self.check_choice("objective", get_args(Objective))
+        self.check_choice("maximisation", get_args(Maximisation))
+        self.check_positive("epochs", "learning_rate", "batch_size", "restarts")
+
+    def check_choice(self, name: str, known: Sequence[str]) -> None:
+        """Raise unless a setting has one of the known values."""
+        value = getattr(self, name)
+        if value not in known:
+            raise self.error(
+                f"unknown {self.section}{name} '{value}'{suggestion(str(value), known)} ({name}s: {listing(known)})"
+            )
+
+    def check_positive(self, *names: str) -> None:
+        """Raise unless settings are positive, or absent."""
+        for name in names:
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise self.error(f"{self.section}{name} must be positive, not {value}")
+
+
+@dataclass(frozen=True)
+class FitConfig(FitSettings):
+    """How to learn from recorded episodes. The defaults suit grounding with a known machine."""
+
     restarts: int = 32
     """Most attempts from fresh parameters. Attempts end early at one that explains the episodes (see `target`)."""
-    network_restarts: int | None = None
-    """The same where `em` teaches a network directly, because observations are without end; as `restarts` if absent."""
     held_out: float = 0.15
     """Share of the episodes that choose among the restarts, and are not learned from."""
     patience: int = 80
     """Epochs without a better loss after which an attempt ends."""
-    target: float = 0.002
-    """Loss, in nats a step, at which episodes count as explained: the attempt ends, and no further one is needed."""
     seed: int = 0
     """Of the split, the fresh parameters and the mini-batches."""
 
     def __post_init__(self) -> None:
-        known = get_args(Objective)
-        if self.objective not in known:
-            raise LearningError(
-                f"unknown objective '{self.objective}'{suggestion(str(self.objective), known)} "
-                f"(objectives: {listing(known)})"
-            )
-        if self.maximisation not in get_args(Maximisation):
-            ways = get_args(Maximisation)
-            raise LearningError(
-                f"unknown maximisation '{self.maximisation}'{suggestion(str(self.maximisation), ways)} "
-                f"(maximisations: {listing(ways)})"
-            )
-        positive = ("epochs", "learning_rate", "restarts", "patience")
-        for name in positive:
-            if not getattr(self, name) > 0:
-                raise LearningError(f"{name} must be positive, not {getattr(self, name)}")
-        if self.batch_size is not None and self.batch_size < 1:
-            raise LearningError(f"batch_size must be positive, not {self.batch_size}")
+        super().__post_init__()
+        self.check_positive("patience")
         if not 0 <= self.held_out < 1:
             raise LearningError(f"held_out is a share of the episodes from 0 up to 1, not {self.held_out}")
+
+    def network_restarts(self, recurrent: bool) -> int:  # noqa: ARG002 - updates while acting go by it
+        """Most attempts where `em` teaches a network directly, because observations cannot be enumerated."""
+        return self.restarts
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def _attempts(
             yield taught
             before = taught.restarts
     descending = replace(settings, objective="sequence") if settings.objective == "em" else settings
-    restarts = settings.network_restarts if by_em and settings.network_restarts else settings.restarts
+    restarts = settings.network_restarts(problems[0].model.recurrent) if by_em else settings.restarts
     for number in range(restarts):
         seed = settings.seed + 7919 * number
         torch.manual_seed(seed)

@@ -13,7 +13,7 @@ from nrm.machines import MachineLike, TaskSet, as_machine
 from nrm.neural import EpisodeBuffer, FitConfig, FrameTable, NeuralRewardMachine
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
-from nrm.tracking import Accuracy, AccuracyMeter, Burst, Grounding, RecordedEpisode, burst_settings
+from nrm.tracking import Accuracy, AccuracyMeter, Burst, Grounding, RecordedEpisode, update_settings
 from nrm.wrappers.models import as_model
 
 _EVALUATED = 100
@@ -55,7 +55,7 @@ class GroundingCallback(BaseCallback):
         """
         super().__init__(verbose)
         self.machine = as_model(model)
-        self._settings = burst_settings(self.machine, every, keep, config, seed)
+        self._settings = update_settings(every, keep, config, seed)
         self.bursts: list[Burst] = []
         """What became of the episodes, burst by burst; those that had nothing to learn included."""
         self.accuracy: Accuracy | None = None

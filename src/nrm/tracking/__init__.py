@@ -2,7 +2,7 @@
 
 from nrm.tracking.accuracy import Accuracy, AccuracyMeter, BorderAccuracy
 from nrm.tracking.grounding import Burst, Decision, Grounding, left_to_learn
-from nrm.tracking.grounding_config import GroundingConfig, burst_settings
+from nrm.tracking.grounding_config import GroundingConfig, UpdateConfig, update_settings
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.letters import (
     MAX_LETTERS,
@@ -63,10 +63,10 @@ __all__ = [
     "TaskStateMemory",
     "Tracker",
     "Transition",
+    "UpdateConfig",
     "Version",
     "ViewedMemory",
     "begin",
-    "burst_settings",
     "found_at",
     "left_to_learn",
     "observation_name",
@@ -75,4 +75,5 @@ __all__ = [
     "told_states",
     "told_tasks",
     "unknown_machine",
+    "update_settings",
 ]

@@ -24,7 +24,7 @@ from nrm.neural import (
     contradiction,
     fit,
 )
-from nrm.tracking.grounding_config import burst_settings
+from nrm.tracking.grounding_config import update_settings
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.tracker import Tracker
 
@@ -129,7 +129,7 @@ class Grounding:
             )
         if not tracker.record:
             raise EnvError("the environment's wrapper keeps no episodes; make it with record=True")
-        settings = burst_settings(tracker.model, every, keep, config, seed)
+        settings = update_settings(every, keep, config, seed)
         return cls(tracker.model, tracker, settings, every=every, most=keep)
 
     def add(self, episodes: Iterable[RecordedEpisode]) -> Burst | None:
