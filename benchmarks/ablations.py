@@ -27,7 +27,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "view without the second step": {"tasks": {"encoding": "one-step"}},
     "view with a third step": {"tasks": {"encoding": "three-step"}},
     "short tasks first": {"tasks": {"curriculum": "success"}},
-    "rewards read in training": {"grounding": {"belief": "conditioned"}},
+    "rewards read in training": {"grounding": {"belief": "filtered"}},
 }
 
 
@@ -56,7 +56,7 @@ def measured(config: Config, variant: str, seed: int) -> dict[str, Any]:
     run = choose_run(None, "letter", "nrm", seed, tasks="mixture", total_timesteps=config.steps, settings=settings)
     test = TaskSet.of(FORMULAS, run.alphabet)
     trainer, found = curve(run, test, config.every, config.episodes, 90_000 + 100 * seed, f"{variant} {seed}")
-    read = outcomes(run, trainer, test, config.episodes, 93_000 + 100 * seed, belief="conditioned")
+    read = outcomes(run, trainer, test, config.episodes, 93_000 + 100 * seed, belief="filtered")
     return found | {"rewards read": [one.success for one in read]}
 
 

@@ -31,7 +31,7 @@ def paths(config: RunConfig, trainer: Trainer, formula: str, seed: int) -> list[
     env = config.build_env(EPISODES, TaskSet((as_machine(formula, config.alphabet),), (formula,)))
     points: list[list[list[float]]] = [[] for _ in range(env.count)]
     won: dict[int, bool] = {}
-    for played in play(trainer, env, seed, greedy=False, belief="open"):
+    for played in play(trainer, env, seed, greedy=False, belief="open-loop"):
         for one, place in enumerate(played.batch.final_observation.tolist()):
             if one not in won:
                 points[one].append(place)

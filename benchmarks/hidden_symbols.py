@@ -111,7 +111,7 @@ def num_envs(machine: MooreMachine, count: int, model: Any, record: bool) -> Vec
     venv = DummyVecEnv([make] * count)
     if model is None:
         return venv
-    return NeuralRewardMachineVecWrapper(venv, model, belief="open", record=record, reward_scale=0.01)
+    return NeuralRewardMachineVecWrapper(venv, model, belief="open-loop", record=record, reward_scale=0.01)
 
 
 def success(agent: Any, env: VecEnv, machine: MooreMachine) -> float:
@@ -133,7 +133,7 @@ def run(steps: int, method: str, seed: int) -> Row:
     """Train and evaluate one agent.
 
     `success`: the share of test episodes that satisfy the task; `accuracy`: the share of their steps whose symbol is
-    named, modulo shortcuts, and `balanced` its mean over the symbols; `bursts`: how often the grounder learned.
+    named, modulo shortcuts, and `balanced` its mean over the symbols; `updates`: how often the grounder learned.
     """
     machine = nrm.compile(TASK, SYMBOLS)
     model: Any = None
@@ -170,9 +170,9 @@ def run(steps: int, method: str, seed: int) -> Row:
     assert isinstance(test, NeuralRewardMachineVecWrapper)
     test.keeps_letters = True
     share = success(agent, test, machine)
-    learned = sum(burst.record is not None for burst in grounding.bursts)
+    learned = sum(update.record is not None for update in grounding.updates)
     accuracy, balanced = named(model, machine, test.tracker.take())
-    return what | {"success": share, "accuracy": accuracy, "balanced": balanced, "bursts": learned}
+    return what | {"success": share, "accuracy": accuracy, "balanced": balanced, "updates": learned}
 
 
 def named(
@@ -196,7 +196,7 @@ def jobs(seeds: Sequence[int], steps: int = 40_000, methods: Sequence[str] = MET
     return {f"{method} {seed} {steps}": (steps, method, seed) for method in methods for seed in seeds}
 
 
-SCORES = ("success", "accuracy", "balanced", "bursts", "cpu_seconds")
+SCORES = ("success", "accuracy", "balanced", "updates", "cpu_seconds")
 COMMAND = "python -m benchmarks.headline hidden-symbols"
 BENCHMARKS = {"hidden-symbols": Benchmark(Headline("hidden-symbols", COMMAND, SCORES), jobs, run)}
 

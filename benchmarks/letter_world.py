@@ -173,7 +173,7 @@ def random_formulas(config: RunConfig, trainer: Trainer, seed: int, episodes: in
         sample_tasks(family, config.alphabet, 500, 78_000 + seed, without=trainer.tasks.machines) for family in families
     ]
     env = config.build_env(250, TaskSet.of(machine for pool in pools for machine in pool.machines))
-    found = evaluate(trainer, env, episodes, 92_000 + seed, greedy=False, belief="open").by_task
+    found = evaluate(trainer, env, episodes, 92_000 + seed, greedy=False, belief="open-loop").by_task
     return [[one.least, one.most, one.tasks, one.success_rate] for one in by_size(found)]
 
 

@@ -52,9 +52,9 @@ class Settings:
     width: int = 64
     """Of an image's features, of the hidden layer of actor and critic, and of the LSTM."""
     grounding_every: int = 32
-    """Episodes between two bursts of learning the grounding."""
+    """Episodes between two grounding updates."""
     grounding_keep: int = 256
-    """Most episodes that a burst learns from."""
+    """Most episodes that an update learns from."""
     grounding_epochs: int = 150
     grounding_rate: float = 3e-3
     grounding_restarts: int = 2
@@ -66,7 +66,7 @@ class Settings:
         return {"learning_rate": lambda left: left * self.learning_rate, **fixed}
 
     def fit(self, seed: int) -> FitConfig:
-        """How one burst learns."""
+        """How one update learns."""
         return FitConfig(
             objective="sequence",  # what docs/minigrid.md reports
             epochs=self.grounding_epochs,
@@ -164,7 +164,7 @@ def num_envs(name: str, machine: MooreMachine, model: Model | None, count: int, 
     venv = DummyVecEnv([partial(minigrid_env, name, machine)] * count)
     # Open loop: the potentials of these tasks tell their states, so a belief that reads rewards would need no
     # grounding.
-    return NeuralRewardMachineVecWrapper(venv, model, belief="open", reward_scale=REWARD_SCALE, record=record)
+    return NeuralRewardMachineVecWrapper(venv, model, belief="open-loop", reward_scale=REWARD_SCALE, record=record)
 
 
 def build(name: str, method: Method, seed: int, settings: Settings) -> Agent:

@@ -106,7 +106,7 @@ def success(run: Trained, batched: PlaneConfig, machine: nrm.MooreMachine, seed:
 
 def decided(callback: GroundingCallback) -> str:
     """How often the callback decided what."""
-    counts = Counter(burst.decision.verdict for burst in callback.bursts)
+    counts = Counter(update.decision.verdict for update in callback.updates)
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "–"
 
 
@@ -157,8 +157,8 @@ def main(config: Config) -> None:
                 found = meter.measure_borders(run.model, *probe)
                 shown = (f"{found.near:.1%}", f"{found.far:.1%}", decided(run.callback))
                 models[seed] = run.model
-                for burst in run.callback.bursts:
-                    print(f"  seed {seed}: {burst.decision.verdict}: {burst.decision.reason}")
+                for update in run.callback.updates:
+                    print(f"  seed {seed}: {update.decision.verdict}: {update.decision.reason}")
             share = success(run, env, machine, seed)
             rows.append((str(seed), method, f"{share:.1%}", f"{run.seconds:.1f}", *shown))
             print(*rows[-1], flush=True)

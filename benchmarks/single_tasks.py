@@ -104,7 +104,7 @@ def run(
     def tested(greedy: bool, belief: Belief | None = None) -> Any:
         return evaluate(trainer, config.build_env(min(50, played)), played, 12345, greedy, belief)
 
-    test, best, told = tested(False), tested(True), tested(False, "conditioned")
+    test, best, told = tested(False), tested(True), tested(False, "filtered")
     record, machines = read_record(folder.path), folder.machines()
     return {
         "experiment": experiment,

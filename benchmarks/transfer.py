@@ -33,7 +33,7 @@ class Config:
     """Source and target by their numbers in the paper."""
     reward: str = "distance"
     """Of the targets: three_value pays nothing on the way."""
-    beliefs: tuple[str, ...] = ("conditioned", "open")
+    beliefs: tuple[str, ...] = ("filtered", "open-loop")
     """Whether beliefs read rewards, or follow observations alone."""
     seeds: tuple[int, ...] = (500, 501, 502, 503, 504)
     env: str = "map"

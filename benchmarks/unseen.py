@@ -31,7 +31,7 @@ def outcomes(
     pool: TaskSet,
     episodes: int,
     seed: int,
-    belief: Belief = "open",
+    belief: Belief = "open-loop",
     stuck_noise: bool = True,
 ) -> list[Tested]:
     """Sampled actions on every task of a pool; in open beliefs no reward is read."""

@@ -26,7 +26,7 @@ ONE: list[tuple[str, str, dict[str, Any]]] = [
     for method in ("rm", "nrm", "automata-learning", "pure-learning", "rnn", "memoryless", "return", "frozen")
 ]
 SPECIAL: list[tuple[str, str, dict[str, Any]]] = [
-    ("nrm", "map", {"grounding": {"belief": "conditioned"}}),
+    ("nrm", "map", {"grounding": {"belief": "filtered"}}),
     ("nrm", "map", {"grounding": {"grounder": "recurrent"}}),
     ("nrm", "map", {"network": {"view": "task"}}),
     ("automata-learning", "map", {"inference": {"label_noise": 0.05}}),

@@ -118,7 +118,7 @@ def test_a_test_reads_no_rewards_unless_it_says_so(method: str) -> None:
     for one, other in zip(features(honest, None), features(repaid, None), strict=True):
         assert torch.equal(one, other)
     if method in ("nrm", "frozen", "return", "rnn"):
-        told = zip(features(honest, "conditioned"), features(repaid, "conditioned"), strict=True)
+        told = zip(features(honest, "filtered"), features(repaid, "filtered"), strict=True)
         assert not all(torch.equal(one, other) for one, other in told)
 
 
@@ -129,7 +129,7 @@ def test_filtered_beliefs_hide_a_random_grounder() -> None:
     assert made.accuracy() is not None
     made.learner.policy = Scripted([RIGHT] * 4)  # type: ignore[misc]
     env = BatchedMinecraft(ENV, machine, 4)
-    filtered, tested = (evaluate(made, env, 8, 0, greedy=True, belief=kind) for kind in ("conditioned", None))
+    filtered, tested = (evaluate(made, env, 8, 0, greedy=True, belief=kind) for kind in ("filtered", None))
     assert filtered.state_accuracy == 1.0
     assert tested.state_accuracy is not None
     assert tested.state_accuracy < 1.0

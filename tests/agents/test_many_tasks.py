@@ -46,7 +46,7 @@ def test_the_view_of_a_true_state_and_of_a_belief_by_hand() -> None:
             return 0.75 * one_hot + 0.25 * torch.eye(4)[3]
 
     model = NeuralRewardMachine(Sure(), tasks).eval()
-    memory = TaskBeliefMemory(model, None, "open")
+    memory = TaskBeliefMemory(model, None, "open-loop")
     carry = memory.begin(torch.tensor([1, 0]))
     nothing = torch.zeros(2)
     after = memory.read(carry, Transition(torch.tensor([1, 1]), None, nothing.long(), nothing, None))
@@ -74,7 +74,7 @@ def test_who_is_certain_that_a_task_is_over_sees_it_so() -> None:
             """Letters are given, and there is no doubt."""
             return torch.eye(4)[observations.long()]
 
-    memory = TaskBeliefMemory(NeuralRewardMachine(Certain(), tasks).eval(), None, "open")
+    memory = TaskBeliefMemory(NeuralRewardMachine(Certain(), tasks).eval(), None, "open-loop")
     seen = Transition(torch.tensor([0, 1]), None, torch.zeros(2).long(), torch.zeros(2), None)
     after = memory.read(memory.begin(torch.tensor([0, 1])), seen)
     over = [tasks.machines[0].step(0, "a") + tasks.first[0], tasks.machines[1].step(0, "b") + tasks.first[1]]
@@ -84,7 +84,7 @@ def test_who_is_certain_that_a_task_is_over_sees_it_so() -> None:
 def test_rewards_read_make_a_belief_certain() -> None:
     tasks = TaskSet.of(["F(b & F c)"], ALPHABET)
     model = NeuralRewardMachine(AttendingGrounder(4, (3, 3, 3)), tasks).eval()
-    memory = TaskBeliefMemory(model, None, "conditioned")
+    memory = TaskBeliefMemory(model, None, "filtered")
     seen = Transition(torch.zeros(1, 3, 3, 3), None, torch.zeros(1).long(), torch.tensor([50.0]), None)
     states = memory.states(memory.read(memory.begin(torch.tensor([0])), seen))
     machine = tasks.machines[0]
@@ -134,7 +134,7 @@ def test_a_tiny_family_is_learned_and_an_unseen_formula_obeyed() -> None:
     unseen = nrm.compile("F(a & F(b & F(c & F a)))", ALPHABET)
     assert unseen not in trainer.tasks.machines
     env = BatchedLetters(LetterConfig(**SMALL), TaskSet.of([unseen]), 50)
-    found = evaluate(trainer, env, 100, 7, greedy=False, belief="open")
+    found = evaluate(trainer, env, 100, 7, greedy=False, belief="open-loop")
     assert found.success_rate > 0.7
     assert found.by_task[0].states == unseen.states
     assert found.grounding is not None

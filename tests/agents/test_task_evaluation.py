@@ -36,7 +36,7 @@ def test_each_task_is_tried_by_itself() -> None:
     assert told == [1, 2]
     assert [one.name for one in found] == ["F a", "F(b & F c)"]
     assert [one.episodes for one in found] == [6, 6]
-    slow = evaluate(trainer, run.build_env(6, pool.subset([1])), 6, 101, greedy=False, belief="open")
+    slow = evaluate(trainer, run.build_env(6, pool.subset([1])), 6, 101, greedy=False, belief="open-loop")
     assert found[1] == slow.by_task[0]
 
 

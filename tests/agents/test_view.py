@@ -39,7 +39,7 @@ def test_the_view_of_each_state_and_of_a_belief_by_hand() -> None:
     assert told.table is not None
     assert (told.table.numpy() == VIEW).all()
     model = NeuralRewardMachine(MlpGrounder(2, len(MINECRAFT_SYMBOLS)), TASK).eval()
-    inner = BeliefMemory(model, None, "open")
+    inner = BeliefMemory(model, None, "open-loop")
     memory = ViewedMemory(inner, TASK)
     nothing = torch.zeros(2)
     carry = memory.read(memory.start(2), Transition(torch.rand(2, 2), None, nothing.long(), nothing, None))

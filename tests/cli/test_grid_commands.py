@@ -31,7 +31,7 @@ epochs = 20
 restarts = 1
 [variants.base]
 [variants.open]
-grounding.belief = "open"
+grounding.belief = "open-loop"
 algorithm.num_steps = 4
 """
 

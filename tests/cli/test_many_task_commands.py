@@ -127,6 +127,6 @@ def test_a_report_with_a_formula_of_ones_own(nrm_command: Nrm, obeys: str, tmp_p
 
 def test_symbols_can_be_read_crisply(nrm_command: Nrm, obeys: str) -> None:
     options = ("evaluate", obeys, "--task", "F(a & F b)", "--episodes", "2")
-    assert json.loads(nrm_command(*options, "--crisp", "--json").out)["belief"] == "crisp"
+    assert json.loads(nrm_command(*options, "--crisp", "--json").out)["belief"] == "argmax"
     assert "no rewards are read (argmax beliefs)" in nrm_command(*options, "--crisp").out
     assert "--rewards and --crisp are two ways" in nrm_command(*options, "--crisp", "--rewards").err

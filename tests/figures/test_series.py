@@ -43,7 +43,7 @@ def test_a_class_weighs_its_tasks_alike() -> None:
     assert both.runs == 6
 
 
-def test_grounding_holds_between_bursts() -> None:
+def test_grounding_holds_between_updates() -> None:
     runs = [record([0] * 8, method="nrm", seed=seed) for seed in (0, 1)]
     curve = grounding_curves(runs)["accuracy_modulo_shortcuts"]
     assert curve.at.tolist() == list(range(9))
@@ -106,5 +106,5 @@ def test_grounding_of_many_tasks_is_over_steps() -> None:
     run = replace(record([0, 100, 100, 100], method="nrm"), task=None)
     curve = grounding_curves([run])["accuracy"]
     assert curve.at[-1] == 40
-    # A burst after every episode of 10 steps: 0, 0.1, 0.2, 0.3, 0.4.
+    # An update after every episode of 10 steps: 0, 0.1, 0.2, 0.3, 0.4.
     assert curve.mean[[0, 9, 10, 25, 40]].tolist() == pytest.approx([0, 0, 0.1, 0.2, 0.4])

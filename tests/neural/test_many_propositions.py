@@ -87,7 +87,7 @@ def test_what_is_saved_reads_back(count: int, tmp_path: Path) -> None:
     assert nrm.equivalent(extracted, nrm.minimise(machine, by="outputs"))
 
 
-@pytest.mark.parametrize("belief", ["conditioned", "open", "crisp"])
+@pytest.mark.parametrize("belief", ["filtered", "open-loop", "argmax"])
 def test_beliefs_are_followed_by_classes(belief: str) -> None:
     machine = machine_of(24)
     model = NeuralRewardMachine(nn.Sigmoid(), machine, "independent")
@@ -129,7 +129,7 @@ def test_many_tasks_over_many_propositions_each_count_their_own_classes() -> Non
     total, _ = model.batch_log_likelihood(batch, model.ground(batch.observations))
     expected = [net.batch_log_likelihood(own, net.ground(own.observations))[0] for net, own in alone]
     torch.testing.assert_close(total, torch.cat(expected), rtol=1e-4, atol=1e-5)
-    memory = TaskBeliefMemory(model, None, "open")
+    memory = TaskBeliefMemory(model, None, "open-loop")
     carry = memory.begin(torch.tensor([2, 0, 2]))
     shown = torch.randn(3, 24)
     after = memory.read(carry, Transition(shown, None, torch.zeros(3), torch.zeros(3), None))

@@ -40,10 +40,10 @@ def record(
     }
     grounding = None
     if method == "nrm":
-        bursts = np.arange(0.0, count + 1, max(1, count // 4))
-        rise = bursts / max(count, 1)
+        updates = np.arange(0.0, count + 1, max(1, count // 4))
+        rise = updates / max(count, 1)
         grounding = {
-            "episode": bursts,
+            "episode": updates,
             "accuracy": 0.4 * rise,
             "balanced_accuracy": 0.3 * rise,
             "accuracy_modulo_shortcuts": rise,

@@ -200,7 +200,7 @@ def test_it_waits_until_the_grounder_explains_the_rewards() -> None:
     callback = GroundingCallback(model, every=20, config=FitConfig(restarts=1, epochs=150, target=0.05))
     agent.learn(1200, callback=[callback, Watch()])
     assert relied[0] is False
-    known = [burst.record is None or burst.record.explained for burst in callback.bursts]
+    known = [update.record is None or update.record.explained for update in callback.updates]
     assert True in known
     assert relied[-1] is known[-1]
 

@@ -47,7 +47,7 @@ def success(agent: PPO, model: NeuralRewardMachine | TaskSet) -> float:
     tasks = TaskSet.of([UNSEEN], ALPHABET)
     assert tasks.machines[0] not in POOL.machines
     known = tasks if isinstance(model, TaskSet) else NeuralRewardMachine(model.grounder, tasks)
-    env = NeuralRewardMachineVecWrapper(num_envs(tasks), known, belief="open", record=False)
+    env = NeuralRewardMachineVecWrapper(num_envs(tasks), known, belief="open-loop", record=False)
     env.seed(11)
     torch.manual_seed(11)
     returns, _ = evaluate_policy(agent, env, 64, deterministic=False, warn=False, return_episode_rewards=True)

@@ -38,7 +38,7 @@ KINDS: list[tuple[type[BaseAlgorithm], dict[str, Any], bool]] = [
 def trained(
     algorithm: type[BaseAlgorithm], options: dict[str, Any], model: NeuralRewardMachine | MooreMachine, imagine: bool
 ) -> BaseAlgorithm:
-    venv = NeuralRewardMachineVecWrapper(DummyVecEnv([task_env] * 2), model, belief="open", reward_scale=0.01)
+    venv = NeuralRewardMachineVecWrapper(DummyVecEnv([task_env] * 2), model, belief="open-loop", reward_scale=0.01)
     extra = counterfactual(venv, TASK) if imagine else {}
     kwargs = {"features_extractor_class": BeliefExtractor}
     agent = algorithm("MultiInputPolicy", venv, policy_kwargs=kwargs, device="cpu", seed=0, **options, **extra)
@@ -67,7 +67,7 @@ def test_what_is_loaded_acts_alike_and_goes_on(
     assert isinstance(pair.algorithm, algorithm)
     assert isinstance(pair.env, NeuralRewardMachineVecWrapper)
     assert pair.env.model is pair.model
-    assert (pair.env.belief, pair.env.reward_scale) == ("open", 0.01)
+    assert (pair.env.belief, pair.env.reward_scale) == ("open-loop", 0.01)
     if isinstance(model, MooreMachine):
         assert pair.model == model
     else:

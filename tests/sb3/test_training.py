@@ -52,16 +52,16 @@ def test_it_learns(name: str, kind: str) -> None:
     model = EASY if kind == "rm" else model_for(easy_env(True).observation_space, EASY)
     envs = DummyVecEnv([lambda: easy_env(kind == "rm")] * 8)
     # Open loop: the potentials of this task tell the state, and the grounder would not be needed.
-    venv = NeuralRewardMachineVecWrapper(envs, model, belief="open", reward_scale=0.01)
+    venv = NeuralRewardMachineVecWrapper(envs, model, belief="open-loop", reward_scale=0.01)
     algorithm, steps, options = ALGORITHMS[name]
     agent = algorithm("MultiInputPolicy", venv, **COMMON, **options)
     callback = GroundingCallback(model, every=40)
     agent.learn(steps, callback=callback)
     if kind == "nrm":
-        assert callback.bursts[0].record is not None
-        assert callback.bursts[0].explained == 0
-        assert callback.bursts[-1].explained > 0.8
+        assert callback.updates[0].record is not None
+        assert callback.updates[0].explained == 0
+        assert callback.updates[-1].explained > 0.8
     else:
-        assert callback.bursts == []
+        assert callback.updates == []
     returns, _ = evaluate_policy(agent, venv, n_eval_episodes=16, warn=False, return_episode_rewards=True)
     assert returns == pytest.approx([1.0] * 16)

@@ -39,7 +39,7 @@ def silent() -> gymnasium.Env[Any, Any]:
 @pytest.mark.parametrize("kind", ["nrm", "open", "rm", "flat"])
 def test_beliefs_are_those_of_the_single_wrapper(kind: str) -> None:
     model: Model = TASK if kind == "rm" else untrained(5)
-    options: dict[str, Any] = {"open": {"belief": "open"}, "flat": {"layout": "flat"}}.get(kind, {})
+    options: dict[str, Any] = {"open": {"belief": "open-loop"}, "flat": {"layout": "flat"}}.get(kind, {})
     maker = make if kind == "rm" else silent
     venv = NeuralRewardMachineVecWrapper(DummyVecEnv([maker] * COUNT), model, reward_scale=0.01, **options)
     twins = [NeuralRewardMachineWrapper(maker(), model, **options) for _ in range(COUNT)]
@@ -107,7 +107,7 @@ def test_a_time_limit_is_bootstrapped_from_what_was_believed_there() -> None:
     """PPO adds the value of the terminal observation at a time limit: it must have its belief, and the right shape."""
     model = untrained(2)
     envs: list[Any] = [lambda: Silent(task_env(steps=2))]
-    venv = NeuralRewardMachineVecWrapper(DummyVecEnv(envs), model, belief="open")
+    venv = NeuralRewardMachineVecWrapper(DummyVecEnv(envs), model, belief="open-loop")
     agent = PPO("MultiInputPolicy", venv, n_steps=4, batch_size=4, gamma=0.5, seed=0, device="cpu")
     seen: list[Any] = []
     predict = agent.policy.predict_values
@@ -170,7 +170,7 @@ def test_images_are_learned_from(algorithm: Any) -> None:
     agent = algorithm("MultiInputPolicy", venv, policy_kwargs=kwargs, device="cpu", **options)
     callback = GroundingCallback(model, every=5, config=FitConfig(epochs=2, restarts=1), task=TASK)
     agent.learn(128, callback=callback)
-    assert callback.bursts
+    assert callback.updates
     assert callback.accuracy is not None
 
 
@@ -189,7 +189,7 @@ def test_the_callback_logs(tmp_path: Path) -> None:
     assert shown == {
         "loss",
         "explained",
-        "bursts",
+        "updates",
         "checks",
         "episodes",
         "accuracy",
@@ -197,7 +197,7 @@ def test_the_callback_logs(tmp_path: Path) -> None:
         "accuracy_modulo_shortcuts",
     }
     losses = [event.value for event in events.Scalars("grounding/loss")]
-    assert losses[0] == pytest.approx(callback.bursts[0].loss)
+    assert losses[0] == pytest.approx(callback.updates[0].loss)
     assert losses[-1] < losses[0]
 
 
@@ -307,4 +307,4 @@ def test_episodes_that_no_grounder_can_explain_end_training_at_once() -> None:
     ) as caught:
         agent.learn(4000, callback=callback)
     assert caught.value.step >= 2
-    assert all(burst.record is None or burst.loss < float("inf") for burst in callback.bursts)
+    assert all(update.record is None or update.loss < float("inf") for update in callback.updates)

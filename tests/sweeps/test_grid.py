@@ -26,7 +26,7 @@ learning_rate = 0.002
 
 [variants.base]
 [variants.open]
-grounding.belief = "crisp"
+grounding.belief = "argmax"
 algorithm.max_grad_norm = "none"
 [variants.papers]
 preset = "paper"
@@ -50,7 +50,7 @@ def test_a_grid_file() -> None:
     cells = {cell.name: cell for cell in grid.cells}
     assert len(cells) == len(grid.cells) == 3 * 2 * 2 * 2 * 3
     base, opened = cells["map-task1-nrm-base-seed7"].config, cells["map-task1-nrm-open-seed7"].config
-    assert (base.settings["grounding"].belief, opened.settings["grounding"].belief) == ("open", "crisp")
+    assert (base.settings["grounding"].belief, opened.settings["grounding"].belief) == ("open-loop", "argmax")
     assert opened.settings["algorithm"].max_grad_norm is None
     assert base.settings["algorithm"].learning_rate == opened.settings["algorithm"].learning_rate == 0.002
     assert base.total_episodes == 300
@@ -64,7 +64,7 @@ def test_a_grid_file() -> None:
 def test_a_variant_of_one_method_is_no_other_run_of_the_others() -> None:
     variants: dict[str, Any] = {
         "base": {},
-        "open": {"grounding": {"belief": "crisp"}},
+        "open": {"grounding": {"belief": "argmax"}},
         "often": {"grounding": {"every": 60}},
     }
     names = [cell.name for cell in Grid(("1",), methods=("rm", "nrm"), variants=variants).cells]

@@ -9,7 +9,7 @@ import nrm
 from nrm.envs import PlaneConfig, PlaneEnv
 from nrm.errors import ConfigError, ContradictionError, EnvError
 from nrm.neural import FitConfig
-from nrm.tracking import Burst, Grounding, GroundingConfig, Tracker
+from nrm.tracking import Grounding, GroundingConfig, GroundingUpdate, Tracker
 from nrm.wrappers import NeuralRewardMachineWrapper
 from tests.wrappers.envs import TASK, task_env, untrained
 
@@ -23,7 +23,7 @@ def plane(formula: str, paid: str | None = None) -> NeuralRewardMachineWrapper:
     return NeuralRewardMachineWrapper(env, nrm.model_for(env.observation_space, machine))
 
 
-def play(env: NeuralRewardMachineWrapper, grounding: Grounding, episodes: int) -> list[Burst | None]:
+def play(env: NeuralRewardMachineWrapper, grounding: Grounding, episodes: int) -> list[GroundingUpdate | None]:
     found = []
     draw = np.random.default_rng(0)
     for episode in range(episodes):
@@ -40,7 +40,7 @@ def test_one_call_after_every_episode_learns_and_then_leaves_it_at_that() -> Non
     env = plane("F(a & F b)")
     settings = GroundingConfig(target=0.02).fit_config(0, listed=False)
     grounding = Grounding.of(env.tracker, every=60, config=settings)
-    found = [burst for burst in play(env, grounding, 300) if burst is not None]
+    found = [update for update in play(env, grounding, 300) if update is not None]
     assert len(found) == 5
     assert grounding.episodes == 300
     first, last = found[0], found[-1]
@@ -48,7 +48,7 @@ def test_one_call_after_every_episode_learns_and_then_leaves_it_at_that() -> Non
     assert first.record is not None
     assert last.loss < first.loss / 5
     assert "loss" in last.decision.reason
-    assert grounding.bursts < 5
+    assert grounding.updates < 5
 
 
 def test_looks_come_at_a_share_of_all_episodes_and_those_in_between_are_passed_over() -> None:
@@ -62,12 +62,12 @@ def test_looks_come_at_a_share_of_all_episodes_and_those_in_between_are_passed_o
     grounding = fresh()
     found = play(env, grounding, 130)
     # After n episodes the next look is at least n / 2 later: 10 + 10, 20 + 10, 30 + 15, 45 + 22, 67 + 33.
-    assert [number + 1 for number, burst in enumerate(found) if burst is not None] == [10, 20, 30, 45, 67, 100]
+    assert [number + 1 for number, update in enumerate(found) if update is not None] == [10, 20, 30, 45, 67, 100]
     assert grounding.episodes == 100 + 30
     resumed = fresh()
     resumed.load_state_dict(grounding.state_dict())
     # 50 are passed over or looked at after the hundredth, 30 of which were there.
-    assert [number + 1 for number, burst in enumerate(play(env, resumed, 40)) if burst is not None] == [20]
+    assert [number + 1 for number, update in enumerate(play(env, resumed, 40)) if update is not None] == [20]
 
 
 def test_episodes_that_no_grounder_can_explain_are_named_at_once() -> None:
@@ -76,7 +76,7 @@ def test_episodes_that_no_grounder_can_explain_are_named_at_once() -> None:
     grounding = Grounding.of(env.tracker, every=10)
     with pytest.raises(ContradictionError, match=r"potential 100 cannot follow.*can output 0, 50 there") as caught:
         play(env, grounding, 10)
-    assert grounding.bursts == 0
+    assert grounding.updates == 0
     place = _first_reward(10)
     assert (caught.value.episode, caught.value.step) == place
     assert f"episode {place[0]} since acting began, step {place[1]} of it" in str(caught.value)
@@ -104,7 +104,7 @@ def test_a_saved_state_counts_on() -> None:
     play(env, grounding, 12)
     again = Grounding.of(plane("F(a & F b)").tracker, every=5)
     again.load_state_dict(grounding.state_dict())
-    assert (again.episodes, again.bursts) == (10, grounding.bursts)
+    assert (again.episodes, again.updates) == (10, grounding.updates)
 
 
 def test_misuse_is_named() -> None:

@@ -35,7 +35,7 @@ class Fixed(TrueLabels):
 def belief_memory(conditioned: bool, crisp: bool = False, frames: bool = True) -> BeliefMemory:
     grounder = TrueLabels(3) if crisp else Fixed(3)
     model = NeuralRewardMachine(grounder, ProbabilisticMoore.from_machine(MACHINE)).eval()
-    return BeliefMemory(model, torch.arange(3)[:, None] if frames else None, "conditioned" if conditioned else "open")
+    return BeliefMemory(model, torch.arange(3)[:, None] if frames else None, "filtered" if conditioned else "open-loop")
 
 
 def test_rm_remembers_the_true_state() -> None:
@@ -84,7 +84,7 @@ def test_frames_change_nothing_but_the_work() -> None:
     assert torch.allclose(first, second)
 
 
-@pytest.mark.parametrize("belief", ["conditioned", "open"])
+@pytest.mark.parametrize("belief", ["filtered", "open-loop"])
 def test_listed_observations_need_no_matrices_where_these_would_be_large(
     belief: Belief, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,7 +111,7 @@ def test_an_ended_episode_is_forgotten_and_others_are_not() -> None:
         assert not torch.equal(carry[0], memory.start(1)[0])
 
 
-@pytest.mark.parametrize("belief", ["conditioned", "open"])
+@pytest.mark.parametrize("belief", ["filtered", "open-loop"])
 @pytest.mark.parametrize("formula", ["F a & F b", "F(a & F b) & G !c", "G(a -> X b)"])
 def test_a_step_in_numpy_is_the_step_in_torch(formula: str, belief: Belief) -> None:
     machine = nrm.compile(formula, propositions=["a", "b", "c"])
@@ -130,17 +130,17 @@ def test_a_step_in_numpy_is_the_step_in_torch(formula: str, belief: Belief) -> N
             memory.read(carry, seen(observation, reward=reward)) for memory, carry in ((fast, one), (slow, other))
         )
         assert torch.allclose(one, other, atol=1e-5)
-        if belief == "conditioned":
+        if belief == "filtered":
             assert torch.allclose(one[:, :-1].sum(1), torch.ones(6))
 
 
 def test_large_and_learned_machines_take_the_general_step() -> None:
     learned = ProbabilisticMoore.unknown(nrm.Alphabet.exclusive(["a", "b"]), 4, [0.0, 100.0], seed=0)
-    assert isinstance(belief_step(NeuralRewardMachine(TrueLabels(2), learned), "open"), TensorBeliefStep)
+    assert isinstance(belief_step(NeuralRewardMachine(TrueLabels(2), learned), "open-loop"), TensorBeliefStep)
     many = nrm.compile("F a", [f"s{number}" for number in range(400)] + ["a"])
-    assert isinstance(belief_step(NeuralRewardMachine(TrueLabels(401), many), "open"), BeliefStep)
+    assert isinstance(belief_step(NeuralRewardMachine(TrueLabels(401), many), "open-loop"), BeliefStep)
     large = NeuralRewardMachine(TrueLabels(401), _line(many, 60))
-    assert isinstance(belief_step(large, "open"), TensorBeliefStep)
+    assert isinstance(belief_step(large, "open-loop"), TensorBeliefStep)
 
 
 def _line(machine: nrm.MooreMachine, states: int) -> nrm.MooreMachine:
@@ -154,7 +154,7 @@ def _line(machine: nrm.MooreMachine, states: int) -> nrm.MooreMachine:
 @pytest.mark.parametrize("frames", [True, False])
 def test_a_crisp_belief_takes_the_most_probable_letter_for_certain(frames: bool) -> None:
     model = NeuralRewardMachine(Fixed(3), ProbabilisticMoore.from_machine(MACHINE)).eval()
-    memory = BeliefMemory(model, torch.arange(3)[:, None] if frames else None, "crisp")
+    memory = BeliefMemory(model, torch.arange(3)[:, None] if frames else None, "argmax")
     for letter, expected in ((0, [0, 1, 0, 0]), (1, [0, 0, 1, 0]), (2, [1, 0, 0, 0])):
         shown = torch.tensor([letter]) if frames else torch.tensor([[letter]])
         carry = memory.read(memory.start(1), seen(shown, reward=torch.tensor([100.0])))

@@ -23,7 +23,7 @@ def test_the_belief_is_that_of_the_model_and_frames_change_nothing_but_the_work(
     net = model()
     frames = torch.randn(5, 3)
     rows = torch.tensor([[0, 1], [3, 2], [4, 4]])
-    beliefs: tuple[Belief, ...] = ("conditioned", "open")
+    beliefs: tuple[Belief, ...] = ("filtered", "open-loop")
     for belief in beliefs:
         by_frames, by_rows = BeliefMemory(net, frames, belief), BeliefMemory(net, None, belief)
         one, other = by_frames.start(2), by_rows.start(2)
@@ -33,9 +33,7 @@ def test_the_belief_is_that_of_the_model_and_frames_change_nothing_but_the_work(
             before, paid = one, torch.tensor([0.0, 0.0])
             one, other = by_frames.read(one, seen(row, paid)), by_rows.read(other, seen(frames[row], paid))
             assert torch.allclose(one, other, atol=1e-6)
-            level = (
-                torch.full((2,), 1) if belief == "conditioned" else None
-            )  # the potential 0 is the second of -100, 0, …
+            level = torch.full((2,), 1) if belief == "filtered" else None  # the potential 0 is the second of -100, 0, …
             step = net.step(frames[row], believed, level, carry=carry)
             believed, carry = step.belief, step.carry
             assert torch.allclose(by_frames.feature(one), step.belief, atol=1e-5)
@@ -45,7 +43,7 @@ def test_the_belief_is_that_of_the_model_and_frames_change_nothing_but_the_work(
 
 def test_an_ended_episode_is_forgotten() -> None:
     net = NeuralRewardMachine(Delayed(3), MACHINE).eval()
-    memory = BeliefMemory(net, None, "open")
+    memory = BeliefMemory(net, None, "open-loop")
     carry = memory.read(memory.start(2), seen(torch.tensor([0.0, 0.0]), torch.zeros(2)))
     assert carry[:, -1].tolist() == [0, 0]  # the last observation is its state
     carry = reset(memory, carry, torch.tensor([True, False]))
@@ -56,7 +54,7 @@ def test_an_ended_episode_is_forgotten() -> None:
 
 def test_beliefs_of_episodes_under_way_are_computed_anew() -> None:
     net = model()
-    tracker, generator = Tracker(net, 3, "open"), np.random.default_rng(0)
+    tracker, generator = Tracker(net, 3, "open-loop"), np.random.default_rng(0)
     steps = [generator.normal(size=(3, 3)).astype(np.float32) for _ in range(6)]
     for time, shown in enumerate(steps):
         tracker.step(shown, np.zeros(3), lambda: np.zeros(3))
@@ -64,7 +62,7 @@ def test_beliefs_of_episodes_under_way_are_computed_anew() -> None:
             tracker.restart(np.array([False, True, False]))
     net.load_state_dict(model(seed=1).state_dict())
     tracker.refresh()
-    wanted = Tracker(net, 3, "open", record=False)
+    wanted = Tracker(net, 3, "open-loop", record=False)
     for time, shown in enumerate(steps):
         wanted.step(shown, np.zeros(3), lambda: np.zeros(3))
         if time == 2:
@@ -92,7 +90,7 @@ def recorded(number: int, told: bool = True) -> list[RecordedEpisode]:
 
 def grounding() -> Grounding:
     net = model()
-    return Grounding(net, BeliefMemory(net, None, "open"), FitConfig(epochs=20, restarts=1), every=20, most=40)
+    return Grounding(net, BeliefMemory(net, None, "open-loop"), FitConfig(epochs=20, restarts=1), every=20, most=40)
 
 
 def test_letters_are_kept_beside_what_a_recurrent_grounder_learns_from() -> None:

@@ -85,7 +85,7 @@ def test_the_view_of_the_true_state_stands_beside_the_observation() -> None:
             ended = terminated or truncated
 
 
-@pytest.mark.parametrize("belief", ["open", "conditioned"])
+@pytest.mark.parametrize("belief", ["open-loop", "filtered"])
 def test_the_view_under_a_belief_is_that_of_the_batched_memory(belief: Any) -> None:
     model = model_for(make().observation_space, POOL, seed=1)
     env = NeuralRewardMachineWrapper(make(), model, belief=belief)

@@ -42,7 +42,7 @@ def walk(
     return seen, paid, infos
 
 
-@pytest.mark.parametrize("belief", ["open", "conditioned"])
+@pytest.mark.parametrize("belief", ["open-loop", "filtered"])
 def test_beliefs_are_those_of_the_model(belief: Any) -> None:
     """Against the recursions of the model on whole episodes, which share no code with the wrapper's steps."""
     model = untrained(1)
@@ -50,7 +50,7 @@ def test_beliefs_are_those_of_the_model(belief: Any) -> None:
     for seed in range(6):
         seen, paid, _ = walk(env, seed)
         rows = torch.tensor(np.array([row["observation"] for row in seen[1:]]))[None]
-        if belief == "open":
+        if belief == "open-loop":
             expected = model(rows).states[0]
         else:
             levels = LevelCodec.of(TASK).encode(paid)
@@ -127,7 +127,7 @@ def test_spaces_that_cannot_be_augmented(space: spaces.Space[Any], options: dict
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(EnvError, match="unknown belief 'opne'; did you mean 'open'"):
+    with pytest.raises(EnvError, match="unknown belief 'opne'"):
         NeuralRewardMachineWrapper(task_env(), untrained(), belief="opne")  # type: ignore[arg-type]
     with pytest.raises(EnvError, match="is not the environment's"):
         NeuralRewardMachineWrapper(task_env(), "F a")
@@ -201,7 +201,7 @@ def test_an_episode_that_is_left_early_is_kept_too() -> None:
 
 def test_learning_from_recorded_episodes_and_believing_anew() -> None:
     model = untrained(3)
-    env = NeuralRewardMachineWrapper(Silent(task_env(steps=30)), model, belief="open")
+    env = NeuralRewardMachineWrapper(Silent(task_env(steps=30)), model, belief="open-loop")
     for seed in range(40):
         walk(env, seed, 30)
     buffer = EpisodeBuffer.for_machine(TASK)
@@ -212,7 +212,7 @@ def test_learning_from_recorded_episodes_and_believing_anew() -> None:
     fit(model, buffer, config=FitConfig(epochs=40, restarts=1))
     env.tracker.refresh()
     assert np.abs(env.belief - seen[-1]["belief"]).max() > 0.01
-    fresh = NeuralRewardMachineWrapper(Silent(task_env(steps=30)), model, belief="open")
+    fresh = NeuralRewardMachineWrapper(Silent(task_env(steps=30)), model, belief="open-loop")
     again = walk(fresh, 1, steps=5)[0][-1]["belief"]
     assert env.belief == pytest.approx(again, abs=1e-6)
 

@@ -65,7 +65,7 @@ def same_episodes(got: list[RecordedEpisode], twins: list[Expected]) -> None:
 @pytest.fixture(params=["nrm", "open", "rm", "flat"])
 def model_and_options(request: pytest.FixtureRequest) -> tuple[Model, dict[str, Any]]:
     kind = request.param
-    options = {"open": {"belief": "open"}, "flat": {"layout": "flat"}}.get(kind, {})
+    options = {"open": {"belief": "open-loop"}, "flat": {"layout": "flat"}}.get(kind, {})
     return TASK if kind == "rm" else untrained(5), options
 
 
@@ -145,7 +145,7 @@ def test_disabled(model_and_options: tuple[Model, dict[str, Any]]) -> None:
 
 def test_believing_anew_changes_nothing_when_nothing_was_learned() -> None:
     """Episodes of different lengths are under way, and each is read again from its own beginning."""
-    env = stack(untrained(5), AutoresetMode.SAME_STEP, {"belief": "open"})
+    env = stack(untrained(5), AutoresetMode.SAME_STEP, {"belief": "open-loop"})
     env.reset(seed=7)
     for actions in moves():
         got = env.step(actions)[0]["belief"]

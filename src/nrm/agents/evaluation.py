@@ -117,8 +117,8 @@ def unrewarded(memory: Memory) -> Belief:
     Rewards tell most of the state of a task by themselves, so a test that reads them says little about symbols.
     """
     inner = memory.memory if isinstance(memory, ViewedMemory) else memory
-    argmax = isinstance(inner, BeliefMemory | TaskBeliefMemory) and inner.belief == "crisp"
-    return "crisp" if argmax else "open"
+    argmax = isinstance(inner, BeliefMemory | TaskBeliefMemory) and inner.belief == "argmax"
+    return "argmax" if argmax else "open-loop"
 
 
 def memory_for(trainer: Trainer, env: BatchedEnv, belief: Belief) -> Memory:
@@ -144,12 +144,12 @@ def play(
 ) -> Iterator[Played]:
     """Act on an environment without end, with the trainer's policy as it is.
 
-    `belief`: what memories read; no rewards when absent (`unrewarded`), and rewards too if it is `conditioned`.
+    `belief`: what memories read; no rewards when absent (`unrewarded`), and rewards too if it is `filtered`.
     `stuck_noise`: whether sampled actions leave places where they get no further, as the settings of the tasks say.
     """
     kind, env = belief or unrewarded(trainer.learner.memory), placed(env, trainer.device)
     policy, memory = trainer.learner.policy, memory_for(trainer, env, kind)
-    hidden = None if kind == "conditioned" else torch.zeros(env.count, device=trainer.device)
+    hidden = None if kind == "filtered" else torch.zeros(env.count, device=trainer.device)
     many = cast(ManyTasksEnv, env) if tasks_of(env) is not None else None
     generator, head = torch.Generator().manual_seed(seed), head_for(env.actions, trainer.device)
 
@@ -297,7 +297,7 @@ def evaluate_tasks(
     seed: int,
     *,
     greedy: bool = False,
-    belief: Belief | None = "open",
+    belief: Belief | None = "open-loop",
     stuck_noise: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[TaskOutcome, ...]:

@@ -83,7 +83,7 @@ class Agent:
         shape = tuple(env.observation_space.shape or ())
         if shape != tuple(self._trainer.env.shape):
             raise EnvError(f"the environment shows {shape}, and the agent was trained on {self._trainer.env.shape}")
-        memory = self._memory.with_tasks(None, tasks, "crisp" if crisp else "open")
+        memory = self._memory.with_tasks(None, tasks, "argmax" if crisp else "open-loop")
         device = self._trainer.device
         policy, head = self._trainer.learner.policy, head_for(self._trainer.env.actions, device)
         generator = torch.Generator().manual_seed(0 if seed is None else seed)

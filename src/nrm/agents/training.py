@@ -21,7 +21,16 @@ from nrm.errors import ConfigError, TrainingError, listing
 from nrm.machines import LevelCodec, paid_success
 from nrm.neural import NeuralRewardMachine
 from nrm.samplers import TaskSetConfig
-from nrm.tracking import Accuracy, AccuracyMeter, BorderAccuracy, Burst, Memory, RecordedEpisode, Recorder, ViewedMemory
+from nrm.tracking import (
+    Accuracy,
+    AccuracyMeter,
+    BorderAccuracy,
+    GroundingUpdate,
+    Memory,
+    RecordedEpisode,
+    Recorder,
+    ViewedMemory,
+)
 
 PROBES = 4000
 """Observations at which a grounder is looked at, in environments that can draw them; fewer where they are large."""
@@ -30,7 +39,7 @@ PROBED = 8_000_000
 
 
 class Decided(NamedTuple):
-    """A decision of the burst policy, as runs keep it."""
+    """A decision of the update policy, as runs keep it."""
 
     episode: int
     """How many episodes were done."""
@@ -54,7 +63,7 @@ class History:
     steps: list[int] = field(default_factory=list)
     """Steps of all environments together when the episode ended."""
     accuracy: list[tuple[int, float, float, float]] = field(default_factory=list)
-    """Of a grounder: (episode, plain, balanced, modulo shortcuts) before the first and after every burst."""
+    """Of a grounder: (episode, plain, balanced, modulo shortcuts) before the first and after every update."""
     decisions: list[Decided] = field(default_factory=list)
     """What became of every look at new episodes, those with nothing to learn included."""
     choices: list[Choice] = field(default_factory=list, compare=False)
@@ -159,9 +168,9 @@ class Trainer:
         self.steps += rollout.reward.numel()
         self.updates += 1
         if self.grounding is not None:
-            burst = self.grounding.add([episode for _, episode in ended])
-            if burst is not None:
-                self._record_burst(burst)
+            update = self.grounding.add([episode for _, episode in ended])
+            if update is not None:
+                self._record_update(update)
         if self.inference is not None:
             self.inference.add(episode for _, episode in ended)
         if self.curriculum is not None:
@@ -185,11 +194,11 @@ class Trainer:
         self.history.choices.append(curriculum.choice(len(self.history.returns)))
         cast(ManyTasksEnv, self.env).weigh(curriculum.weights())
 
-    def _record_burst(self, burst: Burst) -> None:
-        reached = None if burst.record is None else burst.record.best.held_out
-        decided = Decided(len(self.history.returns), burst.loss, burst.explained, reached, *burst.decision)
+    def _record_update(self, update: GroundingUpdate) -> None:
+        reached = None if update.record is None else update.record.best.held_out
+        decided = Decided(len(self.history.returns), update.loss, update.explained, reached, *update.decision)
         self.history.decisions.append(decided)
-        if burst.record is not None:
+        if update.record is not None:
             self._record_accuracy()
 
     def _log(self, ended: list[tuple[int, RecordedEpisode]], states: np.ndarray[Any, Any]) -> None:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 HESITATES = 0.2
 """The share of successes by which the best actions are below drawn ones, from which on it is said."""
 READS: dict[str, str] = {
-    "conditioned": "rewards are read (filtered beliefs)",
-    "open": "no rewards are read (open-loop beliefs)",
-    "crisp": "no rewards are read (argmax beliefs)",
+    "filtered": "rewards are read (filtered beliefs)",
+    "open-loop": "no rewards are read (open-loop beliefs)",
+    "argmax": "no rewards are read (argmax beliefs)",
 }
 """What an agent's memory reads in a test, by the kind of its beliefs."""
 Figures = dict[str, float | None]
@@ -122,7 +122,7 @@ class Evaluate:
         """What the agent's memory reads, if an option says so."""
         if self.rewards and self.crisp:
             raise UsageError("--rewards and --crisp are two ways to follow a task; give one of them")
-        return "conditioned" if self.rewards else "crisp" if self.crisp else None
+        return "filtered" if self.rewards else "argmax" if self.crisp else None
 
     def _obey(self, trainer: Trainer, config: RunConfig) -> int:
         """Tasks that the agent may never have seen: how often it carries each out."""
@@ -138,7 +138,7 @@ class Evaluate:
             raise UsageError("the agent never goes at random (tasks.stuck_noise is not set in its run); drop --calm")
         pool, trained = self._tasks(config, trainer.tasks)
         check_new_tasks(trainer, pool)
-        belief: Belief = self._belief or "open"
+        belief: Belief = self._belief or "open-loop"
         with stage_progress() as progress:
             found = evaluate_tasks(
                 trainer,

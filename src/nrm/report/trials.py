@@ -143,7 +143,8 @@ class Trials:
         for number in formulas.shown:
             machine, seed = formulas.pool.machines[number], SEED + number
             try:
-                played = record_task(agent.record.config, agent.trainer, machine, self._tiles, seed=seed, belief="open")
+                given = agent.record.config, agent.trainer, machine, self._tiles
+                played = record_task(*given, seed=seed, belief="open-loop")
             except NoPictureError:
                 break
             found.append({"formula": number, **played})

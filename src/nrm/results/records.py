@@ -113,10 +113,10 @@ class Record:
         return float(self.returns[-last:].mean())
 
     def accuracy_at(self, name: str, episodes: ArrayLike) -> Column:
-        """One of the `ACCURACIES` after each of some episodes: what a burst reaches holds until the next burst."""
+        """One of the `ACCURACIES` after each of some episodes: what an update reaches holds until the next update."""
         assert self.grounding is not None
-        bursts = np.searchsorted(self.grounding["episode"], episodes, side="right") - 1
-        held: Column = self.grounding[name][np.maximum(bursts, 0)]
+        updates = np.searchsorted(self.grounding["episode"], episodes, side="right") - 1
+        held: Column = self.grounding[name][np.maximum(updates, 0)]
         return held
 
     @property

@@ -53,6 +53,7 @@ RENAMED_VALUES: Mapping[str, Mapping[str, str]] = {
     "method": _METHODS,
     "methods": _METHODS,
     **dict.fromkeys(("tasks", "families", "family.families"), RENAMED_SAMPLERS),
+    "grounding.belief": {"conditioned": "filtered", "open": "open-loop", "crisp": "argmax"},
 }
 """New values by old ones, by key, or by setting: {"section.setting": {"old": "new"}}."""
 RETIRED = {

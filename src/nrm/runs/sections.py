@@ -38,7 +38,7 @@ class Preset:
 PRESETS = {
     "default": Preset(),
     # The paper's hyper-parameters (its appendix). It implies one environment, and gives neither the discount nor how
-    # many episodes a burst learns from; of the last 120 alone a grounder forgets all places that are left unvisited.
+    # many episodes an update learns from; of the last 120 alone a grounder forgets all places that are left unvisited.
     "paper": Preset(
         num_envs=1,
         sections={

@@ -22,7 +22,7 @@ class EventLog:
         """`every`: episodes between two entries. What an interrupted run wrote past its checkpoint is purged."""
         self._every = every
         self._episodes = len(trainer.history.returns)
-        self._bursts = len(trainer.history.accuracy)
+        self._updates = len(trainer.history.accuracy)
         self._choices = len(trainer.history.choices)
         self._open: Callable[[], Any] | None = None
         self._writer: Any = None
@@ -45,14 +45,14 @@ class EventLog:
         for name, values in (("return", history.returns), ("length", history.lengths), ("success", history.successes)):
             if values[new]:
                 self._writer.add_scalar(f"episode/{name}", float(np.mean(values[new])), done)
-        for episode, plain, balanced, modulo in history.accuracy[self._bursts :]:
+        for episode, plain, balanced, modulo in history.accuracy[self._updates :]:
             for name, value in (("plain", plain), ("balanced", balanced), ("modulo_shortcuts", modulo)):
                 self._writer.add_scalar(f"grounding/{name}", value, episode)
         for choice in history.choices[self._choices :]:
             for name, value in choice._asdict().items():
                 if name != "episode" and value == value:  # no success is known before the first episode
                     self._writer.add_scalar(f"tasks/{name}", value, choice.episode)
-        self._episodes, self._bursts, self._choices = done, len(history.accuracy), len(history.choices)
+        self._episodes, self._updates, self._choices = done, len(history.accuracy), len(history.choices)
 
     def close(self) -> None:
         """Write out what is buffered."""

@@ -13,7 +13,7 @@ from nrm.machines import MachineLike, TaskSet, as_machine
 from nrm.neural import EpisodeBuffer, FitConfig, FrameTable, NeuralRewardMachine
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
-from nrm.tracking import Accuracy, AccuracyMeter, Burst, Grounding, RecordedEpisode, update_settings
+from nrm.tracking import Accuracy, AccuracyMeter, Grounding, GroundingUpdate, RecordedEpisode, update_settings
 from nrm.wrappers.models import as_model
 
 _EVALUATED = 100
@@ -29,7 +29,7 @@ class GroundingCallback(BaseCallback):
     Counterfactual experience begins when the grounder explains the rewards, and pauses when it does not.
 
     It logs `grounding/loss` (nats a step of the new episodes, before learning), `grounding/explained` (share of them),
-    `grounding/bursts`, `grounding/checks`, `grounding/episodes`, every decision with its reason
+    `grounding/updates`, `grounding/checks`, `grounding/episodes`, every decision with its reason
     (`grounding/decision`, `grounding/reason`) and, where asked for, the accuracy. Episodes that no grounder can explain
     end training with an error that names the first impossible step.
     """
@@ -48,16 +48,16 @@ class GroundingCallback(BaseCallback):
     ) -> None:
         """`model`: the one that the environment is wrapped with.
 
-        `every`: episodes between two bursts; `config`: how a burst learns (its seed included); `keep`: most episodes
-        that are learned from; `forget`: whether a burst empties the agent's replay buffer, whose beliefs are those of
+        `every`: episodes between two updates; `config`: how an update learns (its seed included); `keep`: most episodes
+        that are learned from; `forget`: whether an update empties the agent's replay buffer, whose beliefs are those of
         the grounder before; `task`: log the accuracy too, from the letters that `nrm.TaskEnv` tells about this task
-        (they are not learned from); `seed`: of the bursts, where there is no `config`.
+        (they are not learned from); `seed`: of the updates, where there is no `config`.
         """
         super().__init__(verbose)
         self.machine = as_model(model)
         self._settings = update_settings(every, keep, config, seed)
-        self.bursts: list[Burst] = []
-        """What became of the episodes, burst by burst; those that had nothing to learn included."""
+        self.updates: list[GroundingUpdate] = []
+        """What became of the episodes, update by update; those that had nothing to learn included."""
         self.accuracy: Accuracy | None = None
         """The latest one, where it was asked for."""
         self._every = every
@@ -83,7 +83,7 @@ class GroundingCallback(BaseCallback):
         self._wrapper = wrapper
         if self._grounding is None:
             self._grounding = Grounding.of(wrapper.tracker, self._every, self._settings, keep=self._keep)
-        self._trust(bool(self.bursts) and self.bursts[-1].loss <= self._settings.target)
+        self._trust(bool(self.updates) and self.updates[-1].loss <= self._settings.target)
 
     def _trust(self, trusted: bool) -> None:
         """Let counterfactual experience rely on the grounder, or not."""
@@ -103,13 +103,13 @@ class GroundingCallback(BaseCallback):
             return
         self._seen += len(episodes)
         self._labelled.extend(episode for episode in episodes if episode.letters is not None)
-        burst = self._grounding.add(episodes)
-        if burst is None:
+        update = self._grounding.add(episodes)
+        if update is None:
             return
-        self.bursts.append(burst)
-        self._trust(burst.decision.verdict == "explained" or (burst.record is not None and burst.record.explained))
-        self._stale = self._forget and burst.record is not None
-        self._log(burst)
+        self.updates.append(update)
+        self._trust(update.decision.verdict == "explained" or (update.record is not None and update.record.explained))
+        self._stale = self._forget and update.record is not None
+        self._log(update)
 
     def _on_rollout_start(self) -> None:
         """Empty a replay buffer with beliefs of the past: now, when new steps come before it is sampled again."""
@@ -118,13 +118,13 @@ class GroundingCallback(BaseCallback):
             replay.reset()
         self._stale = False
 
-    def _log(self, burst: Burst) -> None:
+    def _log(self, update: GroundingUpdate) -> None:
         assert self._grounding is not None
         values = {
-            "loss": burst.loss,
-            "explained": burst.explained,
-            "bursts": self._grounding.bursts,
-            "checks": len(self.bursts),
+            "loss": update.loss,
+            "explained": update.explained,
+            "updates": self._grounding.updates,
+            "checks": len(self.updates),
             "episodes": self._seen,
         }
         self.accuracy = self._accuracy()
@@ -134,11 +134,11 @@ class GroundingCallback(BaseCallback):
             values["accuracy_modulo_shortcuts"] = self.accuracy.modulo_shortcuts
         for name, value in values.items():
             self.logger.record(f"grounding/{name}", value)
-        self.logger.record("grounding/decision", burst.decision.verdict)
-        self.logger.record("grounding/reason", burst.decision.reason, exclude="stdout")
+        self.logger.record("grounding/decision", update.decision.verdict)
+        self.logger.record("grounding/reason", update.decision.reason, exclude="stdout")
         if self.verbose:
-            reached = "" if burst.record is None else f" -> {burst.record.best.held_out:.4f} nats a step"
-            print(f"after {self._seen} episodes: {burst.decision.verdict} ({burst.decision.reason}){reached}")
+            reached = "" if update.record is None else f" -> {update.record.best.held_out:.4f} nats a step"
+            print(f"after {self._seen} episodes: {update.decision.verdict} ({update.decision.reason}){reached}")
 
     def _accuracy(self) -> Accuracy | None:
         """Over the distinct observations of the last episodes; of a recurrent grounder, over their steps."""

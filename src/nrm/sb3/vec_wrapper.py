@@ -34,15 +34,15 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         model: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet,
         *,
         layout: BeliefLayout = "dict",
-        belief: Belief = "open",
+        belief: Belief = "open-loop",
         reads: Reads = None,
         reward_scale: float = 1.0,
         record: bool = True,
     ) -> None:
         """Wrap `venv`, whose rewards must be those of the task: wrappers that change rewards go outside of this one.
 
-        `layout`: `dict` (for `MultiInputPolicy`) or `flat` (`MlpPolicy`); `belief`: `conditioned` on the rewards
-        received, or `open`; `reads`: the entry that the grounder reads of `Dict` observations, or several, all if
+        `layout`: `dict` (for `MultiInputPolicy`) or `flat` (`MlpPolicy`); `belief`: `filtered` by the rewards
+        received, or `open-loop`; `reads`: the entry that the grounder reads of `Dict` observations, or several, all if
         absent; `reward_scale`: multiplies what the agent is paid, after the belief has read it (potentials go up to
         100);
         `record`: whether the agent trains, so that episodes are kept for `GroundingCallback` and penalties come in

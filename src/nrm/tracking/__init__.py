@@ -1,7 +1,8 @@
 """What follows a machine through episodes while somebody acts: memories, recorder, grounding updates, accuracy."""
 
 from nrm.tracking.accuracy import Accuracy, AccuracyMeter, BorderAccuracy
-from nrm.tracking.grounding import Burst, Decision, Grounding, left_to_learn
+from nrm.tracking.belief_step import Belief
+from nrm.tracking.grounding import Decision, Grounding, GroundingUpdate, left_to_learn
 from nrm.tracking.grounding_config import GroundingConfig, UpdateConfig, update_settings
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.letters import (
@@ -14,7 +15,6 @@ from nrm.tracking.letters import (
 )
 from nrm.tracking.machine_learning import InferenceConfig, Judge, MachineLearning, unknown_machine
 from nrm.tracking.memories import (
-    Belief,
     BeliefMemory,
     MachineMemory,
     Memory,
@@ -40,10 +40,10 @@ __all__ = [
     "Belief",
     "BeliefMemory",
     "BorderAccuracy",
-    "Burst",
     "Decision",
     "Grounding",
     "GroundingConfig",
+    "GroundingUpdate",
     "HypothesisMemory",
     "InferenceConfig",
     "Judge",

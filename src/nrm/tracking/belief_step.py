@@ -23,13 +23,15 @@ MAX_LISTED = 1 << 25
 IMPOSSIBLE = 1e-6
 """Probability up to which a belief counts as calling a potential impossible."""
 
-Kind: TypeAlias = Literal["conditioned", "open", "crisp"]
+Belief: TypeAlias = Literal["filtered", "open-loop", "argmax"]
+"""`filtered`: weighed by the potential that the rewards received so far tell. `open-loop`: from the observations alone,
+as in the paper. `argmax`: likewise, by the most probable letter of each step, so that small doubts do not add up."""
 Step: TypeAlias = Callable[[Tensor, Tensor, Tensor], Tensor]
 """From a carry (envs, states + 1, …), letters (envs, letters) and rewards (envs,) to beliefs and potentials after the
 step, (envs, states + 1)."""
 
 
-def belief_step(model: NeuralRewardMachine, belief: Kind) -> Step:
+def belief_step(model: NeuralRewardMachine, belief: Belief) -> Step:
     """The fastest step for a model."""
     machine = model.machine
     letters = machine.classes if model.distribution.counted else machine.alphabet.size
@@ -38,7 +40,7 @@ def belief_step(model: NeuralRewardMachine, belief: Kind) -> Step:
     return BeliefStep(model, belief) if known else TensorBeliefStep(model, belief)
 
 
-def listed_step(model: NeuralRewardMachine, belief: Kind, letters: Tensor) -> Step:
+def listed_step(model: NeuralRewardMachine, belief: Belief, letters: Tensor) -> Step:
     """The same from the row numbers of listed observations, of which the grounder says `letters` (frames, letters)."""
     machine = model.machine
     if len(letters) * len(machine.levels) * machine.states**2 <= MAX_LISTED:
@@ -50,7 +52,7 @@ def listed_step(model: NeuralRewardMachine, belief: Kind, letters: Tensor) -> St
 class BeliefStep:
     """From letters that the grounder calls probable, of a machine that is known and small."""
 
-    def __init__(self, model: NeuralRewardMachine, belief: Kind) -> None:
+    def __init__(self, model: NeuralRewardMachine, belief: Belief) -> None:
         machine = model.machine
         moves = machine.transition_probs().detach()
         if not model.distribution.counted:
@@ -60,7 +62,7 @@ class BeliefStep:
         self._shows = np.ascontiguousarray(machine.reward_probs().detach().t().cpu().numpy())
         self._anything = self._shows / self._shows.sum(1, keepdims=True)
         self._codec = LevelCodec(machine.levels.detach().cpu().numpy())
-        self._conditioned = belief == "conditioned"
+        self._filters = belief == "filtered"
 
     def __call__(self, carry: Tensor, letters: Tensor, reward: Tensor) -> Tensor:
         """See `Step`."""
@@ -70,7 +72,7 @@ class BeliefStep:
         level, belief = before[:, states] + reward.numpy(), before[:, None, :states]
         moves = (letters.numpy() @ self._moves).reshape(-1, states, states)
         reached = (belief @ moves)[:, 0]
-        if self._conditioned:
+        if self._filters:
             shown = self._codec.nearest(level)
             joint = reached * self._shows[shown]
             total = joint.sum(1, keepdims=True)
@@ -83,17 +85,17 @@ class BeliefStep:
 class ListedBeliefStep:
     """From the row numbers of listed observations: one matrix for each of them with each potential."""
 
-    def __init__(self, model: NeuralRewardMachine, belief: Kind, letters: Tensor) -> None:
+    def __init__(self, model: NeuralRewardMachine, belief: Belief, letters: Tensor) -> None:
         """`letters`: (frames, letters) what the grounder says of each."""
         machine = model.machine
         emission = machine.reward_probs().detach()
         moves = machine.step_matrices(letters).detach()
-        if belief == "conditioned":
+        if belief == "filtered":
             moves = (moves[:, None] * emission.t()[:, None]).flatten(0, 1)
         self._moves: NDArray[np.float32] = moves.cpu().numpy()
         self._anything = (emission.t() / emission.sum(0)[:, None]).cpu().numpy()
         self._codec = LevelCodec(machine.levels.detach().to(emission.dtype).cpu().numpy())
-        self._conditioned = belief == "conditioned"
+        self._filters = belief == "filtered"
 
     def __call__(self, carry: Tensor, frames: Tensor, reward: Tensor) -> Tensor:
         """(envs, states + 1) after a step that showed these frames (envs,)."""
@@ -101,7 +103,7 @@ class ListedBeliefStep:
         after = np.empty_like(before)
         belief, level = after[:, :-1], after[:, -1]
         np.add(before[:, -1], reward.cpu().numpy(), out=level)
-        if not self._conditioned:
+        if not self._filters:
             np.matmul(before[:, None, :-1], self._moves[place], out=belief[:, None])
             return torch.from_numpy(after).to(carry.device)
         shown = self._codec.nearest(level)
@@ -118,12 +120,12 @@ class ListedBeliefStep:
 class TensorBeliefStep:
     """The same for any machine on any device: one that is learned, or large."""
 
-    def __init__(self, model: NeuralRewardMachine, belief: Kind) -> None:
+    def __init__(self, model: NeuralRewardMachine, belief: Belief) -> None:
         self._machine = model.machine
         self._emission = model.machine.reward_probs().detach()
         self._codec = LevelCodec(model.machine.levels.detach().to(self._emission.dtype))
         self._anything = self._emission.t() / self._emission.sum(0)[:, None]
-        self._conditioned = belief == "conditioned"
+        self._filters = belief == "filtered"
 
     @torch.no_grad()
     def __call__(self, carry: Tensor, letters: Tensor, reward: Tensor) -> Tensor:
@@ -131,7 +133,7 @@ class TensorBeliefStep:
         states = self._machine.states
         level = carry[:, states] + reward
         reached = self._machine.step(carry[:, :states], letters)
-        if self._conditioned:
+        if self._filters:
             shown = self._codec.nearest(level)
             joint = reached * self._emission.t()[shown]
             total = joint.sum(1, keepdim=True)

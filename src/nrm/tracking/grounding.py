@@ -49,7 +49,7 @@ class Refreshed(Protocol):
         """Look at the grounder anew."""
 
 
-class Burst(NamedTuple):
+class GroundingUpdate(NamedTuple):
     """What became of enough new episodes."""
 
     loss: float
@@ -78,11 +78,11 @@ class Grounding:
         steady: bool = False,
         spacing: float = 0.0,
     ) -> None:
-        """`memory`: told to look at the grounder anew; `settings`: how a burst learns, the seed of the first included.
+        """`memory`: looks at the grounder anew after each update; `settings`: how an update learns.
 
-        `every`: episodes between two bursts; `most`: episodes kept; `frames`: what row numbers stand for, if episodes
+        `every`: episodes between two updates; `most`: episodes kept; `frames`: what row numbers stand for, if episodes
         hold these; `blank`: (0, …) no observations, but of the kind that will come, for saved states; `longest`: most
-        steps of an episode that are learned from; `steady`: see `BurstPolicy`; `spacing`: episodes between two bursts
+        steps of an episode that are learned from; `steady`: see `UpdatePolicy`; `spacing`: episodes between two updates
         at least, as a share of all so far.
         """
         self.model = model
@@ -99,11 +99,11 @@ class Grounding:
         """Episodes to come that nobody looks at."""
         self._kept: list[Recorded] = []
         self._fresh: list[Recorded] = []
-        self._policy = BurstPolicy(settings.target, steady=steady)
+        self._policy = UpdatePolicy(settings.target, steady=steady)
         self.learns = True
-        """Whether bursts learn anything; a frozen grounder stays as it is."""
-        self.bursts = 0
-        """How many bursts have learned something."""
+        """Whether updates learn anything; a frozen grounder stays as it is."""
+        self.updates = 0
+        """How many updates have learned something."""
         self.episodes = 0
         """How many episodes have been taken in, those that were passed over included."""
 
@@ -119,8 +119,8 @@ class Grounding:
     ) -> Grounding:
         """For a loop of one's own on a wrapped environment: `grounding.add(env.tracker.take())` after every episode.
 
-        `every`: episodes between two looks; `config`: how a burst learns, its seed included; `keep`: most episodes that
-        are learned from; `seed`: of the bursts, where there is no `config`.
+        `every`: episodes between two updates; `config`: how an update learns, its seed included; `keep`: most episodes
+        that are learned from; `seed`: of the updates, where there is no `config`.
         """
         if not isinstance(tracker.model, NeuralRewardMachine):
             raise ConfigError(
@@ -132,7 +132,7 @@ class Grounding:
         settings = update_settings(every, keep, config, seed)
         return cls(tracker.model, tracker, settings, every=every, most=keep)
 
-    def add(self, episodes: Iterable[RecordedEpisode]) -> Burst | None:
+    def add(self, episodes: Iterable[RecordedEpisode]) -> GroundingUpdate | None:
         """Take in finished episodes; when enough are new, learn. What became of them, or None while they are few.
 
         Episodes that no grounder can explain raise `ContradictionError` with the first impossible step.
@@ -143,7 +143,7 @@ class Grounding:
         if len(self._fresh) < self._every:
             return None
         fresh, self._fresh = self._fresh, []
-        settings = replace(self._settings, seed=self._settings.seed + 1000 * self.bursts)
+        settings = replace(self._settings, seed=self._settings.seed + 1000 * self.updates)
         batch = self._batch(fresh)
         self._check_possible(batch)
         self.episodes += len(fresh)
@@ -152,15 +152,15 @@ class Grounding:
         decision = self._policy.decide(loss)
         if decision.verdict != "learn":
             self._forget()
-            return Burst(loss, explained, None, decision)
-        self.bursts += 1
+            return GroundingUpdate(loss, explained, None, decision)
+        self.updates += 1
         self._kept = self._most_telling([*self._kept, *fresh])
         before, _ = self._surprise(self._batch(self._kept))
         record = fit(self.model, self._buffer(self._kept), "grounding", settings)
         self._policy.learned(before, record.best.held_out)
         self._memory.refresh()
         self._forget()
-        return Burst(loss, explained, record, decision)
+        return GroundingUpdate(loss, explained, record, decision)
 
     def take_over(self, grounder: nn.Module) -> None:
         """Begin with a grounder that has learned elsewhere."""
@@ -195,7 +195,7 @@ class Grounding:
     def _most_telling(self, episodes: list[Recorded]) -> list[Recorded]:
         """The episodes that are kept: a good policy does the same again and again, so rare rewards go first.
 
-        Episodes of bursts with nothing to learn never get here, so what taught something once is not washed out.
+        Episodes of updates with nothing to learn never get here, so what taught something once is not washed out.
         """
         surplus = len(episodes) - self._most
         if surplus <= 0:
@@ -207,7 +207,7 @@ class Grounding:
         return self._buffer(episodes).batch().to(self.model.machine.levels.device)
 
     def _check_possible(self, batch: EpisodeBatch) -> None:
-        """Raise where a new episode is impossible: no burst could ever explain it."""
+        """Raise where a new episode is impossible: no update could ever explain it."""
         found = contradiction(self.model.machine, batch)
         if found is not None:
             episode, step = self.episodes + found.episode + 1, found.step + 1
@@ -240,7 +240,7 @@ class Grounding:
             "fresh": self._as_tensors(self._fresh),
             "frames": torch.from_numpy(self._frames[:]) if self._listed is None and len(self._frames) else self._blank,
             "policy": self._policy.state_dict(),
-            "bursts": self.bursts,
+            "updates": self.updates,
             "episodes": self.episodes,
             "passed_over": self._passed_over,
         }
@@ -252,7 +252,8 @@ class Grounding:
         if self._listed is None:
             self._frames = FrameTable(state["frames"].numpy())
         self._policy.load_state_dict(state["policy"])
-        self.bursts, self.episodes = state["bursts"], state["episodes"]
+        # The last release called updates bursts.
+        self.updates, self.episodes = int(state["updates" if "updates" in state else "bursts"]), state["episodes"]
         self._passed_over = state.get("passed_over", 0)
         self.model.eval()
         self._memory.refresh()
@@ -293,7 +294,7 @@ Verdict = Literal["explained", "converged", "backing off", "learn"]
 SURPRISE = 2.0
 """A loss larger than that of the last check by this factor ends a back-off: something new is met."""
 GAIN = 0.9
-"""A burst that leaves more than this share of the loss, of held-out episodes or of the next new ones, has brought
+"""An update that leaves more than this share of the loss, of held-out episodes or of the next new ones, has brought
 nothing."""
 MAX_WAITING = 32
 """Checks that a back-off may last at most."""
@@ -320,21 +321,20 @@ def left_to_learn(record: FitRecord, target: float) -> Decision:
 
 
 @dataclass
-class BurstPolicy:
-    """Decides at every check of new episodes whether a burst of learning is due."""
+class UpdatePolicy:
+    """Decides at every check of new episodes whether a grounding update is due."""
 
     target: float
     """Nats a step at which episodes count as explained whatever else."""
     wait: int = 0
-    """Checks for which a burst that brought nothing makes later ones wait; doubles with each of these."""
+    """Checks for which an update that brought nothing makes later ones wait; doubles with each of these."""
     waited: int = 0
     last: float = float("inf")
     """The loss at the last check."""
     steady: bool = False
-    """Whether all that is not explained is learned from: where bursts are so short that none of them settles."""
+    """Whether all that is not explained is learned from: where updates are so short that none of them settles."""
     judged: bool = True
-    """Whether it is known what the last burst brought. Held-out episodes are few, and may hold nothing of what is rare;
-    so those that come next have the last word."""
+    """Whether it is known what the last update brought: the episodes that come next have the last word."""
 
     def decide(self, loss: float) -> Decision:
         """What to do about new episodes with this loss, in nats a step, under the present grounder."""
@@ -347,17 +347,17 @@ class BurstPolicy:
             return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}, and learning is steady")
         if self.waited < self.wait and loss <= SURPRISE * before:
             self.waited += 1
-            return Decision("backing off", f"the last burst brought nothing; check {self.waited} of {self.wait}")
+            return Decision("backing off", f"the last update brought nothing; check {self.waited} of {self.wait}")
         return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}")
 
     def learned(self, before: float, after: float) -> None:
-        """Take in what a burst brought: the loss of what it learned from before, and of held-out episodes after."""
+        """Take in what an update brought: the loss of what it learned from before, and of held-out episodes after."""
         self.judged = False
         if after > GAIN * before:
             self._judge(True)
 
     def _judge(self, nothing: bool) -> None:
-        """The last burst brought nothing, or something."""
+        """The last update brought nothing, or something."""
         self.judged = True
         self.waited = 0
         self.wait = min(MAX_WAITING, 2 * self.wait or 1) if nothing else 0

@@ -7,7 +7,7 @@ from typing import get_args
 
 from nrm.errors import ConfigError
 from nrm.neural import FitConfig, FitSettings
-from nrm.tracking.memories import Belief
+from nrm.tracking.belief_step import Belief
 
 
 class UpdateConfig(FitConfig):
@@ -34,9 +34,9 @@ class GroundingConfig(FitSettings):
     """The folder of a run whose grounder to begin with, on the same symbols and observations."""
     learn: bool = True
     """Whether the grounder learns; without, that of `initial` stays as it is."""
-    belief: Belief = "open"
-    """What the policy's belief reads while training: the observations alone (open, as in the paper), likewise by the
-    most probable symbol of each step (crisp), or the rewards received too (conditioned)."""
+    belief: Belief = "open-loop"
+    """What the policy's belief reads while training: the observations alone (open-loop, as in the paper), likewise by
+    the most probable symbol of each step (argmax), or the rewards received too (filtered)."""
     longest: int | None = None
     """Steps of an episode that are learned from; all when absent."""
     steady: bool = False

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from nrm.inference import MIN_NOISE, Hypothesis, LetterModel, leads_of
 from nrm.machines import TOLERANCE
+from nrm.tracking.belief_step import Belief
 from nrm.tracking.letters import SymbolIndex
-from nrm.tracking.memories import Belief, Report, Transition, reads_rewards
+from nrm.tracking.memories import Report, Transition, reads_rewards
 
 
 class HypothesisMemory:

@@ -6,31 +6,40 @@ is what the policy sees (paper, "Comparisons").
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+import warnings
+from typing import NamedTuple, Protocol, cast, get_args, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from nrm.aliases import BoolArray
-from nrm.errors import LimitError
+from nrm.errors import EnvError, LimitError, NrmWarning, listing, suggestion
 from nrm.machines import LevelCodec, MooreMachine, TaskSet, amount_of_letters, task_view, view_width
 from nrm.neural import NeuralRewardMachine, TaskMachines
-from nrm.tracking.belief_step import IMPOSSIBLE, Step, belief_step, listed_step
+from nrm.tracking.belief_step import IMPOSSIBLE, Belief, Step, belief_step, listed_step
 
 MAX_WIDTH = 20_000
 """Numbers of a view past which a policy should see the state instead."""
 TINY = 1e-30
 """A belief of this much that a task is undecided is none."""
 
-Belief = Literal["conditioned", "open", "crisp"]
-"""`conditioned`: weighed by the potential that the rewards received so far tell. `open`: from the observations alone,
-as in the paper. `crisp`: likewise, but each step is read as its most probable letter, so that small doubts do not add
-up over a long episode. A machine that is told its true state knows better than any."""
+_OLD_BELIEFS: dict[str, Belief] = {"conditioned": "filtered", "open": "open-loop", "crisp": "argmax"}
+
+
+def as_belief(name: str) -> Belief:
+    """A kind of belief by its name; those of the last release are read too."""
+    if name in _OLD_BELIEFS:
+        warnings.warn(f"the belief '{name}' is called '{_OLD_BELIEFS[name]}' now", NrmWarning, stacklevel=3)
+        return _OLD_BELIEFS[name]
+    known = get_args(Belief)
+    if name not in known:
+        raise EnvError(f"unknown belief {name!r}{suggestion(str(name), known)} (beliefs: {listing(known)})")
+    return cast(Belief, name)
 
 
 def reads_rewards(belief: Belief | None) -> bool:
     """Whether a kind of belief takes rewards as evidence; so does a memory as it is, where none is named."""
-    return belief in (None, "conditioned")
+    return belief in (None, "filtered")
 
 
 class Transition(NamedTuple):
@@ -87,7 +96,7 @@ class Memory(Protocol):
     def on(self, frames: Tensor | None, belief: Belief | None = None) -> Memory:
         """The same memory for another environment of the same task, whose listed observations are `frames`.
 
-        `belief`: another kind, if given. Only a `conditioned` memory may take rewards as evidence.
+        `belief`: another kind, if given. Only a `filtered` memory may take rewards as evidence.
         """
 
 
@@ -272,7 +281,7 @@ class BeliefMemory:
     def _letters(self, symbols: Tensor) -> Tensor:
         """(…, letters) what the machine moves by: as the grounder says, or the most probable letter for certain."""
         said = self.model.distribution
-        read = said.certain(symbols) if self.belief == "crisp" else said.letter_probs(symbols)
+        read = said.certain(symbols) if self.belief == "argmax" else said.letter_probs(symbols)
         return read.to(self.model.machine.dtype)
 
     def feature(self, carry: Tensor) -> Tensor:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.errors import EnvError, NrmWarning, listing, suggestion
+from nrm.errors import EnvError, NrmWarning
 from nrm.machines import LevelCodec, MooreMachine, TaskSet
 from nrm.neural import NeuralRewardMachine
+from nrm.tracking.belief_step import Belief
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.letters import UNTOLD
 from nrm.tracking.machine_learning import MachineLearning
 from nrm.tracking.memories import (
-    Belief,
     BeliefMemory,
     MachineMemory,
     StateMemory,
@@ -26,6 +26,7 @@ from nrm.tracking.memories import (
     TaskMemory,
     TaskStateMemory,
     Transition,
+    as_belief,
     begin,
     reset,
 )
@@ -51,18 +52,13 @@ class Tracker:
         self,
         model: NeuralRewardMachine | MooreMachine | MachineLearning | TaskSet,
         count: int,
-        belief: Belief = "open",
+        belief: Belief = "open-loop",
         record: bool = True,
     ) -> None:
         """`record`: whether a neural machine's episodes are kept, until `take` is called."""
-        if belief not in get_args(Belief):
-            raise EnvError(
-                f"unknown belief {belief!r}{suggestion(str(belief), get_args(Belief))} (beliefs: "
-                f"{listing(get_args(Belief))})"
-            )
         self.model = model
         self.count = count
-        self.memory = _memory(model, belief)
+        self.memory = _memory(model, as_belief(belief))
         self.told = isinstance(model, MachineLearning) and model.letters.told
         """Whether `step` needs the true letters."""
         self._device = torch.device("cpu")

@@ -37,13 +37,13 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
         model: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet,
         *,
         layout: BeliefLayout = "dict",
-        belief: Belief = "open",
+        belief: Belief = "open-loop",
         reads: Reads = None,
         record: bool = True,
     ) -> None:
         """Wrap `env`.
 
-        `layout`: `dict` or `flat`; `belief`: `conditioned` on the rewards received, or `open`; `reads`: the entry that
+        `layout`: `dict` or `flat`; `belief`: `filtered` by rewards, or `open-loop`; `reads`: the entry that
         the grounder reads of `Dict` observations, or several, all if absent; `record`: whether episodes are kept to
         learn from.
         """

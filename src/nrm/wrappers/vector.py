@@ -31,7 +31,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         model: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet,
         *,
         layout: BeliefLayout = "dict",
-        belief: Belief = "open",
+        belief: Belief = "open-loop",
         reads: Reads = None,
         record: bool = True,
     ) -> None:
