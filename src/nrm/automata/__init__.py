@@ -1,15 +1,14 @@
 """Finite automata: letters in classes, moves as tables or decision diagrams, products, minimisation, equivalence."""
 
 from nrm.automata.classes import letter_classes, merged_classes
-from nrm.automata.cubes import Cube, cubes_of
 from nrm.automata.dfa import Dfa, after_one_step, combined_all
+from nrm.automata.diagram import Cube, cubes_of
 from nrm.automata.forms import Moves, Moving, moves_of_classes, moves_of_nodes, read_diagram, unpacked
 from nrm.automata.letter_diagram import MAX_LISTED, Truths, in_columns
 from nrm.automata.letter_diagram import LetterDiagram as LetterFunction
 from nrm.automata.letters import Classes, LetterClasses, ListedLetters
-from nrm.automata.limits import DEFAULT_LIMITS, Limits
 from nrm.automata.moves import distinguishing_string
-from nrm.automata.mtbdd import FALSE, LEAF, TRUE, Bdd, Mtbdd
+from nrm.automata.mtbdd import DEFAULT_LIMITS, FALSE, LEAF, TRUE, Bdd, Limits, Mtbdd
 from nrm.automata.partition import Numbers
 from nrm.automata.table import Table, coarsest_congruence, quotient
 

@@ -12,8 +12,7 @@ from nrm.aliases import IntArray
 from nrm.automata.diagram import Diagram
 from nrm.automata.letter_diagram import MAX_LISTED, LetterDiagram, is_wide
 from nrm.automata.letters import LetterClasses, ListedLetters
-from nrm.automata.limits import Limits
-from nrm.automata.mtbdd import LEAF
+from nrm.automata.mtbdd import LEAF, Limits
 from nrm.automata.table import Table, equal_columns
 from nrm.errors import LimitError
 

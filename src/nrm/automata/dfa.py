@@ -11,7 +11,7 @@ import numpy as np
 from nrm.aliases import BoolArray, IntArray
 from nrm.automata.forms import Moves, Moving, moves_of_classes, placed
 from nrm.automata.letters import ListedLetters
-from nrm.automata.limits import Limits
+from nrm.automata.mtbdd import Limits
 
 Combine = Callable[[BoolArray, BoolArray], BoolArray]
 

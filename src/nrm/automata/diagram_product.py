@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
 from nrm.automata.diagram import Diagram, OwnKind, merged_order
-from nrm.automata.limits import Limits
-from nrm.automata.mtbdd import LEAF, Mtbdd
+from nrm.automata.mtbdd import LEAF, Limits, Mtbdd
 from nrm.automata.partition import Numbers
 
 SMALL = 4_000

@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, Json, Letter, State
 from nrm.automata.classes import classes_of_diagram
-from nrm.automata.cubes import Cube, cubes_of
-from nrm.automata.diagram import Diagram, Numbers, merged_order
+from nrm.automata.diagram import Cube, Diagram, Numbers, cubes_of, merged_order
 from nrm.automata.diagram_product import diagram_product
 from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.letters import Classes
-from nrm.automata.limits import Limits
 from nrm.automata.moves import Differ, Guard, Pair, Reaching, first_difference
-from nrm.automata.mtbdd import LEAF, Mtbdd
+from nrm.automata.mtbdd import LEAF, Limits, Mtbdd
 from nrm.automata.partition import Blocks, scattered, split
 from nrm.automata.table import Table
 from nrm.errors import MachineError, counted

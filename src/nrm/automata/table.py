@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, Json, Letter, State
-from nrm.automata.cubes import Cube
+from nrm.automata.diagram import Cube
 from nrm.automata.letters import Classes, ListedLetters
-from nrm.automata.limits import Limits
 from nrm.automata.moves import Differ, Guard, Pair, Reaching, distinguishing_string
-from nrm.automata.mtbdd import Mtbdd
+from nrm.automata.mtbdd import Limits, Mtbdd
 from nrm.automata.partition import Blocks, Numbers, by_first_occurrence, scattered, split, split_by_rows
 from nrm.errors import MachineError, counted
 

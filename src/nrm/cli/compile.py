@@ -10,7 +10,7 @@ from typing import Literal
 from nrm.cli.options import MachineOptions, Source, UsageError
 from nrm.errors import counted, listing
 from nrm.files import write_bytes
-from nrm.logic.ltlf.hints import LOOKS_BACK
+from nrm.logic import LOOKS_BACK
 from nrm.machines import (
     FORMATS,
     MooreMachine,

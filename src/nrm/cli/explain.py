@@ -12,9 +12,7 @@ from nrm.aliases import Step
 from nrm.cli.compile import letters_of
 from nrm.cli.options import TaskOptions, UsageError
 from nrm.errors import FormulaError, LimitError, NrmWarning, counted, listing
-from nrm.logic import DEFAULT_LOGIC, LANGUAGES, read_formula
-from nrm.logic.language import Reading, inherited_logic
-from nrm.logic.ltlf.hints import LOOKS_BACK, looks_back
+from nrm.logic import DEFAULT_LOGIC, LANGUAGES, LOOKS_BACK, Reading, inherited_logic, looks_back, read_formula
 from nrm.machines import Alphabet, Task, alphabet_of
 from nrm.shortcuts import Comparison, Explanation, findings
 

@@ -10,9 +10,7 @@ import tyro
 
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.errors import NrmError, shorten
-from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, read_formula
-from nrm.logic.language import check_named
-from nrm.logic.ltlf.hints import looks_back
+from nrm.logic import DEFAULT_LOGIC, check_named, is_paper_task, looks_back, named_formula, read_formula
 from nrm.machines import (
     FallOff,
     MooreMachine,

@@ -14,7 +14,7 @@ from nrm.cli.options import MachineOptions, UsageError
 from nrm.cli.shortcuts_report import Findings, as_json, print_report
 from nrm.cli.tasks import TRY_PROPOSITIONS, alone_note, draw_family, family_json, verdict
 from nrm.errors import UnknownSymbolError, listing
-from nrm.logic.language import inherited_logic
+from nrm.logic import inherited_logic
 from nrm.machines import MooreMachine, RewardScheme, compile_formula
 from nrm.shortcuts import breaking_potential, digits, shortcuts, task_set_shortcuts
 

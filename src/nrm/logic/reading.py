@@ -12,7 +12,6 @@ from lark import Lark, Token, Transformer
 from lark.exceptions import LarkError, UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
 
 from nrm.errors import FormulaError, FormulaSyntaxError, shorten
-from nrm.logic.advice import meant
 from nrm.logic.symbols import name_problem
 from nrm.logic.term import MAX_DEPTH
 
@@ -184,3 +183,138 @@ def _other_language(logic: str, text: str) -> str:
     if found is None:
         return ""
     return f'; this looks like {found.label}: add --logic {found.name} (logic="{found.name}" in Python and in files)'
+
+
+PATH_RULES = r"""
+start: choice
+
+?choice: sequence (_PLUS sequence)*
+?sequence: equivalence (_THEN equivalence)*
+?equivalence: implication (_IFF implication)*
+?implication: exclusive_or | exclusive_or _IMPLIES implication
+?exclusive_or: disjunction (_XOR disjunction)*
+?disjunction: conjunction (_OR conjunction)*
+?conjunction: unary (_AND unary)*
+?argument: choice | INTEGER -> integer
+
+_PLUS: "+"
+_THEN: ";"
+"""
+"""From the loosest operator to the tightest; a language adds `unary`, `postfix` and `operand`."""
+
+
+class PathBuild(Transformer[Token, Any]):
+    """Callbacks that the parser runs as it reduces, so that no tree is ever walked."""
+
+    def joined(self, op: str, parts: list[Any]) -> Any:
+        """Parts joined by a Boolean operator, by its name."""
+        raise NotImplementedError
+
+    def equivalence(self, parts: list[Any]) -> Any:
+        """From the left."""
+        return self._folded("IFF", parts)
+
+    def implication(self, parts: list[Any]) -> Any:
+        """Two parts; the grammar groups to the right."""
+        return self.joined("IMPLIES", parts)
+
+    def exclusive_or(self, parts: list[Any]) -> Any:
+        """From the left."""
+        return self._folded("XOR", parts)
+
+    def integer(self, parts: list[Token]) -> int:
+        """The number of a pattern."""
+        return whole_number(parts[0])
+
+    def _folded(self, op: str, parts: list[Any]) -> Any:
+        result = parts[0]
+        for part in parts[1:]:
+            result = self.joined(op, [result, part])
+        return result
+
+
+_FUTURE = {
+    "eventually": "F",
+    "finally": "F",
+    "sometime": "F",
+    "always": "G",
+    "globally": "G",
+    "next": "X",
+    "weaknext": "WX",
+    "until": "U",
+    "release": "R",
+    "releases": "R",
+    "unless": "W",
+}
+_PAST = {"once": "O", "historically": "H", "since": "S", "yesterday": "Y", "previously": "Y", "before": "Y"}
+_WORDS = {"ltlf": _FUTURE | _PAST, "ppltl": _PAST}
+"""Operators spelt out, by language."""
+_SIGNS = {"[]": "G", "□": "G", "<>": "F", "◇": "F", "()": "X", "○": "X", "◯": "X"}
+"""Operators of other tools, and of books."""
+
+
+def meant(logic: str, text: str, position: int) -> str:
+    """What may have been meant where a text cannot be read on; nothing where that cannot be told."""
+    before, here = text[:position].rstrip(), text[position:]
+    if logic in ("ltlf", "ppltl"):
+        return _meant_in_ltl(logic, before, here)
+    if logic == "re":
+        return _meant_in_expressions(before, here)
+    if logic == "ldlf" and here.startswith("{"):
+        return "paths have no numbers of times: write a step as often as it comes, a; a; a"
+    if logic == "ldlf" and here.startswith("."):
+        return "any step is written true"
+    return _name(before, here)
+
+
+def _meant_in_ltl(logic: str, before: str, here: str) -> str:
+    for word in (_first_word(here), _last_word(before)):
+        if operator := _WORDS[logic].get(word.lower()):
+            return f"'{word}' is written {operator}"
+    last = _last_word(before)
+    if len(last) > 1 and set(last) <= set("XFGYOH"):
+        return f"operators stand apart: {' '.join(last)}"
+    for sign, operator in _SIGNS.items():
+        if logic == "ltlf" and here.startswith(sign):
+            return f"'{sign}' is written {operator}"
+    if re.match(r"[\[{]\s*\d", here) and re.search(r"\b[FGXU]$", before):
+        return "operators have no bounds: count steps with X, as in a | X a | X X a"
+    if here.startswith("="):
+        return "equality is written <->"
+    if before.endswith(("U", "R", "W", "M", "S")) and _first_word(here):
+        return f"{before[-1]} stands between two formulas, as in a {before[-1]} b"
+    return _name(before, here)
+
+
+def _meant_in_expressions(before: str, here: str) -> str:
+    if here.startswith("["):
+        return "one of several symbols is written (a | b), and none of them !(a | b)"
+    if here.startswith(("^", "$")) or before.endswith("^"):
+        return "the whole trace must match anyway, so there are no ^ and $; .* takes what may come before or after"
+    if here.startswith(("ε", "\\")):
+        return "steps are named by their symbols; p? says that p may be left out"
+    follows = re.search(r"[\w\"\.\)\*\?\}]$", before)
+    if follows and re.match(r"[\w\"\.\(]", here) and not re.search(r"\{[^}]*$", before):
+        return "what follows comes behind ';', as in a; b"
+    return _name(before, here)
+
+
+def _name(before: str, here: str) -> str:
+    if here.startswith("'"):
+        return 'names that are no plain words go in double quotes: "empty-cell"'
+    if re.match(r"-\w", here) and re.search(r"\w$", before):
+        name = f"{_last_word(before)}-{_first_word(here[1:])}"
+        return f'a name with a hyphen goes in double quotes: "{name}"'
+    if here.startswith('"') and here.count('"') == 1:
+        return "the quotes are not closed"
+    return ""
+
+
+def _first_word(text: str) -> str:
+    found = re.match(r"[A-Za-z_]\w*", text)
+    return found.group() if found else ""
+
+
+def _last_word(text: str) -> str:
+    found = re.search(r"[A-Za-z_]\w*$", text)
+    return found.group() if found else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from nrm.aliases import Step, Symbol
+from nrm.aliases import Step, Symbol, Trace
 from nrm.errors import TraceError, UnknownSymbolError, listing, suggestion
 
 _LTLF_WORDS = "true True TRUE false False FALSE last end and or not xor implies iff X WX F G U R W M Y O H S"
@@ -54,3 +54,13 @@ def check_symbols(atoms: Iterable[Symbol], known: Sequence[Symbol]) -> None:
                 operators = " ".join(name[: len(name) - len(stripped)])
                 hint = f"; did you mean '{operators} {stripped}'?"
             raise UnknownSymbolError(f"unknown symbol '{name}' in the formula (symbols: {listing(known)}){hint}")
+
+
+def steps_of(trace: Trace, language: str) -> list[frozenset[str]]:
+    """The symbols that hold at each step of a non-empty trace."""
+    if isinstance(trace, str):
+        raise TraceError(f"a trace is a list of steps, not the text '{trace}'; try {trace.split(',')!r}")
+    steps = [frozenset(true_symbols(step)) for step in trace]
+    if not steps:
+        raise TraceError(f"the trace is empty; {language} formulas speak of traces with at least one step")
+    return steps

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from nrm.aliases import BoolArray, Letter, State
 from nrm.automata import DEFAULT_LIMITS, LEAF, LetterClasses, Limits, Mtbdd, letter_classes, moves_of_nodes
 from nrm.errors import FormulaError, MachineError
-from nrm.logic import Formula, check_symbols
-from nrm.logic.steps import BOOLEAN, boolean_value
+from nrm.logic import BOOLEAN, Formula, boolean_value, check_symbols
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
 

@@ -9,8 +9,7 @@ import numpy as np
 from nrm.aliases import BoolArray
 from nrm.automata import Cube, cubes_of
 from nrm.errors import FormulaError, LimitError
-from nrm.logic import Formula, Op, check_symbols, parse
-from nrm.logic.ltlf.formula import FALSE, TRUE, atom, both, either
+from nrm.logic import FALSE, TRUE, Formula, Op, atom, both, check_symbols, either, parse
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
 

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from nrm.logic import Formula
-from nrm.logic.ltlf.formula import Op, both, either, infix, prefix
-from nrm.logic.ltlf.patterns import global_avoidance, sequenced_visit, visit
+from nrm.logic import Formula, Op, both, either, global_avoidance, infix, prefix, sequenced_visit, visit
 
 if TYPE_CHECKING:
     from nrm.samplers.registry import TemplateSampler

@@ -11,8 +11,7 @@ import numpy as np
 
 from nrm.automata import Limits
 from nrm.errors import ConfigError, LimitError, NrmError, NrmWarning, unknown
-from nrm.logic import Formula, named_formula
-from nrm.logic.ltlf.formula import atom
+from nrm.logic import Formula, atom, named_formula
 from nrm.machines import (
     ENCODINGS,
     Alphabet,

@@ -10,8 +10,7 @@ import numpy as np
 
 from nrm.aliases import Step
 from nrm.automata import DEFAULT_LIMITS, Limits
-from nrm.logic import DEFAULT_LOGIC, LANGUAGES, FormulaValue, read_formula
-from nrm.logic.language import inherited_logic
+from nrm.logic import DEFAULT_LOGIC, LANGUAGES, FormulaValue, inherited_logic, read_formula
 from nrm.machines import Alphabet, MooreMachine, Task, alphabet_of, own_alphabet, product, shortest_trace
 from nrm.shortcuts.analysis import Shortcuts, shortcuts
 from nrm.shortcuts.recognition import recognised

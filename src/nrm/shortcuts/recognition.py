@@ -8,8 +8,7 @@ from itertools import permutations
 
 from nrm.automata import Limits
 from nrm.errors import LimitError, NrmWarning
-from nrm.logic import PATTERNS, FormulaValue
-from nrm.logic.term import Term
+from nrm.logic import PATTERNS, FormulaValue, Term
 from nrm.machines import Alphabet, MooreMachine, Task
 
 MAX_ATOMS = 4

@@ -9,8 +9,7 @@ from itertools import product
 from nrm.aliases import Letter, SymbolMap
 from nrm.automata import distinguishing_string
 from nrm.errors import LimitError
-from nrm.logic import Formula, parse
-from nrm.logic.ltlf.formula import atom, either, substituted
+from nrm.logic import Formula, atom, either, parse, substituted
 from nrm.machines import Alphabet, MooreMachine, Run, compile_formula, equivalent
 from nrm.shortcuts.letter_maps import name_map
 

@@ -8,7 +8,7 @@ import pytest
 
 import nrm
 from nrm.errors import NrmWarning
-from nrm.logic.ltlf.hints import hint
+from nrm.logic.ltlf.words import hint
 
 
 @pytest.mark.parametrize(

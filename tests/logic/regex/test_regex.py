@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from nrm.automata import Limits
 from nrm.errors import FormulaSyntaxError, LimitError
 from nrm.logic.ltlf.patterns import PATTERNS
-from nrm.logic.regex import Regex, derivatives, holds, parse, translate, translation
+from nrm.logic.regex import Regex, holds, parse, translate, translation
+from nrm.logic.regex import translation as derivatives
 from nrm.logic.regex.formula import Op
 from nrm.machines import Alphabet, Task
 from tests.logic.languages import check_meaning, check_text, machine_of

@@ -12,7 +12,7 @@ from nrm.envs.registry import ENVS, EnvConfig, TaskSpace
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
 from nrm.errors import ConfigError, EnvError, unknown
-from nrm.logic.ltlf.formula import atom
+from nrm.logic import atom
 from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_text
 
 LetterObservation = Literal["planes", "image"]

@@ -17,7 +17,7 @@ from nrm.envs.registry import ENVS, Board, EnvConfig, TaskSpace, WithoutMemory
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
 from nrm.errors import ConfigError, EnvError, listing, unknown
-from nrm.logic.ltlf.formula import atom
+from nrm.logic import atom
 from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_text
 
 Cell: TypeAlias = tuple[int, int]

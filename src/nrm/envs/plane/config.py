@@ -17,7 +17,7 @@ from nrm.envs.registry import ENVS, EnvConfig, TaskSpace
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.termination import End
 from nrm.errors import ConfigError, EnvError, unknown
-from nrm.logic.ltlf.formula import atom, both
+from nrm.logic import atom, both
 from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_text
 
 Place: TypeAlias = tuple[float, float]

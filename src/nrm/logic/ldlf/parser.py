@@ -6,17 +6,88 @@ grammar reads formulas and paths; which of the two a part must be is known where
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from lark import Token
 
 from nrm.errors import FormulaError
-from nrm.logic.ldlf.formula import Ldlf, Op, flat
-from nrm.logic.ldlf.from_ltlf import from_ltlf
+from nrm.logic.ldlf.formula import ANY, END, FF, TT, Ldlf, Op, box, diamond, flat, negated, symbol
+from nrm.logic.ltlf import formula as ltlf
 from nrm.logic.ltlf.formula import atom
 from nrm.logic.ltlf.patterns import apply_pattern
-from nrm.logic.path_reading import PATH_RULES, PathBuild
-from nrm.logic.reading import BOOLEAN_TERMINALS, PlacedError, Reader, symbol_name
+from nrm.logic.reading import BOOLEAN_TERMINALS, PATH_RULES, PathBuild, PlacedError, Reader, symbol_name
+
+_ANYWHERE = Ldlf(Op.STAR, (ANY,))
+
+
+def from_ltlf(formula: ltlf.Formula, atoms: Mapping[str, Ldlf] | None = None) -> Ldlf:
+    """The LDLf formula that holds on the same traces; `atoms`: formulas in the place of some symbols.
+
+    Operators that look back have no counterpart in LDLf and raise `FormulaError`.
+    """
+    done: dict[ltlf.Formula, Ldlf] = {}
+    for node in formula.postorder():
+        done[node] = _translated(node, [done[arg] for arg in node.args], atoms or {})
+    return done[formula]
+
+
+def _translated(node: ltlf.Formula, args: list[Ldlf], atoms: Mapping[str, Ldlf]) -> Ldlf:
+    # LTLf formulas are evaluated at steps only, LDLf formulas also behind the last step: hence all the `here`.
+    match node.op:
+        case ltlf.Op.TRUE:
+            return TT
+        case ltlf.Op.FALSE | ltlf.Op.END:
+            return FF
+        case ltlf.Op.LAST:
+            return Ldlf(Op.LAST)
+        case ltlf.Op.ATOM:
+            return atoms[node.name] if node.name in atoms else symbol(node.name)
+        case ltlf.Op.NOT | ltlf.Op.AND | ltlf.Op.OR | ltlf.Op.XOR | ltlf.Op.IMPLIES | ltlf.Op.IFF:
+            return Ldlf(Op[node.op.name], tuple(args))
+        case ltlf.Op.NEXT:
+            return diamond(ANY, _here(args[0]))
+        case ltlf.Op.WEAK_NEXT:
+            return box(ANY, _unless_over(args[0]))
+        case ltlf.Op.EVENTUALLY:
+            return diamond(_ANYWHERE, _here(args[0]))
+        case ltlf.Op.ALWAYS:
+            return box(_ANYWHERE, _unless_over(args[0]))
+        case ltlf.Op.UNTIL:
+            return _until(*args)
+        case ltlf.Op.RELEASE:
+            return _release(*args)
+        case ltlf.Op.WEAK_UNTIL:  # a W b = b R (a | b)
+            return _release(args[1], flat(Op.OR, *args))
+        case ltlf.Op.STRONG_RELEASE:  # a M b = b U (a & b)
+            return _until(args[1], flat(Op.AND, *args))
+        case _:
+            raise FormulaError(
+                f"'{node.op.value}' looks back, and LDLf has no operators for that; write the path that leads here, or "
+                "use --logic ppltl"
+            )
+
+
+def _here(part: Ldlf) -> Ldlf:
+    return flat(Op.AND, part, negated(END))
+
+
+def _unless_over(part: Ldlf) -> Ldlf:
+    return flat(Op.OR, part, END)
+
+
+def _until(left: Ldlf, right: Ldlf) -> Ldlf:
+    return diamond(_while(left), _here(right))
+
+
+def _release(left: Ldlf, right: Ldlf) -> Ldlf:
+    return box(_while(negated(left)), _unless_over(right))
+
+
+def _while(part: Ldlf) -> Ldlf:
+    """The path along which a formula holds at every step but perhaps the last place."""
+    return Ldlf(Op.STAR, (Ldlf(Op.SEQUENCE, (Ldlf(Op.TEST, (part,)), ANY)),))
+
 
 _GRAMMAR = (
     r"""

@@ -2,10 +2,9 @@
 
 from nrm.logic.language import LANGUAGES, Language
 from nrm.logic.ltlf.formula import Formula
-from nrm.logic.ltlf.hints import hint
 from nrm.logic.ltlf.parser import READER, parse
 from nrm.logic.ltlf.semantics import holds
 from nrm.logic.ltlf.translation import translate
-from nrm.logic.ltlf.words import in_words
+from nrm.logic.ltlf.words import hint, in_words
 
 LTLF: Language[Formula] = LANGUAGES.register(Language("ltlf", "LTLf", parse, translate, holds, hint, READER, in_words))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nrm.aliases import Trace
 from nrm.logic.ltlf.formula import Formula, Op
 from nrm.logic.ltlf.parser import parse
-from nrm.logic.traces import steps_of
+from nrm.logic.symbols import steps_of
 
 
 def holds(formula: Formula | str, trace: Trace) -> bool:

@@ -9,14 +9,16 @@ determinisation.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import log2
+
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits, after_one_step
-from nrm.errors import LimitError
-from nrm.logic.composition import boolean_combination
-from nrm.logic.ltlf.closure import closure
+from nrm.errors import FormulaError, LimitError
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op, both, either, prefix
 from nrm.logic.ltlf.parser import parse
-from nrm.logic.ltlf.reversal import by_reversal
-from nrm.logic.progression import Nodes, progress
+from nrm.logic.nodes import FALSE, TRUE, BackwardMachine, Nodes
+from nrm.logic.progression import boolean_combination, progress
+from nrm.logic.reversal import letters_of, read_backwards, reversed_dfa
 
 SMALL = Limits(states=20, nodes=200)
 """What progression of a whole formula may use before its Boolean structure is taken apart."""
@@ -178,3 +180,120 @@ def _combined(node: Formula, parts: list[Dfa], limits: Limits, order: tuple[str,
             return after_one_step(parts[0], weak=node.op is Op.WEAK_NEXT).minimal()
         case _:
             return boolean_combination(node.op.name, parts, limits, order)
+
+
+def closure(formula: Formula, known: Mapping[Formula, Dfa | BackwardMachine]) -> Nodes:
+    """The nodes of a formula; subformulas in `known` are not taken apart."""
+    return _Closure(formula, known).nodes
+
+
+class _Closure:
+    """Builds the nodes."""
+
+    def __init__(self, formula: Formula, known: Mapping[Formula, Dfa | BackwardMachine]) -> None:
+        self.nodes = Nodes()
+        # Each formula gets a pair: the node for it and the node for its negation.
+        pairs: dict[Formula, tuple[int, int]] = {}
+        for node in formula.postorder(leaves=known):
+            if node in known:
+                pairs[node] = self.nodes.known(known[node])
+            else:
+                pairs[node] = self._pair(node, [pairs[arg] for arg in node.args])
+        self.nodes.root = pairs[formula][0]
+
+    def _pair(self, node: Formula, args: list[tuple[int, int]]) -> tuple[int, int]:
+        """The nodes of a formula and of its negation, given those of its arguments."""
+        nodes, op = self.nodes, node.op
+        if op in PAST:
+            return self._past(node, args)
+        match op:
+            case Op.END:
+                return FALSE, TRUE
+            case Op.LAST:
+                return nodes.weak_next(FALSE), nodes.next(TRUE)
+            case Op.ATOM:
+                return nodes.atom(node.name)
+            case Op.TRUE | Op.FALSE | Op.NOT | Op.AND | Op.OR | Op.XOR | Op.IMPLIES | Op.IFF:
+                return nodes.boolean(op.name, args)
+            case Op.NEXT:
+                return nodes.next(args[0][0]), nodes.weak_next(args[0][1])
+            case Op.WEAK_NEXT:
+                return nodes.weak_next(args[0][0]), nodes.next(args[0][1])
+            case Op.EVENTUALLY:
+                return nodes.until(TRUE, args[0][0]), nodes.release(FALSE, args[0][1])
+            case Op.ALWAYS:
+                return nodes.release(FALSE, args[0][0]), nodes.until(TRUE, args[0][1])
+            case _:
+                return self._binary(op, *args)
+
+    def _binary(self, op: Op, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+        nodes = self.nodes
+        (a, not_a), (b, not_b) = left, right
+        match op:
+            case Op.UNTIL:
+                return nodes.until(a, b), nodes.release(not_a, not_b)
+            case Op.RELEASE:
+                return nodes.release(a, b), nodes.until(not_a, not_b)
+            case Op.WEAK_UNTIL:  # a W b = b R (a | b)
+                return nodes.release(b, nodes.or_(a, b)), nodes.until(not_b, nodes.and_(not_a, not_b))
+            case Op.STRONG_RELEASE:  # a M b = b U (a & b)
+                return nodes.until(b, nodes.and_(a, b)), nodes.release(not_b, nodes.or_(not_a, not_b))
+            case _:
+                raise AssertionError(op)
+
+    def _past(self, node: Formula, args: list[tuple[int, int]]) -> tuple[int, int]:
+        if any(part.op in FUTURE for part in node.postorder()):
+            raise FormulaError(
+                f"not supported: the past operator '{node.op.value}' over a future operator in '{node}'; "
+                "past operators may stand inside future ones, but not the other way round"
+            )
+        nodes = self.nodes
+        was, was_not = nodes.bit()
+        match node.op:
+            case Op.YESTERDAY:
+                nodes.tracked.append(args[0])
+                return was, was_not
+            case Op.ONCE:
+                pair = nodes.or_(args[0][0], was), nodes.and_(args[0][1], was_not)
+            case Op.HISTORICALLY:
+                # The bit starts false, so it remembers the negation, "it failed once".
+                pair = nodes.and_(args[0][0], was_not), nodes.or_(args[0][1], was)
+                nodes.tracked.append((pair[1], pair[0]))
+                return pair
+            case _:
+                (a, not_a), (b, not_b) = args
+                pair = (
+                    nodes.or_(b, nodes.and_(a, was)),
+                    nodes.and_(not_b, nodes.or_(not_a, was_not)),
+                )
+        nodes.tracked.append(pair)
+        return pair
+
+
+MAX_BITS = 9
+"""Temporal operators, or the bits of machines in their place, up to which a subformula is read in one go."""
+
+
+def by_reversal(formula: Formula, exclusive: bool, limits: Limits) -> Dfa | None:
+    """The minimal automaton; None where letters are many, for past operators, and where a machine becomes large.
+
+    Subformulas of some size are read, minimised and from then on stand as one machine, from the inside out.
+    """
+    atoms = formula.atoms()
+    holds = letters_of(atoms, exclusive)
+    if holds is None:
+        return None
+    known: dict[Formula, BackwardMachine] = {}
+    bits: dict[Formula, float] = {}
+    try:
+        for node in formula.postorder():
+            if node.op in PAST:
+                return None
+            bits[node] = (node.op in FUTURE) + sum(bits[arg] for arg in node.args)
+            if bits[node] > MAX_BITS:
+                known[node] = read_backwards(closure(node, known), atoms, holds)
+                bits[node] = log2(known[node].states)
+        whole = known.get(formula) or read_backwards(closure(formula, known), atoms, holds)
+        return reversed_dfa(whole, exclusive, limits)
+    except LimitError:
+        return None

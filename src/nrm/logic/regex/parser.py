@@ -12,10 +12,8 @@ from typing import Any, NamedTuple
 from lark import Token
 
 from nrm.errors import FormulaError
-from nrm.logic.path_reading import PATH_RULES, PathBuild
-from nrm.logic.reading import BOOLEAN_TERMINALS, PlacedError, Reader, symbol_name, whole_number
-from nrm.logic.regex.formula import Op, Regex, flat
-from nrm.logic.regex.patterns import pattern_formula
+from nrm.logic.reading import BOOLEAN_TERMINALS, PATH_RULES, PathBuild, PlacedError, Reader, symbol_name, whole_number
+from nrm.logic.regex.formula import Op, Regex, flat, pattern_formula
 
 MAX_REPEAT = 200
 """Largest number of repetitions."""

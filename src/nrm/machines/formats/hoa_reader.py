@@ -13,7 +13,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
 from nrm.aliases import BoolArray, IntArray
 from nrm.errors import LimitError, MachineError, shorten
-from nrm.logic.ltlf.formula import FALSE, TRUE, Formula, atom, both, either, substituted
+from nrm.logic import FALSE, TRUE, Formula, atom, both, either, substituted
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guarded import machine_of_moves
 from nrm.machines.guards import evaluated

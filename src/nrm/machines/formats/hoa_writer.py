@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from nrm.aliases import BoolArray
-from nrm.logic import Formula, Op
-from nrm.logic.ltlf.formula import atom, substituted
+from nrm.logic import Formula, Op, atom, substituted
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import moves
 from nrm.machines.moore import MooreMachine

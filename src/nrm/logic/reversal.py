@@ -13,10 +13,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray
-from nrm.automata import Dfa, Limits, Numbers, coarsest_congruence, quotient
+from nrm.automata import Dfa, Limits, Numbers, Table, coarsest_congruence, quotient
 from nrm.errors import LimitError
-from nrm.logic.progression.backward_machine import BackwardMachine, letters_of, reversed_dfa
-from nrm.logic.progression.nodes import NodeKind, Nodes
+from nrm.logic.nodes import BackwardMachine, NodeKind, Nodes
+
+MAX_LETTERS = 64
+"""Letters up to which they are read one by one."""
+_SLICE = 1 << 22
+"""Values that are computed at a time."""
+
+
+def letters_of(atoms: tuple[str, ...], exclusive: bool) -> BoolArray | None:
+    """(atoms, letters) whether an atom holds at a letter, letters numbered as in `Dfa`; None where they are many."""
+    count = len(atoms) + 1 if exclusive else 1 << min(len(atoms), MAX_LETTERS)
+    if count > MAX_LETTERS:
+        return None
+    places, letters = np.arange(len(atoms))[:, None], np.arange(count)
+    holds: BoolArray = places == letters if exclusive else (letters >> places & 1).astype(bool)
+    return holds
+
+
+def reversed_dfa(machine: BackwardMachine, exclusive: bool, limits: Limits) -> Dfa:
+    """The minimal automaton of the traces at whose first step the subformula holds.
+
+    A state says for each state b of the backward machine whether what was read so far may be followed by what brings b
+    about. After one more letter p, that is what it said for the state to which p leads from b.
+    """
+    merged = Table(np.arange(machine.moves.shape[1], dtype=np.int32), machine.moves).merged()
+    behind = np.ascontiguousarray(merged.columns.T)
+    classes = len(behind)
+    numbers = {np.packbits(machine.values).tobytes(): 0}
+    frontiers, rows = [machine.values[None]], []
+    for frontier in frontiers:
+        if len(numbers) * machine.states > limits.cells:
+            raise LimitError(f"{len(numbers):,} states over {machine.states:,} backward ones pass the limit")
+        limits.check(len(numbers), classes)
+        for start in range(0, len(frontier), step := max(1, _SLICE // behind.size)):
+            following = frontier[start : start + step, behind].reshape(-1, machine.states)
+            row, fresh = [], []
+            for place, packed in enumerate(np.packbits(following, axis=1)):
+                known = len(numbers)
+                row.append(numbers.setdefault(packed.tobytes(), known))
+                if row[-1] == known:
+                    fresh.append(place)
+            rows.append(np.array(row, dtype=np.int32).reshape(-1, classes))
+            if fresh:
+                frontiers.append(following[fresh])
+    # A trace may end where nothing may follow.
+    accepting = np.concatenate(frontiers)[:, 0]
+    columns = np.concatenate(rows)
+    return Dfa.of_classes(machine.atoms, exclusive, merged.letter_class, columns, accepting).minimal()
+
 
 MAX_CELLS = 600_000
 """States times letters of a backward machine, before minimisation, up to which this way is gone."""

@@ -9,8 +9,7 @@ from nrm.errors import FormulaError, FormulaSyntaxError
 from nrm.logic.ltlf.formula import Formula, Op
 from nrm.logic.ltlf.parser import parse as parse_ltlf
 from nrm.logic.ltlf.patterns import PATTERNS
-from nrm.logic.ppltl import holds, parse, translate
-from nrm.logic.ppltl.patterns import PAST_PATTERNS
+from nrm.logic.ppltl import PAST_PATTERNS, holds, parse, translate
 from tests.logic.languages import check_meaning, check_text, machine_of
 from tests.strategies import formulas_over
 

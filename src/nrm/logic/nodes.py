@@ -9,10 +9,33 @@ they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
+from functools import reduce
 
+from nrm.aliases import BoolArray, IntArray
 from nrm.automata import Dfa
-from nrm.logic.progression.backward_machine import BackwardMachine
+
+
+@dataclass(frozen=True, eq=False)
+class BackwardMachine:
+    """The value of a subformula at each step of a trace that is read from its end."""
+
+    atoms: tuple[str, ...]
+    """Those of the letters, which all machines of one translation share."""
+    moves: IntArray
+    """(states, letters) the state once one more letter, further to the front, is read; state 0 has read nothing."""
+    values: BoolArray
+    """(states,) whether the subformula holds at the step that was read last."""
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return len(self.values)
+
+    def complement(self) -> BackwardMachine:
+        """That of the negation, with the same moves."""
+        return BackwardMachine(self.atoms, self.moves, ~self.values)
 
 
 class NodeKind(IntEnum):
@@ -162,3 +185,34 @@ class Nodes:
         if self.kinds[right] is NodeKind.RELEASE and self.firsts[right] == left:
             return right
         return self._node(NodeKind.RELEASE, left, right)
+
+
+Sets = list[frozenset[int]]
+
+
+def eventualities(nodes: Nodes) -> Sets:
+    """For each node the nodes `true U f` that hold wherever it does."""
+    return _followed(nodes, NodeKind.AND, NodeKind.OR, NodeKind.NEXT, NodeKind.UNTIL, TRUE)
+
+
+def invariants(nodes: Nodes) -> Sets:
+    """For each node the nodes `false R f` that it holds wherever they do: the dual of `eventualities`."""
+    return _followed(nodes, NodeKind.OR, NodeKind.AND, NodeKind.WEAK_NEXT, NodeKind.RELEASE, FALSE)
+
+
+def _followed(
+    nodes: Nodes, joining: NodeKind, meeting: NodeKind, later: NodeKind, lasting: NodeKind, trivial: int
+) -> Sets:
+    found: Sets = [frozenset()] * len(nodes.kinds)
+    for node, kind in enumerate(nodes.kinds):
+        first, second = nodes.firsts[node], nodes.seconds[node]
+        if kind is joining:
+            found[node] = frozenset().union(*(found[part] for part in nodes.parts[node]))
+        elif kind is meeting:
+            found[node] = reduce(frozenset.intersection, (found[part] for part in nodes.parts[node]))
+        elif kind is later:
+            found[node] = found[first] if first < node else frozenset()
+        elif kind in (NodeKind.UNTIL, NodeKind.RELEASE):
+            own = frozenset((node,)) if kind is lasting and first == trivial else frozenset()
+            found[node] = found[second] | own
+    return found

@@ -1,19 +1,24 @@
-"""The named patterns in the past: each says of the steps so far what its namesake in LTLf says of the whole trace."""
+"""Pure-past LTL: formulas that look back from the last step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from nrm.logic.ltlf.formula import TRUE, Formula, Op, both, either, infix, prefix
-from nrm.logic.ltlf.patterns import (
-    PATTERNS,
-    Part,
-    PatternArgument,
-    apply_pattern,
-    as_formula,
-    at_least_one,
-)
+import numpy as np
+
+from nrm.aliases import Trace
+from nrm.automata import DEFAULT_LIMITS, Dfa, Limits, combined_all
+from nrm.errors import FormulaError, LimitError
+from nrm.logic.language import LANGUAGES, Language
+from nrm.logic.ltlf.formula import FUTURE, TRUE, Formula, Op, both, either, infix, prefix
+from nrm.logic.ltlf.parser import GRAMMAR, builder
+from nrm.logic.ltlf.patterns import PATTERNS, Part, PatternArgument, apply_pattern, as_formula, at_least_one
+from nrm.logic.ltlf.semantics import truths
+from nrm.logic.ltlf.translation import translate as translate_ltlf
+from nrm.logic.ltlf.words import past_in_words
+from nrm.logic.reading import Reader
+from nrm.logic.symbols import steps_of
 
 
 def sequenced_visit(*places: Part) -> Formula:
@@ -154,3 +159,68 @@ def _until(left: Formula, right: Formula) -> Formula:
 
 def _whenever(cause: Part, consequence: Formula) -> Formula:
     return prefix(Op.HISTORICALLY, infix(Op.IMPLIES, as_formula(cause), consequence))
+
+
+_NEAREST = {
+    Op.EVENTUALLY: "O f (f held at some step so far)",
+    Op.ALWAYS: "H f (f held at every step so far)",
+    Op.NEXT: "Y f (there was a step before, and f held there)",
+    Op.WEAK_NEXT: "!Y !f (f held at the step before, if there was one)",
+    Op.UNTIL: "f S g (g held at some step, and f at every step since)",
+}
+_REFUSED = {
+    op: f"'{op.value}' looks ahead, and pure-past LTL speaks of the steps so far"
+    + (f"; its counterpart is {_NEAREST[op]}" if op in _NEAREST else "")
+    for op in FUTURE
+}
+
+READER = Reader(
+    "ppltl",
+    GRAMMAR,
+    builder(apply_past_pattern, _REFUSED),
+    example="O(b & O a) & H !c",
+    operand="true, false, '(' or a prefix operator (!, Y, O, H)",
+    operators="&, |, ^, ->, <->, S",
+)
+
+
+def parse(text: str | Formula) -> Formula:
+    """Read a formula of pure-past LTL; a `Formula` without future operators is returned as it is."""
+    formula = text if isinstance(text, Formula) else READER.read(text)
+    assert isinstance(formula, Formula)
+    if formula is text and (ahead := next((part for part in formula.postorder() if part.op in FUTURE), None)):
+        raise FormulaError(f"{_REFUSED[ahead.op]}: {ahead.brief(60)}")
+    return formula
+
+
+def holds(formula: Formula | str, trace: Trace) -> bool:
+    """Whether `formula` holds at the last step of a non-empty `trace`."""
+    return truths(parse(formula), steps_of(trace, "pure-past LTL"))[-1]
+
+
+SMALL = Limits(states=200, nodes=20_000)
+"""What a whole conjunction or disjunction may use before its parts are translated one by one."""
+
+
+def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:
+    """The minimal DFA of the non-empty traces at whose last step the formula holds."""
+    root = parse(formula)
+    modest = Limits(min(limits.states, SMALL.states), limits.cells, min(limits.nodes, SMALL.nodes))
+    if root.op not in (Op.AND, Op.OR):
+        return translate_ltlf(_at_the_end(root), exclusive, limits)
+    try:
+        return translate_ltlf(_at_the_end(root), exclusive, modest)
+    except LimitError:
+        parts = [translate(part, exclusive, limits) for part in root.args]
+        return combined_all(parts, np.logical_and if root.op is Op.AND else np.logical_or, limits, root.atoms())
+
+
+def _at_the_end(formula: Formula) -> Formula:
+    return prefix(Op.EVENTUALLY, both(Formula(Op.LAST), formula))
+
+
+__all__ = ["PPLTL", "holds", "parse", "translate"]
+
+PPLTL: Language[Formula] = LANGUAGES.register(
+    Language("ppltl", "pure-past LTL", parse, translate, holds, reader=READER, words=past_in_words)
+)

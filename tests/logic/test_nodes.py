@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 
 from nrm.logic import Formula, parse, translate
-from nrm.logic.ltlf.closure import closure
-from nrm.logic.progression import explore
-from nrm.logic.progression.implications import eventualities, invariants
+from nrm.logic import progression as explore
+from nrm.logic.ltlf.translation import closure
+from nrm.logic.nodes import eventualities, invariants
 from tests.strategies import formulas
 
 

@@ -10,15 +10,14 @@ stand above the obligations, and below the last proposition each node is a succe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from nrm.automata import FALSE, TRUE, Bdd, Dfa, Limits, moves_of_nodes
+from nrm.automata import FALSE, TRUE, Bdd, Dfa, Limits, combined_all, moves_of_nodes
 from nrm.errors import LimitError
-from nrm.logic.progression.implications import eventualities, invariants
-from nrm.logic.progression.nodes import NodeKind, Nodes
+from nrm.logic.nodes import NodeKind, Nodes, eventualities, invariants
 
 Bits = tuple[bool, ...]
 
@@ -334,3 +333,25 @@ class _Symbolic(_Progression):
                     seen.add(child)
                     pending.append(child)
         return list(found)
+
+
+BOOLEAN_OPERATORS = frozenset(("NOT", "AND", "OR", "XOR", "IMPLIES", "IFF"))
+
+
+def boolean_combination(op: str, parts: Sequence[Dfa], limits: Limits, order: Sequence[str] = ()) -> Dfa:
+    """The minimal automaton of a Boolean operator, by its name, over those of its arguments.
+
+    `order`: of the atoms, which is best that of the formula: it is the order of the decision diagrams.
+    """
+    match op:
+        case "NOT":
+            return parts[0].complement().minimal()
+        case "AND":
+            return combined_all(parts, np.logical_and, limits, order)
+        case "OR":
+            return combined_all(parts, np.logical_or, limits, order)
+        case "IMPLIES":
+            return parts[0].complement().combined(parts[1], np.logical_or, limits, order).minimal()
+        case _:
+            differ = parts[0].combined(parts[1], np.logical_xor, limits, order)
+            return (differ.complement() if op == "IFF" else differ).minimal()

@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import nrm.logic.ltlf.reversal as reversal_module
+import nrm.logic.ltlf.translation as reversal_module
 from nrm import holds
 from nrm.aliases import Step
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
 from nrm.logic import Formula, parse
+from nrm.logic import reversal as backward_reading
 from nrm.logic.ldlf import translation as ldlf_translation
-from nrm.logic.ltlf.closure import closure
-from nrm.logic.ltlf.reversal import by_reversal
-from nrm.logic.progression import backward_reading, progress
-from nrm.logic.progression.backward_machine import letters_of, reversed_dfa
-from nrm.logic.progression.backward_reading import read_backwards
+from nrm.logic.ltlf.translation import by_reversal, closure
+from nrm.logic.progression import progress
+from nrm.logic.reversal import letters_of, read_backwards, reversed_dfa
 from tests.strategies import formulas, traces
 
 STEPS: dict[bool, list[Step]] = {True: ["a", "b", "other"], False: [(), ("a",), ("b",), ("a", "b")]}
