@@ -17,7 +17,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinx_
 exclude_patterns = ["_build", "_ext", "_static"]
 source_suffix = {".md": "markdown", ".ipynb": "notebook"}
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"

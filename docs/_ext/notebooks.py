@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from docutils import nodes
-from myst_parser.sphinx_ import MystParser
+from myst_parser.parsers.sphinx_ import MystParser
 
 
 def page(notebook: dict[str, Any], name: str) -> str:

@@ -69,15 +69,17 @@ def default(field: Any) -> str:
 
 
 class Settings(Directive):
-    """`nrm-settings MODULE:CLASS`: a table of the fields of a configuration."""
+    """`nrm-settings EXPRESSION`: a table of the fields of a configuration, which the expression names."""
 
     has_content = False
     required_arguments = 1
+    final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
         """The table."""
-        module, _, name = self.arguments[0].partition(":")
-        config = getattr(import_module(module), name)
+        import nrm
+
+        config = eval(self.arguments[0], {"nrm": nrm, "import_module": import_module})
         texts = documented(config)
         lines = [".. list-table::", "   :header-rows: 1", "   :class: settings", ""]
         lines += _row("setting", "default", "meaning", literal=False)
