@@ -70,7 +70,8 @@ pictures: $(READY)
 	$(BIN)/python examples/environments.py --out docs/images
 
 docs: $(READY)
-	$(BIN)/mkdocs build --strict
+	$(BIN)/python docs/make_tables.py --check
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs site
 
 clean:
 	rm -rf $(VENV) out site .pytest_cache .mypy_cache .ruff_cache .hypothesis

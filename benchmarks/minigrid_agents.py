@@ -68,7 +68,7 @@ class Settings:
     def fit(self, seed: int) -> FitConfig:
         """How one update learns."""
         return FitConfig(
-            objective="sequence",  # what docs/minigrid.md reports
+            objective="sequence",  # what docs/how-to/minigrid.md reports
             epochs=self.grounding_epochs,
             learning_rate=self.grounding_rate,
             restarts=self.grounding_restarts,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import json
 import re
 import shlex
 from pathlib import Path
@@ -16,9 +18,14 @@ from nrm.sweeps.grid_file import grid_from_toml
 from tests.envs.conftest import _one_thread  # noqa: F401 - a fixture for all that runs here
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+NOTEBOOKS = sorted(DOCS.rglob("*.ipynb"))
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 CONSOLE = re.compile(r"```console\n\$ (nrm [^\n]*)\n(.*?)```", re.DOTALL)
+SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
+YOURS = re.compile(r"\bmine:|\bmy_module:|minigrid:")
+"""Commands with modules that a reader writes, or that need an extra."""
 
 
 def blocks(pattern: re.Pattern[str]) -> list[object]:
@@ -27,7 +34,7 @@ def blocks(pattern: re.Pattern[str]) -> list[object]:
         text = page.read_text()
         for match in pattern.finditer(text):
             line = text[: match.start()].count("\n") + 1
-            found.append(pytest.param(*match.groups(), id=f"{page.name}:{line}"))
+            found.append(pytest.param(*match.groups(), id=f"{page.parent.name}/{page.name}:{line}"))
     return found
 
 
@@ -95,12 +102,58 @@ def test_console_examples_print_what_they_show(command: str, shown: str, capsys:
     assert [line for line in printed if line] == [line for line in expected if line]
 
 
-def test_the_grid_file_of_the_docs_is_a_grid() -> None:
-    text, many, own = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "sweeps.md").read_text(), re.DOTALL)
+def commands() -> list[object]:
+    """Every `nrm` command in a shell block, on one line."""
+    found: list[object] = []
+    for page in PAGES:
+        for block in SHELL.findall(page.read_text()):
+            lines = block.replace("\\\n", " ").splitlines()
+            ours = (line for line in lines if line.startswith("nrm ") and not YOURS.search(line))
+            found += [pytest.param(line, id=f"{page.name}: {line[:60]}") for line in ours]
+    return found
+
+
+@pytest.mark.parametrize("line", commands())
+def test_commands_are_understood(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = shlex.split(line, comments=True)[1:]
+    if "--help" not in given:
+        cli._parsed(given)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS))
+    run_notebooks = importlib.import_module("run_notebooks")
+    notebook = run_notebooks.run(path)
+    committed = json.loads(path.read_text())
+    shown, before = ([bool(cell.get("outputs")) for cell in each["cells"]] for each in (notebook, committed))
+    assert shown == before, "run docs/run_notebooks.py"
+
+
+def test_every_public_name_has_an_entry_with_an_example() -> None:
+    pages = sorted((DOCS / "reference" / "python").glob("*.md"))
+    text = "\n".join(page.read_text() for page in pages if page.stem != "sb3")
+    entries = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE))
+    names = [name for name in nrm.__all__ if not name.startswith("_")]
+    assert not [name for name in names if f"nrm.{name}" not in entries.get(name, "")], "names without an entry"
+    assert not [name for name in names if "```python" not in entries[name]], "names without an example"
+
+
+def test_old_addresses_lead_to_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    moved = importlib.import_module("moved").MOVED
+    pages = {str(path.relative_to(DOCS).with_suffix("")) for path in (*PAGES[1:], *NOTEBOOKS)}
+    assert set(moved.values()) <= pages
+    assert not set(moved) & pages
+
+
+def test_the_grid_files_of_the_docs_are_grids() -> None:
+    text, many, own = re.findall(r"```toml\n(.*?)```", (DOCS / "how-to" / "sweeps.md").read_text(), re.DOTALL)
     grid = grid_from_toml(text.replace(', "mine.toml"]', "]"))
-    mine = own.replace("mine:Office", "tests.envs.own:Corridor").replace("mine:holds", "tests.envs.own:holds")
+    mine = own.replace("mine:Office", "tests.envs.own:Corridor").replace("mine:label", "tests.envs.own:holds")
     assert len(grid_from_toml(mine.replace(', "order.json"]', "]")).cells) == 3
-    assert {cell.variant for cell in grid.cells} == {"base", "filtered", "large", "papers"}
+    assert {cell.variant for cell in grid.cells} == {"base", "large"}
     assert {cell.variant for cell in grid_from_toml(many).cells} == {"base", "few"}
 
 
@@ -122,6 +175,6 @@ def test_links_between_pages_lead_somewhere() -> None:
             if target.startswith("http") or ":" in anchor:
                 continue
             there = page.parent / target if target else page
-            assert there.exists(), f"{page.name} links to {target}"
-            if anchor:
+            assert there.exists(), f"{page} links to {target}"
+            if anchor and there.suffix == ".md":
                 assert anchor in anchors(there), f"{page.name} links to {target}#{anchor}"

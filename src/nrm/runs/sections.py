@@ -78,7 +78,7 @@ MANY_SECTIONS = ("tasks", "family")
 """Sections of runs with many tasks."""
 _SHORT = {"gamma": 0.94, "ent_coef": 0.01, "final_ent_coef": 0.001}
 MANY = Preset(256, {"algorithm": {"update_epochs": 2, "minibatch_size": 1024, **_SHORT}})
-"""Where every episode has one of many tasks: episodes are short, and rollouts large. See `docs/many-tasks.md`."""
+"""Where every episode has one of many tasks: episodes are short, and rollouts large. See docs/how-to/many-tasks.md."""
 MANY_IMAGES = Preset(64)
 """The same from images, where learning to see takes more steps of descent and not more of the environment."""
 MANY_CENTRED = Preset(64, {"algorithm": _SHORT})
