@@ -72,7 +72,7 @@ def single_runs() -> Iterator[tuple[str, RunConfig]]:
         yield f"lava-{name}", choose_run(None, "minigrid:MiniGrid-LavaGapS5-v0", method, total_episodes=60)
     for method in ("rm", "nrm", "rnn"):
         yield f"drawn-1-{method}", choose_run("1", "image-episode", method, total_timesteps=4096)
-        yield f"paper-1-{method}", choose_run("1", "map", method, total_episodes=100, preset_name="paper")
+        yield f"paper-1-{method}", choose_run("1", "map", method, total_episodes=100, recipe="paper")
         yield f"letter-{method}", choose_run("F(a & F b)", "letter", method, total_timesteps=4096)
         yield f"flat-{method}", choose_run("F red & G !blue", "flat", method, total_timesteps=4096)
         continuous: Any = {"env": {"actions": "continuous"}}

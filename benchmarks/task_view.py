@@ -1,4 +1,4 @@
-"""One task seen as a state of its machine, or through the view of tasks (`--view state|task`).
+"""One task seen as a state of its machine, or through the view of tasks (`--network.view state|task`).
 
     python -m benchmarks.task_view --out out/bench --seeds 500 501
 

@@ -159,8 +159,10 @@ def test_the_grid_files_of_the_docs_are_grids() -> None:
 
 def test_commands_with_a_label_say_what_it_can_say() -> None:
     for page in PAGES:
-        for command in re.findall(r"^nrm train .*--label .*$", page.read_text(), re.MULTILINE):
-            assert re.search("--symbols|--propositions|--machine", command.split("  #")[0]), f"{page.name}: {command}"
+        for command in re.findall(r"^nrm train .*--env.label .*$", page.read_text(), re.MULTILINE):
+            assert re.search("--env.symbols|--env.propositions|--machine", command.split("  #")[0]), (
+                f"{page.name}: {command}"
+            )
 
 
 def anchors(page: Path) -> set[str]:

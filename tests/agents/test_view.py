@@ -1,4 +1,4 @@
-"""One task through the view of tasks: `--view task`."""
+"""One task through the view of tasks: `--network.view task`."""
 
 from __future__ import annotations
 
@@ -81,17 +81,17 @@ def test_bad_requests() -> None:
     with pytest.raises(ConfigError, match="which 'rnn' does not"):
         trainer("rnn")
     many = choose_run(None, "letter", "rm", 0, tasks="reach", settings={**FEW, "network": {"view": "state"}})
-    with pytest.raises(ConfigError, match="drop --view state"):
+    with pytest.raises(ConfigError, match=r"drop --network\.view state"):
         many.build_trainer()
     with pytest.raises(ConfigError, match=r"unknown view 'tasks'; did you mean 'task'\?"):
         NetworkConfig(view="tasks")  # type: ignore[arg-type]
     wide = nrm.compile("F p0", [f"p{number}" for number in range(5001)])
-    with pytest.raises(LimitError, match="--view state"):
+    with pytest.raises(LimitError, match=r"--network\.view state"):
         ViewedMemory(MachineMemory(wide), wide)
 
 
 def test_the_short_option(tmp_path: Path) -> None:
-    command = ["train", "--task", "1", "--method", "rm", "--view", "task", "--total-episodes", "20", "--quiet"]
+    command = ["train", "--task", "1", "--method", "rm", "--network.view", "task", "--total-episodes", "20", "--quiet"]
     with pytest.raises(SystemExit) as ended:
         main([*command, "--out", str(tmp_path / "run")])
     assert not ended.value.code

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Nrm
 
-CARTPOLE = ("--env", "gym:CartPole-v1", "--label", "tests.envs.test_gym:side", "--symbols", "left,right")
+CARTPOLE = ("--env", "gym:CartPole-v1", "--env.label", "tests.envs.test_gym:side", "--env.symbols", "left", "right")
 GRID = "minigrid:MiniGrid-DoorKey-5x5-v0"
 
 

@@ -46,13 +46,13 @@ def test_of_very_many_tasks_the_worst_are_listed(nrm_command: Nrm, obeys: str) -
 def test_a_file_of_formulas(nrm_command: Nrm, obeys: str, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("F(a & F b)\nF c\n")
     data = json.loads(
-        nrm_command("evaluate", obeys, "--file", str(tmp_path / "mine.txt"), "--episodes", "2", "--json").out
+        nrm_command("evaluate", obeys, "--family", f"file:{tmp_path / 'mine.txt'}", "--episodes", "2", "--json").out
     )
     assert [row["name"] for row in data["tasks"]] == ["F(a & F b)", "F c"]
     same = ("evaluate", obeys, "--family", f"file:{tmp_path / 'mine.txt'}", "--episodes", "2", "--json")
     assert json.loads(nrm_command(*same).out) == data
-    both = nrm_command("evaluate", obeys, "--file", "x", "--task", "F a")
-    assert "--task and --file are given together" in both.err
+    both = nrm_command("evaluate", obeys, "--family", "file:x", "--task", "F a")
+    assert "--task and --family are given together" in both.err
 
 
 def test_watching_a_formula_through_a_pipe(nrm_command: Nrm, obeys: str, tmp_path: Path) -> None:

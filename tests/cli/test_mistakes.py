@@ -21,11 +21,11 @@ from tests.cli.conftest import Nrm
         (("train", "--task", "visit-4", "--out", "x"), "unknown paper task 'visit-4'; did you mean 'visit-"),
         (
             ("train", "--task", "1", "--method", "rm", "--grounding.every", "60", "--out", "x"),
-            "--grounding.every: the section 'grounding' is for the method nrm, frozen, which is not the one of",
+            "the section 'grounding' is for the method nrm, frozen, which is not the one of",
         ),
         (
             ("train", "--task", "1", "--unknown", "both", "--method", "nrm", "--out", "x"),
-            "--unknown both is the method 'pure-learning', not 'nrm'; give one of them",
+            "--method is given twice",
         ),
         (("train", "--task", "1", "--grouning.every", "60", "--out", "x"), "unknown section 'grouning'; did you mean"),
         (("train", "--task", "1", "--grounding.every", "0", "--out", "x"), "grounding.every must be positive, not 0"),
@@ -80,10 +80,12 @@ def test_a_warning_is_told_once(nrm_command: Nrm, tmp_path: Path) -> None:
     env = (
         "--env",
         "tests.envs.own:Corridor",
-        "--label",
+        "--env.label",
         "tests.envs.own:holds",
-        "--propositions",
-        "mail,desk,floor",
+        "--env.propositions",
+        "mail",
+        "desk",
+        "floor",
     )
     run = (
         "--task",

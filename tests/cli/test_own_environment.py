@@ -15,7 +15,7 @@ from tests.cli.conftest import Nrm
 
 MINE = Path(__file__).parent.parent / "envs" / "own.py"
 TASK = ("--task", "F(mail & F desk)")
-SYMBOLS = ("--symbols", "mail,desk,floor")
+SYMBOLS = ("--env.symbols", "mail", "desk", "floor")
 QUICK = ("--total-episodes", "300", "--quiet")
 
 
@@ -30,7 +30,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_train_evaluate_watch_report_and_sweep(nrm_command: Nrm, mine: Path) -> None:
-    run = ("train", "--env", "mine:Corridor", "--label", "mine:holds", *SYMBOLS, *TASK, "--out", "runs/one")
+    run = ("train", "--env", "mine:Corridor", "--env.label", "mine:holds", *SYMBOLS, *TASK, "--out", "runs/one")
     trained = nrm_command(*run, *QUICK, "--env.kwargs.size", "2", "--grounding.every", "40")
     assert (trained.status, trained.err) == (0, "")
     config = json.loads((mine / "runs/one/config.json").read_text())
@@ -66,7 +66,7 @@ def test_train_evaluate_watch_report_and_sweep(nrm_command: Nrm, mine: Path) -> 
 
 def test_a_machine_file_in_place_of_a_task(nrm_command: Nrm, mine: Path) -> None:
     nrm_command("compile", TASK[1], *SYMBOLS, "--out", "order.json")
-    env = ("--env", "mine:Corridor", "--label", "mine:holds", "--method", "rm")
+    env = ("--env", "mine:Corridor", "--env.label", "mine:holds", "--method", "rm")
     trained = nrm_command("train", *env, "--machine", "order.json", "--out", "run", *QUICK)
     assert trained.status == 0
     (mine / "order.json").unlink()  # the run remembers the machine
@@ -97,7 +97,7 @@ def test_a_run_whose_module_is_gone(nrm_command: Nrm, mine: Path, monkeypatch: p
 
 
 def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> None:
-    run = ("--env", "mine:Unseeded", "--label", "mine:holds", *SYMBOLS, *TASK, "--method", "rm", "--quiet")
+    run = ("--env", "mine:Unseeded", "--env.label", "mine:holds", *SYMBOLS, *TASK, "--method", "rm", "--quiet")
     done = nrm_command("train", *run, "--out", "run", "--total-episodes", "20")
     assert done.status == 0
     assert "nrm: warning: the environment cannot be seeded: two episodes from one seed part" in done.err
@@ -112,33 +112,36 @@ def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--env", "map", "--task", "1", "--label", "a:b"), "--label is for envs of your own"),
+        (("--env", "map", "--task", "1", "--env.label", "a:b"), "--env.label is for envs of your own"),
         (("--env", "mine:Corridor", "--machine", "F mail"), "--machine takes a machine file"),
         (("--env", "mine:Corridor", "--machine", "m.json", *TASK), "--task and --machine are given together"),
         (("--env", "mine:Corridor", "--machine", "m.json"), "cannot read m.json"),
         (("--env", "mine:Corridor"), "no task is given, and mine:Corridor has none of its own"),
-        (("--env", "mine:Corridor", *TASK, "--label", "mine:holds"), "name all that the label can say"),
+        (("--env", "mine:Corridor", *TASK, "--env.label", "mine:holds"), "name all that the label can say"),
         (
-            ("--env", "mine:Corridor", "--task", "F(mail & X F dexk)", "--label", "mine:holds"),
+            ("--env", "mine:Corridor", "--task", "F(mail & X F dexk)", "--env.label", "mine:holds"),
             "unknown symbol 'dexk' in the task (the label mine:holds says in its first steps: desk, floor, mail); did "
-            "you mean 'desk'? If 'dexk' is right, name all that the label can say: --symbols",
+            "you mean 'desk'? If 'dexk' is right, name all that the label can say: --env.symbols",
         ),
         (
-            ("--env", "mine:Corridor", "--task", "F(mail & X F table)", "--label", "mine:holds"),
+            ("--env", "mine:Corridor", "--task", "F(mail & X F table)", "--env.label", "mine:holds"),
             "mine:holds says desk, floor, of which the task does not speak, and never table, of which it does",
         ),
         (
-            ("--env", "mine:Corridor", "--task", "F(mail & F dexk)", "--label", "mine:holds", *SYMBOLS),
+            ("--env", "mine:Corridor", "--task", "F(mail & F dexk)", "--env.label", "mine:holds", *SYMBOLS),
             "unknown symbol 'dexk' in the formula (symbols: mail, desk, floor); did you mean 'desk'?",
         ),
-        (("--env", "mine:Corridor", "--task", "1"), "say with --symbols what these are"),
+        (("--env", "mine:Corridor", "--task", "1"), "say with --env.symbols what these are"),
         (("--env", "mine:failing", *TASK), "mine:failing failed: RuntimeError: the simulator is not running"),
         (("--env", "mine:Corridor", "--env.kwargs.size"), "needs a value, such as --env.kwargs.size 8"),
         (
             ("--env", "mine:Corridor", *TASK, "--env.kwargs.colour", "red"),
             "unknown argument 'colour' (arguments: size, noise)",
         ),
-        (("--env", "mine:Pieces", *TASK, "--label", "mine:holds", *SYMBOLS), "gymnasium.wrappers:FlattenObservation"),
+        (
+            ("--env", "mine:Pieces", *TASK, "--env.label", "mine:holds", *SYMBOLS),
+            "gymnasium.wrappers:FlattenObservation",
+        ),
     ],
 )
 def test_what_cannot_be_trained_says_why(
@@ -154,13 +157,13 @@ LATE = ("--env", "mine:Corridor", "--env.kwargs.size", "24", *SYMBOLS, *TASK, "-
 
 
 def test_a_run_that_fails_before_anything_is_trained_leaves_the_way_free(nrm_command: Nrm, mine: Path) -> None:
-    failed = nrm_command("train", *LATE, "--label", "mine:late_label", "--total-episodes", "9")
+    failed = nrm_command("train", *LATE, "--env.label", "mine:late_label", "--total-episodes", "9")
     assert failed.status == 2
     assert "the label mine:late_label says 'flor' at step 27 of episode 1" in failed.err
     assert "did you mean 'floor'? Correct the label, or" in failed.err
-    assert "name all that the label can say: --symbols where one holds at a time" in failed.err
+    assert "name all that the label can say: --env.symbols where one holds at a time" in failed.err
     assert not (mine / "run").exists()
-    assert nrm_command("train", *LATE, "--label", "mine:holds", "--total-episodes", "9").status == 0
+    assert nrm_command("train", *LATE, "--env.label", "mine:holds", "--total-episodes", "9").status == 0
 
 
 def test_a_grid_with_a_label_that_is_corrected(nrm_command: Nrm, mine: Path) -> None:
@@ -177,7 +180,7 @@ def test_a_grid_with_a_label_that_is_corrected(nrm_command: Nrm, mine: Path) -> 
 
 
 def test_an_environment_that_promises_pictures_and_draws_none(nrm_command: Nrm, mine: Path) -> None:
-    env = ("--env", "mine:Undrawn", "--label", "mine:holds", *SYMBOLS, "--method", "rm", "--total-episodes", "9")
+    env = ("--env", "mine:Undrawn", "--env.label", "mine:holds", *SYMBOLS, "--method", "rm", "--total-episodes", "9")
     assert nrm_command("train", *env, *TASK, "--quiet", "--out", "runs/one").status == 0
     seen = nrm_command("watch", "runs/one")
     assert seen.status == 0
@@ -210,14 +213,14 @@ def test_a_grounder_from_another_run(nrm_command: Nrm, mine: Path) -> None:
     assert nrm_command(*again, "two", "--grounding.learn", "false").status == 0
     config = json.loads((mine / "two" / "config.json").read_text())["settings"]["grounding"]
     assert (config["learn"], config["initial"]) == (False, str(mine / "one"))
-    for chosen, method in ((("--method", "rm"), "rm"), (("--unknown", "both"), "pure-learning")):
+    for chosen, method in ((("--method", "rm"), "rm"), (("--method", "pure-learning"), "pure-learning")):
         refused = nrm_command(*again, "three", *chosen)
         assert f"the symbols of a task that is given (nrm), not for '{method}'" in refused.err
     assert "holds no run" in nrm_command("train", *env, *TASK, "--grounder", "none", "--out", "four").err
 
 
 def test_continuous_actions_are_learned_with_ppo_whatever_makes_them_so(nrm_command: Nrm, mine: Path) -> None:
-    env = ("--env", "mine:Listed", "--label", "mine:holds", *SYMBOLS, *TASK, "--method", "rm", "--quiet")
+    env = ("--env", "mine:Listed", "--env.label", "mine:holds", *SYMBOLS, *TASK, "--method", "rm", "--quiet")
     for out, more, algorithm in (("a", (), "a2c"), ("b", ("--env.kwargs.continuous", "true"), "ppo")):
         done = nrm_command("train", *env, *more, "--total-episodes", "20", "--out", out)
         assert (done.status, done.err) == (0, "")
@@ -249,7 +252,7 @@ def test_an_environment_without_an_end_is_trained_to_the_end(
     nrm_command: Nrm, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nrm.envs.gym.guard.MAX_STEPS", 20)
-    run = ("--env", "mine:Endless", "--label", "mine:holds", *SYMBOLS, "--task", "F(mail & F desk) & F mail")
+    run = ("--env", "mine:Endless", "--env.label", "mine:holds", *SYMBOLS, "--task", "F(mail & F desk) & F mail")
     done = nrm_command(
         "train", *run, "--end", "limit", "--method", "rm", "--total-episodes", "30", "--quiet", "--out", "run"
     )

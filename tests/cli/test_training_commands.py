@@ -7,10 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import nrm.cli
+import nrm.runs.choosing
+import nrm.runs.config
 from nrm.runs import RunFolder
 from tests.cli.conftest import Nrm
 
@@ -61,7 +66,7 @@ def test_ppo_by_name_with_its_own_settings(nrm_command: Nrm, tmp_path: Path) -> 
     assert (config["algorithm"], config["num_envs"]) == ("ppo", 64)
     assert config["settings"]["algorithm"]["update_epochs"] == 2
     assert json.loads(nrm_command("evaluate", str(folder), "--episodes", "4", "--json").out)["episodes"] == 4
-    assert "--algorithm.clip-coef" in nrm_command("train", "--algorithm", "ppo", "--help").out
+    assert "--algorithm.clip-coef" in nrm_command("train", "--algorithm", "ppo", "--help-all").out
 
 
 def test_evaluate_names_what_nrm_learned(nrm_command: Nrm, trained: Path) -> None:
@@ -125,13 +130,13 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
         (["train", "--task", "F pikaxe", "--out", "x"], "did you mean 'pickaxe'"),
         (["train", "--task", "1", "--env", "mpa", "--out", "x"], "unknown environment 'mpa'; did you mean 'map'"),
         (["train", "--task", "1", "--method", "nmr", "--out", "x"], "unknown method 'nmr'; did you mean 'nrm'"),
-        (["train", "--task", "1", "--preset", "papr", "--out", "x"], "did you mean 'paper'"),
+        (["train", "--task", "1", "--recipe", "papr", "--out", "x"], "did you mean 'paper'"),
         (["train", "--task", "1", "--algorithm", "a3c", "--out", "x"], "unknown algorithm 'a3c'; did you mean 'a2c'"),
         (
             ["train", "--task", "1", "--algorithm.num-stpes", "3", "--out", "x"],
-            "Perhaps you meant: --algorithm.num-steps",
+            "did you mean 'num_steps'",
         ),
-        (["train", "--task", "1", "--method", "rm", "--grounding.every", "3", "--out", "x"], "--grounding.every"),
+        (["train", "--task", "1", "--method", "rm", "--grounding.every", "3", "--out", "x"], "the section 'grounding'"),
         (["train", "--task", "1", "--algorithm.num-steps", "0", "--out", "x"], "steps must be positive, not 0"),
         (["train", "--task", "1", "--env.size", "2", "--out", "x"], "outside the 2x2 grid"),
         (["train", "--task", "1", "--grounding.grounder", "mpl", "--out", "x"], "did you mean 'mlp'"),
@@ -204,5 +209,52 @@ def test_options_of_the_last_release_are_read(tmp_path: Path, nrm_command: Nrm) 
     config = RunFolder(tmp_path / "run").config()
     assert (config.num_envs, config.total_episodes, config.settings["env"].steps) == (4, 10, 9)
     assert config.settings["algorithm"].gamma == 0.5
-    assert "--world is --env now, --environments is --num-envs now, --episodes is --total-episodes now" in done.err
-    assert "--algorithm.discount is --algorithm.gamma now" in done.err
+    assert "--world is --env now, --world.steps is --env.steps now, --environments is --num-envs now" in done.err
+    assert "algorithm.discount is algorithm.gamma now" in done.err
+
+
+def test_a_run_is_resolved_once(tmp_path: Path, nrm_command: Nrm, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: Counter[str] = Counter()
+
+    def counted(module: Any, name: str) -> None:
+        inner = getattr(module, name)
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            counts[name] += 1
+            return inner(*arguments, **named)
+
+        monkeypatch.setattr(module, name, call)
+
+    for module, name in (
+        (nrm.cli, "read_arguments"),
+        (nrm.runs.choosing, "find_env"),
+        (nrm.runs.config, "find_env"),
+        (nrm.runs.config, "new_trainer"),
+        (nrm.runs.config, "task_from_toml"),
+    ):
+        counted(module, name)
+    options = ("--task", "F gem", "--method", "nrm", "--env.slip", "0.1", "--grounding.every", "50", *QUICK)
+    assert nrm_command("train", *options, "--out", str(tmp_path / "run")).status == 0
+    assert counts == {"read_arguments": 1, "find_env": 1, "new_trainer": 1}
+
+
+def test_help_is_short_and_tells_of_recipes_and_settings(nrm_command: Nrm) -> None:
+    told = nrm_command("train", "--help")
+    assert (told.status, told.err) == (0, "")
+    assert told.out.count("\n") <= 70
+    assert "--algorithm.gamma" not in told.out
+    assert "minibatch_size = 1024" in nrm_command("train", "--recipe", "flat", "--help").out
+    everything = nrm_command("train", "--env", "letter", "--tasks", "reach", "--help-all").out
+    assert all(
+        name in everything for name in ("--env.letters", "--algorithm.gamma", "--tasks.count", "--family.longest")
+    )
+    assert "--family.longest" in nrm_command("tasks", "--family", "reach", "--help").out
+
+
+def test_second_names_of_the_last_release_are_read(tmp_path: Path, nrm_command: Nrm) -> None:
+    options = ("--task", "1", "--unknown", "machine", "--view", "state", "--preset", "default", "--episodes", "4")
+    done = nrm_command("train", *options, "--num-envs", "2", "--quiet", "--out", str(tmp_path / "run"))
+    assert done.status == 0, done.err
+    assert RunFolder(tmp_path / "run").config().method == "automata-learning"
+    for said in ("--unknown is --method now", "--view is --network.view now", "--preset is --recipe now"):
+        assert said in done.err

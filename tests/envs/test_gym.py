@@ -102,7 +102,7 @@ def test_an_environment_with_a_task_of_its_own() -> None:
         config.build(nrm.compile("F desk", SYMBOLS), 2, "outcome")
     with pytest.raises(EnvError, match="add --end outcome"):
         config.build(MACHINE, 2, "limit")
-    with pytest.raises(EnvError, match=r"a label of its own.*drop --label x:y"):
+    with pytest.raises(EnvError, match=r"a label of its own.*drop --env.label x:y"):
         GymConfig(config.source, label="x:y").build(MACHINE, 2, "outcome")
 
 
@@ -153,7 +153,7 @@ def test_names_that_lead_nowhere(name: str, message: str) -> None:
         (own("Corridor", label=OWN + "one_argument"), r"called with three arguments"),
         (own("Corridor", label=OWN + "NUMBER"), "is 3, which cannot be called"),
         (own("Corridor", label="info:evnt"), r"info has no 'evnt' \(it has event\); did you mean 'event'"),
-        (own("Corridor", label=None), r"does not say what holds.*--label module:name"),
+        (own("Corridor", label=None), r"does not say what holds.*--env.label module:name"),
         (
             own("Corridor", wrappers=("gymnasium.wrappers:TimeLimit",)),
             "the wrapper gymnasium.wrappers:TimeLimit failed",

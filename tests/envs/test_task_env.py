@@ -156,7 +156,7 @@ def test_bad_labels_are_named_with_their_step() -> None:
         r"the label, or the task, if that is where it is misspelt, or name all that the label can say: nrm\.compile\(",
     ) as told:
         run(TaskEnv(Script(["beta", "alhpa"]), machine))
-    assert "--symbols" not in str(told.value)
+    assert "--env.symbols" not in str(told.value)
     env = TaskEnv(Script(["alhpa"]), machine)
     env.reset()
     env.reset()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,15 @@ import pytest
 from gymnasium import spaces
 
 from nrm.agents import A2CConfig, PPOConfig
-from nrm.cli.train_arguments import train_command
 from nrm.envs import ENVS, Spaces
 from nrm.runs import RunConfig, choose_run
-from nrm.runs.algorithm_choice import CONTINUOUS, choose_algorithm, suited
+from nrm.runs.choosing import CONTINUOUS, choose_algorithm, env_as_set, suited
 from nrm.sweeps.grid import Grid
 
 
 def test_the_kind_of_env_says_which_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert choose_algorithm("map", "auto").name == "a2c"
-    assert choose_algorithm("map", "ppo").name == "ppo"
+    assert choose_algorithm(env_as_set("map"), "auto").name == "a2c"
+    assert choose_algorithm(env_as_set("map"), "ppo").name == "ppo"
     monkeypatch.setattr(ENVS["minecraft"], "algorithm", lambda self: "ppo")
     config = choose_run("1", "map", "rm")
     assert (config.algorithm, config.num_envs) == ("ppo", 64)
@@ -46,18 +45,13 @@ def test_one_env_by_two_names_is_one_run(name: str, set_as: tuple[str, dict[str,
     if tasks is None:
         changes = {"env": settings}
         assert [cell.config for cell in Grid(("1",), (other,), ("rm",), settings=changes).cells] == [long]
-    options = [part for key, value in settings.items() for part in (f"--env.{key}", value)]
-    family = ("--tasks", tasks) if tasks else ()
-    command, _ = train_command(["--env", other, "--method", "rm", *options, *family])
-    defaults = {item.name: item.default for item in fields(command)}
-    assert defaults["algorithm_section"] == short.settings["algorithm"]
 
 
-def test_environments_follow_option_preset_and_algorithm() -> None:
+def test_environments_follow_option_recipe_and_algorithm() -> None:
     assert choose_run("1", algorithm="ppo").num_envs == 64
     assert choose_run("1", algorithm="a2c").num_envs == 16
     assert choose_run("1", algorithm="ppo", num_envs=8).num_envs == 8
-    paper = choose_run("1", preset_name="paper")
+    paper = choose_run("1", recipe="paper")
     assert paper.num_envs == 1
     assert paper.settings["algorithm"] == replace(
         A2CConfig(),

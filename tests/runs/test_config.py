@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
 from nrm.errors import ConfigError
 from nrm.runs import RunConfig, choose_run
-from nrm.runs.sections import changed, default_sections, preset
+from nrm.runs.choosing import default_sections, env_as_set
+from nrm.runs.recipes import read_recipe, recipe_names
+from nrm.runs.sections import changed
+from nrm.runs.words import Words
 
 
 @pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
 @pytest.mark.parametrize("env", [{}, {"layout": "episode", "items": ["gem", "lava"]}, {"start": "random"}])
 def test_configurations_read_back_equal(method: str, env: dict[str, Any]) -> None:
-    chosen = choose_run("F gem", "map", method, 1, settings={"env": env}, preset_name="paper")
+    chosen = choose_run("F gem", "map", method, 1, settings={"env": env}, recipe="paper")
     assert RunConfig.from_json(json.loads(json.dumps(chosen.to_json()))) == chosen
 
 
 def test_settings_are_changed_by_section() -> None:
-    sections = default_sections("map", "nrm", "a2c")
+    sections = default_sections(env_as_set("map"), "nrm", "a2c")
     new = changed(sections, {"algorithm": {"learning_rate": 1, "max_grad_norm": "none"}, "env": {"size": [6, 5]}})
     assert (new["algorithm"].learning_rate, new["algorithm"].max_grad_norm) == (1.0, None)
     assert new["env"].shape == (6, 5)
@@ -46,22 +50,24 @@ def test_settings_are_changed_by_section() -> None:
 )
 def test_bad_settings(changes: Any, message: str) -> None:
     with pytest.raises(Exception, match=message):
-        changed(default_sections("map", "nrm", "a2c"), changes)
+        changed(default_sections(env_as_set("map"), "nrm", "a2c"), changes)
 
 
-def test_the_paper_preset_is_the_papers() -> None:
-    sections = default_sections("map", "nrm", "a2c", "paper") | default_sections("map", "rnn", "a2c", "paper")
+def test_the_paper_recipe_is_the_papers() -> None:
+    sections = default_sections(env_as_set("map"), "nrm", "a2c", "paper") | default_sections(
+        env_as_set("map"), "rnn", "a2c", "paper"
+    )
     algorithm, grounding = sections["algorithm"], sections["grounding"]
     assert (algorithm.learning_rate, algorithm.num_steps) == (4e-4, 5)
     assert (algorithm.actor_coef, algorithm.vf_coef, algorithm.ent_coef) == (0.3, 0.5, 1e-4)
     assert (grounding.every, grounding.epochs, grounding.objective) == (120, 100, "marginal")
     assert (sections["network"].hidden, sections["recurrent"].size, sections["recurrent"].layers) == (120, 50, 2)
-    assert choose_run("1", preset_name="paper").num_envs == 1
+    assert choose_run("1", recipe="paper").num_envs == 1
 
 
-def test_unknown_presets_and_envs() -> None:
+def test_unknown_recipes_and_envs() -> None:
     with pytest.raises(ConfigError, match="did you mean 'paper'"):
-        preset("papr")
+        read_recipe("papr")
     with pytest.raises(ConfigError, match=r"'imge'; did you mean 'image'\? \(environments: map, image, image-ep"):
         choose_run("1", "imge")
     with pytest.raises(ConfigError, match="episodes must be at least 1, not 0"):
@@ -78,3 +84,47 @@ def test_settings_that_are_gone_are_read_where_they_did_nothing() -> None:
     data["settings"]["tasks"]["teach"] = 0.5
     with pytest.raises(ConfigError, match=r"tasks\.teach"):
         RunConfig.from_json(data)
+
+
+def test_environments_name_their_recipe_and_others_follow_the_general_one() -> None:
+    assert recipe_names() == ["flat", "letter-image", "paper", "tasks"]
+    named = {"map": "tasks", "image": "none", "letter": "tasks", "letter-image": "letter-image", "flat": "flat"}
+    for env, recipe in named.items():
+        config = choose_run(None, env, "rm", tasks="reach")
+        assert config == choose_run(None, env, "rm", tasks="reach", recipe=recipe)
+        assert (config == choose_run(None, env, "rm", tasks="reach", recipe="none")) == (env == "image")
+    assert choose_run("1", recipe="none") == choose_run("1")
+
+
+@pytest.mark.parametrize(
+    ("text", "offending"),
+    [("num_envs = 0", "0"), ("[algoritm]", "algoritm"), ("algorithm = 3", "3"), ("[algorithm]\ngama = 1", "gama")],
+)
+def test_recipes_of_users(tmp_path: Path, text: str, offending: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("num_envs = 3\n[algorithm]\ngamma = 0.5\nactor_coef = 0.1\n")
+    config = choose_run("1", recipe=str(path), algorithm="ppo")
+    assert (config.num_envs, config.settings["algorithm"].gamma) == (3, 0.5)
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=offending):
+        choose_run("1", recipe=str(path))
+
+
+@pytest.mark.parametrize(
+    ("words", "hint", "meant"),
+    [
+        (["3"], int | tuple[int, int], 3),
+        (["3", "4"], int | tuple[int, int], (3, 4)),
+        (["random"], tuple[int, int] | Literal["random"], "random"),
+        (["a"], tuple[str, ...] | None, ("a",)),
+        (["none"], float | None, None),
+        (["none"], Literal["none", "success"], "none"),
+        ([], bool, True),
+        (["false"], bool, False),
+        (["x"], int, "x"),
+        (["size", "8", "wide", "true"], dict[str, bool | int | str], {"size": 8, "wide": True}),
+    ],
+)
+def test_words_mean_what_the_type_says(words: list[str], hint: Any, meant: Any) -> None:
+    found = Words(words).meant(hint)
+    assert (tuple(found) if isinstance(found, list) else found) == meant

@@ -29,7 +29,7 @@ learning_rate = 0.002
 grounding.belief = "argmax"
 algorithm.max_grad_norm = "none"
 [variants.papers]
-preset = "paper"
+recipe = "paper"
 total_episodes = 50
 env.layout = "episode"
 network.normalise = true
@@ -121,7 +121,7 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
             "line 3: the section 'grounding' is for the method nrm",
         ),
         ("tasks = ['G !lava']\nend = 'limit'\n[variants.a]\n[variants.b]\nend = 'outcome'", "use end='limit'"),
-        ("tasks = [1]\nsettings = {preset = 'paper'}", "unknown setting 'preset'"),
+        ("tasks = [1]\nsettings = {recipe = 'paper'}", "unknown setting 'recipe'"),
         ("seeds = [1]", "the key 'tasks' is missing"),
         ("tasks = []", "the grid is empty: tasks lists nothing"),
         ("tasks = [1]\nseeds = []", "the grid is empty: seeds lists nothing"),
@@ -139,7 +139,7 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ("tasks = ['F pikaxe']", "did you mean 'pickaxe'"),
         ("tasks = [1]\nenvs = ['mpa']", "did you mean 'map'"),
         ("tasks = [1]\nmethods = ['nmr']", "line 2: unknown method 'nmr'; did you mean 'nrm'"),
-        ("tasks = [1]\npreset = 'papr'", "line 2: unknown preset 'papr'; did you mean 'paper'"),
+        ("tasks = [1]\nrecipe = 'papr'", "line 2: unknown recipe 'papr'; did you mean 'paper'"),
         ("tasks = [1]\ntotal_episodes = 0", "line 2: total_episodes must be at least 1, not 0"),
         ("tasks = [1]\n[settings.algorithm]\nnum_steps = 2.5", "algorithm.num_steps: expected `int`, got `float`"),
         ("tasks = [1", "is not TOML"),
@@ -216,10 +216,10 @@ def test_errors_of_environments_of_ones_own_speak_of_fields(text: str, message: 
         ("Set a limit: --env.steps 200, for example", "Set a limit: settings.env.steps = 200, for example"),
         ("drop --tasks.curriculum and --tasks.teach", "drop settings.tasks.curriculum and settings.tasks.teach"),
         ("train it on many: nrm train --tasks mixture", 'train it on many: families = ["mixture"]'),
-        ("tell the symbols (--unknown machine)", 'tell the symbols (methods = ["machine"])'),
-        ("learn the symbols (--unknown grounding)", 'learn the symbols (methods = ["nrm"])'),
+        ("tell the symbols (--method automata-learning)", 'tell the symbols (methods = ["automata-learning"])'),
+        ("learn the symbols (--method nrm)", 'learn the symbols (methods = ["nrm"])'),
         ("add --logic re (as it is)", 'add logic = "re" (as it is)'),
-        ("drop --label mine:holds", 'drop settings.env.label = "mine:holds"'),
+        ("drop --env.label mine:holds", 'drop settings.env.label = "mine:holds"'),
         ("go on with 'nrm train --resume a', or choose another --out", None),
     ],
 )

@@ -317,13 +317,13 @@ def _viewed(env: BatchedEnv, method: Method, memory: Memory, network: NetworkCon
     """The memory as the policy is to see it: the states of one task by themselves, or through the view of tasks."""
     many = tasks_of(env) is not None
     if network.view == "state" and many:
-        raise ConfigError("many tasks have no states in common that a policy could see; drop --view state")
+        raise ConfigError("many tasks have no states in common that a policy could see; drop --network.view state")
     if network.view != "task" or many:
         return memory
     if not method.tracks_states or memory.learns:
         able = [one.name for one in METHODS.values() if one.tracks_states]
         raise ConfigError(
-            f"--view task is for methods that follow the states of the task ({listing(able)}), which '{method.name}' "
-            "does not"
+            f"--network.view task is for methods that follow the states of the task ({listing(able)}), which "
+            f"'{method.name}' does not"
         )
     return ViewedMemory(memory, env.machine)

@@ -7,32 +7,30 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, Union, cast
 
 import tyro
 
+from nrm.cli.arguments import read_arguments
 from nrm.cli.check import Check
 from nrm.cli.compile import Compile
 from nrm.cli.evaluate import Evaluate
 from nrm.cli.explain import Explain
-from nrm.cli.family_options import with_family_settings
 from nrm.cli.fit import Fit
-from nrm.cli.repeated import check_repeated, with_new_names
 from nrm.cli.report import Report
 from nrm.cli.reproduce import Reproduce
 from nrm.cli.shortcuts import Shortcuts
 from nrm.cli.sweep import Sweep
 from nrm.cli.tasks import Tasks
-from nrm.cli.train import Train
-from nrm.cli.train_arguments import plain_arguments, train_command
+from nrm.cli.train import Train, more_help
 from nrm.cli.watch import Watch
 from nrm.errors import NrmError, NrmWarning
 from nrm.shown_warnings import ShownWarnings
 
-_COMMANDS = (Compile, Check, Explain, Fit, Shortcuts, Tasks, Evaluate, Watch, Reproduce, Sweep, Report)
-_WITH_FAMILIES: dict[str, type[Any]] = {"tasks": Tasks, "shortcuts": Shortcuts, "evaluate": Evaluate}
-"""Commands that draw tasks of a family, whose settings are options of theirs."""
+_COMMANDS = (Compile, Check, Explain, Fit, Shortcuts, Tasks, Evaluate, Watch, Reproduce, Sweep, Report, Train)
+_HELP_ALL = "--help-all"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -69,25 +67,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(status)
 
 
-def _parsed(given: list[str]) -> Any:
-    """The command that the arguments name, with its options."""
-    given = with_new_names(given, (*_COMMANDS, Train))
-    check_repeated(given, (*_COMMANDS, Train))
-    # Which settings a run has depends on what is to be trained, and so do those of a family on the family.
-    train = Train
-    commands: tuple[type[Any], ...] = _COMMANDS
-    if plain := _WITH_FAMILIES.get("".join(given[:1])):
-        extended: type[Any] = with_family_settings(plain, given)
-        commands = tuple(extended if one is plain else one for one in commands)
-    if given[:1] == ["train"]:
-        given = plain_arguments(given)
-        check_repeated(given, (Train,))  # --env.kwargs beside --env.kwargs.size
-        train, given = train_command(given)
-    command: Any = tyro.cli(
-        cast(Any, Union[(*commands, train)]),
-        prog="nrm",
-        description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
-        args=given,
-        config=(tyro.conf.DisallowNone,),  # help says STR, not {None}|STR
-    )
-    return command
+def _parsed(typed: list[str]) -> Any:
+    """The command that was typed, with its options; settings are kept as words."""
+    read = read_arguments(["--help" if word == _HELP_ALL else word for word in typed], _COMMANDS)
+    try:
+        command: Any = tyro.cli(
+            cast(Any, Union[_COMMANDS]),  # noqa: UP007 - a tuple of types
+            prog="nrm",
+            description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
+            args=read.plain,
+            config=(tyro.conf.DisallowNone,),  # help says STR, not {None}|STR
+        )
+    except SystemExit:
+        if {"--help", "-h", _HELP_ALL} & set(typed):
+            more_help(read, _HELP_ALL in typed)
+        raise
+    return replace(command, settings=read.settings) if read.settings else command

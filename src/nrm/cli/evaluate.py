@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
 
-from nrm.cli.family_options import chosen_family
+from nrm.cli.arguments import HiddenSettings, check_family, chosen_family
 from nrm.cli.learned import learned_json, learned_lines
 from nrm.cli.options import UsageError, formula_option
 from nrm.cli.stage_progress import stage_progress
@@ -57,8 +57,6 @@ class Evaluate:
     family: str | None = None
     """Of an agent of many tasks: the family that tasks are drawn from; file:PATH for the formulas of a file. Its
     settings are options: --family reach --family.max-steps 12."""
-    file: Path | None = None
-    """Of an agent of many tasks: a text file of formulas to obey, one a line; the same as --family file:PATH."""
     count: int | None = None
     """How many tasks to draw from the family, 100 when absent; those that the agent was trained on are left out (those
     of a file are not)."""
@@ -75,6 +73,7 @@ class Evaluate:
     json: bool = False
     """Print JSON: the fields of the greedy policy, and those of the sampled one under "sampled"; of an agent of many
     tasks, a row for each task and one for each size of machines."""
+    settings: HiddenSettings = field(default_factory=dict)
 
     def run(self) -> int:
         """Play and print."""
@@ -83,6 +82,7 @@ class Evaluate:
         from nrm.agents import evaluate, unrewarded
         from nrm.runs import RunFolder
 
+        check_family(self.family, self.settings)
         if self.episodes < 1:
             raise UsageError(f"--episodes must be at least 1, not {self.episodes}")
         torch.set_num_threads(1)
@@ -90,10 +90,10 @@ class Evaluate:
         trainer, config = folder.load_trained(), folder.config()
         if trainer.tasks is not None:
             return self._obey(trainer, config)
-        if any((self.task, self.family, self.file, self.greedy, self.calm)):
+        if any((self.task, self.family, self.greedy, self.calm)):
             raise UsageError(
                 f"the agent in {self.run_folder} was trained on one task, and is always tested both ways; for --task, "
-                "--family, --file, --greedy and --calm, train one on many: nrm train --tasks mixture --env letter"
+                "--family, --greedy and --calm, train one on many: nrm train --tasks mixture --env letter"
             )
         count, belief = min(16, self.episodes), self._belief or unrewarded(trainer.learner.memory)
         greedy, sampled = (
@@ -129,10 +129,10 @@ class Evaluate:
         from nrm.agents import check_new_tasks, evaluate_tasks
 
         assert trainer.tasks is not None
-        given = [f"--{name}" for name in ("task", "family", "file") if getattr(self, name) is not None]
+        given = [f"--{name}" for name in ("task", "family") if getattr(self, name) is not None]
         if len(given) > 1:
             raise UsageError(f"{' and '.join(given)} are given together; give one of them")
-        if self.count is not None and self.family is None and self.file is None:
+        if self.count is not None and self.family is None:
             raise UsageError("--count says how many tasks are drawn; name what they are drawn from: --family mixture")
         if self.calm and trainer.stuck_noise is None:
             raise UsageError("the agent never goes at random (tasks.stuck_noise is not set in its run); drop --calm")
@@ -165,18 +165,17 @@ class Evaluate:
     def _tasks(self, config: RunConfig, trained: TaskSet) -> tuple[TaskSet, list[bool]]:
         """The tasks to test, and whether each is one of those trained on."""
         from nrm.machines import TaskSet
-        from nrm.samplers import FILE_PREFIX, sample_tasks, sampler_of
+        from nrm.samplers import FILE_PREFIX, sample_tasks
 
         if self.task is not None:
             text = formula_option(self.task, self.logic) or self.task
             pool = TaskSet.of([config.task_named(text)])
-        elif self.family is not None or self.file is not None:
+        elif self.family is not None:
             space = config.env_config.task_space()
             assert space is not None
             alphabet, events = space
-            name = f"{FILE_PREFIX}{self.file}" if self.family is None else self.family
-            kept = () if name.startswith(FILE_PREFIX) else trained.machines
-            family = sampler_of(name) if self.family is None else chosen_family(self, self.family)
+            kept = () if self.family.startswith(FILE_PREFIX) else trained.machines
+            family = chosen_family(self.family, self.settings)
             count = 100 if self.count is None else self.count
             pool = sample_tasks(family, alphabet, count, self.seed, events=events, without=kept)
             if self.count is not None and len(pool) < self.count:

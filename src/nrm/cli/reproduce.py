@@ -31,8 +31,8 @@ class Reproduce(GridOptions):
     """Which seeds; 0 to 4, and with --quick 0 and 1."""
     total_episodes: int | None = None
     """Episodes of each run; 10,000, and with --quick 1,000."""
-    preset: str = "default"
-    """default (ours) or paper (its hyper-parameters)."""
+    recipe: str = "auto"
+    """The settings to start from: auto (ours) or paper (its hyper-parameters)."""
 
     def run(self) -> int:
         """Run the grid, and write what the paper shows."""
@@ -41,7 +41,7 @@ class Reproduce(GridOptions):
         episodes = self.total_episodes if self.total_episodes is not None else QUICK_EPISODES if self.quick else 10_000
         seeds = self.seeds if self.seeds is not None else QUICK_SEEDS if self.quick else (0, 1, 2, 3, 4)
         envs = ENVS[self.env or ("map" if self.quick else "both")]
-        grid = paper_grid(envs, self.tasks, self.methods, seeds, episodes, self.preset)
+        grid = paper_grid(envs, self.tasks, self.methods, seeds, episodes, self.recipe)
         if self.quick:
             print(_left_out(envs, seeds, episodes, len(self.tasks)))
         status = self.run_grid(grid)

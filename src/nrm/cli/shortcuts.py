@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import tyro
 
 from nrm.automata import MAX_LISTED
-from nrm.cli.family_options import SECTION, chosen_family
+from nrm.cli.arguments import HiddenSettings, check_family, chosen_family
 from nrm.cli.options import MachineOptions, UsageError
 from nrm.cli.shortcuts_report import Findings, as_json, print_report
 from nrm.cli.tasks import TRY_PROPOSITIONS, alone_note, draw_family, family_json, verdict
@@ -41,11 +41,13 @@ class Shortcuts(MachineOptions):
     """Also list the first N maps."""
     json: bool = False
     """Print JSON instead of a report."""
+    settings: HiddenSettings = field(default_factory=dict)
 
     def run(self) -> int:
         """Analyse, then print."""
         if self.listed < 0:
             raise UsageError(f"--list takes a number of maps, not {self.listed}")
+        check_family(self.family, self.settings)
         if self.family is not None:
             return self._of_family(self.family)
         source = self.source()
@@ -71,7 +73,6 @@ class Shortcuts(MachineOptions):
 
     def _of_family(self, family: str) -> int:
         """What many tasks teach together."""
-        settings = {SECTION: getattr(self, SECTION)} if hasattr(self, SECTION) else {}
         allowed = type(self)(
             family=family,
             count=self.count,
@@ -79,11 +80,11 @@ class Shortcuts(MachineOptions):
             symbols=self.symbols,
             propositions=self.propositions,
             json=self.json,
-            **settings,
+            settings=self.settings,
         )
         if self != allowed:
             raise UsageError("--family goes with --count, --seed, --symbols or --propositions and --json only")
-        chosen = chosen_family(self, family)
+        chosen = chosen_family(family, self.settings)
         pool = draw_family(chosen, self.count, self.seed, self.symbols, self.propositions)
         found = task_set_shortcuts(pool)
         if self.json:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from nrm.cli.family_options import chosen_family
+from nrm.cli.arguments import HiddenSettings, check_family, chosen_family
 from nrm.cli.options import UsageError
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import listing
@@ -39,9 +39,11 @@ class Tasks:
     """Comma-separated propositions of the drawn tasks instead, any of which may hold at a step."""
     json: bool = False
     """Print JSON instead of tables."""
+    settings: HiddenSettings = field(default_factory=dict)
 
     def run(self) -> int:
         """Print the lists, or the tasks that were drawn."""
+        check_family(self.family, self.settings)
         if self.family is not None:
             return self._draw(self.family)
         if self != type(self)(json=self.json):
@@ -72,7 +74,7 @@ class Tasks:
 
     def _draw(self, family: str) -> int:
         """Draw tasks, and say what they teach together."""
-        chosen = chosen_family(self, family)
+        chosen = chosen_family(family, self.settings)
         pool = draw_family(chosen, self.count, self.seed, self.symbols, self.propositions)
         rows = [
             {

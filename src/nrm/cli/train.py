@@ -8,20 +8,21 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from nrm.cli.arguments import Arguments, HiddenSettings, Settings, chosen_family, print_settings
 from nrm.cli.learned import learned_lines
 from nrm.cli.options import UsageError, formula_option
 from nrm.cli.tasks import alone_note
 from nrm.cli.terminal import interrupt_flag
-from nrm.errors import NrmError, NrmWarning, describe, listing, suggestion
+from nrm.errors import NrmError, NrmWarning, describe, listing
 from nrm.logic import DEFAULT_LOGIC
-from nrm.machines import is_machine_file, split_names
+from nrm.machines import is_machine_file
 
 if TYPE_CHECKING:
     from nrm.agents import Trainer
@@ -32,113 +33,65 @@ if TYPE_CHECKING:
 class Train:
     """Train an agent on a task. A run can be interrupted, and goes on exactly with --resume.
 
-    Settings follow the environment, the method and the algorithm: --help lists those of the ones that are named
-    beside it.
+    --help-all also lists the settings of the environment, method and algorithm that are named beside it; with --recipe,
+    --help shows the recipe.
     """
 
     task: str | None = None
-    """A paper task (1 to 8, or its name), a formula over the environment's symbols, or a task file (.toml). Some
-    environments have a ready one, which is then the default."""
+    """A paper task (1 to 8, or its name), a formula, or a task file (.toml)."""
     machine: str | None = None
-    """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
+    """A machine file instead of a task: .json, .dot, .hoa or .txt."""
     logic: str = DEFAULT_LOGIC
-    """The language of a formula that is the task: ltlf, ldlf, ppltl (pure past), re (regular expressions), or
-    module:name."""
+    """The language of the formula: ltlf, ldlf, ppltl, re, or module:name."""
     tasks: str | None = None
-    """Many tasks instead of one, another with every episode: a family that they are drawn from (nrm tasks lists them),
-    file:PATH for the formulas of a file, or module:name. The agent then obeys formulas that it has never seen."""
+    """Many tasks, sampled anew for every episode: a family (see nrm tasks), file:PATH, or module:name."""
     env: str = "map"
-    """Where the agent acts: map (it sees its position), image (64x64 pixels), minigrid:ID (one of MiniGrid's
-    environments, such as minigrid:MiniGrid-LavaGapS5-v0), gym:ID (any that Gymnasium knows, such as gym:CartPole-v1;
-    gym:package:ID imports the package first), or module:name (a function or class of yours that makes one)."""
-    label: str | None = None
-    """Of an environment of yours: what holds after a step, as module:name of a function of (observation, info,
-    environment), or info:KEY. The same as --env.label."""
-    symbols: str | None = None
-    """Of an environment of yours: comma-separated symbols, exactly one of which holds at each step."""
-    propositions: str | None = None
-    """Of an environment of yours: comma-separated propositions, any of which may hold. The default: those of the
-    formula."""
-    grounder: Path | None = None
-    """A run whose grounder to begin with, on the same symbols and observations; --grounding.learn false keeps it."""
+    """map, image, letter, flat, robot, minigrid:ID, gym:ID, or module:name of your own; see docs/environments.md."""
     method: str = "nrm"
     """rm (is given the true symbols), nrm (learns them), automata-learning (is given them, learns the task),
-    pure-learning (learns symbols and task), rnn (knows no task), memoryless, or module:name."""
-    unknown: Literal["grounding", "machine", "both"] | None = None
-    """What is learned, in place of a method: what the symbols look like, the task's machine, or both."""
-    view: Literal["auto", "state", "task"] | None = None
-    """What the policy sees of the task: its state, or which symbols help and which hurt from there (task; always so
-    with --tasks). The same as --network.view."""
+    pure-learning (learns both), rnn, memoryless, or module:name."""
     algorithm: str = "auto"
-    """How the agent learns: a2c, ppo, module:name, or auto, which goes by the environment. In one of yours that is
-    ppo where actions are continuous or observations hardly come again, else a2c."""
+    """a2c, ppo, module:name, or auto, which goes by the environment."""
+    recipe: str = "auto"
+    """Settings to start from: paper, another recipe, a TOML file, none, or auto (the environment's own)."""
+    grounder: Path | None = None
+    """A run whose grounder to begin with, on the same symbols and observations."""
     total_episodes: int | None = None
-    """How many episodes to train for: 10,000, unless something else is said. With --resume: in the end."""
+    """Episodes to train for; 10,000 when absent."""
     total_timesteps: int | None = None
-    """How many steps of all environments together to train for, in place of episodes. With --resume: in the end."""
+    """Steps of all environments to train for, instead of episodes."""
     num_envs: int | None = None
-    """Environments that step side by side; the preset or the algorithm says otherwise."""
+    """Environments that step side by side; the recipe or the algorithm says."""
     seed: int = 0
     """Equal seeds give equal runs."""
     device: str | None = None
-    """Where agent and grounder learn: cpu (the default), cuda, cuda:NUMBER, or auto, a GPU where there is one. With
-    --resume: another one than before. Environments stay on the processor."""
+    """cpu (the default), cuda, cuda:NUMBER or auto."""
     out: Path | None = None
     """The folder for the run: configuration, metrics, checkpoints."""
-    preset: str = "default"
-    """The settings to start from: default (ours) or paper (its hyper-parameters)."""
     end: Literal["outcome", "absorbing", "limit"] = "outcome"
-    """When the task ends an episode: outcome (when it is done or lost), absorbing (where no symbol changes anything any
-    more), or limit (at the limit of steps only, for tasks such as G(pickaxe -> F gem))."""
+    """When the task ends an episode: when it is done or lost, when no symbol matters any more, or at the step limit."""
     resume: Path | None = None
-    """Go on with the run in this folder; with --total-episodes or --total-timesteps, further than it was made for."""
+    """Go on with the run in this folder; a larger --total-episodes or --total-timesteps extends it."""
     quiet: bool = False
     """No progress bar."""
+    settings: HiddenSettings = field(default_factory=dict)
 
     def run(self) -> int:
         """Train to the end, or until interrupted."""
         import torch
 
         from nrm.files import remove_leftovers
-        from nrm.runs import RunFolder, known_model, train
-        from nrm.runs.kept_tasks import check_teaching
+        from nrm.runs import train
         from nrm.runs.lock import locked
 
         # The networks are small: more threads only get into each other's way.
         torch.set_num_threads(1)
-        if self.resume is not None:
-            folder = self._resumed(self.resume)
-        else:
-            if self.out is None:
-                raise UsageError("say where the run goes: --out DIR")
-            folder = RunFolder(self.out)
-            config = self._config()
-            if config.tasks is not None:
-                print(f"drawing tasks of the family {config.tasks} …", file=sys.stderr, flush=True)
-                if note := alone_note(config.settings["family"], config.alphabet):
-                    print(f"nrm: {note}", file=sys.stderr, flush=True)
-            try:
-                # What cannot be built leaves no folder behind.
-                config.build_trainer(None if config.initial is None else known_model(config).grounder)
-            except NrmError:
-                raise
-            except Exception as error:
-                if not any(":" in name for name in (self.method, self.algorithm, self.env)):
-                    raise
-                raise UsageError(f"a module of yours failed: {describe(error)}") from error
-            folder.begin(config)
-            for names in check_teaching(config):
-                warnings.warn(
-                    f"however long one trains, the rewards of these tasks cannot tell apart {listing(names)}; further "
-                    "tasks may (nrm shortcuts --family)",
-                    NrmWarning,
-                    stacklevel=2,
-                )
+        folder, trainer = self._new() if self.resume is None else (self._resumed(self.resume), None)
         with locked(folder.path), folder.undone_on_failure(new=self.resume is None):
             remove_leftovers(folder.path)
-            if self.resume is not None:
+            if trainer is None:
                 folder.extend(self.total_episodes, self.total_timesteps)
-            trainer = folder.load(self.device)
+                trainer = folder.load(self.device)
             if trainer.done:
                 folder.save(trainer)  # what a kill kept from being written after the checkpoint
                 print(f"the run in {folder.path} is done already; {_way_on(folder)}")
@@ -147,6 +100,36 @@ class Train:
                     train(folder, trainer, progress=progress, interrupted=interrupted)
         _summarise(trainer, folder)
         return 0 if trainer.done else 130
+
+    def _new(self) -> tuple[RunFolder, Trainer]:
+        """The folder of a new run, and its trainer. What cannot be built leaves no folder behind."""
+        from nrm.runs import RunFolder
+        from nrm.runs.kept_tasks import check_teaching
+
+        if self.out is None:
+            raise UsageError("say where the run goes: --out DIR")
+        folder = RunFolder(self.out)
+        config = self._config()
+        if config.tasks is not None:
+            print(f"drawing tasks of the family {config.tasks} …", file=sys.stderr, flush=True)
+            if note := alone_note(config.settings["family"], config.alphabet):
+                print(f"nrm: {note}", file=sys.stderr, flush=True)
+        try:
+            trainer = folder.begin(config)
+        except NrmError:
+            raise
+        except Exception as error:
+            if not any(":" in name for name in (self.method, self.algorithm, self.env)):
+                raise
+            raise UsageError(f"a module of yours failed: {describe(error)}") from error
+        for names in check_teaching(config):
+            warnings.warn(
+                f"however long one trains, the rewards of these tasks cannot tell apart {listing(names)}; further "
+                "tasks may (nrm shortcuts --family)",
+                NrmWarning,
+                stacklevel=2,
+            )
+        return folder, trainer
 
     def _resumed(self, path: Path) -> RunFolder:
         """The folder of a run to go on with, once the options are seen to ask for nothing else."""
@@ -168,13 +151,8 @@ class Train:
             )
         return folder
 
-    @property
-    def _method(self) -> str:
-        return self.method if self.unknown is None else method_for(self.unknown)
-
     def _config(self) -> RunConfig:
-        from nrm.runs import choose_run
-        from nrm.runs.config import EPISODES
+        from nrm.runs import EPISODES, choose_run
 
         if self.total_episodes is not None and self.total_timesteps is not None:
             raise UsageError("--total-episodes and --total-timesteps are given together; give one of them")
@@ -188,62 +166,56 @@ class Train:
         return choose_run(
             formula_option(self.task, self.logic) if self.machine is None else self.machine,
             self.env,
-            self._method,
+            self.method,
             self.seed,
             algorithm=self.algorithm,
-            preset_name=self.preset,
+            recipe=self.recipe,
             total_episodes=EPISODES if self.total_episodes is None else self.total_episodes,
             num_envs=self.num_envs,
             end=self.end,
-            sections=self._sections(),
+            settings=self._settings(),
             tasks=self.tasks,
             total_timesteps=self.total_timesteps,
             device=self.device or "cpu",
         )
 
-    def _sections(self) -> dict[str, Any] | None:
-        """The settings that the command line has made, by section."""
-        ending = "_section"
-        found = {item.name: getattr(self, item.name) for item in fields(self) if item.name.endswith(ending)}
-        sections = {name.removesuffix(ending): value for name, value in found.items()}
-        if "env" in sections:
-            sections["env"] = replace(sections["env"], **self._of_env(sections["env"]))
-        if self.view is not None:
-            sections["network"] = replace(sections["network"], view=self.view)
-        if self.grounder is not None:
-            holders = [name for name, section in sections.items() if hasattr(section, "initial")]
-            if not holders:
-                raise UsageError(
-                    "--grounder is for methods that learn the symbols of a task that is given (nrm), not for "
-                    f"'{self._method}'"
-                )
-            sections[holders[0]] = replace(sections[holders[0]], initial=str(self.grounder.resolve()))
-        return sections or None
+    def _settings(self) -> Settings:
+        """The settings that were typed, and the grounder to begin with."""
+        if self.grounder is None:
+            return self.settings
+        from nrm.agents import METHODS
 
-    def _of_env(self, config: Any) -> dict[str, Any]:
-        """What the short options say of the environment."""
-        short = {
-            "label": self.label,
-            "symbols": None if self.symbols is None else split_names(self.symbols),
-            "propositions": None if self.propositions is None else split_names(self.propositions),
-        }
-        given = {name: value for name, value in short.items() if value is not None}
-        for name in given:
-            if not hasattr(config, name):
-                raise UsageError(
-                    f"--{name} is for envs of your own and says what holds there; '{self.env}' says it itself"
-                )
-        return given
+        method = METHODS[self.method]
+        if method.config is None or "initial" not in {item.name for item in fields(method.config)}:
+            raise UsageError(
+                "--grounder is for methods that learn the symbols of a task that is given (nrm), not for "
+                f"'{self.method}'"
+            )
+        given = self.settings.get(method.section, {})
+        return {**self.settings, method.section: {**given, "initial": str(self.grounder.resolve())}}
 
 
-def method_for(unknown: str) -> str:
-    """The name of the method that learns what is unknown."""
-    from nrm.agents import METHODS
+def more_help(read: Arguments, everything: bool) -> None:
+    """What --help shows besides the options: the recipe and the settings of what is named beside it."""
+    from nrm.runs import default_sections, env_as_set
+    from nrm.runs.recipes import AUTO, read_recipe
 
-    able = {method.unknown: method.name for method in METHODS.values() if method.unknown}
-    if unknown not in able:
-        raise UsageError(f"--unknown is {listing(able)}, not '{unknown}'{suggestion(unknown, able)}")
-    return able[unknown]
+    named = {name: read.value(name, getattr(Train, name)) for name in ("env", "method", "algorithm", "recipe")}
+    tasks = read.value("tasks", "") or None
+    if read.command != "train":
+        family = read.value("family", "")
+        if family and fields(found := cast(Any, chosen_family(family, {}))):
+            print_settings({"family": found})
+        return
+    if named["recipe"] != AUTO:
+        print(read_recipe(named["recipe"]).text)
+    if everything:
+        place = env_as_set(named["env"], read.settings)
+        try:
+            sections = default_sections(place, named["method"], named["algorithm"], named["recipe"], tasks)
+        except NrmError:  # help is given whatever the environment does
+            sections = default_sections(place, named["method"], "a2c", named["recipe"], tasks)
+        print_settings(sections)
 
 
 @contextmanager

@@ -40,7 +40,7 @@ class Speaker:
     @staticmethod
     def by_option(label: str | None) -> Speaker:
         """Of a label that the settings of a run name."""
-        options = "--symbols where one holds at a time, else --propositions"
+        options = "--env.symbols where one holds at a time, else --env.propositions"
         return Speaker(f"the label {label or 'of the environment'}", options, "--env.empty")
 
 
@@ -199,7 +199,7 @@ def _whichever(observation: Any, info: dict[str, Any], env: gymnasium.Env[Any, A
     raise EnvError(
         "the environment does not say what holds: its info has neither 'labels' nor 'propositions', and it has no "
         "method get_events() or label(). Pass label=function of (observation, info, environment), or on the command "
-        "line --label module:name"
+        "line --env.label module:name"
     )
 
 

@@ -98,6 +98,10 @@ class EnvConfig:
         """The name of the algorithm that agents learn with there, unless told otherwise."""
         return "a2c"
 
+    def recipe(self) -> str:
+        """The recipe that runs on many tasks follow there, unless told otherwise."""
+        return "tasks"
+
     def spaces(self) -> Spaces | None:
         """The spaces of an environment that are known only once one is made: they then say which algorithm suits."""
         return None

@@ -16,7 +16,7 @@ from nrm.errors import ConfigError, NrmError
 from nrm.logic import PAPER_TASKS, PaperTask
 from nrm.machines import Task, task_toml
 from nrm.results.records import NEVER, Record, setting_text
-from nrm.runs.sections import default_sections
+from nrm.runs.choosing import default_sections, env_as_set
 
 
 @dataclass(frozen=True)
@@ -159,8 +159,8 @@ def _defaults(record: Record) -> dict[str, str]:
     """The settings that a run of the kind has where nobody changes any; none where its kind cannot be found."""
     config = record.config
     try:
-        place = config.settings["env"]
-        sections = default_sections(config.env, config.method, config.algorithm, tasks=config.tasks, place=place)
+        sections = default_sections(config.env_config, config.method, config.algorithm, tasks=config.tasks)
+        sections["env"] = env_as_set(config.env)
     except NrmError:
         return {}
     plain = {

@@ -41,7 +41,7 @@ class Record:
     env: str
     """The environment's title: what the agent sees, and how it varies."""
     variant: str
-    """What the grid that made the run calls its settings; empty for the preset as it is."""
+    """What the grid that made the run calls its settings; empty for the settings as they are."""
     metrics: dict[str, Column]
     """Columns of metrics.csv, one entry per episode: episode, steps, return, length, success."""
     grounding: dict[str, Column] | None

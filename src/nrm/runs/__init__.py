@@ -1,6 +1,5 @@
 """One run: its configuration, its folder, and training in it."""
 
-from nrm.runs.config import RunConfig, choose_run
-from nrm.runs.folder import LoadedRun, RunFolder, known_model, load_run, train
+import lazy_loader
 
-__all__ = ["LoadedRun", "RunConfig", "RunFolder", "choose_run", "known_model", "load_run", "train"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

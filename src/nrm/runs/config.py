@@ -10,39 +10,16 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from nrm.agents import ALGORITHMS, Trainer, find_device, new_trainer
+from nrm.agents import ALGORITHMS, Trainer, new_trainer
 from nrm.aliases import Json
 from nrm.envs import BatchedEnv, End, EnvConfig, TaskSpace, find_env, many_task_envs
 from nrm.errors import ConfigError, listing, unknown
-from nrm.machines import (
-    ENCODINGS,
-    Alphabet,
-    MooreMachine,
-    Task,
-    TaskSet,
-    alphabet_of,
-    is_machine_file,
-    task_from_toml,
-    task_of_machine_file,
-    task_toml,
-)
-from nrm.runs.algorithm_choice import choose_algorithm
+from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskSet, task_from_toml
 from nrm.runs.renamed import Renaming, without_retired
-from nrm.runs.sections import (
-    Changes,
-    Sections,
-    changed,
-    default_sections,
-    env_section,
-    many_preset,
-    preset,
-    read_section,
-)
+from nrm.runs.sections import Sections, base_sections, read_section
 from nrm.samplers import TaskSetConfig, sample_tasks
 
 CONFIG_VERSION = 2
-EPISODES = 10_000
-"""How long training takes where nobody says."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +91,17 @@ class RunConfig:
         """The task."""
         if self.tasks is not None:
             raise ConfigError(f"the run has many tasks, of the family {self.tasks}, and not one")
+        return self._task
+
+    @cached_property
+    def _task(self) -> Task:
         return task_from_toml(self.task, "the run's task")
+
+    def knowing(self, task: Task | None) -> RunConfig:
+        """The run itself, which need not read its task any more."""
+        if task is not None:
+            vars(self)["_task"] = task
+        return self
 
     @cached_property
     def pool(self) -> TaskSet | None:
@@ -240,7 +227,8 @@ class RunConfig:
         renaming = Renaming()
         data = with_new_keys(data, renaming)
         read: RunConfig = read_section(cls, {key: value for key, value in data.items() if key != "version"}, "")
-        defaults, given = default_sections(read.env, read.method, read.algorithm, tasks=read.tasks), read.settings
+        given = read.settings
+        defaults = base_sections(find_env(read.env), read.method, ALGORITHMS[read.algorithm].config(), read.tasks)
         if missing := [name for name in defaults if name not in given]:
             raise ConfigError(f"the settings lack the section '{missing[0]}'")
         for name in given:
@@ -262,56 +250,3 @@ def with_new_keys(data: Mapping[str, Any], renaming: Renaming) -> dict[str, Any]
     if isinstance(new.get("settings"), Mapping):
         new["settings"] = renaming.keys(new["settings"], ("env",))
     return new
-
-
-def choose_run(
-    task: str | Task | None,
-    env: str = "map",
-    method: str = "nrm",
-    seed: int = 0,
-    *,
-    algorithm: str = "auto",
-    preset_name: str = "default",
-    total_episodes: int = EPISODES,
-    num_envs: int | None = None,
-    end: End = "outcome",
-    settings: Changes | None = None,
-    sections: Sections | None = None,
-    tasks: str | None = None,
-    total_timesteps: int | None = None,
-    device: str = "cpu",
-) -> RunConfig:
-    """The run that the words name.
-
-    A task is a paper task, a formula over the environment's symbols, a task file or a machine file. Without a
-    task, it is the environment's own, where there is a ready one. `settings`: changes of the preset's, by section;
-    `sections`: the settings themselves, where somebody has made them already. `algorithm`: auto suits the environment.
-    `tasks`: a family of tasks in place of one task; `total_timesteps`: how long to train, in place of episodes.
-    `device`: cpu, cuda, or auto, which is the one that is found now.
-    """
-    changes = settings or {}
-    place = env_section(env, changes) if sections is None else sections["env"]
-    chosen = choose_algorithm(env, algorithm, tasks, place)
-    if sections is None:
-        sections = changed(default_sections(env, method, chosen, preset_name, tasks, place), changes)
-    if tasks is not None and task is not None:
-        raise ConfigError(f"a task ({task}) and a family of tasks ({tasks}) are given together; give one of them")
-    text = ""
-    if tasks is None:
-        text = task_toml(task if isinstance(task, Task) else _task(task, sections["env"]))
-    count = num_envs if num_envs is not None else preset(preset_name).num_envs
-    if count is None:
-        count = many_preset(env, place).num_envs if tasks is not None else None
-    if count is None:
-        count = ALGORITHMS[chosen.name].num_envs
-    where = str(find_device(device))
-    length = total_episodes, count, seed, end, sections, tasks, total_timesteps
-    return RunConfig(text, env, method, chosen.name, *length, device=where)
-
-
-def _task(text: str | None, env: Any) -> Task:
-    if text is not None and is_machine_file(text):
-        alphabet = alphabet_of(getattr(env, "symbols", None), getattr(env, "propositions", None))
-        return task_of_machine_file(text, alphabet)
-    task: Task = env.task(text)
-    return task

@@ -76,8 +76,11 @@ class RunFolder:
                 shutil.rmtree(self.path, ignore_errors=True)
             raise
 
-    def begin(self, config: RunConfig, files: dict[str, str] | None = None) -> None:
-        """Make the folder for a new run, with its first files in it. What else lives there is left alone: an error."""
+    def begin(self, config: RunConfig, files: dict[str, str] | None = None) -> Trainer:
+        """Make the folder for a new run, with its first files in it, and its trainer, which is built before.
+
+        What else lives there is left alone: an error.
+        """
         if self.exists:
             what = "this very run" if self.config() == config else "another run"
             unused = f"; nothing is saved in it yet: if nobody is training there, remove {self.path} to begin anew"
@@ -91,6 +94,7 @@ class RunFolder:
         versions = {name: version(name) for name in ("neural-reward-machines", "torch", "numpy")}
         versions["python"] = platform.python_version()
         source = None if config.initial is None else known_model(config)
+        trainer = config.build_trainer(None if source is None else source.grounder)
         with whole_folder(self.path) as new:
             if source is not None:
                 save_model(new / GROUNDER_FILE, source)
@@ -99,6 +103,7 @@ class RunFolder:
             for name, text in (files or {}).items():
                 write_text(new / name, text)
             keep_tasks(new, config)
+        return trainer
 
     def config(self) -> RunConfig:
         """What the run is."""

@@ -17,6 +17,7 @@ RENAMED = {
     "environments": "num_envs",
     "episodes": "total_episodes",
     "steps": "total_timesteps",
+    "preset": "recipe",
     "flips": "reward_noise",
     "misread": "label_noise",
     # Settings: "section.setting", and the new name in the same section.
@@ -52,7 +53,8 @@ _METHODS = {"machine": "automata-learning", "both": "pure-learning", "none": "me
 RENAMED_VALUES: Mapping[str, Mapping[str, str]] = {
     "method": _METHODS,
     "methods": _METHODS,
-    **dict.fromkeys(("tasks", "families", "family.families"), RENAMED_SAMPLERS),
+    **dict.fromkeys(("tasks", "family", "families", "family.families"), RENAMED_SAMPLERS),
+    "preset": {"default": "auto"},
     "grounding.belief": {"conditioned": "filtered", "open": "open-loop", "crisp": "argmax"},
 }
 """New values by old ones, by key, or by setting: {"section.setting": {"old": "new"}}."""
@@ -103,8 +105,8 @@ class Renaming:
     def value(self, section: str, key: str, value: Any) -> Any:
         """The new value of a key or setting, or of each in a list; the old one where there is none."""
         path = f"{section}.{key}" if section else key
-        if isinstance(value, list) and path in RENAMED_VALUES:
-            return [self.value(section, key, one) for one in value]
+        if isinstance(value, list | tuple) and path in RENAMED_VALUES:
+            return type(value)(self.value(section, key, one) for one in value)
         new = RENAMED_VALUES.get(path, {}).get(value) if isinstance(value, str) else None
         if new is None:
             return value

@@ -53,13 +53,11 @@ def run_cell(
     interrupted: Callable[[], bool],
 ) -> bool:
     """Train a cell to its end, from where its folder is, or until interrupted; whether it is the end."""
-    new = not folder.exists
-    if new:
-        folder.begin(cell.config, {CELL_FILE: _cell_text(cell, done=False)})
-    with locked(folder.path), folder.undone_on_failure(new, (CELL_FILE,)):
+    begun = None if folder.exists else folder.begin(cell.config, {CELL_FILE: _cell_text(cell, done=False)})
+    with locked(folder.path), folder.undone_on_failure(begun is not None, (CELL_FILE,)):
         remove_leftovers(folder.path)
         try:
-            trainer = folder.load()
+            trainer = begun or folder.load()
         except NrmError as error:
             raise FileError(str(error)) from None
         done = train(folder, trainer, seconds, progress, interrupted)

@@ -6,21 +6,21 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from nrm.agents import METHODS
 from nrm.aliases import Json
-from nrm.envs import End
+from nrm.envs import End, EnvConfig
 from nrm.errors import GridError, unknown
+from nrm.samplers import FILE_PREFIX, SAMPLERS
 from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, paper_task
 from nrm.machines import is_machine_file, task_toml
-from nrm.runs.algorithm_choice import Choice, choose_algorithm
-from nrm.runs.config import RunConfig, choose_run
-from nrm.runs.sections import MANY_SECTIONS, changed, converted, default_sections, env_section
-from nrm.samplers import FILE_PREFIX, SAMPLERS
+from nrm.runs.choosing import Choice, choose_algorithm, choose_run, default_sections, env_as_set
+from nrm.runs.config import RunConfig
+from nrm.runs.sections import MANY_SECTIONS, converted
 
 GRID_VERSION = 2
 OWN = "own"
@@ -28,7 +28,7 @@ OWN = "own"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 AXES = ("envs", "methods", "seeds", "variants")
 WHOLE_RUN = {
-    "preset": str,
+    "recipe": str,
     "algorithm": str,
     "total_episodes": int,
     "total_timesteps": int | None,
@@ -69,8 +69,8 @@ class Grid:
     """Seeds of training."""
     algorithm: str = "auto"
     """How it learns: a2c, ppo, module:name, or auto, which goes by the environment."""
-    preset: str = "default"
-    """The settings to start from: default or paper."""
+    recipe: str = "auto"
+    """The settings to start from: a recipe such as paper, a TOML file, none, or auto: the environment's own."""
     families: tuple[str, ...] = ()
     """Families of tasks: in each of these runs another task with every episode. Beside tasks, or in their place."""
     total_episodes: int = 10_000
@@ -78,16 +78,16 @@ class Grid:
     total_timesteps: int | None = None
     """Steps of all environments of each run, in place of episodes."""
     num_envs: int | None = None
-    """Environments that step side by side; the preset or the algorithm says otherwise."""
+    """Environments that step side by side; the recipe or the algorithm says otherwise."""
     end: End = "outcome"
     """When the task ends an episode: outcome, absorbing or limit."""
     logic: str = DEFAULT_LOGIC
     """The language of the formulas among the tasks; one may also name its own in front: "re: (!lava)*; gem"."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Changes of the preset in every run, by section, such as {"algorithm": {"learning_rate": 0.002}}. The section of
+    """Changes of the recipe in every run, by section, such as {"algorithm": {"learning_rate": 0.002}}. The section of
     a method (grounding, recurrent) is for the runs of that method alone."""
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
-    """Named changes to compare, each over `settings`; besides sections a variant may change preset, algorithm,
+    """Named changes to compare, each over `settings`; besides sections a variant may change recipe, algorithm,
     total_episodes, total_timesteps, num_envs and end."""
 
     def __post_init__(self) -> None:
@@ -152,26 +152,21 @@ class Grid:
                     whole[name] = converted(value, WHOLE_RUN[name], name)
                 else:
                     raise GridError(self._misplaced(name))
-        preset = whole.pop("preset")
         also = [section for name in self.methods if (section := METHODS[name].section)]
         also += MANY_SECTIONS if self.families else ()
-        place = env_section(env, changes)
-        chosen = self._algorithm(env, whole["algorithm"], family, place)
-        whole["algorithm"] = chosen.name
-        sections = changed(default_sections(env, method, chosen, preset, family, place), changes, also)
-        config = choose_run(
-            self._in_logic(task), env, method, seed, preset_name=preset, sections=sections, tasks=family, **whole
-        )
+        place = env_as_set(env, changes)
+        whole["algorithm"] = self._algorithm(env, whole["algorithm"], family, place)
+        config = choose_run(self._in_logic(task), env, method, seed, settings=changes, tasks=family, also=also, **whole)
         title = re.sub(r"[^A-Za-z0-9._-]+", "-", config.env_title)
         subject = _family_name(family) if task is None and family is not None else _task_name(str(task), config)
         parts = (title, subject, method.replace(":", "-"), variant, f"seed{seed}")
         return Cell("-".join(part for part in parts if part), variant, config)
 
-    def _algorithm(self, env: str, algorithm: str, family: str | None, place: Any) -> Choice:
+    def _algorithm(self, env: str, algorithm: str, family: str | None, place: EnvConfig) -> Choice:
         """The algorithm of some cells. An environment that is made to find it is made once for all of them."""
         key = (env, algorithm, family, str(place))
         if key not in self._algorithms:
-            self._algorithms[key] = choose_algorithm(env, algorithm, family, place)
+            self._algorithms[key] = choose_algorithm(place, algorithm, family)
         return self._algorithms[key]
 
     @cached_property
@@ -190,9 +185,9 @@ class Grid:
         family = self.families[0] if self.families else None
         sections: dict[str, Any] = {}
         for method in self.methods:
-            sections |= default_sections(self.envs[0], method, self.algorithm, tasks=family)
+            sections |= default_sections(env_as_set(self.envs[0]), method, self.algorithm, tasks=family)
         for section, values in sections.items():
-            if hasattr(values, name):
+            if name in [item.name for item in fields(values)]:
                 return f"'{name}' is a setting of the section '{section}'; write {section}.{name} = …"
         return unknown("setting", name, (*WHOLE_RUN, *sections))
 
@@ -227,10 +222,10 @@ def paper_grid(
     methods: Sequence[str] = ("rm", "nrm", "rnn"),
     seeds: Sequence[int] = (0, 1, 2, 3, 4),
     total_episodes: int = 10_000,
-    preset: str = "default",
+    recipe: str = "auto",
 ) -> Grid:
     """The paper's experiments: 8 tasks x 3 methods x 5 seeds x 10,000 episodes in both environments."""
-    return Grid(tuple(tasks), tuple(envs), tuple(methods), tuple(seeds), preset=preset, total_episodes=total_episodes)
+    return Grid(tuple(tasks), tuple(envs), tuple(methods), tuple(seeds), recipe=recipe, total_episodes=total_episodes)
 
 
 def _task_name(text: str, config: RunConfig) -> str:

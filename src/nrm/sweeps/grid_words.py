@@ -9,18 +9,13 @@ _FIELDS = {
     "machine": "tasks",
     "tasks": "families",
     "method": "methods",
-    "unknown": "methods",
     "end": "end",
     "logic": "logic",
-    "label": "settings.env.label",
-    "symbols": "settings.env.symbols",
-    "propositions": "settings.env.propositions",
-    "view": "settings.network.view",
     "grounder": "settings.grounding.initial",
 }
 """Fields by option; settings that stand in a section are found by its name."""
 _LISTS = ("tasks", "families", "methods", "settings.env.wrappers")
-_WORDS = "auto|paper|state|task|mixture|outcome|absorbing|limit|rm|grounding|machine|both|ltlf|ldlf|ppltl|re"
+_WORDS = "auto|paper|state|task|mixture|outcome|absorbing|limit|rm|nrm|automata-learning|ltlf|ldlf|ppltl|re"
 _VALUE = rf"'[^']*'|[\w.]+:[\w.]+|[\d.]*\d\b|(?:{_WORDS})\b"
 """What is a value behind an option, and not how the sentence goes on."""
 _OPTION = re.compile(rf"(?:nrm train )?--(?P<option>[a-z]+(?:[.-][a-z]+)*)(?: (?P<value>{_VALUE}))?")
@@ -28,7 +23,6 @@ _SENTENCES = (
     (r"no task is given, and (\S+) has none of its own", r"tasks lists 'own', and \1 has no task of its own"),
     (r"no task is given", r"tasks lists 'own', and the environment has no task of its own"),
     (r"drop --task and --machine", 'write tasks = ["own"]'),
-    (r"--unknown grounding", "--method 'nrm'"),
 )
 
 

@@ -165,7 +165,7 @@ def check_count(count: int) -> None:
     if count > MAX_LETTERS:
         raise LimitError(
             f"there are more than {MAX_LETTERS} distinct symbols, and each would be a letter of the machine; tell "
-            "fewer, or tell the task and learn what its symbols look like (--unknown grounding)"
+            "fewer, or tell the task and learn what its symbols look like (--method nrm)"
         )
 
 
@@ -293,7 +293,8 @@ class ObservedSymbols:
             raise LimitError(
                 f"there are more than {MAX_LETTERS} distinct observations, so symbols are learned together with the "
                 f"machine, and that takes rewards and observations to be right (reward noise 0, not {reward_noise:g}; "
-                f"label noise 0, not {label_noise:g}). Round the observations, or give the symbols (--unknown machine)"
+                f"label noise 0, not {label_noise:g}). Round the observations, or give the symbols (--method "
+                "automata-learning)"
             )
         frames = torch.from_numpy(self._table[:])
         make = self._make or continuous_grounders(frames.shape[1:])

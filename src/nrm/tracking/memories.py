@@ -411,7 +411,7 @@ class ViewedMemory:
             letters = amount_of_letters(machine.alphabet)
             raise LimitError(
                 f"the view of a task over {letters} letters has {width:,} numbers, more than the limit of "
-                f"{MAX_WIDTH:,}; let the policy see the state: --view state"
+                f"{MAX_WIDTH:,}; let the policy see the state: --network.view state"
             )
         self.memory = memory
         self.size = width

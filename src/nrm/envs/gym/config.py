@@ -105,13 +105,13 @@ class GymConfig(EnvConfig):
         if text.endswith(".toml"):
             task = load_task(text)
             if self.alphabet not in (None, task.alphabet):
-                raise ConfigError(f"{text} names its own symbols; drop --symbols and --propositions")
+                raise ConfigError(f"{text} names its own symbols; drop --env.symbols and --env.propositions")
             return task
         alphabet = self.alphabet or self._said_by_environment()
         if alphabet is None:
             if is_paper_task(text):
                 raise ConfigError(
-                    f"'{text}' is a task of the paper, over a, b, c, …; say with --symbols what these are in "
+                    f"'{text}' is a task of the paper, over a, b, c, …; say with --env.symbols what these are in "
                     f"{self.source}"
                 )
             alphabet = own_alphabet(read_formula(text).formula)
@@ -198,4 +198,4 @@ def _check_own(config: GymConfig, inner: TaskEnv[Any, Any], machine: MooreMachin
     if inner.pay != "differences":
         raise EnvError(f"{config.source} pays {inner.pay}; runs need a TaskEnv that pays differences of potentials")
     if config.label is not None:
-        raise EnvError(f"{config.source} has a label of its own, that of its TaskEnv; drop --label {config.label}")
+        raise EnvError(f"{config.source} has a label of its own, that of its TaskEnv; drop --env.label {config.label}")

@@ -14,7 +14,7 @@ from nrm.errors import listing, suggestion
 from nrm.machines import Alphabet
 
 AnyEnv = gymnasium.Env[Any, Any]
-NAME_ALL = "name all that the label can say: --symbols where one holds at a time, else --propositions"
+NAME_ALL = "name all that the label can say: --env.symbols where one holds at a time, else --env.propositions"
 
 
 LISTS = ("symbols", "propositions")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import gymnasium
 
@@ -46,9 +46,6 @@ class LetterConfig(EnvConfig):
     maps: str | None = None
     """A JSON file of grids that episodes are sampled from: a list of lists of rows, such as ["..a", "b..", ".a."], with
     `.` for an empty cell. Grids are sampled when absent."""
-
-    centred: ClassVar[bool] = True
-    """The agent is in the middle of all that it sees."""
 
     def __post_init__(self) -> None:
         if self.observation not in get_args(LetterObservation):
@@ -96,6 +93,10 @@ class LetterConfig(EnvConfig):
         if text is None:
             raise ConfigError("no task is given; add one, such as --task 'F(a & F b) & G !c', or many: --tasks mixture")
         return task_from_text(text, self.alphabet)
+
+    def recipe(self) -> str:
+        """Images show the agent in the middle."""
+        return "letter-image" if self.observation == "image" else "tasks"
 
     def task_space(self) -> TaskSpace:
         """The letters."""

@@ -74,7 +74,7 @@ class MiniGridConfig(EnvConfig):
         if self.alphabet is not None and self.label is None:
             raise EnvError(
                 f"symbols and propositions are for a label of your own; without one, what holds is named by us: "
-                f"{listing(self.alphabet.symbols)}. Add --label module:name, or drop them"
+                f"{listing(self.alphabet.symbols)}. Add --env.label module:name, or drop them"
             )
 
     @property

@@ -65,7 +65,7 @@ class GridLabels:
                 raise UnknownSymbolError(
                     f"nothing in a grid is called '{name}'{suggestion(name, PROPOSITIONS)}; there are goal and lava "
                     "(stood on), match and mismatch (the ends of Memory), door (open), key, ball and box (carried), "
-                    "the last four also by colour: red_door, …; --label module:name brings what you name yourself"
+                    "the last four also by colour: red_door, …; --env.label module:name brings what you name yourself"
                 )
 
     def __call__(self, observation: Any, info: dict[str, Any], env: Any) -> set[Symbol]:  # noqa: ARG002

@@ -177,6 +177,10 @@ class PlaneConfig(EnvConfig):
             raise ConfigError(f"no task is given; add one, such as --task '{formula}'")
         return task_from_text(text, self.alphabet)
 
+    def recipe(self) -> str:
+        """Paths are long."""
+        return "flat"
+
     def task_space(self) -> TaskSpace:
         """Each colour by itself and, where discs overlap, the colours that hold together somewhere."""
         together = (both(*map(atom, names)) for names in self._occurring() if len(names) > 1)

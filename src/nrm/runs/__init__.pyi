@@ -1,0 +1,10 @@
+from .choosing import EPISODES as EPISODES
+from .choosing import choose_run as choose_run
+from .choosing import default_sections as default_sections
+from .choosing import env_as_set as env_as_set
+from .config import RunConfig as RunConfig
+from .folder import LoadedRun as LoadedRun
+from .folder import RunFolder as RunFolder
+from .folder import known_model as known_model
+from .folder import load_run as load_run
+from .folder import train as train

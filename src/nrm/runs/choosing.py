@@ -1,0 +1,153 @@
+"""From words to a run: which environment, algorithm and settings they mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+
+from nrm.agents import ALGORITHMS, find_device
+from nrm.envs import End, EnvConfig, Spaces, find_env
+from nrm.errors import ConfigError
+from nrm.machines import Task, alphabet_of, is_machine_file, task_of_machine_file, task_toml
+from nrm.runs.config import RunConfig
+from nrm.runs.recipes import AUTO, NO_RECIPE, Recipe, read_recipe
+from nrm.runs.sections import Changes, base_sections, changed
+
+EPISODES = 10_000
+"""How long training takes where nobody says."""
+CONTINUOUS: Mapping[str, Any] = {"norm_adv": False, "ent_coef": 0.05, "final_ent_coef": 0.005}
+"""Settings of PPO for continuous actions. Where nothing is paid yet, advantages that are scaled up are noise, and drown
+the entropy that would lead an agent on to what the task asks for next; see "Actions" in `docs/agents.md`."""
+
+
+class Choice(NamedTuple):
+    """An algorithm, and what of its settings suits an environment."""
+
+    name: str
+    settings: Mapping[str, Any] = {}
+    """Changes of the algorithm's defaults."""
+
+
+def env_as_set(env: str, changes: Changes | None = None) -> EnvConfig:
+    """The environment of that name, with the changes of its section."""
+    own = {name: values for name, values in (changes or {}).items() if name in ("env", "world")}
+    found: EnvConfig = changed({"env": find_env(env)}, own)["env"]
+    return found
+
+
+def choose_algorithm(env: EnvConfig, algorithm: str, tasks: str | None = None) -> Choice:
+    """The algorithm of that name as it is; `auto` is the one that suits the environment, and PPO for many tasks."""
+    if algorithm != AUTO:
+        return Choice(algorithm)
+    if tasks is not None:
+        return Choice("ppo")
+    found = env.spaces()
+    return Choice(env.algorithm()) if found is None else suited(found)
+
+
+def suited(found: Spaces) -> Choice:
+    """PPO where actions are continuous or observations hardly come again; A2C, which is faster, where there are few."""
+    if isinstance(found.action, spaces.Box):
+        return Choice("ppo", CONTINUOUS)
+    # So many distinct observations are taken for a list, such as the cells of a grid.
+    return Choice("a2c" if _values(found.observation) <= 1024 else "ppo")
+
+
+def _values(space: spaces.Space[Any]) -> float:
+    """How many different observations a space has; of whatever is no list of choices, infinitely many."""
+    if isinstance(space, spaces.Dict):
+        return math.prod(map(_values, space.spaces.values()))
+    if isinstance(space, spaces.Discrete):
+        return float(space.n)
+    if isinstance(space, spaces.MultiBinary):
+        return math.prod([2.0] * math.prod(space.shape))
+    if isinstance(space, spaces.MultiDiscrete):
+        return math.prod(map(float, space.nvec.flat))
+    if isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.integer):
+        counts: list[float] = (space.high.astype(float) - space.low.astype(float) + 1).flatten().tolist()
+        return math.prod(counts)
+    return math.inf
+
+
+def choose_recipe(name: str, env: EnvConfig, tasks: str | None = None) -> Recipe:
+    """The recipe of that name; `auto` is, for many tasks, the one that the environment names."""
+    if name == AUTO:
+        name = NO_RECIPE if tasks is None else env.recipe()
+    return read_recipe(name)
+
+
+def default_sections(
+    env: EnvConfig, method: str, algorithm: str | Choice, recipe: str | Recipe = AUTO, tasks: str | None = None
+) -> dict[str, Any]:
+    """The settings of a run in an environment before anybody has changed any.
+
+    `tasks`: the family, where there are many tasks.
+    """
+    how = algorithm if isinstance(algorithm, Choice) else choose_algorithm(env, algorithm, tasks)
+    sections = base_sections(env, method, ALGORITHMS[how.name].config(**how.settings), tasks)
+    return (choose_recipe(recipe, env, tasks) if isinstance(recipe, str) else recipe).applied(sections)
+
+
+def choose_run(
+    task: str | Task | None,
+    env: str = "map",
+    method: str = "nrm",
+    seed: int = 0,
+    *,
+    algorithm: str | Choice = AUTO,
+    recipe: str = AUTO,
+    total_episodes: int = EPISODES,
+    num_envs: int | None = None,
+    end: End = "outcome",
+    settings: Changes | None = None,
+    tasks: str | None = None,
+    total_timesteps: int | None = None,
+    device: str = "cpu",
+    also: Iterable[str] = (),
+) -> RunConfig:
+    """The run that the words name.
+
+    A task is a paper task, a formula over the environment's symbols, a task file or a machine file. Without a
+    task, it is the environment's own, where there is a ready one. `settings`: changes of the recipe's, by section.
+    `algorithm`: auto suits the environment. `recipe`: a name, or a TOML file. `tasks`: a family of tasks in place of
+    one task; `total_timesteps`: how long to train, in place of episodes. `device`: cpu, cuda, or auto, which is the
+    one that is found now. `also`: sections that settings may have although this run has none such.
+    """
+    if tasks is not None and task is not None:
+        raise ConfigError(f"a task ({task}) and a family of tasks ({tasks}) are given together; give one of them")
+    changes = settings or {}
+    place = env_as_set(env, changes)
+    chosen = algorithm if isinstance(algorithm, Choice) else choose_algorithm(place, algorithm, tasks)
+    followed = choose_recipe(recipe, place, tasks)
+    sections = default_sections(place, method, chosen, followed, tasks)
+    sections = changed(sections, {name: new for name, new in changes.items() if name not in ("env", "world")}, also)
+    found = None
+    if tasks is None:
+        found = task if isinstance(task, Task) else _task(task, place)
+    counts = (num_envs, followed.num_envs, ALGORITHMS[chosen.name].num_envs)
+    config = RunConfig(
+        task="" if found is None else task_toml(found),
+        env=env,
+        method=method,
+        algorithm=chosen.name,
+        total_episodes=total_episodes,
+        num_envs=next(count for count in counts if count is not None),
+        seed=seed,
+        end=end,
+        settings=sections,
+        tasks=tasks,
+        total_timesteps=total_timesteps,
+        device=str(find_device(device)),
+    )
+    return config.knowing(found)
+
+
+def _task(text: str | None, env: EnvConfig) -> Task:
+    if text is not None and is_machine_file(text):
+        alphabet = alphabet_of(getattr(env, "symbols", None), getattr(env, "propositions", None))
+        return task_of_machine_file(text, alphabet)
+    return env.task(text)
