@@ -65,7 +65,7 @@ def test_train_evaluate_watch_report_and_sweep(nrm_command: Nrm, mine: Path) -> 
 
 
 def test_a_machine_file_in_place_of_a_task(nrm_command: Nrm, mine: Path) -> None:
-    nrm_command("compile", TASK[1], *SYMBOLS, "--out", "order.json")
+    nrm_command("compile", TASK[1], "--symbols", "mail,desk,floor", "--out", "order.json")
     env = ("--env", "mine:Corridor", "--env.label", "mine:holds", "--method", "rm")
     trained = nrm_command("train", *env, "--machine", "order.json", "--out", "run", *QUICK)
     assert trained.status == 0
@@ -112,7 +112,7 @@ def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--env", "map", "--task", "1", "--env.label", "a:b"), "--env.label is for envs of your own"),
+        (("--env", "map", "--task", "1", "--env.label", "a:b"), "unknown setting 'env.label'"),
         (("--env", "mine:Corridor", "--machine", "F mail"), "--machine takes a machine file"),
         (("--env", "mine:Corridor", "--machine", "m.json", *TASK), "--task and --machine are given together"),
         (("--env", "mine:Corridor", "--machine", "m.json"), "cannot read m.json"),
@@ -243,9 +243,9 @@ def test_continuous_actions_are_learned_with_ppo_whatever_makes_them_so(nrm_comm
     )
     assert changed.status == 0
     assert json.loads((mine / "c" / "config.json").read_text())["settings"]["algorithm"]["update_epochs"] == 1
-    assert "--algorithm.update-epochs" in nrm_command("train", "--env", "mine:Listed", *more, "--help").out
-    assert "--algorithm.update-epochs" not in nrm_command("train", "--env", "mine:Listed", "--help").out
-    assert "--algorithm.num-steps" in nrm_command("train", "--env", "mine:failing", "--help").out
+    assert "--algorithm.update-epochs" in nrm_command("train", "--env", "mine:Listed", *more, "--help-all").out
+    assert "--algorithm.update-epochs" not in nrm_command("train", "--env", "mine:Listed", "--help-all").out
+    assert "--algorithm.num-steps" in nrm_command("train", "--env", "mine:failing", "--help-all").out
 
 
 def test_an_environment_without_an_end_is_trained_to_the_end(
