@@ -246,9 +246,9 @@ def test_help_is_short_and_tells_of_recipes_and_settings(nrm_command: Nrm) -> No
     assert "minibatch_size = 1024" in nrm_command("train", "--recipe", "flat", "--help").out
     everything = nrm_command("train", "--env", "letter", "--tasks", "reach", "--help-all").out
     assert all(
-        name in everything for name in ("--env.letters", "--algorithm.gamma", "--tasks.count", "--family.longest")
+        name in everything for name in ("--env.letters", "--algorithm.gamma", "--tasks.count", "--family.max-steps")
     )
-    assert "--family.longest" in nrm_command("tasks", "--family", "reach", "--help").out
+    assert "--family.max-steps" in nrm_command("tasks", "--family", "reach", "--help").out
 
 
 def test_second_names_of_the_last_release_are_read(tmp_path: Path, nrm_command: Nrm) -> None:

@@ -16,9 +16,9 @@ import tyro
 
 from nrm.cli.options import UsageError
 from nrm.errors import NrmWarning, listing, suggestion
-from nrm.samplers import FILE_PREFIX, Sampler, sampler_of
 from nrm.runs.renamed import RENAMED, RENAMED_VALUES
 from nrm.runs.words import Words, literal
+from nrm.samplers import FILE_PREFIX, Sampler, sampler_of
 
 Settings = Mapping[str, Mapping[str, Any]]
 """What was typed behind `--section.setting`, by section and setting."""

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from nrm.agents import ALGORITHMS, METHODS, NetworkConfig
 from nrm.errors import ConfigError, unknown
-from nrm.samplers import TaskSetConfig
 from nrm.files import parse_toml, read_text
 from nrm.runs.sections import Changes, Sections, changed
+from nrm.samplers import TaskSetConfig
 
 AUTO = "auto"
 NO_RECIPE = "none"

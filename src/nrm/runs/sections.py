@@ -14,9 +14,9 @@ import msgspec
 
 from nrm.agents import METHODS, NetworkConfig
 from nrm.errors import ConfigError, listing, suggestion, unknown
-from nrm.samplers import TaskSetConfig, sampler_of
 from nrm.runs.renamed import Renaming
 from nrm.runs.words import Words
+from nrm.samplers import TaskSetConfig, sampler_of
 
 Sections = Mapping[str, Any]
 """A frozen dataclass for each name: `env`, `algorithm`, `network`, and the section of the method, if it has one."""

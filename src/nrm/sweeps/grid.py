@@ -15,12 +15,12 @@ from nrm.agents import METHODS
 from nrm.aliases import Json
 from nrm.envs import End, EnvConfig
 from nrm.errors import GridError, unknown
-from nrm.samplers import FILE_PREFIX, SAMPLERS
 from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, paper_task
 from nrm.machines import is_machine_file, task_toml
 from nrm.runs.choosing import Choice, choose_algorithm, choose_run, default_sections, env_as_set
 from nrm.runs.config import RunConfig
 from nrm.runs.sections import MANY_SECTIONS, converted
+from nrm.samplers import FILE_PREFIX, SAMPLERS
 
 GRID_VERSION = 2
 OWN = "own"
