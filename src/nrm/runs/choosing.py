@@ -21,7 +21,7 @@ EPISODES = 10_000
 """How long training takes where nobody says."""
 CONTINUOUS: Mapping[str, Any] = {"norm_adv": False, "ent_coef": 0.05, "final_ent_coef": 0.005}
 """Settings of PPO for continuous actions. Where nothing is paid yet, advantages that are scaled up are noise, and drown
-the entropy that would lead an agent on to what the task asks for next; see "Actions" in `docs/agents.md`."""
+the entropy that would lead an agent on to what the task asks for next; see `docs/how-to/observation-spaces.md`."""
 
 
 class Choice(NamedTuple):
