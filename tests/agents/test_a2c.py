@@ -19,7 +19,7 @@ from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, TrainingError
 from nrm.neural import FlatFeatures
 from nrm.runs import RunFolder, choose_run, train
-from nrm.tracking import MachineMemory
+from nrm.tracking import MachineMemory, StateMemory
 
 SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
 
@@ -68,13 +68,12 @@ def test_a_policy_as_a_table_acts_and_learns_as_one_without(observation: str) ->
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
 
 
-class WideMemory(MachineMemory):
+class WideMemory(StateMemory):
     """A memory whose feature is wider than its table has rows."""
 
     def __init__(self, machine: nrm.MooreMachine) -> None:
-        super().__init__(machine)
-        self.size = 2 * machine.states + 3
-        self.table = torch.randn(machine.states, self.size, generator=torch.Generator().manual_seed(0))
+        generator = torch.Generator().manual_seed(0)
+        super().__init__(torch.randn(machine.states, 2 * machine.states + 3, generator=generator), machine.initial)
 
 
 def test_the_rows_of_a_tabled_policy_go_by_the_rows_of_the_memory() -> None:

@@ -12,9 +12,8 @@ import torch
 from gymnasium import spaces
 
 import nrm
-from nrm.agents import METHODS, Trainer, new_trainer
+from nrm.agents import METHODS, Trainer, evaluate, new_trainer
 from nrm.agents.a2c import A2CConfig
-from nrm.agents.evaluation import evaluate
 from nrm.agents.ppo import PPOConfig
 from nrm.envs import GymVectorEnv, TaskEnv
 from nrm.errors import ConfigError

@@ -11,10 +11,9 @@ import pytest
 import torch
 
 import nrm
-from nrm.agents import METHODS, Trainer, new_trainer
+from nrm.agents import METHODS, Trainer, evaluate, new_trainer
 from nrm.agents.a2c import A2CConfig
 from nrm.agents.automata_learning import PROBES, judge_for, same_task
-from nrm.agents.evaluation import evaluate
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, LimitError
 from nrm.inference import Hypothesis

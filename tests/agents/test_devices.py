@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from nrm.agents import Trainer
+from nrm.agents import Trainer, evaluate
 from nrm.agents.devices import find_device
-from nrm.agents.evaluation import evaluate
 from nrm.agents.task_execution import Agent
 from nrm.envs import find_env
 from nrm.envs.letter import LetterEnv

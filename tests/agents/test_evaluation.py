@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 
 import nrm
-from nrm.agents import METHODS, Trainer, new_trainer
-from nrm.agents.evaluation import evaluate, play
+from nrm.agents import METHODS, Trainer, evaluate, new_trainer, play
 from nrm.agents.rnn import RecurrentConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig, StepBatch
 from nrm.tracking import Belief

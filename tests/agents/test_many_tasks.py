@@ -10,8 +10,7 @@ import pytest
 import torch
 
 import nrm
-from nrm.agents import Trainer
-from nrm.agents.evaluation import evaluate
+from nrm.agents import Trainer, evaluate
 from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
 from nrm.errors import ConfigError, EnvError, NrmError
 from nrm.machines import TaskSet, task_view

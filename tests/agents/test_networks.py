@@ -11,9 +11,8 @@ import torch
 from torch import Tensor, nn
 
 import nrm
-from nrm.agents import NetworkConfig, Trainer, new_trainer
+from nrm.agents import NetworkConfig, Trainer, evaluate, new_trainer
 from nrm.agents.actions import BoxActions, DiscreteActions
-from nrm.agents.evaluation import evaluate
 from nrm.agents.networks import NETWORKS, Sight
 from nrm.agents.networks.dynamic import DynamicNetwork
 from nrm.agents.networks.egocentric import EgocentricNetwork

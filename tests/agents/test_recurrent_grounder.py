@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nrm.agents.evaluation import evaluate
+from nrm.agents import evaluate
 from tests.agents.test_training import corridor, run, trainer
 
 

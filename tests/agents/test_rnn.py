@@ -35,7 +35,7 @@ def test_a_whole_rollout_in_one_call_is_the_rollout_step_by_step() -> None:
         stepped.append(memory.feature(carry))
         seen = Transition(features[step], features[step], actions[step], rewards[step], None)
         carry = reset(memory, memory.read(carry, seen), done[step])
-    whole = memory.unrolled(begun, Transition(features, features, actions, rewards, None), done)
+    whole = memory.unrolled(begun, Transition(features, features, actions, rewards, None), done, torch.zeros_like(done))
     torch.testing.assert_close(whole, torch.stack(stepped), rtol=0, atol=1e-6)
     weight = torch.randn(time, envs, 5, generator=generator)
     parameters = list(memory.parameters())

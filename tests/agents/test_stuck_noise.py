@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from nrm.agents.evaluation import play
-from nrm.agents.stuck_noise import NOISE_SCALE, StuckNoise
+from nrm.agents import play
+from nrm.agents.playing import NOISE_SCALE, StuckNoise
 from nrm.agents.task_execution import Agent
 from nrm.envs.plane import FLAT, PlaneEnv
 from nrm.errors import ConfigError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nrm.agents.evaluation import TaskOutcome, by_size, evaluate, evaluate_tasks, play
+from nrm.agents import TaskOutcome, by_size, evaluate, evaluate_tasks, play
 from nrm.machines import TaskSet
 from nrm.runs import RunConfig, choose_run
 from tests.results.folders import LETTERS
@@ -55,7 +55,6 @@ def test_beliefs_are_over_the_states_of_the_own_machine(method: str) -> None:
         assert played.belief.sum(1).tolist() == pytest.approx([1.0] * 8, abs=1e-5)
         if method == "rm":
             own = [pool.local(int(state)) for state in played.state]
-            assert played.task is not None
             assert [task for task, _ in own] == played.task.tolist()
             assert played.belief.argmax(1).tolist() == [state for _, state in own]
         if number == 12:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nrm.agents.evaluation import evaluate
+from nrm.agents import evaluate
 from nrm.agents.rnn import GraphEncoder, TaskGraphs
 from nrm.envs.letter import BatchedLetters, LetterConfig
 from nrm.machines import TaskSet, labelled_moves

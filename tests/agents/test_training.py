@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 import nrm
-from nrm.agents import METHODS, NetworkConfig, Trainer, new_trainer
+from nrm.agents import METHODS, NetworkConfig, Trainer, evaluate, new_trainer
 from nrm.agents.a2c import A2C, A2CConfig
-from nrm.agents.evaluation import evaluate
 from nrm.envs import BatchedMinecraft, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv, Truth
 from nrm.errors import ConfigError, LimitError
 from nrm.tracking import GroundingConfig, accuracy

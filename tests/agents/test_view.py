@@ -11,8 +11,7 @@ import pytest
 import torch
 
 import nrm
-from nrm.agents import NetworkConfig, Trainer, new_trainer
-from nrm.agents.evaluation import evaluate, play
+from nrm.agents import NetworkConfig, Trainer, evaluate, new_trainer, play
 from nrm.cli import main
 from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, LimitError
@@ -62,7 +61,8 @@ def test_runs_go_on_as_if_never_stopped_and_states_are_still_known(method: str) 
     assert resumed.history == whole.history
     env = BatchedMinecraft(MinecraftConfig(), TASK, 4)
     step = next(play(whole, env, 0, greedy=True))
-    assert step.memory.shape == (4, TASK.states)
+    assert step.belief is not None
+    assert step.belief.shape == (4, TASK.states)
     found = evaluate(whole, env, 8, 0, greedy=True)
     if method == "rm":
         assert found.state_accuracy == 1.0

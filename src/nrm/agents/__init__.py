@@ -6,20 +6,10 @@ from nrm.agents.algorithms import ALGORITHMS, Algorithm, Learner
 from nrm.agents.curriculum import Choice
 from nrm.agents.devices import find_device
 from nrm.agents.diagnosis import Diagnosis, Ending, diagnose
-from nrm.agents.evaluation import (
-    EDGES,
-    Evaluation,
-    Played,
-    TaskOutcome,
-    by_size,
-    evaluate,
-    evaluate_tasks,
-    play,
-    unrewarded,
-)
-from nrm.agents.filming import action_names, film
+from nrm.agents.evaluation import EDGES, Evaluation, TaskOutcome, by_size, evaluate, evaluate_tasks
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig
+from nrm.agents.playing import Played, action_names, film, play, unrewarded
 from nrm.agents.ppo import PPOConfig
 from nrm.agents.task_execution import Agent, RolloutResult, check_new_tasks
 from nrm.agents.training import Decided, History, Trainer, new_trainer

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +13,7 @@ from nrm.agents.actions import head_for
 from nrm.agents.devices import device_of
 from nrm.agents.networks import NetworkConfig, Sight, network_kind
 from nrm.agents.networks.layers import RunningFeatures, SharedTrunk
-from nrm.envs import BatchedEnv, ManyTasksEnv, tasks_of
+from nrm.envs import BatchedEnv, StepBatch, Truth
 from nrm.errors import ConfigError
 from nrm.neural import DistinctPatches, attention_loss, changed_places
 from nrm.tracking import Memory, Transition, begin, reset
@@ -58,6 +60,66 @@ class Rollout(NamedTuple):
     def of(self, num_envs: Tensor) -> Rollout:
         """(time, n, …) all steps of some environments, by their numbers (n,)."""
         return Rollout(*(column.index_select(1, num_envs) for column in self))
+
+
+class Step(NamedTuple):
+    """One step of N environments: where it began, what was done, and what came of it."""
+
+    observation: Tensor
+    """What the action was taken at."""
+    carry: Tensor
+    """The memory there."""
+    task: Tensor
+    """(envs,) the number of the task; 0 where there is one."""
+    action: Tensor
+    batch: StepBatch
+    truth: Truth
+    """For memories that see it, and for evaluation."""
+    seen: Transition
+    """What the memory read."""
+    reached: Tensor
+    """The memory then, before any reset."""
+    after: Tensor
+    """The memory that the next step begins with."""
+
+
+Choose = Callable[[Tensor, Tensor], Tensor]
+"""From observations and carries (envs, …) to actions."""
+
+
+def act(
+    env: BatchedEnv,
+    memory: Memory,
+    summary: Callable[[Tensor], Tensor],
+    choose: Choose,
+    observation: Tensor,
+    carry: Tensor | None = None,
+    reads_rewards: bool = True,
+) -> Iterator[Step]:
+    """Steps without end: choose, step, read what it showed, and begin anew where an episode ended.
+
+    `summary`: what memories that learn read of observations. `carry`: that of episodes that go on.
+    """
+    task = current_tasks(env, observation.device)
+    carry = begin(memory, env.count, task) if carry is None else carry
+    while True:
+        action = choose(observation, carry)
+        batch, truth = env.step(action), env.truth
+        shown = summary(batch.final_observation) if memory.learns else None
+        state = truth.final_state if memory.sees_truth else None
+        paid = batch.reward if reads_rewards else torch.zeros_like(batch.reward)
+        seen = Transition(batch.final_observation, shown, action, paid, state, truth.label)
+        reached = memory.read(carry, seen)
+        following = current_tasks(env, observation.device)
+        after = reset(memory, reached, batch.terminated | batch.truncated, following)
+        yield Step(observation, carry, task, action, batch, truth, seen, reached, after)
+        observation, carry, task = batch.observation, after, following
+
+
+def current_tasks(env: BatchedEnv, device: torch.device | None = None) -> Tensor:
+    """(envs,) the number of the task that each environment has now; 0 where there is one."""
+    found: Tensor | None = getattr(env, "task", None)
+    return torch.zeros(env.count, dtype=torch.int64, device=device) if found is None else found
 
 
 class Actor:
@@ -110,16 +172,9 @@ class Actor:
         # The policy is a table where all pairs of a frame and a memory are about as many as a rollout has steps.
         rows = None if env.frames is None or memory.table is None else len(env.frames) * len(memory.table)
         self._tabled = rows is not None and rows <= 4 * steps * env.count
-        self._many = tasks_of(env) is not None
-        self._one_task = torch.zeros(env.count, dtype=torch.int64, device=self.device)
         self._unmoved = torch.zeros(env.count, 0, device=self.device)
         self._patches: DistinctPatches | None = None
-        self.carry = begin(memory, env.count, self.task)
-
-    @property
-    def task(self) -> Tensor:
-        """(envs,) the number of the task that each environment has now."""
-        return cast(ManyTasksEnv, self.env).task if self._many else self._one_task
+        self.carry = begin(memory, env.count, current_tasks(env, self.device))
 
     def _sample(self) -> Tensor | None:
         """Observations to normalise over: all there are, or the first images. First positions tell too little."""
@@ -130,27 +185,23 @@ class Actor:
     @torch.no_grad()
     def collect(self) -> Rollout:
         """Act for a rollout."""
-        memory, env = self.memory, self.env
-        columns: list[tuple[Tensor, ...]] = []
         # The noise of a rollout is drawn at once. Where it is held, each step still has the policy's distribution, and
         # log-probabilities are those of single steps (as in gSDE: Raffin, Kober and Stulp, 2022).
-        drawn = self.head.noise((-(-self.steps // self.held), env.count), self.generator)
-        noise = drawn.repeat_interleave(self.held, 0).to(self.device)
-        task = self.task
+        drawn = self.head.noise((-(-self.steps // self.held), self.env.count), self.generator)
+        noise = iter(drawn.repeat_interleave(self.held, 0).to(self.device))
         self._said = []
-        for step in range(self.steps):
-            action = self.head.sample(self._scores(), noise[step])
-            batch = env.step(action)
-            label, _, state = env.truth
-            features = self.net.summary(self.features(batch.final_observation)) if memory.learns else None
-            told = state if memory.sees_truth else None
-            seen = Transition(batch.final_observation, features, action, batch.reward, told, label)
-            reached = memory.read(self.carry, seen)
-            shown = (batch.final_observation, reached, state, label, task)
-            columns.append((self.observation, self.carry, action, *batch[1:4], *shown, self._unmoved))
-            task = self.task
-            self.carry = reset(memory, reached, batch.terminated | batch.truncated, task)
-            self.observation = batch.observation
+
+        def choose(observation: Tensor, carry: Tensor) -> Tensor:
+            return self.head.sample(self._scores(observation, carry), next(noise))
+
+        steps = act(self.env, self.memory, self.summary, choose, self.observation, self.carry)
+        columns: list[tuple[Tensor, ...]] = []
+        for step in islice(steps, self.steps):
+            batch = step.batch
+            truth = (step.truth.final_state, step.truth.label, step.task)
+            before = (step.observation, step.carry, step.action)
+            columns.append((*before, *batch[1:4], batch.final_observation, step.reached, *truth, self._unmoved))
+            self.observation, self.carry = batch.observation, step.after
         rollout = Rollout(*map(torch.stack, zip(*columns, strict=True)))
         self._acted = rollout.action if self._said else None
         if isinstance(self.net.encoder, RunningFeatures):
@@ -175,6 +226,11 @@ class Actor:
             with torch.no_grad():
                 self._features = self.net.encoder(self.env.frames)
         return self._features[observation]
+
+    def summary(self, observation: Tensor) -> Tensor:
+        """(n, reads) what memories that learn read, without gradient."""
+        result: Tensor = self.net.summary(self.features(observation))
+        return result
 
     def evaluate(self, rollout: Rollout) -> tuple[Tensor, Tensor]:
         """(time, envs, scores) of the policy and (time, envs) values of a rollout, with gradient."""
@@ -267,10 +323,10 @@ class Actor:
             found[cut] = self.net.value(self.features(rollout.final_observation[cut]), final)
         return found
 
-    def _scores(self) -> Tensor:
-        """(envs, scores) of the policy, here and now. Where actor and critic share most, values are found along."""
+    def _scores(self, observation: Tensor, carry: Tensor) -> Tensor:
+        """(envs, scores) of the policy. Where actor and critic share most, values are found along."""
         if not self._tabled:
-            features, memory = self.features(self.observation), self.memory.feature(self.carry)
+            features, memory = self.features(observation), self.memory.feature(carry)
             if not isinstance(self.net, SharedTrunk):
                 logits: Tensor = self.net.logits(features, memory)
                 return logits
@@ -282,7 +338,7 @@ class Actor:
             assert frames is not None
             seen = self.features(self._numbers(frames)).repeat_interleave(len(table), 0)
             self._policy = self.net.logits(seen, table.repeat(len(frames), 1))
-        return self._policy[self._rows(self.observation, self.carry)]
+        return self._policy[self._rows(observation, carry)]
 
     def _numbers(self, table: Tensor) -> Tensor:
         return torch.arange(len(table), device=self.device)
@@ -316,8 +372,7 @@ class Actor:
         unrolled = getattr(self.memory, "unrolled", None)
         if unrolled is not None:
             seen = Transition(rollout.final_observation, final_features, rollout.action, rollout.reward, None)
-            told = (rollout.task,) if self._many else ()
-            whole: Tensor = unrolled(carry, seen, rollout.done, *told)
+            whole: Tensor = unrolled(carry, seen, rollout.done, rollout.task)
             return whole
         result = []
         for step in range(len(rollout.action)):

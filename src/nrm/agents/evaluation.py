@@ -2,79 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.agents.actions import head_for
 from nrm.agents.automata_learning import LearnedStates
-from nrm.agents.devices import placed
-from nrm.agents.stuck_noise import StuckNoise
+from nrm.agents.playing import play
 from nrm.agents.training import Trainer
-from nrm.envs import BatchedEnv, ManyTasksEnv, StepBatch, tasks_of
-from nrm.errors import EnvError
+from nrm.envs import BatchedEnv, tasks_of
 from nrm.machines import LevelCodec, TaskSet
-from nrm.tracking import (
-    Accuracy,
-    Belief,
-    BeliefMemory,
-    BorderAccuracy,
-    HypothesisMemory,
-    Memory,
-    Recorder,
-    TaskBeliefMemory,
-    TaskMemory,
-    TaskStateMemory,
-    Transition,
-    ViewedMemory,
-    begin,
-    reset,
-)
+from nrm.tracking import Accuracy, Belief, BorderAccuracy, Recorder
 
 EDGES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Numbers of states up to which machines count as of one size."""
-
-
-class Played(NamedTuple):
-    """One step of N environments under a policy."""
-
-    action: Tensor
-    """(envs,), or (envs, size) where an action is a row of numbers."""
-    batch: StepBatch
-    memory: Tensor
-    """(envs, size) what is remembered after the step, before any reset: the belief over the states of one task where
-    the method follows them, also where the policy sees it through the view of tasks."""
-    label: Tensor
-    """(envs,) the true letter read."""
-    state: Tensor
-    """(envs,) the machine's true state reached."""
-    said: Tensor | None = None
-    """(envs, letters) what the grounder says of the step; None where the method has none."""
-    task: Tensor | None = None
-    """(envs,) the number of the task, where there are many."""
-    belief: Tensor | None = None
-    """(envs, states) how probable the memory calls each state of the environment's own machine after the step; None
-    where it follows none."""
-    learned: Tensor | None = None
-    """(envs, states) the same of the states of a machine that was learned, where the method learns one."""
-    read: Tensor | None = None
-    """(envs,) the number of the letter that such a machine read; negative where it is a new one."""
-
-    @property
-    def done(self) -> Tensor:
-        """(envs,) where an episode ended."""
-        return self.batch.terminated | self.batch.truncated
-
-    def cpu(self) -> Played:
-        """The same on the processor."""
-        batch = StepBatch(*(shown.cpu() for shown in self.batch))
-        moved: dict[str, Any] = {name: one.cpu() for name, one in self._asdict().items() if isinstance(one, Tensor)}
-        return self._replace(batch=batch, **moved)
 
 
 class TaskOutcome(NamedTuple):
@@ -111,88 +56,6 @@ class Evaluation:
     """Task by task, where there are many."""
 
 
-def unrewarded(memory: Memory) -> Belief:
-    """What a memory reads in tests unless they say otherwise: what it read in training, but no rewards.
-
-    Rewards tell most of the state of a task by themselves, so a test that reads them says little about symbols.
-    """
-    inner = memory.memory if isinstance(memory, ViewedMemory) else memory
-    argmax = isinstance(inner, BeliefMemory | TaskBeliefMemory) and inner.belief == "argmax"
-    return "argmax" if argmax else "open-loop"
-
-
-def memory_for(trainer: Trainer, env: BatchedEnv, belief: Belief) -> Memory:
-    """The trainer's memory on another environment, with its tasks; `belief`: what it reads."""
-    memory, tasks = trainer.learner.memory, tasks_of(env)
-    if isinstance(memory, TaskMemory):
-        return memory.with_tasks(env.frames, tasks or TaskSet.of([env.machine]), belief)
-    if tasks is not None:
-        raise EnvError(
-            "the agent was trained on one task and follows the states of its machine; for tasks that it has not seen, "
-            "train it on many: nrm train --tasks mixture"
-        )
-    return memory.on(env.frames, belief)
-
-
-def play(
-    trainer: Trainer,
-    env: BatchedEnv,
-    seed: int,
-    greedy: bool,
-    belief: Belief | None = None,
-    stuck_noise: bool = True,
-) -> Iterator[Played]:
-    """Act on an environment without end, with the trainer's policy as it is.
-
-    `belief`: what memories read; no rewards when absent (`unrewarded`), and rewards too if it is `filtered`.
-    `stuck_noise`: whether sampled actions leave places where they get no further, as the settings of the tasks say.
-    """
-    kind, env = belief or unrewarded(trainer.learner.memory), placed(env, trainer.device)
-    policy, memory = trainer.learner.policy, memory_for(trainer, env, kind)
-    hidden = None if kind == "filtered" else torch.zeros(env.count, device=trainer.device)
-    many = cast(ManyTasksEnv, env) if tasks_of(env) is not None else None
-    generator, head = torch.Generator().manual_seed(seed), head_for(env.actions, trainer.device)
-
-    def features(observation: Tensor) -> Tensor:
-        return policy.encoder(observation if env.frames is None else env.frames[observation])
-
-    # What is believed of the states, also where the policy sees them through the view of tasks.
-    inner = memory.memory if isinstance(memory, ViewedMemory) else memory
-    stuck = StuckNoise(trainer.stuck_noise if stuck_noise else None)
-    with torch.no_grad():
-        observation = env.reset(seed)
-        task = None if many is None else many.task
-        carry = begin(memory, env.count, task)
-        while True:
-            shown = memory.feature(carry)
-            logits = policy.logits(features(observation), shown)
-            noise = stuck.noise(shown, head.noise((env.count,), generator).to(shown.device))
-            action = head.best(logits) if greedy else head.sample(logits, noise)
-            batch = env.step(action)
-            truth = env.truth
-            state = truth.final_state if memory.sees_truth else None
-            read = policy.summary(features(batch.final_observation)) if memory.learns else None
-            paid = batch.reward if hidden is None else hidden
-            seen = Transition(batch.final_observation, read, action, paid, state, truth.label)
-            reached = memory.read(carry, seen)
-            said = None
-            if isinstance(inner, BeliefMemory | TaskBeliefMemory):
-                said = inner.letters(carry, batch.final_observation)
-            feature = inner.feature(reached)
-            believed = feature if trainer.method.tracks_states else None
-            if isinstance(inner, TaskMemory):
-                believed = inner.states(reached) if isinstance(inner, TaskBeliefMemory | TaskStateMemory) else None
-            learned = letter = None
-            if isinstance(inner, HypothesisMemory):
-                learned, letter = feature[:, inner.numbers], torch.from_numpy(inner.letters.find(seen))
-            reads = (said, task, believed, learned, letter)
-            yield Played(action, batch, feature, truth.label, truth.final_state, *reads).cpu()
-            task = None if many is None else many.task
-            carry = reset(memory, reached, batch.terminated | batch.truncated, task)
-            stuck.begin(batch.terminated | batch.truncated)
-            observation = batch.observation
-
-
 def evaluate(
     trainer: Trainer,
     env: BatchedEnv,
@@ -222,8 +85,8 @@ def evaluate(
     for played in play(trainer, env, seed, greedy, belief, stuck_noise):
         active = left > 0
         recorder.add(played.batch.reward.numpy(), played.batch.final_observation.numpy())
-        if tracks:
-            believed = played.memory.argmax(-1).numpy()
+        if tracks and played.belief is not None:
+            believed = played.belief.argmax(-1).numpy()
             np.add.at(tracked, (played.state.numpy()[active], believed[active]), 1)
         if learned is not None and played.learned is not None:
             believed = played.learned.argmax(-1).numpy()
@@ -236,7 +99,7 @@ def evaluate(
                 returns.append(codec.snap(episode.total))
                 lengths.append(episode.length)
                 successes.append(bool(machine.accepting[int(played.state[episode.environment])]))
-                tasks.append(0 if played.task is None else int(played.task[episode.environment]))
+                tasks.append(int(played.task[episode.environment]))
             left[episode.environment] -= 1
         if (left <= 0).all():
             break

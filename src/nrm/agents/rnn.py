@@ -63,7 +63,7 @@ class RecurrentMemory(nn.Module):
         _, (hidden, cell) = self.lstm(self._inputs(seen)[None], (hidden, cell))
         return torch.stack([hidden, cell]).permute(2, 0, 1, 3)
 
-    def unrolled(self, carry: Tensor, seen: Transition, done: Tensor) -> Tensor:
+    def unrolled(self, carry: Tensor, seen: Transition, done: Tensor, task: Tensor) -> Tensor:  # noqa: ARG002
         """(time, envs, size) the features before each step of a rollout, from the carry before the first.
 
         The same as `feature`, `read` and `reset` step by step, in one call of the LSTM: what follows the end of an
@@ -257,7 +257,7 @@ class TaskRecurrentMemory(nn.Module):
         task: (time, envs) that of each step. Each task of the rollout is looked at once.
         """
         told = self._told(task)
-        return self._attending(self.memory.unrolled(self._own(carry), _with(seen, told), done), told, task)
+        return self._attending(self.memory.unrolled(self._own(carry), _with(seen, told), done, task), told, task)
 
     def _told(self, task: Tensor) -> Told:
         """What is known of tasks (…): with gradients found anew, else once after every change of the networks."""

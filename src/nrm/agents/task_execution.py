@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Literal, NamedTuple, cast
 
 import gymnasium
 import numpy as np
 import torch
+from torch import Tensor
 
-from nrm.agents.actions import head_for
-from nrm.agents.stuck_noise import StuckNoise
+from nrm.agents.playing import play
 from nrm.agents.training import Trainer
-from nrm.envs import Speaker, labelling, letter_of
+from nrm.envs import BatchedEnv, Speaker, StepBatch, Truth, labelling, letter_of
 from nrm.errors import ConfigError, EnvError, LimitError, NrmWarning, listing
 from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine, not_asked
 from nrm.shortcuts import task_set_shortcuts
-from nrm.tracking import TaskBeliefMemory, TaskMemory, TaskStateMemory, Transition
+from nrm.tracking import TaskMemory
 
 Env = gymnasium.Env[Any, Any]
 MAX_STATES = 5000
@@ -54,10 +56,8 @@ class Agent:
                 "this agent was trained on one task and knows no other; train one on many: nrm train --tasks mixture"
             )
         self._trainer = trainer
-        self._memory = trainer.learner.memory
         self.alphabet = trainer.env.machine.alphabet
 
-    @torch.no_grad()
     def execute(
         self,
         formula: MachineLike,
@@ -71,71 +71,78 @@ class Agent:
         """Execute a formula in a Gymnasium environment that shows what the agent was trained on.
 
         It acts until it believes the task done or lost, the environment ends, or `most_steps` are over. No reward is
-        read. `crisp`: each step is read as its most probable symbol; over long episodes small doubts add up otherwise,
-        and an agent whose symbols are not sharp yet comes to believe that it has been where it has not. An agent that
-        is told the symbols needs an environment that says what holds (`info["labels"]`).
+        read. `crisp`: each step is read as its most probable symbol, so that small doubts do not add up over a long
+        episode. An agent that is told the symbols needs an environment that says what holds (`info["labels"]`).
         """
+        trainer = self._trainer
         machine = as_machine(formula, self.alphabet)
         if machine.alphabet != self.alphabet:
             raise EnvError(f"the task is over {machine.alphabet.symbols}, the agent knows {self.alphabet.symbols}")
         tasks = TaskSet((machine,), (str(formula),))
-        check_new_tasks(self._trainer, tasks)
-        shape = tuple(env.observation_space.shape or ())
-        if shape != tuple(self._trainer.env.shape):
-            raise EnvError(f"the environment shows {shape}, and the agent was trained on {self._trainer.env.shape}")
-        memory = self._memory.with_tasks(None, tasks, "argmax" if crisp else "open-loop")
-        device = self._trainer.device
-        policy, head = self._trainer.learner.policy, head_for(self._trainer.env.actions, device)
-        generator = torch.Generator().manual_seed(0 if seed is None else seed)
-        stuck = StuckNoise(self._trainer.stuck_noise)
-        label = labelling(None, env)
-        carry, state = memory.begin(torch.zeros(1, dtype=torch.int64, device=device)), machine.initial
-        observation, _ = env.reset(seed=seed)
-        letters: list[str] = []
-        actions: list[Any] = []
-        paid = 0.0
+        check_new_tasks(trainer, tasks)
+        single = _SingleEnv(env, tasks, trainer.env, seed, labelled=trainer.learner.memory.sees_truth)
+        steps = play(trainer, cast(BatchedEnv, single), seed or 0, greedy, "argmax" if crisp else "open-loop")
+        accepted = 0.0 if trainer.method.tracks_states else None
         ended: Ended = "steps"
-        while ended == "steps" and len(actions) < most_steps:
-            seen = torch.from_numpy(np.array(observation))[None].to(device)
-            told = memory.feature(carry)
-            scores = policy.logits(policy.encoder(seen), told)
-            noise = stuck.noise(told, head.noise((1,), generator).to(device))
-            chosen = head.best(scores) if greedy else head.sample(scores, noise)
-            action = chosen[0].cpu().numpy() if chosen.dim() > 1 else int(chosen[0])
-            observation, reward, terminated, truncated, info = env.step(action)
-            actions.append(action)
-            paid += float(reward)
-            shown = torch.from_numpy(np.array(observation))[None].to(device)
-            truth = None
-            if isinstance(memory, TaskStateMemory):
-                said = label(observation, info, env)
-                letter = letter_of(said, self.alphabet, None, f"step {len(actions)}", ENVIRONMENT)
-                state = machine.next_state(state, letter)
-                truth = torch.tensor([state], device=device)
-                letters.append(self.alphabet.letter_name(letter))
-            elif isinstance(memory, TaskBeliefMemory):
-                letters.append(self.alphabet.letter_name(int(memory.letters(carry, shown).argmax())))
-            read = policy.summary(policy.encoder(shown)) if memory.learns else None
-            carry = memory.read(carry, Transition(shown, read, chosen, torch.zeros(1, device=device), truth))
-            done, lost = (
-                self._accepted(memory, carry, state, which) or 0.0 for which in (machine.accepting, machine.dead)
-            )
-            if done + lost > 0.5:
-                ended = "done" if done >= lost else "lost"
-            elif terminated or truncated:
+        letters: list[str] = []
+        for played in islice(steps, most_steps):
+            if played.belief is not None:
+                said = played.label if played.said is None else played.said.argmax(-1)
+                letters.append(self.alphabet.letter_name(int(said[0])))
+                belief = played.belief[0].double().numpy()
+                accepted, lost = float(belief @ machine.accepting), float(belief @ machine.dead)
+                if accepted + lost > 0.5:
+                    ended = "done" if accepted >= lost else "lost"
+            if ended == "steps" and bool(played.done[0]):
                 ended = "environment"
-        accepted = self._accepted(memory, carry, state, machine.accepting)
-        return RolloutResult(accepted, len(actions), tuple(letters), tuple(actions), paid, ended)
+            if ended != "steps":
+                break
+        return RolloutResult(accepted, len(single.taken), tuple(letters), tuple(single.taken), single.paid, ended)
 
-    def _accepted(
-        self, memory: TaskMemory, carry: torch.Tensor, state: int, which: np.ndarray[Any, Any]
-    ) -> float | None:
-        """The probability of being in some states (states,) of the machine; None where nobody follows it."""
-        if isinstance(memory, TaskStateMemory):
-            return float(which[state])
-        if isinstance(memory, TaskBeliefMemory):
-            return float(memory.states(carry)[0].double().cpu().numpy() @ which)
-        return None
+
+class _SingleEnv:
+    """A Gymnasium environment as a batch of one with a task that pays nothing, for one episode."""
+
+    count = 1
+    frames = None
+
+    def __init__(self, env: Env, tasks: TaskSet, like: BatchedEnv, seed: int | None, labelled: bool) -> None:
+        """`like`: what the agent was trained on; `labelled`: whether the environment says what holds."""
+        self.shape = tuple(env.observation_space.shape or ())
+        if self.shape != tuple(like.shape):
+            raise EnvError(f"the environment shows {self.shape}, and the agent was trained on {like.shape}")
+        self._env, self._seed = env, seed
+        self._label = labelling(None, env) if labelled else None
+        self.tasks, self.machine = tasks, tasks.machines[0]
+        self.spec, self.dtype, self.actions = replace(like.spec, table=None), like.dtype, like.actions
+        self.taken: list[Any] = []
+        """The actions so far."""
+        self.paid = 0.0
+        """What the environment itself paid."""
+        self.truth = self._truth(-1, self.machine.initial)
+
+    def _truth(self, letter: int, state: int) -> Truth:
+        return Truth(*(torch.tensor([number]) for number in (letter, state, state)))
+
+    def reset(self, seed: int) -> Tensor:  # noqa: ARG002 - without a seed, an environment goes on with its own
+        """The first observation."""
+        return self._shown(self._env.reset(seed=self._seed)[0])
+
+    def step(self, actions: Tensor) -> StepBatch:
+        """Take the action."""
+        action = actions[0].numpy() if actions.dim() > 1 else int(actions[0])
+        observation, reward, terminated, truncated, info = self._env.step(action)
+        self.taken.append(action)
+        self.paid += float(reward)
+        if self._label is not None:
+            said = self._label(observation, info, self._env)
+            letter = letter_of(said, self.machine.alphabet, None, f"step {len(self.taken)}", ENVIRONMENT)
+            self.truth = self._truth(letter, self.machine.next_state(int(self.truth.state), letter))
+        shown = self._shown(observation)
+        return StepBatch(shown, torch.zeros(1), torch.tensor([terminated]), torch.tensor([truncated]), shown)
+
+    def _shown(self, observation: Any) -> Tensor:
+        return torch.from_numpy(np.array(observation))[None]
 
 
 def check_new_tasks(trainer: Trainer, tasks: TaskSet) -> None:

@@ -1,0 +1,224 @@
+"""Acting with a trained agent: step by step, with what it believes, and with what the environment renders."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import gymnasium
+import torch
+from gymnasium.wrappers import RenderCollection
+from torch import Tensor
+
+from nrm.agents.acting import act
+from nrm.agents.actions import head_for
+from nrm.agents.devices import placed
+from nrm.agents.training import Trainer
+from nrm.envs import BatchedEnv, GymVectorEnv, StepBatch, tasks_of
+from nrm.errors import EnvError, NrmWarning
+from nrm.machines import TaskSet
+from nrm.tracking import Belief, BeliefMemory, Memory, TaskMemory, ViewedMemory, report
+
+NOISE_SCALE = 7.0
+"""How many times stronger the noise is."""
+
+
+class StuckNoise:
+    """The noise that actions are sampled with, of environments side by side: strong for agents that are stuck.
+
+    A policy that samples its actions can hover: values have a small hill on the way, and after each step off it the
+    next one leads back. Where the memory has shown the same for long, a few steps are sampled with strong noise, all
+    with the same draw. Training cuts such episodes off instead.
+    """
+
+    def __init__(self, after: int | None) -> None:
+        """`after`: steps without anything new before the first burst of noise; None for never."""
+        self._after = after
+        self._since: Tensor | None = None
+        """(envs,) steps since the memory showed something new; -1 where an episode begins."""
+        self._shown = self._noise = torch.empty(0)
+
+    def noise(self, feature: Tensor, fresh: Tensor) -> Tensor:
+        """(envs, …) the noise of the next step, for features (envs, width) and noise (envs, …) that was just drawn."""
+        if self._after is None:
+            return fresh
+        if self._since is None:
+            self._since, self._shown, self._noise = fresh.new_full((len(fresh),), -1, dtype=torch.int64), feature, fresh
+        # A step of the task changes some of the numbers by 1; those of beliefs drift a little all the time.
+        new = (self._since < 0) | ((feature - self._shown).abs().amax(-1) > 0.5)
+        self._shown = torch.where(new[:, None], feature, self._shown)
+        self._since = torch.where(new, 0, self._since + 1)
+        # A burst takes a fifth of these steps; where it led to nothing new, the next one comes after half of them.
+        step = (self._since - self._after) % max(1, self._after // 2)
+        burst = ((self._since >= self._after) & (step < max(1, self._after // 5)))[:, None]
+        self._noise = torch.where(burst & (step > 0)[:, None], self._noise, fresh)
+        return torch.where(burst, NOISE_SCALE * self._noise, fresh)
+
+    def begin(self, done: Tensor) -> None:
+        """Episodes (envs,) are over, and others begin in their place."""
+        if self._since is not None:
+            self._since = torch.where(done, -1, self._since)
+
+
+class Played(NamedTuple):
+    """One step of N environments under a policy."""
+
+    action: Tensor
+    """(envs,), or (envs, size) where an action is a row of numbers."""
+    batch: StepBatch
+    memory: Tensor
+    """(envs, size) what the policy sees of the memory after the step, before any reset."""
+    label: Tensor
+    """(envs,) the true letter read."""
+    state: Tensor
+    """(envs,) the machine's true state reached."""
+    task: Tensor
+    """(envs,) the number of the task; 0 where there is one."""
+    said: Tensor | None = None
+    """(envs, letters) what the grounder says of the step; None where the method has none."""
+    belief: Tensor | None = None
+    """(envs, states) how probable the memory calls each state of the environment's own machine after the step; None
+    where it follows none."""
+    learned: Tensor | None = None
+    """(envs, states) the same of the states of a machine that was learned, where the method learns one."""
+    read: Tensor | None = None
+    """(envs,) the number of the letter that such a machine read; negative where it is a new one."""
+
+    @property
+    def done(self) -> Tensor:
+        """(envs,) where an episode ended."""
+        return self.batch.terminated | self.batch.truncated
+
+    def cpu(self) -> Played:
+        """The same on the processor."""
+        batch = StepBatch(*(shown.cpu() for shown in self.batch))
+        moved: dict[str, Any] = {name: one.cpu() for name, one in self._asdict().items() if isinstance(one, Tensor)}
+        return self._replace(batch=batch, **moved)
+
+
+def unrewarded(memory: Memory) -> Belief:
+    """What a memory reads in tests unless they say otherwise: what it read in training, but no rewards.
+
+    Rewards tell most of the state of a task by themselves, so a test that reads them says little about symbols.
+    """
+    inner = memory.memory if isinstance(memory, ViewedMemory) else memory
+    argmax = isinstance(inner, BeliefMemory) and inner.belief == "argmax"
+    return "argmax" if argmax else "open-loop"
+
+
+def memory_for(trainer: Trainer, env: BatchedEnv, belief: Belief) -> Memory:
+    """The trainer's memory on another environment, with its tasks; `belief`: what it reads."""
+    memory, tasks = trainer.learner.memory, tasks_of(env)
+    if isinstance(memory, TaskMemory):
+        return memory.with_tasks(env.frames, tasks or TaskSet.of([env.machine]), belief)
+    if tasks is not None:
+        raise EnvError(
+            "the agent was trained on one task and follows the states of its machine; for tasks that it has not seen, "
+            "train it on many: nrm train --tasks mixture"
+        )
+    return memory.on(env.frames, belief)
+
+
+@torch.no_grad()
+def play(
+    trainer: Trainer,
+    env: BatchedEnv,
+    seed: int,
+    greedy: bool,
+    belief: Belief | None = None,
+    stuck_noise: bool = True,
+) -> Iterator[Played]:
+    """Act on an environment without end, with the trainer's policy as it is.
+
+    `belief`: what memories read; no rewards when absent (`unrewarded`), and rewards too if it is `filtered`.
+    `stuck_noise`: whether sampled actions leave places where they get no further, as the settings of the tasks say.
+    """
+    kind, env = belief or unrewarded(trainer.learner.memory), placed(env, trainer.device)
+    policy, memory = trainer.learner.policy, memory_for(trainer, env, kind)
+    generator, head = torch.Generator().manual_seed(seed), head_for(env.actions, trainer.device)
+    stuck = StuckNoise(trainer.stuck_noise if stuck_noise else None)
+
+    def features(observation: Tensor) -> Tensor:
+        return policy.encoder(observation if env.frames is None else env.frames[observation])
+
+    def summary(observation: Tensor) -> Tensor:
+        return policy.summary(features(observation))
+
+    def choose(observation: Tensor, carry: Tensor) -> Tensor:
+        shown = memory.feature(carry)
+        logits = policy.logits(features(observation), shown)
+        noise = stuck.noise(shown, head.noise((env.count,), generator).to(shown.device))
+        return head.best(logits) if greedy else head.sample(logits, noise)
+
+    for step in act(env, memory, summary, choose, env.reset(seed), reads_rewards=kind == "filtered"):
+        said, states, learned, read = report(memory, step.carry, step.seen, step.reached)
+        feature = memory.feature(step.reached)
+        if states is None and trainer.method.tracks_states and not isinstance(memory, TaskMemory):
+            states = feature  # of somebody's own memory, which reports nothing
+        shown = (step.truth.label, step.truth.final_state, step.task, said, states, learned, read)
+        yield Played(step.action, step.batch, feature, *shown).cpu()
+        stuck.begin(step.batch.terminated | step.batch.truncated)
+
+
+class Shot(NamedTuple):
+    """One step, and its pictures."""
+
+    pictures: list[Any]
+    """What was rendered, the last after the step; at the first step, one from before it too. None where nothing is."""
+    played: Played
+
+
+def film(
+    trainer: Trainer,
+    env: gymnasium.Env[Any, Any],
+    seed: int,
+    greedy: bool,
+    belief: Belief | None = None,
+    name: str = "the environment",
+) -> Iterator[Shot]:
+    """One episode of an environment with a task, to its end.
+
+    `belief`: what memories read, no rewards if absent. `name`: of the environment, for a warning where it promises
+    pictures and draws none.
+    """
+    camera = None if env.render_mode is None else RenderCollection(_Drawn(env, name), reset_clean=False)
+    batched = GymVectorEnv.of(lambda: env if camera is None else camera, 1)
+    for played in play(trainer, batched, seed, greedy, belief):
+        pictures = [] if camera is None else list(camera.render())
+        done = bool(played.done[0])
+        # After an episode's end the next one has begun already, and was rendered.
+        drawn = [picture for picture in (pictures[:-1] if done else pictures) if picture is not None]
+        yield Shot(drawn, played)
+        if done:
+            return
+
+
+class _Drawn(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment whose pictures are None, with a warning, where it promises some and draws none."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], name: str) -> None:
+        super().__init__(env)
+        self._name = name
+        self._warned = False
+
+    def render(self) -> Any:
+        """The picture, if there is one."""
+        try:
+            picture: Any = self.env.render()
+        except NotImplementedError:
+            picture = None
+        if picture is None and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{self._name} says that it renders as '{self.render_mode}', but its render() draws nothing; write "
+                "one, or leave render_modes out of its metadata",
+                NrmWarning,
+                stacklevel=2,
+            )
+        return picture
+
+
+def action_names(env: gymnasium.Env[Any, Any]) -> tuple[str, ...]:
+    """What an environment calls its actions, if it says so: its attribute `action_names`."""
+    return tuple(map(str, env.get_wrapper_attr("action_names"))) if env.has_wrapper_attr("action_names") else ()
