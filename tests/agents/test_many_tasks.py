@@ -184,7 +184,7 @@ def test_bad_requests() -> None:
         choose_run("F a", "letter", "rm", 0, tasks="reach")
     with pytest.raises(ConfigError, match="environments for many tasks: map, image"):
         choose_run(None, "minigrid:MiniGrid-Empty-5x5-v0", "rm", 0, tasks="reach").build_env()
-    with pytest.raises(ConfigError, match="unknown family"):
+    with pytest.raises(ConfigError, match="reech"):
         choose_run(None, "letter", "rm", 0, tasks="reech")
     with pytest.raises(ConfigError, match="steps must be at least 1"):
         choose_run(None, "letter", "rm", 0, tasks="reach", total_timesteps=0)
