@@ -203,7 +203,7 @@ def test_observations_without_end_become_symbols_that_a_grounder_reads() -> None
     letters = ObservedSymbols()
     learning = MachineLearning(letters, InferenceConfig(states=8))
     learning.add(noisy(0, 20))
-    assert (letters.endless, len(learning.versions)) == (False, 1)
+    assert (letters.continuous, len(learning.versions)) == (False, 1)
     version = learning.add(noisy(1, 120))
     assert len(letters) == 3
     assert letters.known is not None
@@ -245,7 +245,7 @@ def test_where_nothing_explains_endless_observations_the_machine_stays_blank() -
 
 def test_observations_that_no_kept_episode_holds_are_let_go() -> None:
     letters = ObservedSymbols(FrameTable(np.arange(3000.0)[:, None]))
-    assert letters.endless
+    assert letters.continuous
     assert letters.compact(np.arange(2999)) is None  # there is nothing to gain
     moved = letters.compact(np.array([5, 7, 7]))
     assert moved is not None
@@ -302,7 +302,7 @@ def test_symbols_that_a_grounder_reads_are_judged_on_drawn_observations() -> Non
     task = nrm.compile("F gem", SYMBOLS)
     config = MinecraftConfig(size=3, items=("gem", "lava"), layout="episode", observation="image", pixels=12)
     env, letters = BatchedMinecraft(config, task, 2), ObservedSymbols()
-    letters.endless = True
+    letters.continuous = True
     judge = judge_for(env, letters)
     assert judge is not None
     table = np.array([[0, 1], [1, 1]])

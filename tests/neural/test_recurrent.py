@@ -25,7 +25,7 @@ from nrm.neural import (
     load_model,
     save_model,
 )
-from nrm.neural.em import expected_letters
+from nrm.neural.em.expectation import expected_letters
 from nrm.neural.em.windows import windows
 from nrm.neural.episodes import pack
 from nrm.neural.extraction import grounded_traces

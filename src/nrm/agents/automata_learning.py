@@ -82,7 +82,7 @@ def _judge_read(env: BatchedEnv, letters: ObservedSymbols) -> Judge | None:
     shown: list[Probe] = []
 
     def judge(known: Hypothesis, values: NDArray[np.float64]) -> bool | None:
-        if letters.known is None or not letters.endless:
+        if letters.known is None or not letters.continuous:
             return None
         if not shown:
             shown.append(_shown(env))

@@ -117,7 +117,7 @@ class Trainer:
         # What a recurrent grounder says depends on what came before, so its accuracy is told by recorded episodes.
         self._labelled = self.model is not None and self.model.recurrent
         if self.inference is not None:
-            self._labelled = self.inference.letters.told
+            self._labelled = self.inference.letters.labelled
         keeps = self.grounding is not None or self.inference is not None
         self._recorder = Recorder(env.count, keeps, blank, letters=self._labelled)
         self._codec = LevelCodec.of(env.machine)

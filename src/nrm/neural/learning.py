@@ -15,7 +15,10 @@ from nrm.machines import LevelCodec
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable, target_for, what_to_learn
 from nrm.neural.descent import Labelled, LearningProblem, attempt, scatter
-from nrm.neural.em import network_attempt, redraw, table_attempts, table_suits, window_attempts
+from nrm.neural.em.distillation import redraw
+from nrm.neural.em.network import network_attempt
+from nrm.neural.em.table import table_attempts, table_suits
+from nrm.neural.em.windows import window_attempts
 from nrm.neural.emission import check_finite
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.episodes import EpisodeBatch

@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nrm.errors import ConfigError, ContradictionError, EnvError
@@ -27,19 +26,6 @@ from nrm.neural import (
 from nrm.tracking.grounding_config import update_settings
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.tracker import Tracker
-
-
-class Recorded(NamedTuple):
-    """An episode as it is kept."""
-
-    numbers: NDArray[Any]
-    """(time,) of its observations among the frames."""
-    rewards: NDArray[np.float64]
-    """(time,)"""
-    letters: NDArray[np.int64] | None = None
-    """(time,) the true ones, for evaluation alone: kept beside what a recurrent grounder learns from, if told."""
-    task: int | None = None
-    """The number of its task, where there are many."""
 
 
 class Refreshed(Protocol):
@@ -97,8 +83,8 @@ class Grounding:
         self._spacing = spacing
         self._passed_over = 0
         """Episodes to come that nobody looks at."""
-        self._kept: list[Recorded] = []
-        self._fresh: list[Recorded] = []
+        self._kept: list[RecordedEpisode] = []
+        self._fresh: list[RecordedEpisode] = []
         self._policy = UpdatePolicy(settings.target, steady=steady)
         self.learns = True
         """Whether updates learn anything; a frozen grounder stays as it is."""
@@ -176,23 +162,23 @@ class Grounding:
         self.episodes += over
         return ended[over:]
 
-    def _numbered(self, episode: RecordedEpisode) -> Recorded:
+    def _numbered(self, episode: RecordedEpisode) -> RecordedEpisode:
         """An episode whose observations are numbers of frames."""
         if self._longest is not None and episode.length > self._longest:
             episode = episode.begun(self._longest)
-        letters = episode.letters if self.model.recurrent else None
-        if self._listed is not None:
-            return Recorded(self._listed[episode.observations], episode.rewards, letters, episode.task)
-        return Recorded(self._frames.add(episode.observations), episode.rewards, letters, episode.task)
+        shown = episode.observations
+        numbers = self._frames.add(shown) if self._listed is None else self._listed[shown]
+        # True letters are for evaluation alone: kept beside what a recurrent grounder learns from.
+        return episode._replace(observations=numbers, letters=episode.letters if self.model.recurrent else None)
 
     def _forget(self) -> None:
         """Let go of the observations of episodes that were dropped."""
         if self._listed is None:
-            used = [episode.numbers for episode in self._kept]
+            used = [episode.observations for episode in self._kept]
             moved = self._frames.compact(np.concatenate(used) if used else [])
-            self._kept = [episode._replace(numbers=moved[episode.numbers]) for episode in self._kept]
+            self._kept = [episode._replace(observations=moved[episode.observations]) for episode in self._kept]
 
-    def _most_telling(self, episodes: list[Recorded]) -> list[Recorded]:
+    def _most_telling(self, episodes: list[RecordedEpisode]) -> list[RecordedEpisode]:
         """The episodes that are kept: a good policy does the same again and again, so rare rewards go first.
 
         Episodes of updates with nothing to learn never get here, so what taught something once is not washed out.
@@ -203,7 +189,7 @@ class Grounding:
         dropped = set(np.argsort(self._buffer(episodes).rarity(), kind="stable")[:surplus].tolist())
         return [episode for number, episode in enumerate(episodes) if number not in dropped]
 
-    def _batch(self, episodes: Sequence[Recorded]) -> EpisodeBatch:
+    def _batch(self, episodes: Sequence[RecordedEpisode]) -> EpisodeBatch:
         return self._buffer(episodes).batch().to(self.model.machine.levels.device)
 
     def _check_possible(self, batch: EpisodeBatch) -> None:
@@ -220,11 +206,11 @@ class Grounding:
             total, _ = self.model.batch_log_likelihood(batch, self.model.said_batch(batch))
         return 0.0 - float(total.sum()) / batch.steps, float((total > math.log(0.5)).double().mean())
 
-    def _buffer(self, episodes: Sequence[Recorded]) -> EpisodeBuffer:
+    def _buffer(self, episodes: Sequence[RecordedEpisode]) -> EpisodeBuffer:
         machine = self.model.machine
         buffer = EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level, frames=self._frames)
         for episode in episodes:
-            buffer.add(index=episode.numbers, rewards=episode.rewards, symbols=episode.letters, task=episode.task)
+            buffer.add(index=episode.observations, rewards=episode.rewards, symbols=episode.letters, task=episode.task)
         return buffer
 
     def labelled(self) -> EpisodeBuffer | None:
@@ -240,7 +226,7 @@ class Grounding:
             "fresh": self._as_tensors(self._fresh),
             "frames": torch.from_numpy(self._frames[:]) if self._listed is None and len(self._frames) else self._blank,
             "policy": self._policy.state_dict(),
-            "updates": self.updates,
+            "bursts": self.updates,  # as checkpoints call them
             "episodes": self.episodes,
             "passed_over": self._passed_over,
         }
@@ -252,38 +238,40 @@ class Grounding:
         if self._listed is None:
             self._frames = FrameTable(state["frames"].numpy())
         self._policy.load_state_dict(state["policy"])
-        # The last release called updates bursts.
-        self.updates, self.episodes = int(state["updates" if "updates" in state else "bursts"]), state["episodes"]
+        self.updates, self.episodes = state["bursts"], state["episodes"]
         self._passed_over = state.get("passed_over", 0)
         self.model.eval()
         self._memory.refresh()
 
-    def _as_tensors(self, episodes: Sequence[Recorded]) -> dict[str, Tensor]:
+    def _as_tensors(self, episodes: Sequence[RecordedEpisode]) -> dict[str, Tensor]:
         """Episodes one after the other; of a recurrent grounder with their letters, -1 where these are not known."""
-        numbers = [episode.numbers for episode in episodes] or [np.zeros(0, dtype=np.int64)]
+        numbers = [episode.observations for episode in episodes] or [np.zeros(0, dtype=np.int64)]
         rewards = [episode.rewards for episode in episodes] or [np.zeros(0)]
         saved = {
-            "lengths": torch.tensor([len(episode.rewards) for episode in episodes], dtype=torch.int64),
+            "lengths": torch.tensor([episode.length for episode in episodes], dtype=torch.int64),
             "numbers": torch.from_numpy(np.concatenate(numbers)),
             "rewards": torch.from_numpy(np.concatenate(rewards)),
             "tasks": torch.tensor([-1 if one.task is None else one.task for one in episodes], dtype=torch.int64),
         }
         if self.model.recurrent:
-            letters = [np.full(len(paid), -1) if told is None else told for _, paid, told, _ in episodes]
+            letters = [np.full(one.length, -1) if one.letters is None else one.letters for one in episodes]
             saved["letters"] = torch.from_numpy(np.concatenate([np.zeros(0, dtype=np.int64), *letters]))
         return saved
 
 
-def _from_tensors(saved: dict[str, Tensor]) -> list[Recorded]:
+def _from_tensors(saved: dict[str, Tensor]) -> list[RecordedEpisode]:
     lengths = saved["lengths"].tolist()
     numbers, rewards = (torch.split(saved[name], lengths) for name in ("numbers", "rewards"))
     letters = torch.split(saved["letters"], lengths) if "letters" in saved else [None] * len(lengths)
     return [
-        Recorded(
-            row.numpy(),
-            paid.numpy(),
-            None if told is None or (len(told) and int(told[0]) < 0) else told.numpy(),
-            None if task < 0 else task,
+        RecordedEpisode(
+            environment=0,
+            total=float(paid.sum()),
+            length=len(paid),
+            observations=row.numpy(),
+            rewards=paid.numpy(),
+            letters=None if told is None or (len(told) and int(told[0]) < 0) else told.numpy(),
+            task=None if task < 0 else task,
         )
         for row, paid, told, task in zip(numbers, rewards, letters, saved["tasks"].tolist(), strict=True)
     ]

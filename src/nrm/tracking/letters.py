@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,88 +34,63 @@ class UnexplainedError(LearningError):
     """No symbols were found over which a machine explains the episodes."""
 
 
-class SymbolIndex(Protocol):
-    """Numbers of letters, in the order in which they came."""
+class SymbolIndex(ABC):
+    """Numbers of letters, in the order in which they came: by default those of what was observed."""
 
-    told: bool
+    labelled = False
     """Whether letters are true symbols, which the environment tells."""
-    endless: bool
-    """Whether what is observed is without end, so that letters are symbols that a grounder reads."""
+    continuous = False
+    """Whether what is observed cannot be enumerated, so that letters are symbols that a grounder reads."""
 
+    @abstractmethod
     def __len__(self) -> int:
         """How many letters there are so far."""
 
+    @abstractmethod
     def find(self, seen: Transition) -> NDArray[np.int64]:
         """(envs,) the letters that a step showed; `UNKNOWN` where one was never recorded."""
 
+    @abstractmethod
     def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
         """(time,) the numbers of what an episode observed, new ones among them."""
 
-    def read(self, trace: LetterTrace) -> LetterTrace:
-        """An episode with letters in place of the numbers of what it observed."""
-
-    def learn(
-        self,
-        traces: Sequence[LetterTrace],
-        values: NDArray[np.float64],
-        states: int,
-        reward_noise: float,
-        label_noise: float,
-    ) -> Hypothesis:
-        """The machine of some episodes with numbers of what was observed, and indices of potentials `values`.
-
-        What letters mean may be learned with it. `states`: most that it may have; `reward_noise`, `label_noise`: as
-        of `Evidence`.
-        """
-
-    def compact(self, used: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Let go of all that was observed but what has these numbers; where each has moved, None where none has."""
-
+    @abstractmethod
     def name(self, letter: int) -> str:
         """How people read a letter."""
 
+    @abstractmethod
     def on(self, frames: Tensor | None) -> SymbolIndex:
         """The same letters in another environment, whose listed observations are `frames`."""
 
-    def state_dict(self) -> dict[str, Any]:
-        """What numbers depend on."""
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a saved state."""
-
-
-class Numbered:
-    """Letters that are the numbers of what was observed."""
-
-    told = False
-    endless = False
-
-    def __len__(self) -> int:
-        raise NotImplementedError
-
     def read(self, trace: LetterTrace) -> LetterTrace:
-        """As it is."""
+        """An episode with letters in place of the numbers of what it observed."""
         return trace
 
     def learn(
-        self,
-        traces: Sequence[LetterTrace],
-        values: NDArray[np.float64],
-        states: int,
-        reward_noise: float,
-        label_noise: float,
+        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, noise: tuple[float, float]
     ) -> Hypothesis:
-        """By state merging, or by description length where something may be wrong."""
-        return learn_machine(Evidence.of(traces, len(self), len(values), 0, reward_noise, label_noise), states)
+        """The machine of some episodes with numbers of what was observed, and indices of potentials `values`.
 
-    def compact(self, used: NDArray[np.int64]) -> None:
-        """Nothing is let go."""
+        What letters mean may be learned with it. `states`: most that it may have; `noise`: of rewards, and of labels.
+        """
+        return learn_machine(Evidence.of(traces, len(self), len(values), 0, *noise), states)
+
+    def compact(self, used: NDArray[np.int64]) -> NDArray[np.int64] | None:  # noqa: ARG002
+        """Let go of all that was observed but what has these numbers; where each has moved, None where none has."""
+        return None
+
+    def state_dict(self) -> dict[str, Any]:
+        """What numbers depend on."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027 - some have nothing to go on from
+        """Go on from a saved state."""
 
 
-class LabelledSymbols(Numbered):
+class LabelledSymbols(SymbolIndex):
     """The letters of an alphabet that the environment tells, those that occurred so far."""
 
-    told = True
+    labelled = True
 
     def __init__(self, alphabet: Alphabet) -> None:
         self.alphabet = alphabet
@@ -173,7 +149,7 @@ SPARE = 1.25
 """Observations beyond those of kept episodes, as a multiple of these, after which the others are let go."""
 
 
-class ListedSymbols(Numbered):
+class ListedSymbols(SymbolIndex):
     """The distinct ones of an environment's listed observations: all letters are known from the beginning."""
 
     def __init__(self, frames: Tensor, known: FrameTable | None = None) -> None:
@@ -209,22 +185,13 @@ class ListedSymbols(Numbered):
             return ObservedSymbols(FrameTable(self._table[:]))
         return ListedSymbols(frames, FrameTable(self._table[:]))
 
-    def state_dict(self) -> dict[str, Any]:
-        """Nothing: the environment lists them."""
-        return {}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Nothing to do."""
-
-
-class ObservedSymbols:
+class ObservedSymbols(SymbolIndex):
     """The distinct observations that were recorded so far, as long as they are few.
 
     Beyond `MAX_LETTERS` of them none is met often enough, and letters become symbols that a grounder reads: they are
     learned together with the machine (`nrm.neural.continuous`). Until then all are symbol 0.
     """
-
-    told = False
 
     def __init__(
         self,
@@ -247,18 +214,18 @@ class ObservedSymbols:
         self._rounds = 0
         self._read = np.zeros(0, dtype=np.int64)
         self.known: Grounded | None = None
-        """What reads symbols, where observations are without end and it was learned."""
-        self.endless = len(self._table) > MAX_LETTERS
+        """What reads symbols, where observations cannot be enumerated and it was learned."""
+        self.continuous = len(self._table) > MAX_LETTERS
 
     def __len__(self) -> int:
-        if not self.endless:
+        if not self.continuous:
             return len(self._table)
         return 1 if self.known is None else self.known.hypothesis.letters
 
     def find(self, seen: Transition) -> NDArray[np.int64]:
         """By looking them up, or by what the grounder says."""
         shown = seen.observation.cpu()
-        if not self.endless:
+        if not self.continuous:
             return self._table.find(shown.numpy(), UNKNOWN)
         if self._listed is not None:
             found: NDArray[np.int64] = self._letters()[self._listed[shown.numpy()]]
@@ -271,29 +238,24 @@ class ObservedSymbols:
             numbers: NDArray[np.int64] = self._listed[episode.observations]
             return numbers
         numbers = self._table.add(episode.observations)
-        self.endless = self.endless or len(self._table) > MAX_LETTERS
+        self.continuous = self.continuous or len(self._table) > MAX_LETTERS
         return numbers
 
     def read(self, trace: LetterTrace) -> LetterTrace:
         """As it is, or with the symbols that the grounder reads."""
-        return trace._replace(letters=self._letters()[trace.letters]) if self.endless else trace
+        return trace._replace(letters=self._letters()[trace.letters]) if self.continuous else trace
 
     def learn(
-        self,
-        traces: Sequence[LetterTrace],
-        values: NDArray[np.float64],
-        states: int,
-        reward_noise: float,
-        label_noise: float,
+        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, noise: tuple[float, float]
     ) -> Hypothesis:
-        """By state merging; where observations are without end, in turns with the grounder."""
-        if not self.endless:
-            return learn_machine(Evidence.of(traces, len(self), len(values), 0, reward_noise, label_noise), states)
-        if reward_noise or label_noise:
+        """By state merging; where observations cannot be enumerated, in turns with the grounder."""
+        if not self.continuous:
+            return super().learn(traces, values, states, noise)
+        if any(noise):
             raise LimitError(
                 f"there are more than {MAX_LETTERS} distinct observations, so symbols are learned together with the "
-                f"machine, and that takes rewards and observations to be right (reward noise 0, not {reward_noise:g}; "
-                f"label noise 0, not {label_noise:g}). Round the observations, or give the symbols (--method "
+                f"machine, and that takes rewards and observations to be right (reward noise 0, not {noise[0]:g}; "
+                f"label noise 0, not {noise[1]:g}). Round the observations, or give the symbols (--method "
                 "automata-learning)"
             )
         frames = torch.from_numpy(self._table[:])
@@ -310,9 +272,9 @@ class ObservedSymbols:
         return found.hypothesis
 
     def compact(self, used: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Forget all observations but those with these numbers, where they are without end; where each has moved."""
+        """Forget all observations but those with these numbers, where they are too many; where each has moved."""
         rows = np.unique(used)
-        if not self.endless or self._listed is not None or len(self._table) < SPARE * len(rows) + MAX_LETTERS:
+        if not self.continuous or self._listed is not None or len(self._table) < SPARE * len(rows) + MAX_LETTERS:
             return None
         kept = self._letters()[rows]
         moved = self._table.compact(used)
@@ -327,18 +289,18 @@ class ObservedSymbols:
         return self._read
 
     def name(self, letter: int) -> str:
-        """The observation itself, where it is short; where they are without end, the number of the symbol."""
-        if self.endless:
+        """The observation itself, where it is short; where they cannot be enumerated, the number of the symbol."""
+        if self.continuous:
             return f"symbol {letter}" if letter else "anything else"
         return observation_name(self._table[letter], letter)
 
     def on(self, frames: Tensor | None) -> SymbolIndex:
         """The same letters, listed or not."""
         table = FrameTable(self._table[:]) if len(self._table) else FrameTable()
-        if frames is not None and not self.endless:
+        if frames is not None and not self.continuous:
             return ListedSymbols(frames, table)
         other = ObservedSymbols(table, self._blank, self._make, frames, self._seed)
-        other.endless, other.known = self.endless, self.known
+        other.continuous, other.known = self.continuous, self.known
         return other
 
     def state_dict(self) -> dict[str, Any]:
@@ -346,7 +308,7 @@ class ObservedSymbols:
         known = self.known
         return {
             "observations": torch.from_numpy(self._table[:].copy()) if len(self._table) else self._blank,
-            "endless": self.endless,
+            "endless": self.continuous,
             "rounds": self._rounds,
             "symbols": 0 if known is None else known.hypothesis.letters,
             "explained": [] if known is None else [known.explained, known.held_out],
@@ -358,7 +320,7 @@ class ObservedSymbols:
         saved = state["observations"]
         if self._listed is None:
             self._table = FrameTable(saved.numpy()) if len(saved) else FrameTable()
-        self.endless, self._rounds = state.get("endless", False), state.get("rounds", 0)
+        self.continuous, self._rounds = state.get("endless", False), state.get("rounds", 0)
         self.known, self._read = None, np.zeros(0, dtype=np.int64)
         if state.get("symbols"):
             grounder = (self._make or continuous_grounders(saved.shape[1:]))(state["symbols"])

@@ -38,10 +38,10 @@ SPACING = 25
 """A refuted machine is learned anew once a twenty-fifth of all episodes so far came after the last time."""
 FIRST_REVIEW = 100
 """Episodes after which a machine is learned anew although nothing refutes it; then after twice as many, and so on."""
-ENDLESS_SPACING = 40
-"""The same where observations are without end: as many episodes, and at least half of all so far."""
-ENDLESS_KEEP = 400
-"""Most episodes that are kept where observations are without end: each has its own."""
+CONTINUOUS_SPACING = 40
+"""The same where observations cannot be enumerated: as many episodes, and at least half of all so far."""
+CONTINUOUS_KEEP = 400
+"""Most episodes that are kept where observations cannot be enumerated: each has its own."""
 RECENT = 100
 """The last episodes, by which it is judged whether the machine explains what happens now."""
 MISREAD = 0.01
@@ -136,11 +136,11 @@ class MachineLearning:
 
     def add(self, episodes: Iterable[RecordedEpisode]) -> Version | None:
         """Take in finished episodes, and learn anew where it is time; the new machine, if it is another one."""
-        listed = not self.letters.endless
+        listed = not self.letters.continuous
         traces = [self._read(number, episode) for number, episode in enumerate(episodes, self.episodes + 1)]
         if not traces:
             return None
-        if listed and self.letters.endless:
+        if listed and self.letters.continuous:
             self._begin_anew()
         self.episodes += len(traces)
         evidence = self._evidence(traces)
@@ -152,7 +152,9 @@ class MachineLearning:
         self._recent = [*self._recent, *traces][-RECENT:]
         self._keep(traces, None if found is None else found.episode)
         reviews = self.episodes >= self._review
-        spacing = self.episodes // SPACING if not self.letters.endless else max(self.episodes // 2, ENDLESS_SPACING)
+        spacing = (
+            self.episodes // SPACING if not self.letters.continuous else max(self.episodes // 2, CONTINUOUS_SPACING)
+        )
         due = self.episodes - self._learned >= max(1, spacing)
         if not (reviews or (self._refuted is not None and due)):
             return None
@@ -161,7 +163,7 @@ class MachineLearning:
         return self._learn()
 
     def _begin_anew(self) -> None:
-        """Observations turn out to be without end: letters are symbols from now on, none of which is known yet.
+        """Observations turn out to be continuous: letters are symbols from now on, none of which is known yet.
 
         Machines over observations that will not be met again are forgotten.
         """
@@ -180,7 +182,9 @@ class MachineLearning:
             if place == telling or not self.settled:
                 self._kept.append(trace)
                 self._telling.append(place == telling)
-        surplus = len(self._kept) - (min(self.config.keep, ENDLESS_KEEP) if self.letters.endless else self.config.keep)
+        surplus = len(self._kept) - (
+            min(self.config.keep, CONTINUOUS_KEEP) if self.letters.continuous else self.config.keep
+        )
         if surplus > 0:
             order = sorted(range(len(self._kept)), key=lambda place: (self._telling[place], place))
             dropped = set(order[:surplus])
@@ -194,7 +198,7 @@ class MachineLearning:
             )
 
     def _evidence(self, traces: Sequence[LetterTrace]) -> Evidence:
-        reward_noise = max(self.config.reward_noise, MISREAD) if self.letters.endless else self.config.reward_noise
+        reward_noise = max(self.config.reward_noise, MISREAD) if self.letters.continuous else self.config.reward_noise
         read = list(map(self.letters.read, traces))
         return Evidence.of(read, len(self.letters), len(self.levels), 0, reward_noise, self.config.label_noise)
 
@@ -206,7 +210,7 @@ class MachineLearning:
         before = following(old, self._evidence(self._kept)).states
         try:
             noise = self.config.reward_noise, self.config.label_noise
-            new = self.letters.learn(self._kept, self.levels.values, self.config.states, *noise)
+            new = self.letters.learn(self._kept, self.levels.values, self.config.states, noise)
         except (TooManyStatesError, UnexplainedError) as error:
             # The old machine goes on: it is wrong now and then, and what is to come may show why.
             self.note = str(error)

@@ -17,7 +17,7 @@ class RecordedEpisode(NamedTuple):
     """The sum of rewards."""
     length: int
     observations: NDArray[Any]
-    """(time, …) the observations or their row numbers; none where only sums are kept, as of rewards."""
+    """(time, …) the observations, or their numbers in a table; none where only sums are kept, as of rewards."""
     rewards: NDArray[np.float64]
     """(time,)"""
     letters: NDArray[np.int64] | None

@@ -59,7 +59,7 @@ class Tracker:
         self.model = model
         self.count = count
         self.memory = _memory(model, as_belief(belief))
-        self.told = isinstance(model, MachineLearning) and model.letters.told
+        self.told = isinstance(model, MachineLearning) and model.letters.labelled
         """Whether `step` needs the true letters."""
         self._device = torch.device("cpu")
         if isinstance(model, NeuralRewardMachine):

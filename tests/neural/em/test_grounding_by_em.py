@@ -14,9 +14,9 @@ from nrm.machines import MooreMachine
 from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore, TrueLabels, fit
 from nrm.neural.config import Maximisation
 from nrm.neural.descent import Labelled, LearningProblem
-from nrm.neural.em import table, table_suits
+from nrm.neural.em import table
 from nrm.neural.em.expectation import expected_letters, posterior
-from nrm.neural.em.table import _drafted, _repeated
+from nrm.neural.em.table import _drafted, _repeated, table_suits
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.learning import _problem
 
