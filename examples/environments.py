@@ -43,7 +43,7 @@ def main() -> None:
     imsave(out / "world-layouts.png", row([picture(192, layout="episode", start="random", seed=s) for s in range(5)]))
     others = ["key", "tree", "water", "wood", "iron", "gold", "gem", "lava"]
     options = [
-        {"size": 6, "items": {"lava": 5, "gem": 1, "door": 1, "pickaxe": 1}, "pixels": 96},
+        {"size": 6, "items": ["lava", "lava", "lava", "lava", "lava", "gem", "door", "pickaxe"], "pixels": 96},
         {"size": (6, 4), "items": others, "pixels": 96},
         {"size": 5, "items": others, "pixels": 96},
         {"size": 8, "items": {**dict.fromkeys(others, 1), "lava": 3}, "pixels": 96},

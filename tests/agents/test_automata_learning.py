@@ -34,7 +34,7 @@ from tests.neural.endless.noisy import episodes as endless_episodes
 from tests.neural.endless.noisy import shown as grid
 
 SYMBOLS = ("gem", "lava", "empty")
-CORRIDOR = MinecraftConfig(size=(3, 1), items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0), steps=12)
+CORRIDOR = MinecraftConfig(size=(3, 1), items=["gem@0,0", "lava@2,0"], start=(1, 0), steps=12)
 
 
 def corridor(formula: str = "F(gem & F lava)", count: int = 8) -> BatchedMinecraft:

@@ -13,7 +13,7 @@ from nrm.envs import BatchedMinecraft, MinecraftConfig, StepBatch
 from nrm.tracking import Belief
 
 SYMBOLS = ("gem", "lava", "empty")
-ENV = MinecraftConfig(size=(4, 1), items={"gem": (2, 0), "lava": (3, 0)}, steps=6)
+ENV = MinecraftConfig(size=(4, 1), items=["gem@2,0", "lava@3,0"], steps=6)
 """Four cells in a row: start, nothing, gem, lava."""
 UP, RIGHT = 0, 1
 

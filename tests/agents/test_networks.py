@@ -186,7 +186,7 @@ def test_a_policy_acts_and_learns_with_the_same_statistics_and_saves_them() -> N
 
 @pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
 def test_runs_on_drawn_layouts_go_on_exactly(method: str) -> None:
-    config = replace(DRAWN, size=(3, 1), items={"pickaxe": None, "gem": None}, pixels=16, steps=8)
+    config = replace(DRAWN, size=(3, 1), items=["pickaxe", "gem"], pixels=16, steps=8)
 
     def begin() -> Trainer:
         settings = {"algorithm": PPOConfig(num_steps=8, minibatch_size=16, update_epochs=2)}

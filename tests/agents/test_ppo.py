@@ -19,7 +19,7 @@ from nrm.errors import ConfigError
 from nrm.tracking import GroundingConfig
 
 SYMBOLS = ("gem", "lava", "empty")
-CORRIDOR = MinecraftConfig(size=(3, 1), items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0), steps=12)
+CORRIDOR = MinecraftConfig(size=(3, 1), items=["gem@0,0", "lava@2,0"], start=(1, 0), steps=12)
 """Three cells in a row: gem, start, lava."""
 QUICK = PPOConfig(num_steps=8, update_epochs=2, minibatch_size=32, learning_rate=5e-3)
 

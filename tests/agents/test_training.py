@@ -17,7 +17,7 @@ from nrm.envs import BatchedMinecraft, GymVectorEnv, MinecraftConfig, MinecraftE
 from nrm.errors import ConfigError, LimitError
 from nrm.tracking import GroundingConfig, accuracy
 
-CORRIDOR = MinecraftConfig(size=(3, 1), items={"gem": (1, 0), "lava": (2, 0)}, steps=12)
+CORRIDOR = MinecraftConfig(size=(3, 1), items=["gem@1,0", "lava@2,0"], steps=12)
 """Three cells in a row: start, gem, lava."""
 SYMBOLS = ("gem", "lava", "empty")
 QUICK = {"algorithm": A2CConfig(learning_rate=3e-3), "grounding": GroundingConfig(every=40, epochs=100)}
@@ -42,7 +42,7 @@ def run(made: Trainer, updates: int | None = None) -> Trainer:
 @pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
 def test_a_trivial_env_is_solved(method: str) -> None:
     # From the middle to one end and then to the other: on the way back the middle looks as it did before.
-    env = corridor("F(gem & F lava)", items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0))
+    env = corridor("F(gem & F lava)", items=["gem@0,0", "lava@2,0"], start=(1, 0))
     made = run(trainer(env, method, 1200 if method == "rnn" else 400, seed=1))
     assert made.history.mean_return() > 90
     if METHODS[method].grounds:
@@ -109,7 +109,7 @@ def test_labels_are_not_needed_for_learning_the_grounding(monkeypatch: pytest.Mo
 def test_returns_are_what_was_earned_also_where_outputs_are_paid() -> None:
     # Every step in state 1 pays 1 again: 15 steps there earn 15, which is no potential.
     machine = nrm.compile("F gem", SYMBOLS, reward="acceptance")
-    config = MinecraftConfig(size=(2, 1), items={"gem": (1, 0)}, steps=15)
+    config = MinecraftConfig(size=(2, 1), items=["gem@1,0"], steps=15)
     env = GymVectorEnv.of(lambda: TaskEnv(MinecraftEnv(config), machine, end="limit", pay="outputs"), 4)
     made = run(trainer(env, "rm", 60, seed=0))  # type: ignore[arg-type]
     assert max(made.history.returns) > 10
@@ -153,7 +153,7 @@ def test_unknown_methods_and_algorithms() -> None:
 
 def test_without_a_memory_only_half_of_the_way_back_is_found() -> None:
     # From the middle to one end and then to the other: what is seen in the middle does not tell where to go.
-    env = corridor("F(gem & F lava)", items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0))
+    env = corridor("F(gem & F lava)", items=["gem@0,0", "lava@2,0"], start=(1, 0))
     made = run(trainer(env, "memoryless", 200, seed=1))
     told = run(trainer(env, "rm", 200, seed=1))
     assert sum(made.history.lengths[-50:]) > 1.5 * sum(told.history.lengths[-50:])

@@ -20,7 +20,7 @@ from nrm.runs.learned_machines import LearnedMachines
 from nrm.tracking import InferenceConfig, ListedSymbols, MachineLearning, RecordedEpisode, Transition
 
 SYMBOLS = ("gem", "lava", "empty")
-CORRIDOR = MinecraftConfig(size=(3, 1), items={"gem": (0, 0), "lava": (2, 0)}, start=(1, 0), steps=12)
+CORRIDOR = MinecraftConfig(size=(3, 1), items=["gem@0,0", "lava@2,0"], start=(1, 0), steps=12)
 
 
 class Misleading(BatchedMinecraft):

@@ -20,10 +20,9 @@ GRID = "minigrid:MiniGrid-DoorKey-5x5-v0"
         (("--task", "1", "--env.size", "6", "4", "--env.slip", "0.1"), {"size": [6, 4], "slip": 0.1}),
         (("--task", "1", "--env.start", "random", "--env.steps", "9"), {"start": "random", "steps": 9}),
         (("--task", "F gem", "--env.items", "gem@0,3", "lava@1,1"), {"items": ["gem@0,3", "lava@1,1"]}),
-        (("--task", "1", "--env.layout", "seed", "--env.layout-seed", "3"), {"layout": "seed", "layout_seed": 3}),
         (
-            ("--env", GRID, "--env.view", "agent", "--env.view-size", "5", "--env.tile", "6"),
-            {"view": "agent", "view_size": 5, "tile": 6},
+            ("--env", GRID, "--env.view", "agent", "--env.kwargs.agent_view_size", "5"),
+            {"view": "agent", "kwargs": {"agent_view_size": 5}},
         ),
         (
             ("--env", GRID, "--env.actions", "all", "--env.kwargs.max_steps", "20"),

@@ -19,13 +19,11 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "random-start": {"start": "random", "steps": 7},
     "random-start-slip-image": {"start": "random", "slip": 0.5, "observation": "image", "steps": 9},
     "wide": {"size": (6, 4), "observation": "image", "steps": 30},
-    "items": {"items": {"lava": [(1, 0), (2, 2)], "gem": (3, 1)}, "start": (0, 3)},
-    "layout-seed": {"layout": "seed", "layout_seed": 5, "observation": "image"},
-    "layout-seed-random": {"layout": "seed", "layout_seed": 6, "start": "random"},
+    "items": {"items": ["lava@1,0", "lava@2,2", "gem@3,1"], "start": (0, 3)},
     "layout-episode-image": {"layout": "episode", "observation": "image", "steps": 12},
     "layout-episode-map": {"layout": "episode", "slip": 0.2, "steps": 12},
     "layout-episode-random": {"layout": "episode", "start": "random", "size": 5, "observation": "image", "steps": 12},
-    "partly-drawn": {"layout": "episode", "items": {"gem": (3, 3), "lava": 3, "door": None}, "steps": 20},
+    "partly-drawn": {"layout": "episode", "items": ["gem@3,3", "lava", "lava", "lava", "door"], "steps": 20},
     "one-step": {"steps": 1, "start": "random"},
 }
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nrm
-from nrm.envs.steppers import stepper
+from nrm.envs.task_runner import stepper
 
 TEXT = " & ".join(f"response(a{number}, b{number})" for number in range(7))
 

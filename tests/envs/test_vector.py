@@ -24,7 +24,7 @@ def maker(name: str) -> Any:
     return lambda: TaskEnv(MinecraftEnv(config(name)), MACHINE)
 
 
-@pytest.mark.parametrize("name", ["paper", "image", "slip", "layout-episode-image", "layout-seed", "one-step"])
+@pytest.mark.parametrize("name", ["paper", "image", "slip", "layout-episode-image", "one-step"])
 def test_it_equals_the_batched_env(name: str) -> None:
     env: BatchedEnv = GymVectorEnv.of(maker(name), COUNT)
     tables = BatchedMinecraft(config(name), MACHINE, COUNT)

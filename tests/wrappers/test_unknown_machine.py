@@ -19,7 +19,7 @@ TASK = nrm.compile("F(gem & F pickaxe)", MINECRAFT_SYMBOLS)
 
 
 def task_env() -> TaskEnv[Any, Any]:
-    return TaskEnv(MinecraftEnv(size=3, items={"gem": (2, 0), "pickaxe": (0, 2)}, steps=20), TASK)
+    return TaskEnv(MinecraftEnv(size=3, items=["gem@2,0", "pickaxe@0,2"], steps=20), TASK)
 
 
 def random_episodes(env: Any, count: int) -> None:

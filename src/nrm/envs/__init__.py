@@ -1,13 +1,14 @@
 """Environments with tasks: a grid, discs in the plane, MiniGrid, a task on any Gymnasium env; batches of them."""
 
-from nrm.envs.action_spaces import ActionSpace, action_space
 from nrm.envs.base import (
+    ActionSpace,
     BatchedEnv,
     ManyTasksEnv,
     Probe,
     ProbedEnv,
     StepBatch,
     Truth,
+    action_space,
     tasks_of,
 )
 from nrm.envs.counter_rng import environment_seeds
@@ -16,7 +17,7 @@ from nrm.envs.minecraft import ACTIONS, MINECRAFT_SYMBOLS, BatchedMinecraft, Min
 from nrm.envs.plane import BatchedPlane, PlaneConfig, PlaneEnv
 from nrm.envs.registry import ENVS, Board, EnvConfig, Spaces, TaskSpace, WithoutMemory, find_env, many_task_envs
 from nrm.envs.task_env import TaskEnv
-from nrm.envs.termination import End, ending_states
+from nrm.envs.task_runner import End, ending_states
 from nrm.envs.vector import GymVectorEnv
 from nrm.registration import register_envs
 

@@ -14,11 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from nrm.aliases import BoolArray, Symbol
-from nrm.envs.action_spaces import ActionSpace, action_space
-from nrm.envs.base import Probe, StepBatch, Truth, check_count, checked_actions
+from nrm.envs.base import ActionSpace, Probe, StepBatch, Truth, action_space, check_count, checked_actions
 from nrm.envs.counter_rng import Words, check_seed, environment_seeds, episode_keys, words
-from nrm.envs.task_runner import TaskRunner
-from nrm.envs.termination import End
+from nrm.envs.task_runner import End, TaskRunner
 from nrm.errors import EnvError
 from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.observations import ObservationSpec

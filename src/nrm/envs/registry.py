@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import is_dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, get_args
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.envs.base import BatchedEnv
-from nrm.envs.termination import End
-from nrm.errors import ConfigError, MissingModuleError, listing, suggestion
+from nrm.envs.task_runner import End
+from nrm.errors import ConfigError, EnvError, MissingModuleError, listing, suggestion, unknown
 from nrm.logic import Formula
 from nrm.machines import Alphabet, MooreMachine, Task
 from nrm.registry import Registry, import_value
@@ -118,6 +118,19 @@ class EnvConfig:
         """What the best policies without memory earn; None where nobody can compute it."""
         return None
 
+    def _check_choices(self, **known: Any) -> None:
+        """Raise `EnvError` where a field is none of the values of its `Literal`."""
+        for name, choices in known.items():
+            if getattr(self, name) not in get_args(choices):
+                raise EnvError(unknown(name, getattr(self, name), map(str, get_args(choices))))
+
+    def _check_whole(self, **least: int) -> None:
+        """Raise `EnvError` where a field is no whole number, or below its least value."""
+        for name, lowest in least.items():
+            value: object = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < lowest:
+                raise EnvError(f"{name} must be a whole number from {lowest}, not {value!r}")
+
 
 ENVS: Registry[type[EnvConfig]] = Registry(
     "environment",
@@ -137,14 +150,14 @@ def find_env(name: str) -> Any:
             return config
     known = [one for kind in kinds for one in kind.env_names]
     near = _near(name, known)
-    unknown = f"unknown environment '{name}'{near} (environments: {listing(known)}, or module:name of your own)"
+    problem = f"unknown environment '{name}'{near} (environments: {listing(known)}, or module:name of your own)"
     if ":" not in name:
-        raise ConfigError(unknown)
+        raise ConfigError(problem)
     try:
         found = import_value(name, "environment")
     except MissingModuleError:
         if near:
-            raise ConfigError(unknown) from None
+            raise ConfigError(problem) from None
         raise
     if not (isinstance(found, type) and issubclass(found, EnvConfig)):  # so it makes an environment
         make: Any = ENVS["gym"]

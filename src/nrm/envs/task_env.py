@@ -11,7 +11,7 @@ from gymnasium.utils import RecordConstructorArgs
 from nrm.aliases import Symbol
 from nrm.envs.labels import LabelFunction, labelling, letter_of, speaker_of
 from nrm.envs.rules import reset_result, step_result
-from nrm.envs.termination import End, ending_states, pool_ending_states
+from nrm.envs.task_runner import End, ending_states, pool_ending_states
 from nrm.errors import EnvError, UnknownSymbolError, listing, suggestion
 from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine
 

@@ -1,19 +1,98 @@
-"""The tasks of N environments: which one each has, and how far it is."""
+"""The tasks of N environments: which one each has, how far it is, and when its episode ends."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
+from nrm.aliases import BoolArray
 from nrm.envs.base import task_digest
 from nrm.envs.counter_rng import Words, draws
-from nrm.envs.steppers import stepper
-from nrm.envs.termination import End, ending_states, pool_ending_states
-from nrm.errors import EnvError
-from nrm.machines import MooreMachine, TaskSet
+from nrm.errors import EnvError, LimitError, unknown
+from nrm.machines import MooreMachine, TaskSet, unsatisfiable
+
+End = Literal["outcome", "absorbing", "limit"]
+"""`outcome`: at an accepting state or a failure (the paper's). `absorbing`: at a state that no letter leaves. `limit`:
+only when the environment itself ends, for tasks that can be lost again or hold from the start, as `G(a -> F b)`."""
+
+
+def ending_states(machine: MooreMachine, end: End) -> BoolArray:
+    """(states,) where the episode ends. An accepting state need not be absorbing to be an outcome."""
+    if end not in get_args(End):
+        raise EnvError(unknown("end", end, get_args(End)))
+    if end == "limit":
+        return np.zeros(machine.states, dtype=np.bool_)
+    ending = machine.absorbing if end == "absorbing" else machine.accepting | machine.dead
+    if ending[machine.initial]:
+        how = (
+            "no letter leaves the first state"
+            if end == "absorbing"
+            else f"the task {unsatisfiable(machine.alphabet)}"
+            if machine.dead[machine.initial]
+            else "the task holds before the first step"
+        )
+        raise EnvError(
+            f"{how}, so with end='{end}' every episode could end at once; use end='limit' (nrm train --end limit) to "
+            "go on to the time limit"
+        )
+    return ending
+
+
+def pool_ending_states(tasks: TaskSet, end: End) -> BoolArray:
+    """(states of the union,) where episodes of many tasks end; an error names the task."""
+    return np.concatenate([_named(*pair, end) for pair in zip(tasks.names, tasks.machines, strict=True)])
+
+
+def _named(name: str, machine: MooreMachine, end: End) -> BoolArray:
+    try:
+        return ending_states(machine, end)
+    except EnvError as error:
+        raise EnvError(f"the task {name}: {error}") from None
+
+
+States = NDArray[np.int64]
+Paid = NDArray[np.float32]
+
+
+class Stepper(Protocol):
+    """Moves many states at once."""
+
+    def step(self, states: States, letters: NDArray[np.int64]) -> tuple[States, Paid]:
+        """(N,) the states that follow states (N,) by letters (N,), and (N,) the differences of potentials."""
+
+
+def stepper(machine: MooreMachine) -> Stepper:
+    """By classes of letters, a lookup in a table; where there are too many of them, move by move."""
+    try:
+        return _ByClasses(machine)
+    except LimitError:
+        return _ByMoves(machine)
+
+
+class _ByClasses:
+    def __init__(self, machine: MooreMachine) -> None:
+        self._letters = machine.letters
+        self._classes = machine.classes
+        self._moves = machine.columns.astype(np.int64).ravel()
+        self._paid = (machine.outputs[machine.columns] - machine.outputs[:, None]).astype(np.float32).ravel()
+
+    def step(self, states: States, letters: NDArray[np.int64]) -> tuple[States, Paid]:
+        move = states * self._classes + self._letters.take(letters)
+        return self._moves.take(move), self._paid.take(move)
+
+
+class _ByMoves:
+    def __init__(self, machine: MooreMachine) -> None:
+        self._moves = machine.moves
+        self._outputs = machine.outputs
+
+    def step(self, states: States, letters: NDArray[np.int64]) -> tuple[States, Paid]:
+        after = self._moves.take(states, letters)
+        return after, (self._outputs.take(after) - self._outputs.take(states)).astype(np.float32)
+
 
 MAX_PROPOSITIONS = 62
 """Propositions whose letters fit into a number of 64 bits."""

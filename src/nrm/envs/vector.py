@@ -13,10 +13,8 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.envs.action_spaces import action_size, action_space
-from nrm.envs.base import StepBatch, Truth, check_count, task_digest
+from nrm.envs.base import StepBatch, Truth, action_size, action_space, check_count, task_digest
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
-from nrm.envs.labelled import LabelledRing
 from nrm.envs.rules import check_actions, wrapper_for
 from nrm.envs.task_env import TaskEnv
 from nrm.errors import EnvError
@@ -318,3 +316,37 @@ def _machine(vector: VectorEnv[Any, Any, Any]) -> MooreMachine:
         raise EnvError("the environments of a batch must share one task; theirs differ")
     found: MooreMachine = machines[0]
     return found
+
+
+class LabelledRing:
+    """The last observations of environments that take turns: of step t, that of environment t modulo N."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: torch.dtype) -> None:
+        self._observations = torch.empty(0, *shape, dtype=dtype)
+        self._letters = torch.empty(0, dtype=torch.int64)
+        self._next = 0
+
+    def add(self, observations: Tensor, letters: NDArray[np.int64]) -> None:
+        """Take in a step: observations (N, *shape) before any reset, and the letters (N,) that were read there."""
+        turn = self._next % len(letters)
+        observation, letter = observations[turn : turn + 1], torch.from_numpy(letters[turn : turn + 1].copy())
+        if len(self._letters) < 512:
+            self._observations = torch.cat([self._observations, observation])
+            self._letters = torch.cat([self._letters, letter])
+        else:
+            self._observations[self._next % 512] = observation[0]
+            self._letters[self._next % 512] = letter[0]
+        self._next += 1
+
+    def rows(self) -> tuple[Tensor, Tensor] | None:
+        """(n, *shape) and (n,); None before any step."""
+        return (self._observations, self._letters) if len(self._letters) else None
+
+    def state_dict(self) -> dict[str, Any]:
+        """What there is."""
+        return {"observations": self._observations.clone(), "letters": self._letters.clone(), "next": self._next}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on with what there was."""
+        self._observations, self._letters = state["observations"].clone(), state["letters"].clone()
+        self._next = state["next"]

@@ -65,7 +65,10 @@ RETIRED = {
     **{f"family.{name}": value for name, value in (("undoing", 2), ("beside", 1), ("forbidden", 3))},
     "family.smallest": 4,
     "family.largest": 12,
-    **dict.fromkeys(("family.conditions", "family.goals")),
+    **dict.fromkeys(("family.conditions", "family.goals", "env.layout_seed")),
+    **{f"env.{name}": value for name, value in (("noise", 0.0), ("rays", 16), ("reach", 2.0))},
+    "env.tile": 8,
+    "env.view_size": 7,
     **dict.fromkeys(("algorithm.penalty_weight", "algorithm.final_penalty_weight", "algorithm.penalised")),
 }
 """Settings that there were, with the value that does what always happens now: runs that had it can be read. None: with

@@ -174,7 +174,7 @@ def test_bad_envs_are_refused() -> None:
         LetterConfig(size=3, letters=8)
     with pytest.raises(EnvError, match="no grid of 2x2 cells was found"):
         grids(LetterConfig(size=2, letters=3, copies=1))
-    with pytest.raises(EnvError, match="not at 32"):
+    with pytest.raises(EnvError, match="not 32"):
         LetterConfig(size=32)
     with pytest.raises(EnvError, match="did you mean 'planes'"):
         LetterConfig(observation="plane")  # type: ignore[arg-type]

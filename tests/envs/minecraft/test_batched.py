@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from nrm.envs import (
     ending_states,
     environment_seeds,
 )
+from nrm.envs.minecraft.grid import settled
 from nrm.errors import EnvError, UnknownSymbolError
 from tests.envs.envs import CONFIGS, config, paper_machine
 from tests.strategies import machines
@@ -96,7 +96,7 @@ def test_a_batch_equals_gymnasium_environments_step_for_step(name: str, end: End
 def configs(draw: st.DrawFn, empty: str | None) -> MinecraftConfig:
     """Environments with items a and b, of every kind."""
     size = draw(st.tuples(st.integers(2, 5), st.integers(2, 5)))
-    copies = draw(st.sampled_from(({"a": 1}, {"a": 2}, {"a": 1, "b": 1}, {"b": 1})))
+    copies = draw(st.sampled_from((["a"], ["a", "a"], ["a", "b"], ["b"])))
     return MinecraftConfig(
         size=size,
         items=copies,
@@ -114,7 +114,7 @@ def configs(draw: st.DrawFn, empty: str | None) -> MinecraftConfig:
 def test_any_batch_equals_its_environments(data: st.DataObject, machine: nrm.MooreMachine, end: End, seed: int) -> None:
     drawn = data.draw(configs("empty-cell" if machine.alphabet.is_exclusive else None))
     if drawn.layout == "seed":
-        drawn = replace(drawn, layout_seed=seed)
+        drawn = settled(drawn, seed)
     try:
         ending_states(machine, end)
     except EnvError:
@@ -237,7 +237,7 @@ def test_propositions_and_other_symbols() -> None:
     labels = env.true_labels()
     assert labels is not None
     assert labels[[0, 3, 5, 12, 15]].tolist() == [0, 1, 8, 2, 4]
-    few = MinecraftConfig(items={"b": (1, 1)}, empty="e")
+    few = MinecraftConfig(items=["b@1,1"], empty="e")
     env = BatchedMinecraft(few, nrm.compile("F a", nrm.PAPER_SYMBOLS), 1)
     assert env.true_labels()[[0, 5]].tolist() == [4, 1]  # type: ignore[index]
 
@@ -266,7 +266,7 @@ def test_misuse_is_named() -> None:
     machine = paper_machine()
     with pytest.raises(EnvError, match="count is 0"):
         BatchedMinecraft(MinecraftConfig(), machine, 0)
-    with pytest.raises(EnvError, match="name the seed it is drawn from, layout_seed="):
+    with pytest.raises(EnvError, match="layout 'seed'"):
         BatchedMinecraft(MinecraftConfig(layout="seed"), machine, 2)
     env = BatchedMinecraft(MinecraftConfig(), machine, 2)
     for call in (lambda: env.step(torch.zeros(2, dtype=torch.int64)), env.state_dict, lambda: env.truth):

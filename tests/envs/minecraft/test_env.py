@@ -78,7 +78,6 @@ def test_layouts_change_when_they_should() -> None:
 
     assert distinct() == (1, 1)
     assert distinct(layout="seed") == (4, 1)
-    assert distinct(layout="seed", layout_seed=3) == (1, 1)
     assert distinct(layout="episode") == (4, 4)
 
 

@@ -12,7 +12,7 @@ from nrm.envs import MinecraftConfig
 from nrm.envs.minecraft.memoryless import Walk, best_policy, without_memory
 from nrm.machines import MooreMachine
 
-ENV = MinecraftConfig(size=(3, 2), items={"gem": (2, 0), "lava": (0, 1)}, steps=4, slip=0.1)
+ENV = MinecraftConfig(size=(3, 2), items=["gem@2,0", "lava@0,1"], steps=4, slip=0.1)
 
 
 def task(formula: str) -> MooreMachine:
@@ -46,7 +46,7 @@ def test_returns_and_derivatives_are_those_of_all_ways(formula: str) -> None:
 
 def test_the_best_by_hand() -> None:
     # On a row of three cells with the gem at its end, going right is best: 2 steps, no memory needed.
-    row = MinecraftConfig(size=(3, 1), items={"gem": (2, 0), "lava": (0, 0)}, start=(1, 0), steps=3)
+    row = MinecraftConfig(size=(3, 1), items=["gem@2,0", "lava@0,0"], start=(1, 0), steps=3)
     assert without_memory(row, task("F gem"), "outcome") == pytest.approx((100.0, 100.0), abs=0.1)
     # First to one end and then to the other: the middle has to be left in two ways, so without memory it is a draw.
     both = Walk.of(task("F(lava & F gem)"), row)

@@ -67,7 +67,7 @@ def test_pictures_show_discs_and_the_robot_where_they_are() -> None:
     assert tuple(picture[5, 5]) == FLOOR
     expected = 0.25 * np.array(FLOOR) + 0.75 * np.array(COLOURS["red"])
     assert picture[205, 128] == pytest.approx(expected, abs=1)
-    wide = PlaneEnv(bounds=(-2, -1, 2, 1), render_mode="rgb_array", discs={"thing": (0, 0, 0.5)}, start=(0, 0))
+    wide = PlaneEnv(bounds=(-2, -1, 2, 1), render_mode="rgb_array", discs=["thing@0,0,0.5"], start=(0, 0))
     wide.reset(seed=0)
     assert wide.render().shape == (256, 512, 3)
 

@@ -18,7 +18,7 @@ from nrm.envs.gym.rehearsal import rehearse
 from nrm.envs.labels import Speaker, labelling
 from nrm.envs.registry import ENVS, EnvConfig, Spaces
 from nrm.envs.task_env import TaskEnv, own_task
-from nrm.envs.termination import End
+from nrm.envs.task_runner import End
 from nrm.envs.vector import GymVectorEnv
 from nrm.errors import ConfigError, EnvError, UnknownSymbolError
 from nrm.logic import is_paper_task, read_formula

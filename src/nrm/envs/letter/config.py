@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import gymnasium
 
 from nrm.envs.base import BatchedEnv
 from nrm.envs.registry import ENVS, EnvConfig, TaskSpace
 from nrm.envs.task_env import TaskEnv
-from nrm.envs.termination import End
-from nrm.errors import ConfigError, EnvError, unknown
+from nrm.envs.task_runner import End
+from nrm.errors import ConfigError, EnvError
 from nrm.logic import atom
 from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_text
 
 LetterObservation = Literal["planes", "image"]
-MAX_SIDE = 31
-"""Cells of a row are the bits of one word."""
-MAX_LETTERS = 26
 
 
 @ENVS.register
@@ -48,12 +45,11 @@ class LetterConfig(EnvConfig):
     `.` for an empty cell. Grids are sampled when absent."""
 
     def __post_init__(self) -> None:
-        if self.observation not in get_args(LetterObservation):
-            raise EnvError(unknown("observation", self.observation, get_args(LetterObservation)))
-        for name, most in (("size", MAX_SIDE), ("letters", MAX_LETTERS), ("copies", MAX_SIDE**2), ("steps", 10**9)):
-            least = 2 if name == "size" else 1
-            if not least <= getattr(self, name) <= most:
-                raise EnvError(f"{name} lies from {least} to {most}, not at {getattr(self, name)}")
+        self._check_choices(observation=LetterObservation)
+        self._check_whole(size=2, letters=1, copies=1, steps=1)
+        for name, most in (("size", 31), ("letters", 26)):  # cells of a row are the bits of one word
+            if getattr(self, name) > most:
+                raise EnvError(f"{name} is at most {most}, not {getattr(self, name)}")
         # The empty cells are one piece, and each but the first has at most three neighbours that none before it has.
         if self.maps is None and self.letters * self.copies > self.cells - max(1, self.cells // 3):
             raise EnvError(

@@ -18,7 +18,7 @@ from nrm.envs.letter.config import LetterConfig
 from nrm.envs.letter.grid import around, grids
 from nrm.envs.letter.painter import LetterPainter
 from nrm.envs.single import SingleEnv
-from nrm.envs.termination import End
+from nrm.envs.task_runner import End
 from nrm.errors import EnvError, listing
 from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.observations import ObservationSpec

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast
 
 import gymnasium
 import numpy as np
 
 from nrm.aliases import Symbol
 from nrm.envs.base import BatchedEnv
-from nrm.envs.counter_rng import check_seed
 from nrm.envs.registry import ENVS, Board, EnvConfig, TaskSpace, WithoutMemory
 from nrm.envs.task_env import TaskEnv
-from nrm.envs.termination import End
-from nrm.errors import ConfigError, EnvError, listing, unknown
+from nrm.envs.task_runner import End
+from nrm.errors import ConfigError, EnvError, listing
 from nrm.logic import atom
 from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_text
 
@@ -25,13 +24,6 @@ Cell: TypeAlias = tuple[int, int]
 
 Placement: TypeAlias = tuple[Symbol, Cell | None]
 """An item and where it is; None when its place is drawn."""
-
-if TYPE_CHECKING:
-    Items: TypeAlias = Sequence[Symbol] | Mapping[Symbol, Cell | Sequence[Cell] | int | None] | Sequence[Placement]
-else:
-    Items = tuple[str, ...]
-"""Items as Python may give them: names (`gem`, or `gem@0,3` with a cell), or a mapping from a name to a cell, several
-cells, None, or how many to draw. Files and the command line give texts."""
 
 Layout = Literal["fixed", "seed", "episode"]
 Observation = Literal["map", "image"]
@@ -42,10 +34,6 @@ PAPER_ITEMS: tuple[Placement, ...] = (("pickaxe", (1, 1)), ("lava", (3, 3)), ("d
 MINECRAFT_SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
 """The symbols of the paper's environment in the order of its tasks: a is the pickaxe, b lava, c the door and d the
 gem."""
-
-MAX_SIDE = 256
-MAX_PIXELS = 1024
-"""Pixels along the side of an image. Rollouts keep thousands of images."""
 
 
 @ENVS.register
@@ -59,13 +47,11 @@ class MinecraftConfig(EnvConfig):
 
     size: int | tuple[int, int] = 4
     """Cells along a side, or (width, height)."""
-    items: Items | None = None
-    """Names with their cells: gem@0,3 lava@3,3 lava@2,1, or in Python `{"gem": (0, 3), "lava": [(3, 3), (2, 1)]}`. An
-    item without a cell is drawn, which needs another layout than "fixed". The paper's items when absent."""
+    items: Sequence[str] | None = None
+    """Names with their cells: gem@0,3 lava@3,3 lava@2,1. An item without a cell is drawn, which needs another layout
+    than "fixed". The paper's items when absent."""
     layout: Layout = "fixed"
     """Items without a cell are drawn once per seed ("seed") or anew every episode ("episode")."""
-    layout_seed: int | None = None
-    """For layout "seed": draw from this seed, whatever the seed of `reset`."""
     start: Cell | Literal["random"] = (0, 0)
     """Where the agent starts; "random" draws a cell without an item every episode."""
     slip: float = 0.0
@@ -82,35 +68,24 @@ class MinecraftConfig(EnvConfig):
     def __post_init__(self) -> None:
         set_field = object.__setattr__
         set_field(self, "size", _checked_size(self.size))
-        for name, choices in (("layout", get_args(Layout)), ("observation", get_args(Observation))):
-            if getattr(self, name) not in choices:
-                raise EnvError(unknown(name, getattr(self, name), choices))
+        self._check_choices(layout=Layout, observation=Observation)
         if self.start != "random":
-            set_field(self, "start", _cell(self.start, "the start (if not 'random')"))
+            set_field(self, "start", _cell(self.start))
             self._check_inside(self.start, "the start")
         if self.items is not None:
-            texts = (name if cell is None else f"{name}@{cell[0]},{cell[1]}" for name, cell in _placements(self.items))
-            set_field(self, "items", tuple(texts))
+            if isinstance(self.items, str) or not isinstance(self.items, Sequence):
+                raise EnvError(f"items are a list of texts, such as ['gem@0,3'], not {self.items!r}")
+            set_field(self, "items", tuple(self.items))
         self._check_items()
         slip: object = self.slip
         if not isinstance(slip, (int, float)) or not 0.0 <= slip <= 1.0:
             raise EnvError(f"slip is a probability between 0 and 1, not {self.slip!r}")
-        if not _whole(self.steps) or self.steps < 1:
-            raise EnvError(f"an episode has at least one step; steps is {self.steps!r}")
-        if not _whole(self.pixels) or self.pixels < 2 * max(self.shape):
-            raise EnvError(
-                f"an image of {self.pixels!r} pixels cannot show {max(self.shape)} cells in a row; "
-                f"give at least {2 * max(self.shape)}"
-            )
-        if self.pixels > MAX_PIXELS:
+        self._check_whole(steps=1, pixels=2 * max(self.shape))
+        if self.pixels > 1024:  # rollouts keep thousands of images
             raise EnvError(
                 f"an image of {self.pixels:,} pixels a side takes {3 * self.pixels**2 / 2**20:,.0f} MB, and many are "
-                f"kept at once; give at most {MAX_PIXELS:,}"
+                "kept at once; give at most 1,024"
             )
-        if self.layout_seed is not None:
-            check_seed(self.layout_seed)
-            if self.layout != "seed":
-                raise EnvError(f"layout_seed is for layout 'seed'; the layout is '{self.layout}'")
 
     @classmethod
     def parse(cls, name: str) -> MinecraftConfig | None:
@@ -189,7 +164,7 @@ class MinecraftConfig(EnvConfig):
     def placements(self) -> tuple[Placement, ...]:
         """Every single item with its cell, or None where it is drawn."""
         if self.items is not None:
-            return _placements(self.items)
+            return tuple(map(_placement, self.items))
         return tuple((name, cell if self.layout == "fixed" else None) for name, cell in PAPER_ITEMS)
 
     @cached_property
@@ -248,56 +223,21 @@ def _checked_size(size: object) -> tuple[int, int]:
     if len(sides) != 2 or not all(_whole(side) for side in sides):
         raise EnvError(f"size is a number of cells or (width, height), not {size!r}")
     width, height = (int(cast(int, side)) for side in sides)
-    if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE) or width * height < 2:
-        raise EnvError(f"a grid of {width}x{height} cells; sides are 1 to {MAX_SIDE}, and two cells the least")
+    if not (1 <= width <= 256 and 1 <= height <= 256) or width * height < 2:
+        raise EnvError(f"a grid of {width}x{height} cells; sides are 1 to 256, and two cells the least")
     return width, height
 
 
-def _cell(value: object, what: str) -> Cell:
+def _cell(value: object) -> Cell:
     if isinstance(value, (tuple, list)) and len(value) == 2 and all(_whole(part) for part in value):
         return int(value[0]), int(value[1])
-    raise EnvError(f"{what} must be a cell (x, y) of whole numbers, not {value!r}")
+    raise EnvError(f"the start (if not 'random') must be a cell (x, y) of whole numbers, not {value!r}")
 
 
-def _placements(items: Items) -> tuple[Placement, ...]:
-    """Any way to give items as a plain tuple: one entry for each single item."""
-    if isinstance(items, str):
-        raise EnvError(f"items are a list of names or a mapping from names to cells, not the text '{items}'")
-    pairs: list[tuple[Any, Any]] = []
-    if isinstance(items, Mapping):
-        pairs = list(items.items())
-    else:
-        for entry in items:
-            if isinstance(entry, str):
-                pairs.append(_spelt(entry))
-            elif isinstance(entry, (tuple, list)) and len(entry) == 2:
-                pairs.append((entry[0], entry[1]))
-            else:
-                raise EnvError(f"an item is a name, or a name with a cell, not {entry!r}")
-    return tuple(placement for name, place in pairs for placement in _copies(name, place))
-
-
-def _spelt(entry: str) -> tuple[str, Cell | None]:
+def _placement(entry: object) -> Placement:
     """An item as text: `gem`, or `gem@0,3`."""
-    name, at, place = entry.partition("@")
-    if not at:
-        return name, None
-    parts = place.split(",")
-    if len(parts) != 2 or not all(part.strip().isdecimal() for part in parts):
-        raise EnvError(f"an item with its cell is written as 'gem@0,3', not {entry!r}")
-    return name.strip(), (int(parts[0]), int(parts[1]))
-
-
-def _copies(name: object, place: object) -> list[Placement]:
-    """The single items behind one entry: a cell, several cells, None, or a number of copies."""
-    if not isinstance(name, str) or not name:
-        raise EnvError(f"an item is named by text, not by {name!r}")
-    if place is None:
-        return [(name, None)]
-    if _whole(place):
-        if cast(int, place) < 1:
-            raise EnvError(f"{place} copies of item '{name}'; leave it out instead")
-        return [(name, None)] * int(cast(int, place))
-    if isinstance(place, (tuple, list)) and place and isinstance(place[0], (tuple, list)):
-        return [(name, _cell(cell, f"each place of item '{name}'")) for cell in place]
-    return [(name, _cell(place, f"the place of item '{name}'"))]
+    name, at, place = entry.partition("@") if isinstance(entry, str) else ("", "", "")
+    parts = place.split(",") if at else []
+    if not name.strip() or (at and (len(parts) != 2 or not all(part.strip().isdecimal() for part in parts))):
+        raise EnvError(f"an item is written as 'gem', or with its cell as 'gem@0,3', not {entry!r}")
+    return name.strip(), (int(parts[0]), int(parts[1])) if at else None

@@ -21,7 +21,7 @@ from nrm.envs.minecraft.painter import Painter, text
 from nrm.envs.minecraft.sprites import tiles
 from nrm.envs.registry import Board
 from nrm.envs.single import SingleEnv
-from nrm.envs.termination import End
+from nrm.envs.task_runner import End
 from nrm.errors import EnvError
 from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.observations import ObservationSpec
@@ -106,12 +106,10 @@ class BatchedMinecraft(BatchedTasks):
         self, config: MinecraftConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome"
     ) -> None:
         if config.layout == "seed":
-            if config.layout_seed is None:
-                raise EnvError(
-                    "environments of a batch share the layout 'seed': name the seed it is drawn from, layout_seed=…, "
-                    "or use layout 'episode' to draw one for each environment and episode"
-                )
-            config = settled(config, config.layout_seed)
+            raise EnvError(
+                "environments of a batch have no seed to draw a common layout 'seed' from: name the items' cells, or "
+                "use layout 'episode' to draw one for each environment and episode"
+            )
         super().__init__(MinecraftDynamics(config), tasks, count, end)
         self._contents_letters = letters_of_contents(config, self.machine.alphabet).astype(np.int64)
 

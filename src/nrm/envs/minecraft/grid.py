@@ -57,15 +57,12 @@ def begin(config: MinecraftConfig, keys: Words) -> Episodes:
 
 
 def settled(config: MinecraftConfig, seed: int) -> MinecraftConfig:
-    """The configuration with its items put where `layout_seed`, or else this seed, draws them."""
-    drawn_from = seed if config.layout_seed is None else config.layout_seed
-    contents = begin(config, words([drawn_from])).contents[0]
+    """The configuration with its items put where this seed draws them."""
+    contents = begin(config, words([seed])).contents[0]
     width = config.shape[0]
-    placements = tuple(
-        (config.names[contents[cell] - 1], (int(cell) % width, int(cell) // width)) for cell in np.flatnonzero(contents)
-    )
-    ordered = sorted(placements, key=lambda placement: config.names.index(placement[0]))
-    return replace(config, items=tuple(ordered), layout="fixed", layout_seed=None)
+    cells = sorted(np.flatnonzero(contents).tolist(), key=lambda cell: contents[cell])
+    items = tuple(f"{config.names[contents[cell] - 1]}@{cell % width},{cell // width}" for cell in cells)
+    return replace(config, items=items, layout="fixed")
 
 
 def slipped(

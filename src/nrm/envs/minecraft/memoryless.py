@@ -20,7 +20,7 @@ from nrm.envs.grids import next_cells
 from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.env import BatchedMinecraft
 from nrm.envs.registry import WithoutMemory
-from nrm.envs.termination import End, ending_states
+from nrm.envs.task_runner import End, ending_states
 from nrm.machines import MooreMachine
 
 STARTS, BLIND_STARTS = 4, 16

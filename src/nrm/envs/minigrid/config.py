@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium
 
@@ -13,9 +13,9 @@ from nrm.envs.labels import LabelFunction, Speaker, SpokenLabel, labelling
 from nrm.envs.minigrid.tasks import ACTIONS, EMPTY, GridLabels, minigrid_task, ready_task
 from nrm.envs.registry import ENVS, EnvConfig
 from nrm.envs.task_env import TaskEnv
-from nrm.envs.termination import End
+from nrm.envs.task_runner import End
 from nrm.envs.vector import GymVectorEnv
-from nrm.errors import EnvError, listing, require, suggestion, unknown
+from nrm.errors import EnvError, listing, require, suggestion
 from nrm.logic import read_formula
 from nrm.machines import Alphabet, MachineLike, MooreMachine, Task, alphabet_of, as_machine, load_task, task_from_text
 from nrm.machines.task import own_alphabet
@@ -46,12 +46,9 @@ class MiniGridConfig(EnvConfig):
     """The Gymnasium id, such as `MiniGrid-LavaGapS5-v0`."""
     actions: Actions = "used"
     """"used": the actions that matter, where we have a ready task for the environment; "all": the seven actions."""
-    tile: int = 8
-    """Pixels along the side of a tile: an 8x8 grid is seen as 64x64x3."""
     view: View = "grid"
-    """"grid": the whole grid from above. "agent": what lies before the agent and walls do not hide."""
-    view_size: int = 7
-    """Tiles along the side of the agent's view: an odd number from 3."""
+    """"grid": the whole grid from above. "agent": what lies before the agent and walls do not hide, 7x7 tiles
+    (`--env.kwargs.agent_view_size 5` for others). A tile has 8x8 pixels."""
     label: str | None = None
     """What holds after a step, in place of our propositions: module:name of a function of (observation, info,
     environment), or info:KEY."""
@@ -63,14 +60,7 @@ class MiniGridConfig(EnvConfig):
     """What MiniGrid makes the environment with: --env.kwargs.max_steps 200."""
 
     def __post_init__(self) -> None:
-        if self.actions not in get_args(Actions):
-            raise EnvError(f"actions is 'used' or 'all', not {self.actions!r}{suggestion(str(self.actions), ['used'])}")
-        if isinstance(self.tile, bool) or not isinstance(self.tile, int) or not 4 <= self.tile <= 64:
-            raise EnvError(f"a tile has 4 to 64 pixels along its side, not {self.tile!r}")
-        if self.view not in get_args(View):
-            raise EnvError(unknown("view", self.view, get_args(View)))
-        if self.view_size < 3 or self.view_size % 2 == 0:
-            raise EnvError(f"the agent's view has an odd number of tiles from 3, not {self.view_size}")
+        self._check_choices(actions=Actions, view=View)
         if self.alphabet is not None and self.label is None:
             raise EnvError(
                 f"symbols and propositions are for a label of your own; without one, what holds is named by us: "
@@ -143,13 +133,12 @@ def minigrid_images(
 
     mode = None if render_mode == "ansi" else render_mode
     make: Any = gymnasium.make
-    view = {"agent_view_size": config.view_size} if config.view == "agent" else {}
     try:
-        env = make(config.id, render_mode=mode, disable_env_checker=True, **view, **config.kwargs)
+        env = make(config.id, render_mode=mode, disable_env_checker=True, **config.kwargs)
     except Exception as error:
         raise EnvError(f"MiniGrid could not make {config.id}: {error}") from None
     images = GridImages if config.view == "grid" else AgentImages
-    seen = images(env, config.tile, text=render_mode == "ansi")
+    seen = images(env, text=render_mode == "ansi")
     ready = ready_task(config.id)
     if ready is None or config.actions == "all":
         return seen

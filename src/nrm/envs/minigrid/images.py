@@ -18,6 +18,8 @@ from minigrid.core.world_object import WorldObj
 from numpy.typing import NDArray
 
 Image = NDArray[np.uint8]
+TILE = 8
+"""Pixels along the side of a tile."""
 UP = 3
 """MiniGrid's number of the direction in which the agent looks in its own view."""
 
@@ -25,19 +27,18 @@ UP = 3
 class TileImages(gymnasium.Wrapper[Image, Any, Any, Any], RecordConstructorArgs):
     """Pictures put together from tiles, each of which MiniGrid draws once."""
 
-    def __init__(self, env: gymnasium.Env[Any, Any], tile: int, text: bool, width: int, height: int) -> None:
+    def __init__(self, env: gymnasium.Env[Any, Any], text: bool, width: int, height: int) -> None:
         """`text`: whether `render` gives the grid as text, instead of what the environment renders."""
-        RecordConstructorArgs.__init__(self, tile=tile, text=text)
+        RecordConstructorArgs.__init__(self, text=text)
         gymnasium.Wrapper.__init__(self, env)
         inner: Any = env.unwrapped
         self._inner = inner
         self.action_names = tuple(action.name for action in inner.actions)
-        self._tile = tile
         self._text = text
         self._numbers: dict[object, int] = {}
-        self._tiles: Image = np.zeros((0, tile, tile, 3), dtype=np.uint8)
+        self._tiles: Image = np.zeros((0, TILE, TILE, 3), dtype=np.uint8)
         self._size = (height, width)
-        self.shape = (height * tile, width * tile, 3)
+        self.shape = (height * TILE, width * TILE, 3)
         self.observation_space = spaces.Box(0, 255, self.shape, np.uint8)
 
     @property
@@ -73,8 +74,8 @@ class TileImages(gymnasium.Wrapper[Image, Any, Any, Any], RecordConstructorArgs)
                     # MiniGrid cuts off fractions when it puts a tile into its picture.
                     self._tiles = np.concatenate([self._tiles, drawn(place)[None].astype(np.uint8)])
             numbers = [self._numbers[key] for key in keys]
-        tile, (height, width) = self._tile, self._size
-        picture = self._tiles[numbers].reshape(height, width, tile, tile, 3)
+        height, width = self._size
+        picture = self._tiles[numbers].reshape(height, width, TILE, TILE, 3)
         return picture.swapaxes(1, 2).reshape(self.shape)
 
 
@@ -85,10 +86,10 @@ class GridImages(TileImages):
     distinct tiles are drawn once, by MiniGrid, and a picture is put together from their numbers in one go.
     """
 
-    def __init__(self, env: gymnasium.Env[Any, Any], tile: int = 8, text: bool = False) -> None:
+    def __init__(self, env: gymnasium.Env[Any, Any], text: bool = False) -> None:
         """`text`: whether `render` gives the grid as text, instead of what the environment renders."""
         inner: Any = env.unwrapped
-        super().__init__(env, tile, text, inner.width, inner.height)
+        super().__init__(env, text, inner.width, inner.height)
         # The agent's own view goes nowhere, so it may be small and cheap; it has no part in what happens.
         inner.highlight = False
         inner.see_through_walls = True
@@ -104,7 +105,7 @@ class GridImages(TileImages):
 
         def drawn(place: int) -> Image:
             agent = direction if place == here else None
-            tile: Image = Grid.render_tile(cells[place], agent_dir=agent, highlight=False, tile_size=self._tile)
+            tile: Image = Grid.render_tile(cells[place], agent_dir=agent, highlight=False, tile_size=TILE)
             return tile
 
         return self.joined(keys, drawn)
@@ -117,10 +118,10 @@ class AgentImages(TileImages):
     carries is drawn where it stands.
     """
 
-    def __init__(self, env: gymnasium.Env[Any, Any], tile: int = 8, text: bool = False) -> None:
+    def __init__(self, env: gymnasium.Env[Any, Any], text: bool = False) -> None:
         """`text`: whether `render` gives the grid as text, instead of what the environment renders."""
         size = int(env.unwrapped.agent_view_size)  # type: ignore[attr-defined]
-        super().__init__(env, tile, text, size, size)
+        super().__init__(env, text, size, size)
         self._here = size * size - 1 - size // 2
 
     def image(self, observation: Any) -> Image:
@@ -134,7 +135,7 @@ class AgentImages(TileImages):
             cell = WorldObj.decode(kind, *looks)
             agent = UP if place == self._here else None
             seen = kind != OBJECT_TO_IDX["unseen"]
-            tile: Image = Grid.render_tile(cell, agent_dir=agent, highlight=seen, tile_size=self._tile)
+            tile: Image = Grid.render_tile(cell, agent_dir=agent, highlight=seen, tile_size=TILE)
             return tile
 
         return self.joined(keys, drawn)

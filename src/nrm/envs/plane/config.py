@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import gymnasium
 import numpy as np
@@ -15,24 +15,15 @@ from nrm.aliases import Symbol
 from nrm.envs.base import BatchedEnv
 from nrm.envs.registry import ENVS, EnvConfig, TaskSpace
 from nrm.envs.task_env import TaskEnv
-from nrm.envs.termination import End
-from nrm.errors import ConfigError, EnvError, unknown
+from nrm.envs.task_runner import End
+from nrm.errors import ConfigError, EnvError
 from nrm.logic import atom, both
 from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_text
 
 Place: TypeAlias = tuple[float, float]
 """A point, (x, y): x grows to the right and y upwards."""
-Round: TypeAlias = tuple[float, float, float]
-"""A disc without a name: x and y of its centre, and its radius."""
-
-if TYPE_CHECKING:
-    Discs: TypeAlias = Sequence[str] | Mapping[Symbol, Round | Sequence[Round]] | Sequence[tuple[Symbol, Round]]
-else:
-    Discs = tuple[str, ...]
-"""Discs as Python may give them: texts (`red@-0.5,0.2,0.3`), or a mapping from a name to one disc or several. Files and
-the command line give texts."""
-
 Actions = Literal["discrete", "continuous"]
+Directions = Literal[8, 9]
 Edge = Literal["stop", "end"]
 PlaneObservation = Literal["position", "lidar"]
 
@@ -60,17 +51,15 @@ class PlaneConfig(EnvConfig):
 
     bounds: tuple[float, float, float, float] = (-1.0, -1.0, 1.0, 1.0)
     """Left, bottom, right and top of the rectangle."""
-    discs: Discs = ("red@-0.5,0.2,0.35", "green@0.5,0.4,0.35", "blue@0.7,-0.7,0.15")
-    """Names with centre and radius: red@-0.5,0.2,0.3, or in Python `{"red": (-0.5, 0.2, 0.3)}`. Discs of one name are
-    one symbol. Where discs of different names overlap, several symbols hold at once: then `empty` must be None."""
+    discs: Sequence[str] = ("red@-0.5,0.2,0.35", "green@0.5,0.4,0.35", "blue@0.7,-0.7,0.15")
+    """Names with centre and radius: red@-0.5,0.2,0.3. Discs of one name are one symbol. Where discs of different names
+    overlap, several symbols hold at once: then `empty` must be None."""
     step: float = 0.1
     """How far one action moves at most, along each axis."""
     actions: Actions = "discrete"
     """"discrete": directions by number. "continuous": how far to move along each axis, from -1 to 1, in steps."""
-    directions: Literal[8, 9] = 8
+    directions: Directions = 8
     """Of discrete actions: eight directions by 45 degrees, and with 9 also to stay."""
-    noise: float = 0.0
-    """Each coordinate of a move is disturbed by up to so much, drawn evenly."""
     start: tuple[float, ...] | Literal["outside"] = "outside"
     """Where episodes start: a point (x, y), anywhere in a disc (x, y, radius) or in a box (left, bottom, right, top),
     or "outside": anywhere within the bounds but in no disc."""
@@ -80,11 +69,7 @@ class PlaneConfig(EnvConfig):
     """The length after which an episode is truncated."""
     observation: PlaneObservation = "position"
     """"position": x and y, (2,) float32. "lidar": for each name and ray the distance to the nearest disc of that name,
-    as a share of the reach; 1 where there is none, 0 within one: (names * rays,) float32."""
-    rays: int = 16
-    """Rays of the lidar, evenly around the point."""
-    reach: float = 2.0
-    """How far the lidar sees."""
+    up to 2, as a share of that; 1 where there is none, 0 within one: (names * 16,) float32."""
     empty: Symbol | None = "empty"
     """The symbol that holds in no disc; None when nothing then holds (for propositional alphabets)."""
     outside: Symbol | None = None
@@ -97,32 +82,20 @@ class PlaneConfig(EnvConfig):
         left, bottom, right, top = self.bounds
         if not (left < right and bottom < top):
             raise EnvError(f"bounds are left, bottom, right and top, the first two below the others: {self.bounds}")
-        set_field(self, "discs", tuple(str(disc) for disc in _discs(self.discs)))
-        for name, known in (
-            ("actions", get_args(Actions)),
-            ("edge", get_args(Edge)),
-            ("observation", get_args(PlaneObservation)),
-        ):
-            if getattr(self, name) not in known:
-                raise EnvError(unknown(name, getattr(self, name), known))
-        if self.directions not in (8, 9):
-            raise EnvError(f"directions are 8, or 9 with staying, not {self.directions!r}")
-        for name in ("step", "reach"):
-            if not _finite(getattr(self, name)) or getattr(self, name) <= 0:
-                raise EnvError(f"{name} must be a positive number, not {getattr(self, name)!r}")
-        if not _finite(self.noise) or self.noise < 0:
-            raise EnvError(f"noise must be a number from 0, not {self.noise!r}")
-        for name in ("steps", "rays"):
-            value: object = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise EnvError(f"{name} must be a whole number from 1, not {value!r}")
+        if isinstance(self.discs, str) or not isinstance(self.discs, Sequence) or not self.discs:
+            raise EnvError(f"discs are a list with at least one, such as ['red@-0.5,0.2,0.3'], not {self.discs!r}")
+        set_field(self, "discs", tuple(str(_disc(disc)) for disc in self.discs))
+        self._check_choices(actions=Actions, edge=Edge, observation=PlaneObservation, directions=Directions)
+        if not _finite(self.step) or self.step <= 0:
+            raise EnvError(f"step must be a positive number, not {self.step!r}")
+        self._check_whole(steps=1)
         self._check_start()
         self._check_names()
 
     @cached_property
     def placed(self) -> tuple[Disc, ...]:
         """Every single disc."""
-        return _discs(self.discs)
+        return tuple(map(_disc, self.discs))
 
     @cached_property
     def names(self) -> tuple[Symbol, ...]:
@@ -257,46 +230,18 @@ def _numbers(values: Any, count: int, what: str) -> tuple[float, ...]:
     raise EnvError(f"{what}: {count} finite numbers, not {values!r}")
 
 
-def _discs(given: Any) -> tuple[Disc, ...]:
-    """Any way to give discs as a plain tuple: one entry for each single disc."""
-    if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
-        raise EnvError(f"discs are a list such as ['red@-0.5,0.2,0.3'], or a mapping from names, not {given!r}")
-    found: list[Disc] = []
-    for entry in given.items() if isinstance(given, Mapping) else given:
-        if isinstance(entry, str):
-            found.append(_spelt(entry))
-            continue
-        if isinstance(entry, Disc):
-            entry = (entry.name, entry[1:])
-        if not isinstance(entry, tuple | list) or len(entry) != 2 or not isinstance(entry[0], str):
-            raise EnvError(f"a disc is a name with (x, y, radius), not {entry!r}")
-        name, places = entry
-        several = isinstance(places, tuple | list) and bool(places) and isinstance(places[0], tuple | list)
-        found += [_disc(name, place) for place in (places if several else [places])]
-    if not found:
-        raise EnvError("an environment without any disc has no symbols; give at least one, such as red@-0.5,0.2,0.3")
-    return tuple(found)
-
-
-def _spelt(text: str) -> Disc:
+def _disc(text: object) -> Disc:
     """A disc as text: `red@-0.5,0.2,0.3`."""
-    name, at, place = text.partition("@")
+    name, _, place = text.partition("@") if isinstance(text, str) else ("", "", "")
     try:
         numbers = tuple(float(part) for part in place.split(","))
     except ValueError:
         numbers = ()
-    if not at or len(numbers) != 3:
+    if not name.strip() or len(numbers) != 3 or not all(map(math.isfinite, numbers)):
         raise EnvError(f"a disc is written as name@x,y,radius, such as 'red@-0.5,0.2,0.3', not {text!r}")
-    return _disc(name.strip(), numbers)
-
-
-def _disc(name: str, place: Any) -> Disc:
-    if not name:
-        raise EnvError(f"the disc at {place!r} has no name")
-    x, y, radius = _numbers(place, 3, f"the disc '{name}' is made of x, y and a radius")
-    if radius <= 0:
-        raise EnvError(f"the radius of the disc '{name}' must be positive, not {radius:g}")
-    return Disc(name, x, y, radius)
+    if numbers[2] <= 0:
+        raise EnvError(f"the radius of the disc '{name}' must be positive, not {numbers[2]:g}")
+    return Disc(name.strip(), *numbers)
 
 
 ROBOT = PlaneConfig()

@@ -18,7 +18,7 @@ from nrm.envs.plane.config import PlaneConfig
 from nrm.envs.plane.geometry import DIRECTIONS, Geometry, Reading
 from nrm.envs.plane.painter import Painter, text
 from nrm.envs.single import SingleEnv
-from nrm.envs.termination import End
+from nrm.envs.task_runner import End
 from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.observations import ObservationSpec
 
@@ -49,10 +49,14 @@ class PlaneDynamics(Dynamics):
         return {"place": self.geometry.begin(keys)}
 
     def move(
-        self, places: Places, actions: NDArray[Any], keys: Words, times: NDArray[np.int64]
+        self,
+        places: Places,
+        actions: NDArray[Any],
+        keys: Words,  # noqa: ARG002
+        times: NDArray[np.int64],  # noqa: ARG002
     ) -> tuple[Places, BoolArray | None]:
         """One step on."""
-        place, left = self.geometry.moved(places["place"], actions, keys, times)
+        place, left = self.geometry.moved(places["place"], actions)
         return {"place": place}, left
 
     def observe(self, places: Places) -> NDArray[Any]:
@@ -114,12 +118,12 @@ class PlaneEnv(SingleEnv):
     ## Actions
     `actions="discrete"`: `Discrete(8)`, a step of 0.1 to the right (0) and on against the clock by 45 degrees; with
     `directions=9` the last is to stay. `actions="continuous"`: `Box(-1, 1, (2,))`, how many steps to move along each
-    axis. With `noise`, every coordinate of a move is disturbed.
+    axis.
 
     ## Observations
-    `observation="position"`: `Box(2,) float32`, x and y. `observation="lidar"`: `Box(0, 1, (names * rays,)) float32`,
-    for each name and ray the distance to the nearest disc of that name, as a share of `reach`: 1 where there is none.
-    Within a disc all its rays are 0, so that what holds can be told from one observation.
+    `observation="position"`: `Box(2,) float32`, x and y. `observation="lidar"`: `Box(0, 1, (names * 16,)) float32`,
+    for each name and ray the distance to the nearest disc of that name, up to 2, as a share of that: 1 where there is
+    none. Within a disc all its rays are 0, so that what holds can be told from one observation.
 
     ## Rewards
     None (0 at every step): a task pays.

@@ -16,8 +16,8 @@ from nrm.machines import Alphabet
 Places = NDArray[np.float32]
 """(n, 2) points. They are what agents see to the last bit, so an observation tells its letter."""
 
-_NOISE_COUNTER = 1 << 32
-"""Draws of starts count from 0, two for each attempt; draws of noise count from here, two for each step."""
+RAYS, REACH = 16, 2.0
+"""Rays of the lidar, evenly around the point, and how far it sees."""
 _TOUCHING = 1e-9
 """Points this near to a circle lie on it."""
 _ATTEMPTS = 1_000
@@ -42,7 +42,7 @@ class Geometry:
         angles = np.arange(8) * (np.pi / 4)
         circle = np.round(np.stack([np.cos(angles), np.sin(angles)], axis=1), 12)
         self._moves = np.concatenate([circle, np.zeros((1, 2))])[: config.directions] * config.step
-        turns = np.arange(config.rays) * (2 * np.pi / config.rays)
+        turns = np.arange(RAYS) * (2 * np.pi / RAYS)
         self._rays = np.cos(turns), np.sin(turns)
         self._low, self._high = (np.array(config.bounds[part : part + 2]) for part in (0, 2))
 
@@ -50,13 +50,13 @@ class Geometry:
     def shape(self) -> tuple[int, ...]:
         """Of one observation."""
         config = self.config
-        return (2,) if config.observation == "position" else (len(config.names) * config.rays,)
+        return (2,) if config.observation == "position" else (len(config.names) * RAYS,)
 
     def limits(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """The lowest and the highest observation; one that leaves the bounds does so by one move."""
         if self.config.observation == "lidar":
             return np.zeros(self.shape, dtype=np.float32), np.ones(self.shape, dtype=np.float32)
-        beyond = 0.0 if self.config.edge == "stop" else self.config.step + self.config.noise
+        beyond = 0.0 if self.config.edge == "stop" else self.config.step
         return (self._low - beyond).astype(np.float32), (self._high + beyond).astype(np.float32)
 
     def begin(self, keys: Words) -> Places:
@@ -89,18 +89,13 @@ class Geometry:
         points: NDArray[np.float64] = self._low + chances * (self._high - self._low)
         return points.astype(np.float32)
 
-    def moved(
-        self, places: Places, actions: NDArray[Any], keys: Words, steps: NDArray[np.int64]
-    ) -> tuple[Places, NDArray[np.bool_]]:
-        """Where actions lead at these steps (from 0) of the episodes with these keys, and which of them leave.
+    def moved(self, places: Places, actions: NDArray[Any]) -> tuple[Places, NDArray[np.bool_]]:
+        """Where actions lead, and which of them leave.
 
         actions: (n,) directions, or (n, 2) how far to move along each axis, from -1 to 1.
         """
         config = self.config
         ahead = places + (self._moves[actions] if actions.ndim == 1 else config.step * actions.astype(np.float64))
-        if config.noise:
-            counters = _NOISE_COUNTER + 2 * steps[:, None] + np.arange(2)
-            ahead = ahead + config.noise * (2 * _chances(draws(keys[:, None], counters)) - 1)
         if config.edge == "stop":
             return np.clip(ahead, self._low, self._high).astype(np.float32), np.zeros(len(places), dtype=np.bool_)
         return ahead.astype(np.float32), np.any((ahead < self._low) | (ahead > self._high), axis=1)
@@ -155,7 +150,7 @@ class Geometry:
         reach = np.sqrt(np.maximum(half, 0.0))
         # A ray hits a disc unless it passes by, or the whole of the disc lies behind.
         met = (half >= 0) & (along + reach >= 0)
-        distance = np.where(met, np.maximum(along - reach, 0.0), np.inf) / self.config.reach
+        distance = np.where(met, np.maximum(along - reach, 0.0), np.inf) / REACH
         near = distance if self._one_each else np.stack([distance[:, which].min(1) for which in self._of_name], axis=1)
         return np.minimum(near, 1.0).astype(np.float32).reshape(len(places), -1)
 
