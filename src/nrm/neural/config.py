@@ -137,14 +137,10 @@ class FitRecord:
         return sum(attempt.seconds for attempt in self.attempts)
 
 
-MACHINE_TARGET = 2e-5
-"""The loss at which episodes count as explained when a machine is learned: even one wrong reward among ten thousand
-must show."""
-
-
 def target_for(config: FitConfig, parts: tuple[Learnable, ...]) -> float:
     """The loss at which episodes count as explained."""
-    return config.target if parts == ("grounding",) else MACHINE_TARGET
+    # When a machine is learned, even one wrong reward among ten thousand must show.
+    return config.target if parts == ("grounding",) else 2e-5
 
 
 def what_to_learn(learn: str | tuple[str, ...]) -> tuple[Learnable, ...]:

@@ -1,9 +1,7 @@
-"""Symbols and machine in turns, where observations are without end.
+"""Symbols and machine in turns, where observations cannot be enumerated.
 
-First a grounder learns what observations do to the potential (`signatures`). Those that it sees alike are letters, so
-many that a machine over them explains the episodes (`looks`, `reading`). Then grounder and machine take turns:
-symbols by the grounder's arg-max, the machine from them by state merging, the grounder by expectation-maximisation
-with that machine, until every episode is explained.
+Clusters of what a grounder sees alike are letters; a machine is learned over them by state merging, and the grounder
+by expectation-maximisation with that machine.
 """
 
 from __future__ import annotations
@@ -33,25 +31,8 @@ from nrm.neural.signatures import LevelSteps, centres, learn_signatures, nearest
 
 ENOUGH = 0.995
 """Share of the episodes that are explained when the turns end."""
-PROMISING = 0.9
-"""Share of held-out episodes that letters by looks explain when it is worth to teach a grounder."""
-SURE = 0.97
-"""The same when no finer letters are tried."""
-MAX_LOOKS = 12
-"""Letters by looks, at most."""
-ACTIVE = 0.1
-"""How probable a change of potential must be, from some potential, for an observation to have a look of its own."""
 ROUNDS = 3
 """Turns of grounder and machine."""
-ATTEMPTS = 3
-"""Grounders that begin anew where the one before led nowhere."""
-TAUGHT = 3000
-"""Most observations that letters by looks are taught on."""
-PASSES = 12
-"""Passes over them where the last layer cannot be set in closed form."""
-EM_EPOCHS = 160
-"""Epochs of expectation-maximisation in a turn, as `FitConfig` counts them; a twentieth of it are iterations."""
-_CHUNK = 1024
 
 GrounderFactory = Callable[[int], nn.Module]
 """Makes a fresh grounder with so many outputs."""
@@ -85,7 +66,7 @@ def arg_max(grounder: nn.Module, frames: Tensor) -> NDArray[np.int64]:
     """(n,) the most probable symbols of observations (n, …)."""
     if not len(frames):
         return np.zeros(0, dtype=np.int64)
-    said = [grounder(part).argmax(-1) for part in torch.split(frames, _CHUNK)]
+    said = [grounder(part).argmax(-1) for part in torch.split(frames, 1024)]
     result: NDArray[np.int64] = torch.cat(said).numpy()
     return result
 
@@ -108,7 +89,7 @@ def ground_and_infer(
     problem = _Problem(frames, LetteredEpisodes(traces, len(values)), values, states)
     best: Grounded | None = None
     with torch.random.fork_rng(devices=[]):
-        for attempt in range(ATTEMPTS + (known is not None)):
+        for attempt in range(3 + (known is not None)):  # grounders that begin anew
             torch.manual_seed(seed + 7919 * attempt)
             generator = torch.Generator().manual_seed(seed + 7919 * attempt)
             if attempt == 0 and known is not None:
@@ -158,22 +139,25 @@ class _Problem:
 
     def _looks(self, features: Tensor, changes: Tensor) -> tuple[NDArray[np.int64], Read] | None:
         """Letters (frames,) by looks, as few as explain held-out episodes, and the machine over them."""
-        active = changes > ACTIVE
+        # Others change no potential, and are no letters of their own.
+        active = changes > 0.1
         best: tuple[NDArray[np.int64], Read] | None = None
         if not bool(active.any()):
             return None
-        for count in range(1, MAX_LOOKS + 1):
+        for count in range(1, 13):
             middle = centres(features[active], count)
             if len(middle) < count:
                 break
             letters = np.zeros(len(features), dtype=np.int64)
             letters[active.numpy()] = IDLE + 1 + nearest(features[active], middle).numpy()
             read = self.episodes.machine(letters, count + 1, self.states)
-            if read is None or read.held_out < PROMISING:
+            # Less is not worth teaching a grounder.
+            if read is None or read.held_out < 0.9:
                 continue
             if best is None or read.held_out > best[1].held_out:
                 best = letters, read
-            if read.held_out >= SURE:
+            # No finer letters are tried then.
+            if read.held_out >= 0.97:
                 break
         return best
 
@@ -181,13 +165,13 @@ class _Problem:
         """Let a grounder say what is known of the frames."""
         known = torch.from_numpy(symbols)
         met = torch.bincount(known, minlength=count).double()
-        size = min(TAUGHT, len(known))
+        size = min(3000, len(known))
         rows = torch.multinomial((1.0 / met)[known], size, generator=generator)
         wanted = one_hot(known[rows], count).float()
         model = NeuralRewardMachine(grounder.eval(), _placeholder(count))
         if not finish(model, self.frames[rows], wanted):
             distiller = Distiller(model, FitConfig().learning_rate, generator)
-            distiller.teach(self.frames[rows], wanted, torch.ones(size), PASSES)
+            distiller.teach(self.frames[rows], wanted, torch.ones(size), 12)
         grounder.eval()
 
     def in_turns(self, grounder: nn.Module, count: int, generator: torch.Generator) -> Grounded | None:
@@ -222,7 +206,7 @@ class _Problem:
         held = torch.arange(len(possible)) % HELD_OUT == 0
         parts = [whole.pick(possible[chosen]) for chosen in (~held, held)]
         problem = LearningProblem(model, parts[0], parts[1], parts[0], None)
-        config = FitConfig(epochs=EM_EPOCHS)
+        config = FitConfig(epochs=160)
         network_attempt([problem], config, 0, None, config.target, generator)
 
     def _batch(self, rows: list[int], place: NDArray[np.int64]) -> EpisodeBatch:
@@ -251,8 +235,6 @@ def _placeholder(count: int) -> MooreMachine:
     return Hypothesis.blank(count, 0).machine(np.zeros(1), names)
 
 
-MAX_MISREAD = 0.2
-"""Share of the episodes that may be misread; letters of which more are tell nothing."""
 HELD_OUT = 5
 """Every so manieth episode is held out, to see whether a machine learned from the others explains it."""
 
@@ -287,10 +269,7 @@ class LetteredEpisodes:
         return _all_right(known, evidence)
 
     def machine(self, letters: NDArray[np.int64], count: int, states: int) -> Read | None:
-        """The machine over some letters, of which 0 does nothing; None where it has too many states, or none is found.
-
-        Episodes that show more than the letters tell are set aside as misread.
-        """
+        """The machine over some letters, of which 0 does nothing, misread episodes set aside; None if none fits."""
         clear = self._clear(letters, count)
         if clear is None:
             return None
@@ -321,7 +300,8 @@ class LetteredEpisodes:
                 return rows
             wrong = np.logical_or.reduceat(odd, evidence.begun)
             rows = [row for row, label_noise in zip(rows, wrong.tolist(), strict=True) if not label_noise]
-            if len(rows) < (1 - MAX_MISREAD) * len(self.traces):
+            # Letters of which more are misread tell nothing.
+            if len(rows) < 0.8 * len(self.traces):
                 return None
         return None
 

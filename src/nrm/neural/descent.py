@@ -22,21 +22,9 @@ SMOOTHING = 1e-6
 COOLING = 0.7
 """Share of the epochs after which the last temperature is reached."""
 
-WARM_UP = 10
-"""Epochs over which the learning rate rises to its full size."""
-
-_SLIGHT = 1e-3
-"""Relative improvement of the loss that does not count as one."""
 
 MACHINE_LEARNING_RATE = 0.1
 """Adam's step size for learned transitions and rewards."""
-
-SCATTER_STEPS = 100
-"""Most steps towards random symbols with which a fresh grounder of a restart begins. Fresh networks call everything
-about equally probable, and then all fall into the same local optimum."""
-
-_LEANING = 0.4
-"""Share of the uniform cross-entropy at which a grounder leans to random letters, and can still be led elsewhere."""
 
 
 class Labelled(NamedTuple):
@@ -85,7 +73,7 @@ def attempt(
         done = epoch / config.epochs
         for group, (_, rate) in zip(optimizer.param_groups, groups, strict=True):
             # Adam's first steps are of full size however small the gradient: warm up, not to spoil good parameters.
-            group["lr"] = rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done))) * min(1.0, (epoch + 1) / WARM_UP)
+            group["lr"] = rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done))) * min(1.0, (epoch + 1) / 10)
         if cools:
             for model in models:
                 model.machine.temperature = temperature_at(done)
@@ -99,7 +87,8 @@ def attempt(
         losses.append(loss)
         if cools and done < COOLING:
             continue
-        since = 0 if loss < best * (1 - _SLIGHT) else since + 1
+        # A smaller improvement counts as none.
+        since = 0 if loss < best * (1 - 1e-3) else since + 1
         if loss < best:
             # The loss of one whole batch is that before its step; the mean of mini-batches comes down to that after.
             best, kept = loss, before if whole else _copies(parameters)
@@ -131,9 +120,10 @@ def scatter(model: NeuralRewardMachine, batch: EpisodeBatch, config: FitConfig, 
     wanted = drawn.to(batch.lengths.device)[chosen.seen[chosen.mask]]
     ((parameters, rate),) = _prepare([model], ("grounding",), config)
     optimizer = torch.optim.Adam(parameters, lr=rate)
-    for _ in range(SCATTER_STEPS):
+    for _ in range(100):
         loss = _cross_entropy(model, model.ground_batch(chosen, check=False), wanted)
-        if float(loss.detach()) < _LEANING * math.log(size):
+        # It leans to the random letters, and can still be led elsewhere.
+        if float(loss.detach()) < 0.4 * math.log(size):
             break
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -215,10 +205,7 @@ def _cross_entropy(model: NeuralRewardMachine, symbols: Tensor, letters: Tensor)
 
 
 def sequence(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: Tensor) -> Tensor:
-    """Minus the log-likelihood of the whole reward sequences, in nats a step.
-
-    The rewards seen so far are evidence about the machine's state; the paper's objective ignores it.
-    """
+    """Minus the log-likelihood of the whole reward sequences, in nats a step."""
     total, _ = model.batch_log_likelihood(batch, symbols)
     return -total.sum() / batch.steps
 

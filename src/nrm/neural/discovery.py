@@ -1,9 +1,7 @@
-"""The machine of recorded episodes, whose symbols are told or not (paper, "Automata Learning" and "Pure Learning").
+"""The machine of recorded episodes, whose symbols are given or not (paper, "Automata Learning" and "Pure Learning").
 
-With nothing known, descending on grounder and machine together hardly ever succeeds. Here every distinct observation is
-first a letter of its own, so that only a machine has to be learned, which state merging does in milliseconds
-(`nrm.inference`); letters that it treats alike are then one symbol, and a grounder learns to recognise them. Where
-observations are without end, grounder and machine are learned in turns (`nrm.neural.continuous`).
+Every distinct observation is first a letter of its own; letters that the learned machine treats alike are one symbol,
+and a grounder learns to recognise them.
 """
 
 from __future__ import annotations
@@ -30,12 +28,8 @@ from nrm.neural.model import NeuralRewardMachine
 
 MAX_LETTERS = 1024
 """Most distinct observations that can each be a letter."""
-FEW = 64
-"""Distinct observations up to which each is a letter, however seldom they are met."""
 BATCH = 256
 """Observations of a step of teaching a grounder."""
-KNOWN = 0.01
-"""Nats of its loss at which teaching ends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +122,7 @@ class UngroundedError(LearningError):
 
 def _met_once(buffer: EpisodeBuffer) -> bool:
     """Whether most of many distinct observations were met in a single episode."""
-    if buffer.distinct <= FEW or not len(buffer):
+    if buffer.distinct <= 64 or not len(buffer):
         return False
     met = np.bincount(np.concatenate([np.unique(episode.index) for episode in buffer]), minlength=buffer.distinct)
     return bool((met == 1).sum() > (met > 1).sum())
@@ -269,7 +263,7 @@ def _teach(
         rows = everything if whole else torch.randperm(len(frames), generator=generator)[:BATCH]
         optimizer.zero_grad(set_to_none=True)
         found = loss(rows)
-        if float(found.detach()) < KNOWN and (whole or _recognised(model, frames, symbols) == 1.0):
+        if float(found.detach()) < 0.01 and (whole or _recognised(model, frames, symbols) == 1.0):
             break
         found.backward()  # type: ignore[no-untyped-call]
         optimizer.step()

@@ -235,11 +235,7 @@ def _log(values: Tensor) -> Tensor:
 
 
 class ClassCounting(nn.Module):
-    """One pass down a diagram of letter classes: linear in its nodes, exact and differentiable.
-
-    All mass starts at the root; at a node the share p of its proposition goes to the high side and 1 - p to the low
-    side, and what arrives at the leaves is the probability of each class. Nothing of size 2^n is made.
-    """
+    """One pass down a diagram of letter classes: linear in its nodes, exact and differentiable; nothing of size 2^n."""
 
     def __init__(self, letters: LetterFunction, classes: int) -> None:
         super().__init__()

@@ -32,10 +32,7 @@ class FlatFeatures(nn.Module):
 
 
 def directions(width: int, count: int, slowest: float, fastest: float) -> Tensor:
-    """(width, count) ways along which waves go: drawn evenly by torch's generator, ever faster from first to last.
-
-    How fast is told in radians for each unit, in equal ratios.
-    """
+    """(width, count) ways along which waves go, drawn evenly, ever faster from first to last in equal ratios."""
     drawn = torch.randn(width, count)
     speeds = torch.logspace(math.log10(slowest), math.log10(fastest), count)
     ways: Tensor = drawn / drawn.norm(dim=0) * speeds
@@ -43,27 +40,17 @@ def directions(width: int, count: int, slowest: float, fastest: float) -> Tensor
 
 
 def waves(numbers: Tensor, ways: Tensor) -> Tensor:
-    """Numbers (n, width), and sines and cosines along ways (width, count): (n, width + 2 * count).
-
-    A network learns what changes over a short way far sooner from these (Fourier features, Tancik et al., 2020).
-    """
+    """Numbers (n, width), with sines and cosines along ways (width, count): Fourier features (Tancik et al., 2020)."""
     angles = numbers @ ways
     return torch.cat([numbers, angles.sin(), angles.cos()], -1)
 
 
 def narrow_convolution(layer: nn.Conv2d, maps: Tensor) -> Tensor:
-    """(n, out, rows, columns): a 3x3 convolution of maps (n, channels, rows, columns) to very few channels.
-
-    What each place says of itself and of its neighbours, added up where it is said: one product, and faster than
-    convolutions that are made for many channels.
-    """
+    """(n, out, rows, columns): a 3x3 convolution to very few channels as one product, which is faster for these."""
     weight = layer.weight.flip(2, 3).permute(0, 2, 3, 1).flatten(0, 2)
     said = torch.matmul(weight, maps.flatten(2))
     assert layer.bias is not None
     return fold(said, maps.shape[2:], kernel_size=3, padding=1) + layer.bias[:, None, None]
-
-
-_CHANNELS = (16, 32)
 
 
 def is_image(shape: Sequence[int]) -> bool:
@@ -89,10 +76,7 @@ class VectorEncoder(nn.Module):
 
 
 class ImageEncoder(nn.Module):
-    """Two convolutions with pooling and a layer, on images (n, height, width, channels).
-
-    Whole numbers 0 to 255 are scaled to 0 to 1.
-    """
+    """Two convolutions with pooling and a layer, on images (n, height, width, channels); bytes are scaled to 0 to 1."""
 
     def __init__(self, shape: Sequence[int], width: int) -> None:
         super().__init__()
@@ -100,7 +84,7 @@ class ImageEncoder(nn.Module):
         self.width = width
         height, across, depth = shape
         layers: list[nn.Module] = []
-        for wide in _CHANNELS:
+        for wide in (16, 32):
             layers += [nn.Conv2d(depth, wide, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()]
             depth, height, across = wide, height // 2, across // 2
         self.layers = nn.Sequential(*layers, nn.Flatten(), nn.Linear(depth * height * across, width), nn.ReLU())
@@ -181,11 +165,6 @@ def _check(observations: Tensor, shape: tuple[int, ...]) -> None:
         raise EpisodeError(f"the grounder reads observations of shape {shape}, but got {found}")
 
 
-MAX_CHANGED = 0.25
-"""The share of places up to which a change tells where to look. Where more changes, the whole view has moved."""
-_TINY = 1e-6
-
-
 def changed_places(before: Tensor, after: Tensor, places: Sequence[int]) -> Tensor:
     """(n, places) 1.0 where images (n, height, width, channels) differ, else 0.0; `places`: rows and columns."""
     pixels = (before != after).any(-1).unsqueeze(1).float()
@@ -199,9 +178,10 @@ def attention_loss(attention: Sequence[Tensor], changed: Tensor) -> Tensor:
     or at more than a quarter of the places, do not count.
     """
     moved = changed.sum(-1)
-    counts = (moved > 0) & (moved <= MAX_CHANGED * changed.shape[-1])
+    # Where more changes, the whole view has moved.
+    counts = (moved > 0) & (moved <= 0.25 * changed.shape[-1])
     total = torch.zeros((), device=changed.device)
     for one in attention:
         there = torch.einsum("n...p,np->n...", one, changed)
-        total = total - (there.reshape(len(changed), -1).clamp_min(_TINY).log().mean(1) * counts).sum()
+        total = total - (there.reshape(len(changed), -1).clamp_min(1e-6).log().mean(1) * counts).sum()
     return total / (len(attention) * counts.sum().clamp_min(1))

@@ -245,10 +245,7 @@ class Contradiction(NamedTuple):
 
 
 def contradiction(machine: ProbabilisticMoore, batch: EpisodeBatch) -> Contradiction | None:
-    """Where a batch first shows a potential that cannot follow those before it; None where all of it is possible.
-
-    Only what is known can contradict: parts that are learned give everything some probability.
-    """
+    """Where a batch first shows a potential that cannot follow those before it; None where all of it is possible."""
     if machine.learned:
         return None
     targets, shows = machine.targets(batch), machine.possible_levels(batch)

@@ -67,10 +67,7 @@ def _as_tensor(data: bytes) -> Tensor:
 
 
 def load_model(path: str | Path, grounder: nn.Module | None = None) -> NeuralRewardMachine:
-    """Read a model back. No code of the file is run, but a registered grounder of yours is imported by its name.
-
-    `grounder`: one of any other class, built as it was; the file has its weights.
-    """
+    """Read a model back, without running code of the file. `grounder`: one of a class that is not registered."""
     content = _read(path)
     try:
         model = _rebuild(content, grounder)

@@ -28,15 +28,6 @@ MANY_STATES = 16
 MAX_CELLS = 500_000_000
 """Most numbers in the matrices of one batch: 2 GB in single precision, and as much again for gradients."""
 
-SHARPNESS = 6.0
-"""Logit of a known entry over the others when a known part is made trainable: e^6 to 1."""
-
-NOISE = 1.0
-"""Spread of the logits with which an unknown part starts."""
-
-STAYING = 4.0
-"""How much the logit of staying in a state is raised when transitions start: most letters do nothing in most states."""
-
 
 class ProbabilisticMoore(nn.Module):
     """M_t, M_r and the initial state of a neural reward machine, each part known or learned.
@@ -120,7 +111,7 @@ class ProbabilisticMoore(nn.Module):
         ).to(dtype)
         values: dict[Part, Tensor] = {"transitions": transitions, "rewards": rewards}
         for part in trainable:
-            values[part] = nn.Parameter(values[part] * SHARPNESS)
+            values[part] = nn.Parameter(values[part] * 6.0)  # e^6 to 1
         for part in unknown:
             values[part] = nn.Parameter(torch.zeros_like(values[part]))
         tables = values["transitions"], values["rewards"]
@@ -283,18 +274,16 @@ class ProbabilisticMoore(nn.Module):
         return "this machine"
 
     def reset(self, parts: Iterable[Part], generator: torch.Generator) -> None:
-        """Draw the logits of some learned parts anew.
-
-        Transitions start with a pull towards staying: most letters do nothing in most states.
-        """
+        """Draw the logits of some learned parts anew; transitions with a pull towards staying."""
         for part in parts:
             if part not in self.learned:
                 raise LearningError(f"the {part} of this machine are known; only unknown or trainable parts are drawn")
             logits: Tensor = getattr(self, part)
             with torch.no_grad():
-                drawn = torch.randn(logits.shape, generator=generator, dtype=logits.dtype) * NOISE
+                drawn = torch.randn(logits.shape, generator=generator, dtype=logits.dtype)
                 if part == "transitions":
-                    drawn = drawn + STAYING * torch.eye(self.states, dtype=logits.dtype)
+                    # Most letters do nothing in most states.
+                    drawn = drawn + 4.0 * torch.eye(self.states, dtype=logits.dtype)
                 logits.copy_(drawn.to(logits.device))
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> ProbabilisticMoore:

@@ -1,9 +1,4 @@
-"""Overlapping patches of images, and two convolutions over them that compute each distinct patch once.
-
-Images of grids, rooms and games are made of a few tiles, and networks whose first layers look at small patches compute
-the same numbers again and again: of two thousand images with 64 places each a few hundred patches are distinct. As with
-whole observations in small environments, each is computed once and gathered, which is exact, gradients included.
-"""
+"""Overlapping patches of images, and two convolutions that compute each distinct patch once: exact, also gradients."""
 
 from __future__ import annotations
 

@@ -25,25 +25,14 @@ from torch.autograd.function import once_differentiable
 
 ChainMethod = Literal["auto", "loop", "scan"]
 
-_SCAN_FROM = 256
-"""Length from which a scan can pay."""
-
-_SCAN_WORK = 4_096
-"""Most multiply-adds (batch * states^3) a step for which a scan beats the loop on a processor core."""
-
-_SELDOM = 4
-"""Steps between normalisations of a loop."""
-
-_SMALL = 1e-10
-"""Sum of a message below which a loop normalises every step instead."""
-
 
 def uses_scan(method: ChainMethod, time: int, batch: int, states: int) -> bool:
     """Whether a chain is solved by a scan; `auto` decides by its size."""
     if method not in ("auto", "loop", "scan"):
         raise ValueError(f"method must be 'auto', 'loop' or 'scan', not {method!r}")
     if method == "auto":
-        return time >= _SCAN_FROM and batch * states**3 <= _SCAN_WORK
+        # Measured on a processor core.
+        return time >= 256 and batch * states**3 <= 4_096
     return method == "scan"
 
 
@@ -54,19 +43,13 @@ def propagate(matrices: Tensor, start: Tensor, method: ChainMethod = "auto") -> 
 
 
 def filtered(matrices: Tensor, start: Tensor, method: ChainMethod = "auto") -> tuple[Tensor, Tensor]:
-    """Beliefs (time, batch, states) normalised at each step, and the likelihood (time, batch) of each step.
-
-    From a step of likelihood 0 on, beliefs and likelihoods are 0.
-    """
+    """Beliefs (time, batch, states) normalised at each step, and the likelihood (time, batch) of each."""
     beliefs = _directions(matrices, start, _choice(method, matrices))
     return beliefs, _step_likelihoods(matrices, start, beliefs)
 
 
 def log_likelihood(matrices: Tensor, start: Tensor, method: ChainMethod = "auto") -> tuple[Tensor, Tensor]:
-    """The log-likelihood of each chain (batch,), and the likelihood of each step (time, batch), without gradient.
-
-    Likelihoods below the smallest normal number count as that number, so that values and gradients stay finite.
-    """
+    """The log-likelihood of each chain (batch,), and the likelihood of each step (time, batch), without gradient."""
     result = _LogLikelihood.apply(matrices, start, _choice(method, matrices))  # type: ignore[no-untyped-call]
     total: Tensor = result[0]
     steps: Tensor = result[1]
@@ -251,9 +234,9 @@ def _directions_loop(matrices: Tensor, start: Tensor) -> Tensor:
     if not len(matrices):
         return start.new_empty(0, *start.shape)
     # Normalising seldom is faster; where likelihoods are so small that precision could suffer, it is done every step.
-    rows = _chained(matrices, start, _SELDOM)
+    rows = _chained(matrices, start, 4)
     sums = rows.sum(-1, keepdim=True)
-    if bool((sums < _SMALL).any()):
+    if bool((sums < 1e-10).any()):
         rows = _chained(matrices, start, 1)
         sums = rows.sum(-1, keepdim=True)
     return rows / sums.clamp_min(_tiny(matrices))
@@ -279,10 +262,7 @@ def _identity(rows: int, states: int, count: int, like: Tensor) -> Tensor:
 
 
 def _times(left: Tensor, right: Tensor) -> Tensor:
-    """(rows, states, count) products of matrices that lie side by side along the last axis.
-
-    For matrices as small as these, this is several times faster than a batched product with the batch in front.
-    """
+    """(rows, states, count) products of small matrices that lie side by side along the last axis, fast."""
     if len(left) == 1:
         return (left[0].unsqueeze(1) * right).sum(0, keepdim=True)
     product = left[:, 0].unsqueeze(1) * right[0]
@@ -292,10 +272,7 @@ def _times(left: Tensor, right: Tensor) -> Tensor:
 
 
 def _blocked(values: Tensor) -> Tensor:
-    """(length, …, blocks * batch) the time axis cut into about sqrt(time) blocks that lie side by side.
-
-    The last block is filled up harmlessly: identities for matrices, zeros for rows; what follows the end is cut off.
-    """
+    """(length, …, blocks * batch) the time axis cut into about sqrt(time) blocks side by side, the last filled up."""
     time, batch = values.shape[:2]
     length = math.isqrt(time - 1) + 1
     blocks = -(-time // length)

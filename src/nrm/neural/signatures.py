@@ -1,8 +1,4 @@
-"""What observations do to the potential, learned as supervised learning: the start of symbols that nobody names.
-
-The potentials of rewards are seen, so "to which potential does this observation lead, from this potential?" has known
-answers. What a network must tell apart in order to answer is what symbols are.
-"""
+"""What observations do to the potential, learned as supervised learning: the start of symbols that nobody names."""
 
 from __future__ import annotations
 
@@ -17,16 +13,8 @@ BATCH = 256
 """Observations in a mini-batch; changes of each kind are drawn evenly, and as often as all that changes nothing."""
 LEAST, MOST = 120, 800
 """Steps of the optimiser: where to look is found suddenly, after a while without any progress."""
-PATIENCE = 60
-"""Steps without a better loss that end it."""
-LEARNING_RATE = 0.005
 SMOOTH = 0.95
 """Share of the past in the running mean of the loss."""
-KNOWN = 0.01
-"""Nats of the loss at which there is nothing left to learn."""
-SLIGHT = 0.02
-"""Relative improvement of the loss that does not count as one."""
-_CHUNK = 1024
 
 
 class LevelSteps(NamedTuple):
@@ -55,12 +43,9 @@ class LevelSteps(NamedTuple):
 
 
 def learn_signatures(grounder: nn.Module, steps: LevelSteps, generator: torch.Generator) -> float:
-    """Teach a grounder with potentials * potentials outputs which potential follows which; its last loss, in nats.
-
-    Its scores are, for each potential before, those of the potentials after.
-    """
+    """Teach a grounder with potentials * potentials outputs which potential follows which; its last loss, in nats."""
     chance = _even(steps)
-    optimizer = torch.optim.Adam(grounder.parameters(), lr=LEARNING_RATE)
+    optimizer = torch.optim.Adam(grounder.parameters(), lr=0.005)
     mean = best = float("inf")
     since = 0
     grounder.train()
@@ -75,9 +60,9 @@ def learn_signatures(grounder: nn.Module, steps: LevelSteps, generator: torch.Ge
         now = float(loss.detach())
         mean = now if step == 0 else SMOOTH * mean + (1 - SMOOTH) * now
         since = since + 1
-        if mean < best * (1 - SLIGHT):
+        if mean < best * (1 - 0.02):
             best, since = mean, 0
-        if mean < KNOWN or (step >= LEAST and since >= PATIENCE):
+        if mean < 0.01 or (step >= LEAST and since >= 60):
             break
     grounder.eval()
     return mean
@@ -95,15 +80,12 @@ def _even(steps: LevelSteps) -> Tensor:
 
 @torch.no_grad()
 def signatures(grounder: nn.Module, steps: LevelSteps) -> tuple[Tensor, Tensor]:
-    """(n, width) what the last layer reads of every frame, and (n,) how probable it is at most to change a potential.
-
-    Only potentials count from which some change was ever seen.
-    """
+    """(n, width) what the last layer reads of every frame, and (n,) how probable it is at most to change a potential."""
     left = torch.zeros(steps.levels, dtype=torch.bool)
     left[steps.before[steps.changed]] = True
     stays = torch.eye(steps.levels, dtype=torch.bool)
     features, changes = [], []
-    for frames in torch.split(steps.frames, _CHUNK):
+    for frames in torch.split(steps.frames, 1024):
         _, reads, scores = last_layer(grounder, frames)
         follows = scores.view(-1, steps.levels, steps.levels).softmax(-1)
         features.append(reads)
@@ -111,18 +93,9 @@ def signatures(grounder: nn.Module, steps: LevelSteps) -> tuple[Tensor, Tensor]:
     return torch.cat(features), torch.cat(changes)
 
 
-SAMPLE = 2000
-"""Most rows that centres are found on."""
-ROUNDS = 12
-"""Rounds of k-means after centres that lie far apart."""
-
-
 def centres(features: Tensor, count: int) -> Tensor:
-    """(at most count, width) centres of features (n, width): far from each other first, then the means of what is near.
-
-    Fewer where fewer rows differ. Nothing is drawn: equal features give equal centres.
-    """
-    rows = features[:: -(-len(features) // SAMPLE)]
+    """(at most count, width) centres of features (n, width): far from each other first, then k-means; deterministic."""
+    rows = features[:: -(-len(features) // 2000)]
     found = rows.mean(0, keepdim=True)
     found = rows[torch.cdist(rows, found)[:, 0].argmax()][None]
     while len(found) < count:
@@ -130,7 +103,7 @@ def centres(features: Tensor, count: int) -> Tensor:
         if float(apart.max()) <= 1e-6 * float(rows.abs().max().clamp_min(1e-12)):
             break
         found = torch.cat([found, rows[apart.argmax()][None]])
-    for _ in range(ROUNDS):
+    for _ in range(12):
         near = nearest(rows, found)
         met = torch.bincount(near, minlength=len(found)).clamp_min(1)
         means = torch.zeros_like(found).index_add_(0, near, rows) / met[:, None]

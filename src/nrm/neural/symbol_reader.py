@@ -16,8 +16,6 @@ from nrm.neural.moore import ProbabilisticMoore
 from nrm.neural.task_machines import TaskMachines
 
 Emission = Literal["categorical", "independent"]
-GROUNDED_AT_ONCE = 512
-"""Observations that are grounded in one go where no gradient is wanted."""
 
 
 def emission_for(alphabet: Alphabet) -> Emission:
@@ -196,7 +194,7 @@ class SymbolReader(nn.Module):
     def said(self, observations: Tensor) -> Tensor:
         """(n, …) what the grounder makes of single observations, without gradient and in parts."""
         encode = self.reading.encode
-        return torch.cat([encode(part) for part in torch.split(observations, GROUNDED_AT_ONCE)])
+        return torch.cat([encode(part) for part in torch.split(observations, 512)])
 
     @torch.no_grad()
     def said_batch(self, batch: EpisodeBatch) -> Tensor:
@@ -208,10 +206,7 @@ class SymbolReader(nn.Module):
         return self.reading.rows(batch)
 
     def read(self, observations: Values, carry: Tensor | None = None, check: bool = True) -> tuple[Tensor, Tensor]:
-        """One more observation (n, …) of n episodes: symbols (n, symbols), and the grounder's state (n, width).
-
-        `carry`: its state before, that of a beginning if absent.
-        """
+        """Symbols (n, symbols) of one more observation (n, …) of n episodes, and the grounder's state (n, width) after."""
         reading, observations = self.reading, self._tensor(observations)
         if check:
             check_finite(observations)

@@ -1,7 +1,4 @@
-"""One step of the beliefs of N environments: a pure function of beliefs, potentials, letters and rewards.
-
-Known machines on this processor are followed in NumPy, whose calls on a few numbers take a third of torch's time.
-"""
+"""One step of the beliefs of N environments: a pure function of beliefs, potentials, letters and rewards."""
 
 from __future__ import annotations
 

@@ -179,10 +179,7 @@ class Grounding:
             self._kept = [episode._replace(observations=moved[episode.observations]) for episode in self._kept]
 
     def _most_telling(self, episodes: list[RecordedEpisode]) -> list[RecordedEpisode]:
-        """The episodes that are kept: a good policy does the same again and again, so rare rewards go first.
-
-        Episodes of updates with nothing to learn never get here, so what taught something once is not washed out.
-        """
+        """The episodes that are kept: a good policy does the same again and again, so rare rewards go first."""
         surplus = len(episodes) - self._most
         if surplus <= 0:
             return episodes
@@ -279,13 +276,9 @@ def _from_tensors(saved: dict[str, Tensor]) -> list[RecordedEpisode]:
 
 Verdict = Literal["explained", "converged", "backing off", "learn"]
 
-SURPRISE = 2.0
-"""A loss larger than that of the last check by this factor ends a back-off: something new is met."""
 GAIN = 0.9
 """An update that leaves more than this share of the loss, of held-out episodes or of the next new ones, has brought
 nothing."""
-MAX_WAITING = 32
-"""Checks that a back-off may last at most."""
 
 
 _STATE = ("wait", "waited", "last", "judged")
@@ -333,7 +326,8 @@ class UpdatePolicy:
             return Decision("explained", f"loss {loss:.4f} is at most {self.target:g}")
         if self.steady:
             return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}, and learning is steady")
-        if self.waited < self.wait and loss <= SURPRISE * before:
+        # A loss twice that of the last check ends a back-off: something new is met.
+        if self.waited < self.wait and loss <= 2.0 * before:
             self.waited += 1
             return Decision("backing off", f"the last update brought nothing; check {self.waited} of {self.wait}")
         return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}")
@@ -348,7 +342,7 @@ class UpdatePolicy:
         """The last update brought nothing, or something."""
         self.judged = True
         self.waited = 0
-        self.wait = min(MAX_WAITING, 2 * self.wait or 1) if nothing else 0
+        self.wait = min(32, 2 * self.wait or 1) if nothing else 0
 
     def state_dict(self) -> dict[str, Any]:
         """What decisions depend on."""

@@ -145,10 +145,6 @@ def check_count(count: int) -> None:
         )
 
 
-SPARE = 1.25
-"""Observations beyond those of kept episodes, as a multiple of these, after which the others are let go."""
-
-
 class ListedSymbols(SymbolIndex):
     """The distinct ones of an environment's listed observations: all letters are known from the beginning."""
 
@@ -274,7 +270,7 @@ class ObservedSymbols(SymbolIndex):
     def compact(self, used: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Forget all observations but those with these numbers, where they are too many; where each has moved."""
         rows = np.unique(used)
-        if not self.continuous or self._listed is not None or len(self._table) < SPARE * len(rows) + MAX_LETTERS:
+        if not self.continuous or self._listed is not None or len(self._table) < 1.25 * len(rows) + MAX_LETTERS:
             return None
         kept = self._letters()[rows]
         moved = self._table.compact(used)

@@ -34,19 +34,6 @@ from nrm.tracking.letters import LabelledSymbols, ObservedSymbols, SymbolIndex, 
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.versions import Version
 
-SPACING = 25
-"""A refuted machine is learned anew once a twenty-fifth of all episodes so far came after the last time."""
-FIRST_REVIEW = 100
-"""Episodes after which a machine is learned anew although nothing refutes it; then after twice as many, and so on."""
-CONTINUOUS_SPACING = 40
-"""The same where observations cannot be enumerated: as many episodes, and at least half of all so far."""
-CONTINUOUS_KEEP = 400
-"""Most episodes that are kept where observations cannot be enumerated: each has its own."""
-RECENT = 100
-"""The last episodes, by which it is judged whether the machine explains what happens now."""
-MISREAD = 0.01
-"""How probable it is that a grounder misreads what is observed, so that a single episode refutes little."""
-
 PARTS = ("letters", "levels", "lengths")
 """Of saved episodes."""
 
@@ -112,7 +99,7 @@ class MachineLearning:
         self._tally = Tally(self.hypothesis)
         self._refuted: tuple[LetterTrace, Refutation] | None = None
         self._learned = 0
-        self._review = FIRST_REVIEW
+        self._review = 100
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -149,12 +136,10 @@ class MachineLearning:
             self.surprised = self.episodes
             read = split(evidence.letters, evidence.levels, evidence.lengths)[found.episode]
             self._refuted = self._refuted or (read, found)
-        self._recent = [*self._recent, *traces][-RECENT:]
+        self._recent = [*self._recent, *traces][-100:]
         self._keep(traces, None if found is None else found.episode)
         reviews = self.episodes >= self._review
-        spacing = (
-            self.episodes // SPACING if not self.letters.continuous else max(self.episodes // 2, CONTINUOUS_SPACING)
-        )
+        spacing = self.episodes // 25 if not self.letters.continuous else max(self.episodes // 2, 40)
         due = self.episodes - self._learned >= max(1, spacing)
         if not (reviews or (self._refuted is not None and due)):
             return None
@@ -163,10 +148,7 @@ class MachineLearning:
         return self._learn()
 
     def _begin_anew(self) -> None:
-        """Observations turn out to be continuous: letters are symbols from now on, none of which is known yet.
-
-        Machines over observations that will not be met again are forgotten.
-        """
+        """Observations turn out to be continuous: letters are symbols from now on, none of which is known yet."""
         self.memory.follow(Hypothesis.blank(1, 0), self.memory.numbers[:1], self.levels.values)
         self._tally = Tally(self.hypothesis)
         self.versions.clear()
@@ -182,9 +164,7 @@ class MachineLearning:
             if place == telling or not self.settled:
                 self._kept.append(trace)
                 self._telling.append(place == telling)
-        surplus = len(self._kept) - (
-            min(self.config.keep, CONTINUOUS_KEEP) if self.letters.continuous else self.config.keep
-        )
+        surplus = len(self._kept) - (min(self.config.keep, 400) if self.letters.continuous else self.config.keep)
         if surplus > 0:
             order = sorted(range(len(self._kept)), key=lambda place: (self._telling[place], place))
             dropped = set(order[:surplus])
@@ -198,7 +178,8 @@ class MachineLearning:
             )
 
     def _evidence(self, traces: Sequence[LetterTrace]) -> Evidence:
-        reward_noise = max(self.config.reward_noise, MISREAD) if self.letters.continuous else self.config.reward_noise
+        # A grounder misreads now and then, so that a single episode refutes little.
+        reward_noise = max(self.config.reward_noise, 0.01) if self.letters.continuous else self.config.reward_noise
         read = list(map(self.letters.read, traces))
         return Evidence.of(read, len(self.letters), len(self.levels), 0, reward_noise, self.config.label_noise)
 

@@ -94,10 +94,7 @@ class Memory(Protocol):
         """(…, size) what the policy sees of a carry, with any leading dimensions."""
 
     def on(self, frames: Tensor | None, belief: Belief | None = None) -> Memory:
-        """The same memory for another environment of the same task, whose listed observations are `frames`.
-
-        `belief`: another kind, if given. Only a `filtered` memory may take rewards as evidence.
-        """
+        """The same memory for another environment of the same task. `belief`: another kind; only `filtered` reads rewards."""
 
 
 @runtime_checkable
@@ -389,18 +386,12 @@ class TaskBeliefMemory(BeliefMemory):
 
 
 def decided(machine: MooreMachine) -> BoolArray:
-    """(states,) where nothing that comes can change any more whether the task is done.
-
-    A state that accepts and can still be lost is not: a memory does not know whether its environment ends there.
-    """
+    """(states,) where nothing that comes can change any more whether the task is done."""
     return machine.dead | (machine.accepting & machine.absorbing)
 
 
 class ViewedMemory:
-    """A memory that follows the states of one machine, whose policy sees the view from there (`task_view`).
-
-    Of a belief it is the expectation. The carry is the other memory's.
-    """
+    """A memory of the states of one machine, whose policy sees the view from there; of a belief, its expectation."""
 
     learns = False
 

@@ -34,10 +34,7 @@ class RecordedEpisode(NamedTuple):
 
 
 class Recorder:
-    """Sums the rewards of N environments, and keeps their steps where asked, until their episodes end.
-
-    Steps are kept as blocks (time, N, …) for all environments together, and cut into episodes at their ends only.
-    """
+    """Sums the rewards of N environments, and keeps their steps where asked, until their episodes end."""
 
     def __init__(self, count: int, keep: bool = True, blank: NDArray[Any] | None = None, letters: bool = False) -> None:
         """`keep`: whether episodes carry their observations and rewards, and not just sums.
@@ -86,11 +83,7 @@ class Recorder:
         done: NDArray[np.bool_],
         letters: NDArray[np.int64] | None = None,
     ) -> list[tuple[int, RecordedEpisode]]:
-        """Take in a whole rollout: rewards (T, N), observations (T, N, …), ends (T, N), perhaps true letters (T, N).
-
-        The episodes that ended, in their order, each with the step of the rollout that it ended at. The same as `add`
-        and `finish` for every step.
-        """
+        """Take in a whole rollout (T, N, …); the episodes that ended, each with the step of the rollout that it ended at."""
         first = self._size
         if self.keep:
             self._append(rewards, observations)

@@ -14,14 +14,6 @@ from nrm.neural.model import NeuralRewardMachine
 
 MINI_BATCH = 64
 """Observations in a mini-batch, where they are few."""
-LARGEST = 512
-"""The same where they are many: steps then count more than what each of them sees."""
-STEPS = 12
-"""Steps that a pass over many observations takes at least."""
-EPISODES = 8
-"""Episodes in a mini-batch, of a recurrent grounder."""
-WARM_UP = 10
-"""Steps over which the step size rises to its full size."""
 NEARLY, BOOST = 0.05, 4.0
 """Mean divergence below which only sharpness is missing, and by how much larger the steps are then."""
 
@@ -46,7 +38,8 @@ class Distiller:
         self, model: NeuralRewardMachine, learning_rate: float, generator: torch.Generator, observations: int = 0
     ) -> None:
         """`observations`: how many there are. Of many, mini-batches are larger, and so are the steps."""
-        self._size = max(MINI_BATCH, min(LARGEST, observations // STEPS))
+        # Of many observations, a pass takes at least twelve steps.
+        self._size = max(MINI_BATCH, min(512, observations // 12))
         larger = math.sqrt(self._size / MINI_BATCH)
         self._model = model
         self._rate = learning_rate * larger
@@ -85,7 +78,7 @@ class Distiller:
         ends = torch.tensor([len(batch.lengths) for batch, _ in lessons]).cumsum(0)
 
         def losses() -> Iterator[tuple[Tensor, int]]:
-            for chosen in self._mini_batches(int(ends[-1]), ends.device, EPISODES):
+            for chosen in self._mini_batches(int(ends[-1]), ends.device, 8):
                 parts, steps = [], 0
                 for place, (batch, wanted) in enumerate(lessons):
                     first = int(ends[place]) - len(batch.lengths)
@@ -119,7 +112,7 @@ class Distiller:
         self._steps += 1
         # Adam's first steps are of full size however small the gradient.
         boost = self._boost if self._mean < NEARLY else 1.0
-        self.optimizer.param_groups[0]["lr"] = self._rate * self.pace * boost * min(1.0, self._steps / WARM_UP)
+        self.optimizer.param_groups[0]["lr"] = self._rate * self.pace * boost * min(1.0, self._steps / 10)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
@@ -134,8 +127,6 @@ class Distiller:
 RIDGES = (1e-2, 1e-3, 1e-4, 1e-5)
 """Penalties on the change of the layer, relative to the spread of what it reads: the first that suffices is taken.
 Smaller ones would make weights so large that nothing near an observation is read like it."""
-ENOUGH = 1e-3
-"""Mean divergence, in nats, that suffices."""
 _SURE = 1e-4
 """Probabilities are wanted to lie this far from 0 and 1: their logarithms must be finite."""
 
@@ -163,7 +154,7 @@ def finish(model: NeuralRewardMachine, observations: Tensor, wanted: Tensor) -> 
         change = change if narrow else joined.t() @ change
         reached = scores + joined @ change
         said = symbols.probabilities(reached)
-        if float(symbols.divergence(said, wanted.double()).mean()) <= ENOUGH:
+        if float(symbols.divergence(said, wanted.double()).mean()) <= 1e-3:
             layer.weight.add_(change[:-1].t())
             layer.bias.add_(change[-1])
             return True
@@ -171,10 +162,7 @@ def finish(model: NeuralRewardMachine, observations: Tensor, wanted: Tensor) -> 
 
 
 def last_layer(grounder: nn.Module, observations: Tensor) -> tuple[nn.Linear, Tensor, Tensor]:
-    """The linear layer that a module from observations (n, …) calls last, what it reads (n, …) and its scores (n, …).
-
-    `LearningError` where it calls none.
-    """
+    """The linear layer that a module calls last, what it reads (n, …) and its scores (n, …); an error where none is."""
     called = _called(grounder, observations)[1]
     if not called:
         raise LearningError(

@@ -19,20 +19,12 @@ from nrm.neural.emission import PropositionDistribution
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.patches import DistinctPatches
 
-EPOCHS = 20
-"""Epochs of the configuration that an iteration counts for."""
-SLOWER = 3.0
-"""By how much smaller steps are than the configured ones: what is learned moves while it is learned."""
 PASSES = 2
 """Passes over the observations in an M-step."""
 ALLOWED_PASSES = 3
 """The same where any letter that the rewards allow will do: that does not move while it is learned."""
 SMOOTHING = 1e-3
 """Ignorance mixed into what the grounder says before posteriors are taken: nothing is ever ruled out for good."""
-PLATEAU = 5
-"""Iterations without a better likelihood of held-out episodes that are a plateau."""
-_SLIGHT = 0.01
-"""Relative improvement that counts as none."""
 
 
 def network_attempt(
@@ -43,10 +35,7 @@ def network_attempt(
     target: float,
     generator: torch.Generator,
 ) -> Attempt:
-    """Iterate from the grounder as it is, until held-out episodes are explained or no longer explained better.
-
-    The grounder is left as it was when it explained them best.
-    """
+    """Iterate until held-out episodes are explained, or no longer explained better; the best grounder is kept."""
     started = time.perf_counter()
     grounder = problems[0].model.grounder
     many = sum(len(problem.train.observations) for problem in problems)
@@ -54,7 +43,8 @@ def network_attempt(
     if labelled is None:
         problems = on_patches(problems)
     model = problems[0].model
-    distiller = Distiller(model, config.learning_rate / SLOWER, generator, many)
+    # What is learned moves while it is learned: smaller steps than the configured ones.
+    distiller = Distiller(model, config.learning_rate / 3.0, generator, many)
     held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
     best, since, kept = held_out, 0, copy.deepcopy(grounder.state_dict())
     losses: list[float] = []
@@ -63,7 +53,7 @@ def network_attempt(
         model.recurrent or isinstance(model.distribution, PropositionDistribution)
     )
     stopped: Reason = "all epochs done"
-    iterations = max(1, config.epochs // EPOCHS)
+    iterations = max(1, config.epochs // 20)
     for iteration in range(iterations):
         if allowed:
             # Borders that are nearly right are lost again by long steps, and found by ever shorter ones.
@@ -79,13 +69,13 @@ def network_attempt(
             told = [(problem.train, lesson.wanted) for problem, lesson in zip(problems, lessons, strict=True)]
             distiller.teach_episodes(told, PASSES)
         held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
-        since = 0 if held_out < best * (1 - _SLIGHT) else since + 1
+        since = 0 if held_out < best * (1 - 0.01) else since + 1
         if held_out < best:
             best, kept = held_out, copy.deepcopy(grounder.state_dict())
         if max(held_out, losses[-1]) <= target / 2:
             stopped = "target reached"
             break
-        if since >= PLATEAU:
+        if since >= 5:
             stopped = "no more improvement"
             break
     grounder.load_state_dict(kept)
@@ -138,12 +128,6 @@ def _known(problems: Sequence[LearningProblem], labelled: Labelled) -> _Lesson:
     return _Lesson(rows, problems[0].model.distribution.of_letters(labelled.letters), weights)
 
 
-STEPS = 100
-"""Most steps of learning where to look."""
-PAIRS = 64
-"""Pairs of successive observations that a step sees."""
-RATE = 3e-3
-"""Adam's step size."""
 SEEN = 0.05
 """Nats that may be missed of what moves: nothing more is to be learned then."""
 
@@ -161,10 +145,10 @@ def pretrain_attention(grounder: nn.Module, batches: Sequence[EpisodeBatch], gen
     if not seen:
         return
     parameters = [value for value in grounder.parameters() if value.requires_grad]
-    optimizer = torch.optim.Adam(parameters, lr=RATE)
-    for step in range(STEPS):
+    optimizer = torch.optim.Adam(parameters, lr=3e-3)
+    for step in range(100):
         batch, first, then = seen[step % len(seen)]
-        chosen = torch.randint(len(first), (PAIRS,), generator=generator).to(first.device)
+        chosen = torch.randint(len(first), (64,), generator=generator).to(first.device)
         loss = miss(batch.observations[first[chosen]], batch.observations[then[chosen]])
         if not loss.requires_grad or float(loss.detach()) <= SEEN:
             return

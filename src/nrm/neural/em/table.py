@@ -1,8 +1,6 @@
 """Expectation-maximisation where observations are few: the grounder is a table, and the M-step a division.
 
-Many restarts run side by side in one batch. Each begins with EM on a few episodes, drawn anew at every iteration,
-which is cheap and leaves most local optima by itself; the best go on with all episodes. Then the grounder, if it is a
-network, learns to say what the best table says.
+Restarts run side by side, first on a few episodes, the best on all; then a network learns the best table.
 """
 
 from __future__ import annotations
@@ -20,45 +18,26 @@ from nrm.neural.em.distillation import Distiller, finish, redraw
 from nrm.neural.em.expectation import expected_letters
 from nrm.neural.episodes import EpisodeBatch, FrameTable
 
-MAX_ROWS = 4096
-"""Distinct observations up to which the grounder is searched as a table."""
-MET_OFTEN = 4.0
-"""How often an observation must be met in the mean: what is met once can only be told by what it looks like."""
-FIRST = 4
-"""Restarts of the first round; every further one has twice as many."""
-DRAFTED = 0.1
-"""Share of the episodes that an iteration of a draft looks at."""
-LEAST_DRAFTED = 8
 DRAFTS, FULL = 15, 6
 """Iterations on drafted episodes, and on all of them."""
-RECENT = 4
-"""Drafts whose likelihood chooses among the restarts."""
 SMOOTHING = 1e-3
 """Ignorance mixed into a table, which keeps every possible episode possible."""
-LEANING = 2.0
-"""Spread of the logits that a table begins with."""
-UNTEACHABLE = 8.0
-"""Nats: a grounder that is so sure of something else unlearns it slower than a fresh one learns."""
 LESSONS = 2
 """How often a network tries to learn a table, from fresh parameters after the first time."""
 BETWEEN_CHECKS = 10
 """Passes over the rows of a table between two looks at what the network has become."""
-SURELY_UNSURE = 6
-"""Looks before which a network whose last layer could not be finished is not worth a look at the likelihood."""
 MAX_CELLS = 20_000_000
 """Most numbers in the chains of one batch of restarts."""
 
 
 def table_suits(problems: Sequence[LearningProblem]) -> bool:
-    """Whether observations are so few, and met so often, that each can have a row of its own.
-
-    Not where the grounder is recurrent: what it says of an observation depends on those before.
-    """
+    """Whether observations are so few, and met so often, that each can have a row; not for recurrent grounders."""
     if problems[0].model.recurrent:
         return False
     rows = sum(len(problem.everything.observations) for problem in problems)
     steps = sum(problem.everything.steps for problem in problems)
-    return rows <= MAX_ROWS and steps >= MET_OFTEN * rows
+    # What is met once can only be told by what it looks like.
+    return rows <= 4096 and steps >= 4.0 * rows
 
 
 class Tables:
@@ -109,7 +88,7 @@ class Tables:
 
     def begun(self, restarts: int, first: Tensor | None, generator: torch.Generator) -> Tensor:
         """Fresh tables; the first may be what a grounder says now."""
-        logits = LEANING * torch.randn(restarts, len(self.observations), self.symbols, generator=generator)
+        logits = 2.0 * torch.randn(restarts, len(self.observations), self.symbols, generator=generator)
         tables = self.said.probabilities(logits).to(self.occurrences.device)
         if first is not None:
             tables[0] = first
@@ -119,10 +98,7 @@ class Tables:
 def table_attempts(
     problems: Sequence[LearningProblem], config: FitConfig, labelled: Labelled | None, target: float
 ) -> Iterator[Attempt]:
-    """Rounds of restarts until one explains the episodes; then the grounder learns the best table of all rounds.
-
-    The first restart goes on from the present grounder. An attempt is a round: its number is that of its first restart.
-    """
+    """Rounds of restarts until one explains the episodes, then the grounder learns the best; an attempt a round."""
     model = problems[0].model
     generator = torch.Generator().manual_seed(config.seed)
     tables = Tables(problems, labelled)
@@ -130,7 +106,7 @@ def table_attempts(
         present: Tensor | None = model.eval().said(tables.observations)
     untaught = _losses(problems)
     best, least = torch.empty(0), math.inf
-    done, size = 0, FIRST
+    done, size = 0, 4
     while done < config.restarts:
         started = time.perf_counter()
         size = min(size, config.restarts - done, _most_restarts(problems))
@@ -149,21 +125,18 @@ def table_attempts(
 def best_table(
     tables: Tables, restarts: int, present: Tensor | None, enough: float, generator: torch.Generator
 ) -> tuple[Tensor, tuple[float, ...]]:
-    """The best table (rows, symbols) of some restarts, and minus the likelihood a step of the best, by iteration.
-
-    Iterations end where that is at most `enough`: twice in a row on drafted episodes, once on all.
-    """
+    """The best table (rows, symbols) of some restarts, and minus the likelihood a step of the best, by iteration."""
     now = tables.begun(restarts, present, generator)
     losses: list[float] = []
     drafted = []
     for _ in range(DRAFTS):
-        now, likelihood = tables.improved(now, DRAFTED, generator)
+        now, likelihood = tables.improved(now, 0.1, generator)
         drafted.append(likelihood)
         losses.append(-float(likelihood.max()))
         if max(losses[-2:]) <= enough and len(losses) > 1:
             break
     # The best few go on. A few drafts tell which these are; all episodes would cost as much as all drafts together.
-    lately = torch.stack(drafted[-RECENT:]).mean(0)
+    lately = torch.stack(drafted[-4:]).mean(0)
     now = now[lately.topk(-(-restarts // 4)).indices]
     for iteration in range(FULL + 1):
         after, likelihood = tables.improved(now, 1.0, generator)
@@ -182,15 +155,13 @@ def _teach(
     target: float,
     generator: torch.Generator,
 ) -> tuple[float, float]:
-    """Let the grounder learn a table by heart; minus the likelihood a step that it comes to, learned from and held out.
-
-    When the table explains the episodes, until the grounder does too; otherwise a few passes tell what it is worth.
-    """
+    """Let the grounder learn a table; minus the likelihood a step that it comes to, of train and held-out episodes."""
     model = problems[0].model
     sharp = tables.said.sharpened(table, SMOOTHING)
     weights = tables.occurrences.clamp_min(1.0).sqrt()  # what is rare must be learned too
     observations = tables.observations
-    if float(tables.said.divergence(model.said(observations), sharp).max()) > UNTEACHABLE:
+    # What is so sure of something else unlearns it slower than a fresh grounder learns.
+    if float(tables.said.divergence(model.said(observations), sharp).max()) > 8.0:
         redraw(model.grounder)
     losses = math.inf, math.inf
     for lesson in range(LESSONS):
@@ -202,7 +173,7 @@ def _teach(
             if part:
                 distiller.teach(observations, sharp, weights, BETWEEN_CHECKS)
             finished = finish(model.eval(), observations, sharp)
-            if not finished and part < min(SURELY_UNSURE, parts):
+            if not finished and part < min(6, parts):
                 continue
             losses = _losses(problems)
             if max(losses) <= 0.75 * target:
@@ -220,7 +191,7 @@ def _losses(problems: Sequence[LearningProblem]) -> tuple[float, float]:
 def _drafted(batch: EpisodeBatch, share: float, generator: torch.Generator) -> EpisodeBatch:
     """Some of the episodes, drawn evenly, cut to the longest of them."""
     count = len(batch.lengths)
-    wanted = max(LEAST_DRAFTED, math.ceil(share * count))
+    wanted = max(8, math.ceil(share * count))
     if share >= 1 or wanted >= count:
         return batch
     chosen = torch.randperm(count, generator=generator)[:wanted].to(batch.seen.device)

@@ -1,9 +1,6 @@
 """Expectation-maximisation for recurrent grounders where observations are few: tables of short windows teach them.
 
-A grounder that remembers everything can explain rewards in many ways, and also later than the symbol that brought them
-about: it keeps in mind by itself what the machine should. The explanation that needs the least memory is the one that
-is wanted. So windows of one observation are tried first, then of two, and so on; the first table of windows that
-explains the episodes (or, where none does, the best for its size) is what the grounder learns to say.
+The explanation that needs the least memory is wanted, so windows of one observation come first, then of two.
 """
 
 from __future__ import annotations
@@ -22,17 +19,6 @@ from nrm.neural.em.distillation import Distiller, redraw
 from nrm.neural.em.table import BETWEEN_CHECKS, LESSONS, SMOOTHING, Tables, best_table, table_suits
 from nrm.neural.episodes import EpisodeBatch, FrameTable
 from nrm.neural.model import NeuralRewardMachine
-
-BETTER = 0.9
-"""Share of the loss of the grounder as it is that windows must come below to be worth teaching."""
-LONGEST = 5
-"""Observations in the longest window that is tried."""
-ROUNDS = (4, 8)
-"""Restarts side by side, round by round, for windows of each length."""
-PASSES = 4
-"""Passes over the episodes between two looks at what the grounder has become."""
-SLOWER = 3.0
-"""By how much smaller steps are than the configured ones: those through time add up."""
 
 
 class _Found(NamedTuple):
@@ -62,7 +48,7 @@ def window_attempts(
     started = time.perf_counter()
     present = likelihood_loss(problems, [problem.everything for problem in problems])
     found = _shortest(problems, config, target, generator)
-    if found is None or found.loss > max(target, BETTER * present):
+    if found is None or found.loss > max(target, 0.9 * present):
         return
     train, held_out = _teach(problems, found, config, target, generator)
     stopped: Reason = "target reached" if max(train, held_out) <= target else "all epochs done"
@@ -78,7 +64,7 @@ def _shortest(
     said = [problem.model.eval().said_batch(problem.everything) for problem in problems]
     steps = sum(problem.everything.steps for problem in problems)
     best: _Found | None = None
-    for length in range(1, LONGEST + 1):
+    for length in range(1, 6):
         windowed = [_windowed(*pair, length) for pair in zip(problems, rows, strict=True)]
         if not table_suits(windowed):
             break
@@ -97,7 +83,7 @@ def _search(
     """Rounds of restarts, the first from what the grounder says at present."""
     best: _Found | None = None
     done = 0
-    for size in ROUNDS:
+    for size in (4, 8):  # restarts side by side
         size = min(size, config.restarts - done)
         if size < 1 or (best is not None and best.loss <= target):
             break
@@ -164,9 +150,10 @@ def _teach(
     for lesson in range(LESSONS):
         if lesson:
             redraw(model.grounder)
-        distiller = Distiller(model, config.learning_rate / SLOWER, generator)
+        # Steps through time add up, so they are smaller.
+        distiller = Distiller(model, config.learning_rate / 3.0, generator)
         for _ in range(-(-config.epochs // (LESSONS * BETWEEN_CHECKS))):
-            distiller.teach_episodes(lessons, PASSES)
+            distiller.teach_episodes(lessons, 4)
             train = likelihood_loss(problems, [problem.train for problem in problems])
             held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
             if max(train, held_out) <= 0.75 * target:

@@ -14,10 +14,7 @@ from nrm.neural.patches import OVERLAPPING, TILE, DistinctPatches, distinct_patc
 
 
 class ImageGrounder(Grounder):
-    """Images (n, height, width, channels), as environments give them, to `features` and those to scores by a `head`.
-
-    Whole numbers 0 to 255 are scaled to 0 to 1.
-    """
+    """Images (n, height, width, channels) to `features`, those to scores by a `head`; bytes are scaled to 0 to 1."""
 
     features: nn.Sequential
     head: nn.Sequential
@@ -72,11 +69,7 @@ GROUNDERS.register(CnnGrounder)
 
 
 class PooledGrounder(ImageGrounder):
-    """A grounder that goes by looks and not by place: what a patch of the image shows counts, wherever it is.
-
-    Patches of 4x4 pixels, two convolutions over their neighbourhood, the maximum over all places, two layers. For
-    environments whose items lie elsewhere in every episode, where `CnnGrounder` would have to learn each place anew.
-    """
+    """Goes by looks and not by place: what a patch shows counts, wherever it is. For randomised layouts."""
 
     name = "pooled"
     label = "convolutions, maximum over places"
@@ -102,14 +95,10 @@ class PooledGrounder(ImageGrounder):
 GROUNDERS.register(PooledGrounder)
 
 
-SPREAD = 0.12
-"""How far from the middle it looks at first, as a share of the side."""
 SHARPNESS = 4.0
 """How fast the place moves, compared with other parameters."""
 CENTRE, UNIT = 127.5, 64.0
 """Numbers 0 to 255 are centred and made smaller: networks learn slowly from inputs that are all positive."""
-CELLS = 12
-"""Sides up to which every pixel is a place of its own."""
 
 
 class AttendingGrounder(Grounder):
@@ -137,7 +126,7 @@ class AttendingGrounder(Grounder):
         numbers = [int(size) for size in shape]
         super().__init__(independent, symbols=symbols, shape=numbers, channels=channels, side=side)
         height, across, depth = self.config["shape"]
-        self._cells = max(height, across) <= CELLS
+        self._cells = max(height, across) <= 12
         if self._cells:
             self._places = (height, across)
             self.features = nn.Sequential(nn.Conv2d(depth, channels, 1), nn.ReLU())
@@ -208,7 +197,7 @@ class AttendingGrounder(Grounder):
 def _middle(height: int, across: int) -> Tensor:
     """(places,) scores that fall with the distance from the middle."""
     rows, columns = (torch.arange(side) - (side - 1) / 2 for side in (height, across))
-    spread = SPREAD * max(height, across)
+    spread = 0.12 * max(height, across)
     scores: Tensor = -(rows.square()[:, None] + columns.square()) / (2 * spread**2)
     return scores.flatten()
 

@@ -88,11 +88,7 @@ GROUNDERS.register(MlpGrounder)
 
 
 class FourierGrounder(Grounder):
-    """Numbers with sines and cosines along drawn ways, two hidden layers of ReLU, softmax at the end.
-
-    A plain network learns slowly what changes over a short way; waves make borders sharp. Observations (n, …) are
-    flattened.
-    """
+    """Numbers with sines and cosines along drawn ways, two hidden layers of ReLU: waves make borders sharp."""
 
     name = "fourier"
     label = "waves over vectors"

@@ -14,11 +14,7 @@ from nrm.observations import Parts
 
 
 class GruGrounder(RecurrentGrounder):
-    """A gated recurrent unit on an encoder: a layer for vectors, convolutions for images, both for Dict observations.
-
-    Symbols are named from the unit's state and from what is seen right now, so that what a single observation shows
-    need not pass through the state.
-    """
+    """A gated recurrent unit on an encoder; symbols are named from its state and from what is seen right now."""
 
     name = "recurrent"
     label = "gated recurrent unit on an encoder"
