@@ -80,7 +80,7 @@ def _even(steps: LevelSteps) -> Tensor:
 
 @torch.no_grad()
 def signatures(grounder: nn.Module, steps: LevelSteps) -> tuple[Tensor, Tensor]:
-    """(n, width) what the last layer reads of every frame, and (n,) how probable it is at most to change a potential."""
+    """(n, width) what the last layer reads of frames, and (n,) how probable each is at most to change a potential."""
     left = torch.zeros(steps.levels, dtype=torch.bool)
     left[steps.before[steps.changed]] = True
     stays = torch.eye(steps.levels, dtype=torch.bool)

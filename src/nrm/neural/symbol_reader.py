@@ -206,7 +206,7 @@ class SymbolReader(nn.Module):
         return self.reading.rows(batch)
 
     def read(self, observations: Values, carry: Tensor | None = None, check: bool = True) -> tuple[Tensor, Tensor]:
-        """Symbols (n, symbols) of one more observation (n, …) of n episodes, and the grounder's state (n, width) after."""
+        """Symbols (n, symbols) of one more step (n, …) of n episodes, and the grounder's state (n, width) after."""
         reading, observations = self.reading, self._tensor(observations)
         if check:
             check_finite(observations)

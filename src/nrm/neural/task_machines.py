@@ -100,7 +100,7 @@ class TaskMachines(ProbabilisticMoore):
         return torch.where(real, self.first[numbers][:, None] + place, len(self.moves) - 1)
 
     def step_of(self, numbers: Tensor, belief: Tensor, letters: Tensor) -> Tensor:
-        """(n, states) beliefs of tasks (n,) after letters (n, letters) were read; only states believed in are looked at."""
+        """(n, states) beliefs of tasks (n,) after letters (n, letters); only states believed in are looked at."""
         letters = self.moved_by(letters, numbers)
         row, state = belief.nonzero(as_tuple=True)
         after = self.moves[self.first[numbers[row]] + state] + (row * belief.shape[1]).unsqueeze(1)
@@ -109,7 +109,7 @@ class TaskMachines(ProbabilisticMoore):
         return reached.scatter_add_(0, after.flatten(), moved.flatten()).view_as(belief)
 
     def expected(self, belief: Tensor, numbers: Tensor, table: Tensor) -> Tensor:
-        """(n, width) the expectation of `table` (states of all tasks, width) under beliefs (n, states) of tasks (n,)."""
+        """(n, width) the expectation of `table` (all states, width) under beliefs (n, states) of tasks (n,)."""
         row, state = belief.nonzero(as_tuple=True)
         weighed = belief[row, state].unsqueeze(1) * table[self.first[numbers[row]] + state]
         return belief.new_zeros(len(belief), table.shape[1]).index_add_(0, row, weighed)
