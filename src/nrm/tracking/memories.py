@@ -94,7 +94,7 @@ class Memory(Protocol):
         """(…, size) what the policy sees of a carry, with any leading dimensions."""
 
     def on(self, frames: Tensor | None, belief: Belief | None = None) -> Memory:
-        """The same memory for another environment of the task. `belief`: another kind; only `filtered` reads rewards."""
+        """The same memory for another environment of the task; `belief`: another kind."""
 
 
 @runtime_checkable

@@ -83,7 +83,7 @@ class Recorder:
         done: NDArray[np.bool_],
         letters: NDArray[np.int64] | None = None,
     ) -> list[tuple[int, RecordedEpisode]]:
-        """Take in a whole rollout (T, N, …); the episodes that ended, each with the step of the rollout that it ended at."""
+        """Take in a whole rollout (T, N, …); the episodes that ended, each with the step that it ended at."""
         first = self._size
         if self.keep:
             self._append(rewards, observations)
