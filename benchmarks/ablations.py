@@ -24,8 +24,6 @@ from nrm.runs import choose_run
 
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "as it is": {},
-    "view without the second step": {"tasks": {"encoding": "one-step"}},
-    "view with a third step": {"tasks": {"encoding": "three-step"}},
     "short tasks first": {"tasks": {"curriculum": "success"}},
     "rewards read in training": {"grounding": {"belief": "filtered"}},
 }

@@ -36,7 +36,6 @@ VARIANTS: dict[str, Changes] = {
         "algorithm": {"terminal_reward": False, "exit_penalty": 0.0},
         "tasks": {"emphasis": "longest", "curriculum_threshold": 0.8},
     },
-    "one-step encoding": {"tasks": {"encoding": "one-step"}},
 }
 """Changes of what ships."""
 

@@ -105,20 +105,6 @@ def test_runs_repeat_and_go_on_as_if_never_stopped(method: str) -> None:
     assert resumed.history == whole.history
 
 
-@pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
-def test_other_encodings_of_tasks_are_seen_in_training_and_in_tests(method: str) -> None:
-    letters = ALPHABET.size
-    trainer = small_run(method, 100, tasks={"count": 12, "encoding": "one-step"})
-    plain = small_run(method, 100)
-    memories: list[Any] = [run.learner.memory for run in (trainer, plain)]
-    assert memories[1].size - memories[0].size == 2 * letters * (2 if method == "rnn" else 1)
-    trainer.update()
-    env = BatchedLetters(LetterConfig(**SMALL), TaskSet.of(["F(a & F b)"], ALPHABET), 4)
-    assert evaluate(trainer, env, 8, 0, greedy=False).by_task[0].episodes == 8
-    with pytest.raises(ConfigError, match="unknown task encoding"):
-        small_run(method, 100, tasks={"encoding": "four-step"})
-
-
 def test_each_episode_is_explained_by_its_own_machine() -> None:
     """Episodes given to the grounder with the tasks of others would be contradictions sooner or later."""
     trainer = small_run("nrm", 4000, family="reach-avoid", grounding={"every": 30})

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nrm.errors import ConfigError, MachineError
+from nrm.errors import MachineError
 from nrm.logic.ltlf.formula import atom
-from nrm.machines import ENCODINGS, Alphabet, MooreMachine, TaskSet, compile_formula, task_view
+from nrm.machines import Alphabet, MooreMachine, TaskSet, compile_formula, task_view
 from nrm.samplers import sample_tasks
 
 LETTERS = Alphabet.exclusive("abcd")
@@ -102,17 +102,9 @@ def test_the_view_is_its_definition(seed: int) -> None:
     )
 
 
-def test_encodings_look_one_two_or_three_steps_ahead() -> None:
-    """`F(a & F(b & F c))`: a now, b next, c after."""
+def test_the_view_looks_two_steps_ahead() -> None:
+    """`F(a & F(b & F c))`: a now, b next."""
     pool = TaskSet.of([compile_formula("F(a & F(b & F c))", LETTERS)])
-    seen = {name: pool.seen_as(ENCODINGS[name]).view for name in ENCODINGS}
-    initial = pool.union.initial
-    for name, steps in {"one-step": 1, "two-step": 2, "three-step": 3}.items():
-        assert seen[name].shape[1] == 8 * steps + 1
-        gains = seen[name][initial][:-1].reshape(steps, 2, 4)[:, 0]
-        assert gains.tolist() == np.eye(4)[:steps].tolist()
-        np.testing.assert_array_equal(seen[name][:, : 8 * min(steps, 2)], seen["two-step"][:, : 8 * min(steps, 2)])
-    assert pool.view is pool.seen_as(pool.encoding).view
-    assert pool.seen_as(ENCODINGS["one-step"]).subset([0]).encoding.name == "one-step"
-    with pytest.raises(ConfigError, match="unknown task encoding 'two-steps'"):
-        ENCODINGS["two-steps"]
+    assert pool.view.shape[1] == 17
+    gains = pool.view[pool.union.initial][:-1].reshape(2, 2, 4)[:, 0]
+    assert gains.tolist() == np.eye(4)[:2].tolist()

@@ -288,7 +288,7 @@ class TaskRecurrentMemory(nn.Module):
 
     def with_tasks(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskRecurrentMemory:  # noqa: ARG002
         """The same for other tasks."""
-        return TaskRecurrentMemory(self.memory, self.encoder, self.query, tasks.seen_as(self._tasks.encoding))
+        return TaskRecurrentMemory(self.memory, self.encoder, self.query, tasks)
 
 
 def _with(seen: Transition, told: Told) -> Transition:

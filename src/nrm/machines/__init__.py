@@ -26,17 +26,15 @@ from nrm.machines.reward_machine import FallOff, Outputs, Overlap, RewardMachine
 from nrm.machines.rewards import Penalties, RewardScheme, levels, with_rewards
 from nrm.machines.shortest import shortest_trace
 from nrm.machines.task import MachineLike, Task, as_machine, as_machines, compile_formula, own_alphabet
-from nrm.machines.view import ENCODINGS, LookAhead, TaskEncoding, task_view, view_columns, view_width
+from nrm.machines.view import task_view, view_columns, view_width
 
 __all__ = [
-    "ENCODINGS",
     "FORMATS",
     "TOLERANCE",
     "Alphabet",
     "Difference",
     "FallOff",
     "LevelCodec",
-    "LookAhead",
     "MachineLike",
     "MooreMachine",
     "Outputs",
@@ -47,7 +45,6 @@ __all__ = [
     "RewardScheme",
     "Run",
     "Task",
-    "TaskEncoding",
     "TaskSet",
     "alphabet_of",
     "amount_of_letters",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ from nrm.errors import MachineError, listing
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine, amount_of_letters
 from nrm.machines.task import MachineLike, Task, as_machine
-from nrm.machines.view import TWO_STEP, TaskEncoding
+from nrm.machines.view import task_view
 
 _DECIMALS = 6
 
@@ -28,8 +28,6 @@ class TaskSet:
     machines: tuple[MooreMachine, ...]
     names: tuple[str, ...]
     """What each asks for, as people read it."""
-    encoding: TaskEncoding = TWO_STEP
-    """How policies see their states."""
 
     def __post_init__(self) -> None:
         if not self.machines:
@@ -125,16 +123,12 @@ class TaskSet:
     def subset(self, tasks: Sequence[int]) -> TaskSet:
         """The pool of some of the tasks, in the order given."""
         machines = tuple(self.machines[task] for task in tasks)
-        return TaskSet(machines, tuple(self.names[task] for task in tasks), self.encoding)
-
-    def seen_as(self, encoding: TaskEncoding) -> TaskSet:
-        """The same tasks, whose states policies see in another way."""
-        return self if encoding == self.encoding else replace(self, encoding=encoding)
+        return TaskSet(machines, tuple(self.names[task] for task in tasks))
 
     @cached_property
     def view(self) -> FloatArray:
         """(states, width) what policies see from each state of `union`."""
-        return self.encoding.table(self.union)
+        return task_view(self.union)
 
     def __repr__(self) -> str:
         return (

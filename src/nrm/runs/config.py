@@ -14,7 +14,7 @@ from nrm.agents import ALGORITHMS, Trainer, new_trainer
 from nrm.aliases import Json
 from nrm.envs import BatchedEnv, End, EnvConfig, TaskSpace, find_env, many_task_envs
 from nrm.errors import ConfigError, listing, unknown
-from nrm.machines import ENCODINGS, Alphabet, MooreMachine, Task, TaskSet, task_from_toml
+from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_toml
 from nrm.runs.renamed import Renaming, without_retired
 from nrm.runs.sections import Sections, base_sections, read_section
 from nrm.samplers import TaskSetConfig, sample_tasks
@@ -110,8 +110,7 @@ class RunConfig:
             return None
         drawn: TaskSetConfig = self.settings["tasks"]
         kept: Callable[[], TaskSet | None] | None = vars(self).get("_kept")
-        found = self._drawn(drawn) if kept is None else kept()
-        return None if found is None else found.seen_as(ENCODINGS[drawn.encoding])
+        return self._drawn(drawn) if kept is None else kept()
 
     def _drawn(self, drawn: TaskSetConfig) -> TaskSet:
         alphabet, events = self._task_space()

@@ -60,6 +60,7 @@ RENAMED_VALUES: Mapping[str, Mapping[str, str]] = {
 """New values by old ones, by key, or by setting: {"section.setting": {"old": "new"}}."""
 RETIRED = {
     "tasks.teach": 0.0,
+    "tasks.encoding": "two-step",
     **dict.fromkeys(("algorithm.value_clip", "algorithm.setback_weight", "algorithm.inverse_weight")),
     "inference.explore": 0.0,
     **{f"family.{name}": value for name, value in (("undoing", 2), ("beside", 1), ("forbidden", 3))},

@@ -13,7 +13,6 @@ from nrm.automata import Limits
 from nrm.errors import ConfigError, LimitError, NrmError, NrmWarning, unknown
 from nrm.logic import Formula, atom, named_formula
 from nrm.machines import (
-    ENCODINGS,
     Alphabet,
     MachineLike,
     MooreMachine,
@@ -68,16 +67,12 @@ class TaskSetConfig:
     """Of tests with sampled actions: where the view of the task has stayed the same for so many steps, some follow at
     random, in one direction, so that nobody hovers; where nothing comes of it, again after half as many. Never when
     absent."""
-    encoding: str = "two-step"
-    """What the policy sees of a task: two-step (which letters help and hurt now and next), one-step (now), three-step
-    (now, next and after), or a module:name."""
 
     def __post_init__(self) -> None:
         if self.curriculum not in get_args(Curriculum):
             raise ConfigError(unknown("curriculum", self.curriculum, get_args(Curriculum)))
         if self.emphasis not in get_args(Emphasis):
             raise ConfigError(unknown("emphasis", self.emphasis, get_args(Emphasis)))
-        _ = ENCODINGS[self.encoding]  # an error where there is no such thing
         if not 0 <= self.curriculum_threshold <= 1:
             raise ConfigError(f"tasks.curriculum_threshold is a share from 0 to 1, not {self.curriculum_threshold}")
         for name in ("training_horizon", "stuck_noise"):

@@ -203,7 +203,7 @@ class TaskStateMemory(StateMemory):
 
     def with_tasks(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskStateMemory:  # noqa: ARG002
         """The same memory for other tasks."""
-        return TaskStateMemory(tasks.seen_as(self._tasks.encoding), self._table.device)
+        return TaskStateMemory(tasks, self._table.device)
 
 
 class BeliefMemory:
@@ -380,8 +380,7 @@ class TaskBeliefMemory(BeliefMemory):
 
     def with_tasks(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskBeliefMemory:
         """The same grounder for other tasks."""
-        seen = tasks.seen_as(self._tasks.encoding)
-        model = NeuralRewardMachine(self.model.grounder, seen, self.model.emission).eval().to(self._view.device)
+        model = NeuralRewardMachine(self.model.grounder, tasks, self.model.emission).eval().to(self._view.device)
         return TaskBeliefMemory(model, frames, belief or self.belief)
 
 
