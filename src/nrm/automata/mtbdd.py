@@ -6,7 +6,7 @@ Equal functions get equal numbers. Propositions are numbered from the top.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from nrm.errors import LimitError
@@ -22,6 +22,10 @@ class Limits:
     """Most entries of any transition table on the way (states times letter classes)."""
     nodes: int = 2_000_000
     """Most nodes of a decision diagram."""
+
+    def within(self, budget: Limits) -> Limits:
+        """The same, with no more states and nodes than a budget."""
+        return replace(self, states=min(self.states, budget.states), nodes=min(self.nodes, budget.nodes))
 
     def check(self, states: int, classes: int) -> None:
         """Raise `LimitError` when an automaton of this size is too large."""

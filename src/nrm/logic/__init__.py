@@ -19,7 +19,7 @@ from nrm.logic.ltlf.translation import translate
 from nrm.logic.ltlf.words import LOOKS_BACK, looks_back
 from nrm.logic.paper import PAPER_SYMBOLS, PAPER_TASKS, PaperTask, is_paper_task, paper_task
 from nrm.logic.symbols import check_symbols, name_problem, true_symbols
-from nrm.logic.term import BOOLEAN, Term, boolean_value
+from nrm.logic.term import BOOLEAN, Term, boolean_function
 
 __all__ = [
     "BOOLEAN",
@@ -39,7 +39,7 @@ __all__ = [
     "Reading",
     "Term",
     "atom",
-    "boolean_value",
+    "boolean_function",
     "both",
     "check_named",
     "check_symbols",

@@ -133,6 +133,14 @@ class Nodes:
         count = len(self.machines)
         return self._node(NodeKind.MACHINE, count - 2), self._node(NodeKind.MACHINE, count - 1)
 
+    def put_off(self, node: int) -> tuple[int, bool] | None:
+        """What a temporal node puts off to the next step, and whether that is met when there is none."""
+        kind = self.kinds[node]
+        if kind not in (NodeKind.NEXT, NodeKind.WEAK_NEXT, NodeKind.UNTIL, NodeKind.RELEASE):
+            return None
+        source = self.firsts[node] if kind in (NodeKind.NEXT, NodeKind.WEAK_NEXT) else node
+        return source, kind in (NodeKind.WEAK_NEXT, NodeKind.RELEASE)
+
     def bit(self) -> tuple[int, int]:
         """The nodes of a new memory bit and of its negation; what it remembers is to be added to `tracked`."""
         index = len(self.tracked)

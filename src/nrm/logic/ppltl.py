@@ -11,9 +11,18 @@ from nrm.aliases import Trace
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits, combined_all
 from nrm.errors import FormulaError, LimitError
 from nrm.logic.language import LANGUAGES, Language
-from nrm.logic.ltlf.formula import FUTURE, TRUE, Formula, Op, both, either, infix, prefix
+from nrm.logic.ltlf.formula import FUTURE, Formula, Op, both, either, infix, prefix
 from nrm.logic.ltlf.parser import GRAMMAR, builder
-from nrm.logic.ltlf.patterns import PATTERNS, Part, PatternArgument, apply_pattern, as_formula, at_least_one
+from nrm.logic.ltlf.patterns import (
+    PATTERNS,
+    WRITTEN,
+    Part,
+    PatternArgument,
+    apply_pattern,
+    as_formula,
+    at_least_one,
+    filled,
+)
 from nrm.logic.ltlf.semantics import truths
 from nrm.logic.ltlf.translation import translate as translate_ltlf
 from nrm.logic.ltlf.words import past_in_words
@@ -51,64 +60,6 @@ def reach_avoid(goal: Part, *hazards: Part) -> Formula:
     return _until(~either(*at_least_one("reach_avoid", hazards)), as_formula(goal))
 
 
-def init(event: Part) -> Formula:
-    """`O(a & !Y true)`."""
-    return _once(both(as_formula(event), ~_before(TRUE)))
-
-
-def response(cause: Part, effect: Part) -> Formula:
-    """`!(!b S (a & !b))`."""
-    a, b = as_formula(cause), as_formula(effect)
-    return ~_since(~b, both(a, ~b))
-
-
-def precedence(cause: Part, effect: Part) -> Formula:
-    """`H(b -> O a)`."""
-    return _whenever(effect, _once(cause))
-
-
-def succession(cause: Part, effect: Part) -> Formula:
-    """Response and precedence together."""
-    return both(response(cause, effect), precedence(cause, effect))
-
-
-def alternate_response(cause: Part, effect: Part) -> Formula:
-    """`!(!b S a) & H(a & Y(!b S a) -> b)`."""
-    a, b = as_formula(cause), as_formula(effect)
-    waiting = _since(~b, a)
-    return both(~waiting, _whenever(both(a, _before(waiting)), b))
-
-
-def alternate_precedence(cause: Part, effect: Part) -> Formula:
-    """`H(b -> a | Y(!b S (a & !b)))`."""
-    a, b = as_formula(cause), as_formula(effect)
-    return _whenever(b, either(a, _before(_since(~b, both(a, ~b)))))
-
-
-def chain_response(cause: Part, effect: Part) -> Formula:
-    """`!a & H(Y a -> b)`."""
-    return both(~as_formula(cause), _whenever(_before(as_formula(cause)), as_formula(effect)))
-
-
-def chain_precedence(cause: Part, effect: Part) -> Formula:
-    """`H(b -> Y a)`."""
-    return _whenever(effect, _before(as_formula(cause)))
-
-
-_OWN: tuple[Callable[..., Formula], ...] = (
-    sequenced_visit,
-    ordered_visit,
-    strictly_ordered_visit,
-    reach_avoid,
-    init,
-    response,
-    precedence,
-    succession,
-    alternate_response,
-    alternate_precedence,
-    chain_response,
-    chain_precedence,
-)
 _BACKWARDS = {Op.EVENTUALLY: Op.ONCE, Op.ALWAYS: Op.HISTORICALLY, Op.NEXT: Op.YESTERDAY}
 
 
@@ -126,13 +77,11 @@ def _looking_back(build: Callable[..., Formula]) -> Callable[..., Formula]:
     return built
 
 
-_ALIKE = (
-    *("visit", "global_avoidance", "patrol", "existence", "absence", "exactly", "at_most_once"),
-    *("responded_existence", "coexistence", "not_coexistence"),
-)
-"""Patterns that count or compare, for which the order of steps does not matter."""
-_BUILDERS = {build.__name__: build for build in _OWN} | {name: _looking_back(PATTERNS[name].build) for name in _ALIKE}
-PAST_PATTERNS = {name: _BUILDERS[name] for name in PATTERNS}
+_OWN = {build.__name__: build for build in (sequenced_visit, ordered_visit, strictly_ordered_visit, reach_avoid)}
+_WRITTEN = {name: filled(written.past) for name, written in WRITTEN.items()}
+# Of the others, which count or compare, the order of steps does not matter.
+_ALIKE = {name: _looking_back(pattern.build) for name, pattern in PATTERNS.items()}
+PAST_PATTERNS = {name: (_ALIKE | _WRITTEN | _OWN)[name] for name in PATTERNS}
 
 
 def apply_past_pattern(name: str, arguments: Sequence[PatternArgument]) -> Formula:
@@ -155,10 +104,6 @@ def _since(left: Formula, right: Formula) -> Formula:
 def _until(left: Formula, right: Formula) -> Formula:
     """`right` has come, and `left` held at every step before it."""
     return _once(both(right, ~_before(_once(~left))))
-
-
-def _whenever(cause: Part, consequence: Formula) -> Formula:
-    return prefix(Op.HISTORICALLY, infix(Op.IMPLIES, as_formula(cause), consequence))
 
 
 _NEAREST = {
@@ -205,11 +150,10 @@ SMALL = Limits(states=200, nodes=20_000)
 def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """The minimal DFA of the non-empty traces at whose last step the formula holds."""
     root = parse(formula)
-    modest = Limits(min(limits.states, SMALL.states), limits.cells, min(limits.nodes, SMALL.nodes))
     if root.op not in (Op.AND, Op.OR):
         return translate_ltlf(_at_the_end(root), exclusive, limits)
     try:
-        return translate_ltlf(_at_the_end(root), exclusive, modest)
+        return translate_ltlf(_at_the_end(root), exclusive, limits.within(SMALL))
     except LimitError:
         parts = [translate(part, exclusive, limits) for part in root.args]
         return combined_all(parts, np.logical_and if root.op is Op.AND else np.logical_or, limits, root.atoms())

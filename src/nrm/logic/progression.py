@@ -47,9 +47,6 @@ class Obligation(NamedTuple):
     """Whether it counts as met when there is no next step: weak subformulas, accepting states."""
 
 
-_OBLIGING = (NodeKind.NEXT, NodeKind.WEAK_NEXT, NodeKind.UNTIL, NodeKind.RELEASE)
-
-
 class _Progression:
     """What both alphabets share: obligations as variables, expansion, and the end of a trace."""
 
@@ -64,7 +61,7 @@ class _Progression:
         self.obligations: list[Obligation] = []
         self.variables: dict[Obligation, int] = {}
         for node in range(len(nodes.kinds) - 1, -1, -1):
-            if nodes.kinds[node] in _OBLIGING:
+            if nodes.put_off(node) is not None:
                 self._declare(self.obligation(node))
         self._declare(Obligation(nodes.root, -1, False))
         self._implied = self._implications()
@@ -78,9 +75,9 @@ class _Progression:
 
     def obligation(self, node: int) -> Obligation:
         """What a temporal node puts off to the next step."""
-        kind = self.nodes.kinds[node]
-        source = self.nodes.firsts[node] if kind in (NodeKind.NEXT, NodeKind.WEAK_NEXT) else node
-        return Obligation(source, -1, kind in (NodeKind.WEAK_NEXT, NodeKind.RELEASE))
+        put_off = self.nodes.put_off(node)
+        assert put_off is not None
+        return Obligation(put_off[0], -1, put_off[1])
 
     def _declare(self, obligation: Obligation) -> None:
         if obligation not in self.variables:

@@ -203,7 +203,7 @@ _THEN: ";"
 """From the loosest operator to the tightest; a language adds `unary`, `postfix` and `operand`."""
 
 
-class PathBuild(Transformer[Token, Any]):
+class BooleanBuild(Transformer[Token, Any]):
     """Callbacks that the parser runs as it reduces, so that no tree is ever walked."""
 
     def joined(self, op: str, parts: list[Any]) -> Any:

@@ -67,10 +67,6 @@ def reversed_dfa(machine: BackwardMachine, exclusive: bool, limits: Limits) -> D
 
 MAX_CELLS = 600_000
 """States times letters of a backward machine, before minimisation, up to which this way is gone."""
-_CODES = 1 << 62
-_DENSE = 1 << 14
-"""Codes of states up to which their numbers stand in an array."""
-_PUT_OFF = (NodeKind.NEXT, NodeKind.WEAK_NEXT, NodeKind.UNTIL, NodeKind.RELEASE)
 
 
 def read_backwards(nodes: Nodes, atoms: tuple[str, ...], holds: BoolArray) -> BackwardMachine:
@@ -110,8 +106,8 @@ class _Reader:
         # Bits: the value at the step behind of each node that is put off; the root is one, for its value is asked for.
         self.bits: dict[tuple[int, bool], int] = {(nodes.root, False): 0}
         for node in self.used:
-            if nodes.kinds[node] in _PUT_OFF:
-                self.bits.setdefault(self._put_off(node), len(self.bits))
+            if (put_off := nodes.put_off(node)) is not None:
+                self.bits.setdefault(put_off, len(self.bits))
         # Machines of subformulas: a state each; a subformula and its negation share one.
         self.machines = {
             id(nodes.machines[nodes.firsts[node]].moves): nodes.machines[nodes.firsts[node]]
@@ -123,9 +119,10 @@ class _Reader:
         for key, machine in self.machines.items():
             self.radices[key] = codes
             codes *= machine.states
-        if codes >= _CODES:
+        most = 1 << 62
+        if codes >= most:
             raise LimitError(f"{len(self.bits)} obligations are too many to be read backwards")
-        self.numbers = Numbers(codes if codes <= _DENSE else _CODES)
+        self.numbers = Numbers(codes if codes <= 1 << 14 else most)  # an array for few
 
     def _used(self) -> list[int]:
         nodes, seen, pending = self.nodes, set[int](), [self.nodes.root]
@@ -135,17 +132,11 @@ class _Reader:
                 seen.add(node)
                 kind = nodes.kinds[node]
                 pending.extend(nodes.parts[node])
-                if kind in _PUT_OFF:
+                if nodes.put_off(node) is not None:
                     pending.append(nodes.firsts[node])
                 if kind in (NodeKind.UNTIL, NodeKind.RELEASE):
                     pending.append(nodes.seconds[node])
         return sorted(seen)
-
-    def _put_off(self, node: int) -> tuple[int, bool]:
-        """What a temporal node puts off to the next step, and whether that is met when there is none."""
-        kind = self.nodes.kinds[node]
-        source = self.nodes.firsts[node] if kind in (NodeKind.NEXT, NodeKind.WEAK_NEXT) else node
-        return source, kind in (NodeKind.WEAK_NEXT, NodeKind.RELEASE)
 
     def explored(self) -> tuple[IntArray, BoolArray]:
         """(states, letters) the moves, and (states,) the value of the root."""
@@ -167,12 +158,16 @@ class _Reader:
         nodes = self.nodes
         # Values have the shape (states or 1, letters or 1): what follows from the letter alone is computed once.
         values: dict[int, BoolArray] = {}
-        later = {key: (codes >> bit & 1).astype(bool)[:, None] for key, bit in self.bits.items()}
+        behind: dict[tuple[int, bool] | None, BoolArray] = {
+            key: (codes >> bit & 1).astype(bool)[:, None] for key, bit in self.bits.items()
+        }
         targets = {
             key: machine.moves[codes // self.radices[key] % machine.states] for key, machine in self.machines.items()
         }
+        nothing = np.zeros((1, 1), dtype=bool)
         for node in self.used:
             kind, first, second = nodes.kinds[node], nodes.firsts[node], nodes.seconds[node]
+            later = behind.get(nodes.put_off(node), nothing)
             match kind:
                 case NodeKind.TRUE | NodeKind.FALSE:
                     value = np.array([[kind is NodeKind.TRUE]])
@@ -184,11 +179,11 @@ class _Reader:
                     for part in nodes.parts[node][1:]:
                         value = join(value, values[part])
                 case NodeKind.NEXT | NodeKind.WEAK_NEXT:
-                    value = later[self._put_off(node)]
+                    value = later
                 case NodeKind.UNTIL:
-                    value = values[second] | (values[first] & later[self._put_off(node)])
+                    value = values[second] | (values[first] & later)
                 case NodeKind.RELEASE:
-                    value = values[second] & (values[first] | later[self._put_off(node)])
+                    value = values[second] & (values[first] | later)
                 case NodeKind.MACHINE:
                     machine = nodes.machines[first]
                     value = machine.values[targets[id(machine.moves)]]

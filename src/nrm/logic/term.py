@@ -5,15 +5,17 @@ Nothing here recurses, so depth costs no stack: every pass over a term is a loop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from nrm.automata import Mtbdd
 from nrm.errors import FormulaError, shorten
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+_PREFIX, _POSTFIX, _TIGHTEST = 8, 9, 10
 MAX_DEPTH = 1_000
 """Deepest nesting that is accepted; far above what a person writes, and low enough for every later step."""
 
@@ -21,7 +23,7 @@ MAX_DEPTH = 1_000
 class Term:
     """An operator over arguments; `name` is the symbol of an atom. Immutable, comparable, hashable.
 
-    The enumeration of operators has an `ATOM`; a language says how a term is written (`rendered`).
+    The enumeration of operators has an `ATOM`; a language says how tightly its operators bind.
     """
 
     __slots__ = ("_hash", "args", "depth", "name", "op")
@@ -34,6 +36,12 @@ class Term:
 
     kind: ClassVar[str] = "formula"
     """What a person calls it in messages."""
+    infix: ClassVar[Mapping[Any, int]] = {}
+    """How tightly an operator between its arguments binds: the larger, the tighter; at most 7."""
+    postfix: ClassVar[Container[Any]] = ()
+    """Operators behind their argument; all others with one argument stand before it."""
+    reserved: ClassVar[Container[str]] = ()
+    """Words of the language that elsewhere are names of symbols; as such they stand in quotes."""
 
     def __init__(self, op: Enum, args: tuple[Self, ...] = (), name: str = "") -> None:
         depth = 1 + max((arg.depth for arg in args), default=0)
@@ -46,9 +54,43 @@ class Term:
             object.__setattr__(self, field, value)
         object.__setattr__(self, "_hash", hash((op, name, tuple(arg._hash for arg in args))))
 
+    @classmethod
+    def flat(cls, op: Enum, *parts: Self) -> Self:
+        """An associative operator over parts, without nesting."""
+        args: list[Self] = []
+        for part in parts:
+            args.extend(part.args if part.op is op else (part,))
+        return args[0] if len(args) == 1 else cls(op, tuple(args))
+
     def rendered(self, text: dict[Any, str]) -> str:
         """The term as text, given that of its arguments."""
-        raise NotImplementedError
+        op, args = self.op, self.args
+        if op.name == "ATOM":
+            return written_name(self.name, self.reserved)
+        if not args:
+            return str(op.value)
+        if op in self.infix:
+            # Equal binding gets parentheses too: `(a U b) U c` and `a U (b U c)` both stay unambiguous.
+            return f" {self.mark} ".join(arg.wrapped(text, self.infix[op] + 1) for arg in args)
+        if op in self.postfix:
+            return f"{args[0].wrapped(text, _POSTFIX)}{self.mark}"
+        inner = args[0].wrapped(text, _PREFIX)
+        return f"{self.mark} {inner}" if self.mark.isalpha() and not inner.startswith("(") else f"{self.mark}{inner}"
+
+    @property
+    def mark(self) -> str:
+        """The operator as it is written."""
+        return str(self.op.value)
+
+    def wrapped(self, text: dict[Any, str], least: int) -> str:
+        """The term as text, in parentheses where it binds less tightly than that."""
+        one = _POSTFIX if self.op in self.postfix else _PREFIX if self.args and not self.is_closed else _TIGHTEST
+        return text[self] if self.infix.get(self.op, one) >= least else f"({text[self]})"
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it needs no parentheses though it has arguments, as a call of a pattern."""
+        return False
 
     def __setattr__(self, field: str, value: object) -> None:
         raise AttributeError(f"a {type(self).__name__} is immutable; cannot set '{field}'")
@@ -180,3 +222,30 @@ def holds_at(step: Term, true: Collection[str]) -> bool:
         else:
             values[node] = boolean_value(node.op.name, [values[arg] for arg in node.args])
     return values[step]
+
+
+def boolean_function(step: Term, table: Mtbdd[int], places: Mapping[str, int], done: dict[Term, int]) -> int:
+    """The function of a Boolean term in a table of nodes: 1 where it holds, and 0 elsewhere.
+
+    `places`: the variable of each symbol; `done` keeps what was found.
+    """
+    for node in step.postorder(leaves=done):
+        if node in done:
+            continue
+        op, parts = node.op.name, [done[arg] for arg in node.args]
+        if op == "ATOM":
+            done[node] = table.node(places[node.name], table.leaf(0), table.leaf(1))
+        elif not parts:
+            done[node] = table.leaf(int(boolean_value(op, ())))
+        elif op == "NOT":
+            done[node] = table.map(parts[0], lambda value: 1 - value, {})
+        else:
+            found: dict[tuple[int, int], int] = {}
+
+            def join(a: int, b: int, op: str = op) -> int:
+                return int(boolean_value(op, (bool(a), bool(b))))
+
+            done[node] = parts[-1]
+            for part in reversed(parts[:-1]):  # later propositions stand lower, and joining from below stays small
+                done[node] = table.apply(part, done[node], join, found)
+    return done[step]

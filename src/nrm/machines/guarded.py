@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from nrm.aliases import BoolArray, Letter, State
 from nrm.automata import DEFAULT_LIMITS, LEAF, LetterClasses, Limits, Mtbdd, letter_classes, moves_of_nodes
 from nrm.errors import FormulaError, MachineError
-from nrm.logic import BOOLEAN, Formula, boolean_value, check_symbols
+from nrm.logic import BOOLEAN, Formula, Term, boolean_function, check_symbols
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
 
@@ -58,8 +58,7 @@ class _Guards:
     def __init__(self, alphabet: Alphabet) -> None:
         self.alphabet = alphabet
         self.diagrams: Mtbdd[int] = Mtbdd(DEFAULT_LIMITS.nodes)
-        self._done: dict[Formula, int] = {}
-        self._joins: dict[str, dict[tuple[int, int], int]] = {}
+        self._done: dict[Term, int] = {}
 
     def state(self, guarded: Sequence[Move], rest: State | None, name: str) -> int:
         """The diagram of where a state goes."""
@@ -85,32 +84,10 @@ class _Guards:
     def guard(self, formula: Formula) -> int:
         """The diagram of a Boolean formula: 1 where it holds, 0 elsewhere."""
         check_symbols(formula.atoms(), self.alphabet.symbols)
-        diagrams = self.diagrams
         for node in formula.postorder():
-            if node in self._done:
-                continue
-            op = node.op.name
-            if op not in BOOLEAN:
+            if node.op.name not in BOOLEAN:
                 raise FormulaError(f"a guard speaks of one step, but '{formula}' uses the operator '{node.op.value}'")
-            if op == "ATOM":
-                place = self.alphabet.places[node.name]
-                self._done[node] = diagrams.node(place, diagrams.leaf(0), diagrams.leaf(1))
-            elif not node.args:
-                self._done[node] = diagrams.leaf(int(boolean_value(op, ())))
-            elif op == "NOT":
-                self._done[node] = diagrams.map(self._done[node.args[0]], lambda value: 1 - value, {})
-            else:
-                self._done[node] = self._joined(op, [self._done[arg] for arg in node.args])
-        return self._done[formula]
-
-    def _joined(self, op: str, parts: list[int]) -> int:
-        def join(a: int, b: int) -> int:
-            return int(boolean_value(op, (bool(a), bool(b))))
-
-        result = parts[-1]
-        for part in reversed(parts[:-1]):  # later propositions stand lower, and joining from below stays small
-            result = self.diagrams.apply(part, result, join, self._joins.setdefault(op, {}))
-        return result
+        return boolean_function(formula, self.diagrams, self.alphabet.places, self._done)
 
     def _letter(self, root: int, value: int) -> Letter | None:
         """A letter at which a diagram has a value; None if there is none."""

@@ -6,11 +6,12 @@ Boolean combination of symbols is a step, the shortest path, and as a formula sa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
-from nrm.logic.ltlf.words import MOST, boolean_words
-from nrm.logic.term import Term, written_name
+from nrm.logic.ltlf.words import boolean_words, words_of
+from nrm.logic.term import Term
 
 
 class Op(Enum):
@@ -38,15 +39,9 @@ class Op(Enum):
 
 
 PATHS = frozenset((Op.TEST, Op.CHOICE, Op.SEQUENCE, Op.STAR))
-WORDS = frozenset(("tt", "ff"))
-"""Words of this language that elsewhere are names of symbols; as such they stand in quotes."""
 
-# How tightly an operator binds: the larger, the tighter.
-_INFIX = {Op.CHOICE: 1, Op.SEQUENCE: 2, Op.IFF: 3, Op.IMPLIES: 4, Op.XOR: 5, Op.OR: 6, Op.AND: 7}
-_PREFIX = {Op.NOT: 8, Op.DIAMOND: 8, Op.BOX: 8}
-_POSTFIX = {Op.TEST: 9, Op.STAR: 9}
-_BINDING = {**_INFIX, **_PREFIX, **_POSTFIX}
-_TIGHTEST = 10
+
+_LOOSEST_FIRST = (Op.CHOICE, Op.SEQUENCE, Op.IFF, Op.IMPLIES, Op.XOR, Op.OR, Op.AND)
 
 
 class Ldlf(Term):
@@ -55,27 +50,17 @@ class Ldlf(Term):
     __slots__ = ()
 
     op: Op
+    infix: ClassVar[Mapping[Any, int]] = {op: place for place, op in enumerate(_LOOSEST_FIRST, 1)}
+    postfix = (Op.TEST, Op.STAR)
+    reserved = ("tt", "ff")
 
     def rendered(self, text: dict[Any, str]) -> str:
         """The formula as text, given that of its arguments."""
-        op = self.op
-        if op is Op.ATOM:
-            return written_name(self.name, WORDS)
-        if not self.args:
-            return str(op.value)
-
-        def wrapped(arg: Ldlf, least: int) -> str:
-            return text[arg] if _BINDING.get(arg.op, _TIGHTEST) >= least else f"({text[arg]})"
-
-        if op in (Op.DIAMOND, Op.BOX):
-            path, after = self.args
-            left, right = "<>" if op is Op.DIAMOND else "[]"
-            return f"{left}{text[path]}{right}{wrapped(after, _PREFIX[op])}"
-        if op is Op.NOT:
-            return f"!{wrapped(self.args[0], _PREFIX[op])}"
-        if op in _POSTFIX:
-            return f"{wrapped(self.args[0], _POSTFIX[op])}{op.value}"
-        return f" {op.value} ".join(wrapped(arg, _INFIX[op] + 1) for arg in self.args)
+        if self.op not in (Op.DIAMOND, Op.BOX):
+            return super().rendered(text)
+        path, after = self.args
+        left, right = self.op.value
+        return f"{left}{text[path]}{right}{after.wrapped(text, 8)}"
 
 
 TT = Ldlf(Op.TT)
@@ -88,14 +73,6 @@ END = Ldlf(Op.END)
 def symbol(name: str) -> Ldlf:
     """The step at which a symbol holds; as a formula, that it comes next."""
     return Ldlf(Op.ATOM, name=name)
-
-
-def flat(op: Op, *parts: Ldlf) -> Ldlf:
-    """An associative operator over parts, without nesting."""
-    args: list[Ldlf] = []
-    for part in parts:
-        args.extend(part.args if part.op is op else (part,))
-    return args[0] if len(args) == 1 else Ldlf(op, tuple(args))
 
 
 def negated(part: Ldlf) -> Ldlf:
@@ -115,14 +92,8 @@ def box(path: Ldlf, after: Ldlf) -> Ldlf:
 
 def in_words(formula: Ldlf) -> str:
     """What a formula asks for, read at the first step."""
-    texts: dict[Ldlf, str] = {}
-    for node in formula.postorder():
-        texts[node] = _phrase(node, [_grouped(arg, texts[arg]) for arg in node.args])
-        if len(texts[node]) > MOST:
-            return f"({formula.brief(100)}, too long for words)"
-    if formula.op is Op.AND:
-        return "; and ".join(texts[arg] for arg in formula.args)
-    return texts[formula]
+    parts = formula.args if formula.op is Op.AND else (formula,)
+    return words_of(formula, _phrase, lambda texts: "; and ".join(texts[part] for part in parts))
 
 
 def _phrase(node: Ldlf, args: list[str]) -> str:
@@ -155,8 +126,3 @@ def _phrase(node: Ldlf, args: list[str]) -> str:
             return f"any number of times {args[0]}"
         case _:
             return boolean_words(node.op, node.name, args)
-
-
-def _grouped(arg: Ldlf, text: str) -> str:
-    plain = not arg.args or (arg.op is Op.NOT and arg.args[0].op is Op.ATOM)
-    return text if plain else f"({text})"

@@ -12,11 +12,11 @@ from typing import Any, Literal, NamedTuple
 from lark import Token
 
 from nrm.errors import FormulaError
-from nrm.logic.ldlf.formula import ANY, END, FF, TT, Ldlf, Op, box, diamond, flat, negated, symbol
+from nrm.logic.ldlf.formula import ANY, END, FF, TT, Ldlf, Op, box, diamond, negated, symbol
 from nrm.logic.ltlf import formula as ltlf
 from nrm.logic.ltlf.formula import atom
 from nrm.logic.ltlf.patterns import apply_pattern
-from nrm.logic.reading import BOOLEAN_TERMINALS, PATH_RULES, PathBuild, PlacedError, Reader, symbol_name
+from nrm.logic.reading import BOOLEAN_TERMINALS, PATH_RULES, BooleanBuild, PlacedError, Reader, symbol_name
 
 _ANYWHERE = Ldlf(Op.STAR, (ANY,))
 
@@ -58,9 +58,9 @@ def _translated(node: ltlf.Formula, args: list[Ldlf], atoms: Mapping[str, Ldlf])
         case ltlf.Op.RELEASE:
             return _release(*args)
         case ltlf.Op.WEAK_UNTIL:  # a W b = b R (a | b)
-            return _release(args[1], flat(Op.OR, *args))
+            return _release(args[1], Ldlf.flat(Op.OR, *args))
         case ltlf.Op.STRONG_RELEASE:  # a M b = b U (a & b)
-            return _until(args[1], flat(Op.AND, *args))
+            return _until(args[1], Ldlf.flat(Op.AND, *args))
         case _:
             raise FormulaError(
                 f"'{node.op.value}' looks back, and LDLf has no operators for that; write the path that leads here, or "
@@ -69,11 +69,11 @@ def _translated(node: ltlf.Formula, args: list[Ldlf], atoms: Mapping[str, Ldlf])
 
 
 def _here(part: Ldlf) -> Ldlf:
-    return flat(Op.AND, part, negated(END))
+    return Ldlf.flat(Op.AND, part, negated(END))
 
 
 def _unless_over(part: Ldlf) -> Ldlf:
-    return flat(Op.OR, part, END)
+    return Ldlf.flat(Op.OR, part, END)
 
 
 def _until(left: Ldlf, right: Ldlf) -> Ldlf:
@@ -130,17 +130,17 @@ class _Part(NamedTuple):
     """Whether a step uses `true` or `false`, which are no formulas."""
 
 
-class _Build(PathBuild):
+class _Build(BooleanBuild):
     """Callbacks that the parser runs as it reduces, so that no tree is ever walked."""
 
     def start(self, parts: list[_Part]) -> Ldlf:
         return _formula(parts[0])
 
     def choice(self, parts: list[_Part]) -> _Part:
-        return _Part(flat(Op.CHOICE, *map(_path, parts)), "path", parts[0].position)
+        return _Part(Ldlf.flat(Op.CHOICE, *map(_path, parts)), "path", parts[0].position)
 
     def sequence(self, parts: list[_Part]) -> _Part:
-        return _Part(flat(Op.SEQUENCE, *map(_path, parts)), "path", parts[0].position)
+        return _Part(Ldlf.flat(Op.SEQUENCE, *map(_path, parts)), "path", parts[0].position)
 
     def joined(self, op: str, parts: list[_Part]) -> _Part:
         return _boolean(Op[op], parts)
@@ -211,7 +211,7 @@ def _boolean(op: Op, parts: list[_Part]) -> _Part:
 
 
 def _joined(op: Op, terms: list[Ldlf]) -> Ldlf:
-    return flat(op, *terms) if op in (Op.AND, Op.OR) else Ldlf(op, tuple(terms))
+    return Ldlf.flat(op, *terms) if op in (Op.AND, Op.OR) else Ldlf(op, tuple(terms))
 
 
 def _formula(part: _Part) -> Ldlf:

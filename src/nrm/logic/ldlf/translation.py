@@ -33,9 +33,8 @@ def translate(formula: Ldlf | str, exclusive: bool, limits: Limits = DEFAULT_LIM
 
 def _translated(node: Ldlf, exclusive: bool, limits: Limits) -> Dfa:
     nodes = closure(node)
-    modest = Limits(min(limits.states, SMALL.states), limits.cells, min(limits.nodes, SMALL.nodes))
     try:
-        return progress(nodes, exclusive, modest).minimal()
+        return progress(nodes, exclusive, limits.within(SMALL)).minimal()
     except LimitError:
         if (found := by_reversal(nodes, node.atoms(), exclusive, limits)) is not None:
             return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
-from nrm.logic.term import Term, written_name
+from nrm.logic.term import Term
 
 
 class Op(Enum):
@@ -38,34 +38,10 @@ class Op(Enum):
 
 
 FUTURE = frozenset(
-    {
-        Op.NEXT,
-        Op.WEAK_NEXT,
-        Op.EVENTUALLY,
-        Op.ALWAYS,
-        Op.UNTIL,
-        Op.RELEASE,
-        Op.WEAK_UNTIL,
-        Op.STRONG_RELEASE,
-        Op.LAST,
-        Op.END,
-    }
+    {Op.NEXT, Op.WEAK_NEXT, Op.EVENTUALLY, Op.ALWAYS, Op.UNTIL, Op.RELEASE, Op.WEAK_UNTIL, Op.STRONG_RELEASE}
+    | {Op.LAST, Op.END}
 )
 PAST = frozenset({Op.YESTERDAY, Op.ONCE, Op.HISTORICALLY, Op.SINCE})
-
-# How tightly an operator binds: the larger, the tighter. Prefix operators bind tightest.
-BINDING = {
-    Op.IFF: 1,
-    Op.IMPLIES: 2,
-    Op.XOR: 3,
-    Op.OR: 4,
-    Op.AND: 5,
-    Op.UNTIL: 6,
-    Op.RELEASE: 6,
-    Op.WEAK_UNTIL: 6,
-    Op.STRONG_RELEASE: 6,
-    Op.SINCE: 6,
-}
 
 
 class Formula(Term):
@@ -74,6 +50,14 @@ class Formula(Term):
     __slots__ = ()
 
     op: Op
+    infix: ClassVar[Mapping[Any, int]] = {
+        Op.IFF: 1,
+        Op.IMPLIES: 2,
+        Op.XOR: 3,
+        Op.OR: 4,
+        Op.AND: 5,
+        **dict.fromkeys((Op.UNTIL, Op.RELEASE, Op.WEAK_UNTIL, Op.STRONG_RELEASE, Op.SINCE), 6),
+    }
 
     def __and__(self, other: object) -> Formula:
         return both(self, other) if isinstance(other, Formula) else NotImplemented
@@ -90,22 +74,6 @@ class Formula(Term):
     def __rshift__(self, other: object) -> Formula:
         return Formula(Op.IMPLIES, (self, other)) if isinstance(other, Formula) else NotImplemented
 
-    def rendered(self, text: dict[Any, str]) -> str:
-        """The formula as text, given that of its arguments."""
-        if self.op is Op.ATOM:
-            return written_name(self.name)
-        if not self.args:
-            return str(self.op.value)
-        if self.op not in BINDING:
-            (arg,) = self.args
-            inner = f"({text[arg]})" if arg.op in BINDING else text[arg]
-            tight = self.op is Op.NOT or inner.startswith("(")
-            return f"{self.op.value}{inner}" if tight else f"{self.op.value} {inner}"
-        # Equal binding gets parentheses too: `(a U b) U c` and `a U (b U c)` both stay readable and unambiguous.
-        loosest = BINDING[self.op]
-        parts = [f"({text[arg]})" if BINDING.get(arg.op, 99) <= loosest else text[arg] for arg in self.args]
-        return f" {self.op.value} ".join(parts)
-
 
 TRUE = Formula(Op.TRUE)
 FALSE = Formula(Op.FALSE)
@@ -118,12 +86,12 @@ def atom(name: str) -> Formula:
 
 def both(*parts: Formula) -> Formula:
     """Conjunction, flat: `both(a, b & c)` is `a & b & c`; of nothing, `true`."""
-    return _flat(Op.AND, parts, TRUE)
+    return Formula.flat(Op.AND, *parts) if parts else TRUE
 
 
 def either(*parts: Formula) -> Formula:
     """Disjunction, flat; of nothing, `false`."""
-    return _flat(Op.OR, parts, FALSE)
+    return Formula.flat(Op.OR, *parts) if parts else FALSE
 
 
 def prefix(op: Op, part: Formula) -> Formula:
@@ -143,12 +111,3 @@ def substituted(formula: Formula, parts: Mapping[str, Formula]) -> Formula:
         whole = Formula(node.op, tuple(done[arg] for arg in node.args), node.name)
         done[node] = parts.get(node.name, whole) if node.op is Op.ATOM else whole
     return done[formula]
-
-
-def _flat(op: Op, parts: tuple[Formula, ...], empty: Formula) -> Formula:
-    args: list[Formula] = []
-    for part in parts:
-        args.extend(part.args if part.op is op else (part,))
-    if not args:
-        return empty
-    return args[0] if len(args) == 1 else Formula(op, tuple(args))

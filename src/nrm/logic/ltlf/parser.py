@@ -14,7 +14,7 @@ from lark import Token, Transformer
 from nrm.errors import FormulaError
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op, atom, both, either, infix, prefix
 from nrm.logic.ltlf.patterns import PatternArgument, apply_pattern
-from nrm.logic.reading import BOOLEAN_TERMINALS, PlacedError, Reader, symbol_name, whole_number
+from nrm.logic.reading import BOOLEAN_TERMINALS, BooleanBuild, PlacedError, Reader, symbol_name
 
 Apply: TypeAlias = Callable[[str, Sequence[PatternArgument]], Formula]
 """From the name of a pattern and its arguments to a formula."""
@@ -56,7 +56,7 @@ END.2: /end(?!\w)/
 )
 
 
-class _Build(Transformer[Token, Formula]):
+class _Build(BooleanBuild):
     """Callbacks that the parser runs as it reduces, so that no tree is ever walked. Terminals are named as `Op` is."""
 
     def __init__(self, apply: Apply, refused: Mapping[Op, str]) -> None:
@@ -70,14 +70,8 @@ class _Build(Transformer[Token, Formula]):
             raise PlacedError(self._refused[op], token.start_pos or 0)
         return op
 
-    def equivalence(self, parts: list[Formula]) -> Formula:
-        return _fold(Op.IFF, parts)
-
-    def implication(self, parts: list[Formula]) -> Formula:
-        return infix(Op.IMPLIES, *parts)
-
-    def exclusive_or(self, parts: list[Formula]) -> Formula:
-        return _fold(Op.XOR, parts)
+    def joined(self, op: str, parts: list[Formula]) -> Formula:
+        return infix(Op[op], *parts)
 
     def disjunction(self, parts: list[Formula]) -> Formula:
         return either(*parts)
@@ -99,22 +93,12 @@ class _Build(Transformer[Token, Formula]):
     def atom(self, parts: list[Token]) -> Formula:
         return atom(symbol_name(parts[0]))
 
-    def integer(self, parts: list[Token]) -> int:
-        return whole_number(parts[0])
-
     def call(self, parts: list[Any]) -> Formula:
         name, *arguments = parts
         try:
             return self._apply(str(name), arguments)
         except FormulaError as error:
             raise PlacedError(str(error), name.start_pos or 0) from None
-
-
-def _fold(op: Op, parts: list[Formula]) -> Formula:
-    result = parts[0]
-    for part in parts[1:]:
-        result = infix(op, result, part)
-    return result
 
 
 def builder(apply: Apply, refused: Mapping[Op, str]) -> Callable[[], Transformer[Token, Formula]]:

@@ -8,6 +8,7 @@ the last step is an `a`), so `patrol` asks for a number of visits.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -95,105 +96,102 @@ def at_most_once(event: Part) -> Formula:
     return absence(event, 2)
 
 
-def init(event: Part) -> Formula:
-    """The event at the first step."""
-    return as_formula(event)
+@dataclass(frozen=True)
+class Written:
+    """A pattern of an event a, or of a cause a and an effect b, as it is written in two languages."""
+
+    summary: str
+    future: str
+    """In LTLf, at the first step."""
+    past: str
+    """In pure-past LTL, at the last step."""
 
 
-def responded_existence(cause: Part, effect: Part) -> Formula:
-    """If the cause occurs, so does the effect, before or after it."""
-    return infix(Op.IMPLIES, _eventually(cause), _eventually(effect))
+WRITTEN: Mapping[str, Written] = {
+    "init": Written("The event at the first step", "a", "O(a & !Y true)"),
+    "responded_existence": Written(
+        "If the cause occurs, so does the effect, before or after it", "F a -> F b", "O a -> O b"
+    ),
+    "coexistence": Written("Both events occur, or neither does", "F a <-> F b", "O a <-> O b"),
+    "not_coexistence": Written("The two events do not both occur", "!(F a & F b)", "!(O a & O b)"),
+    "response": Written("Every cause is followed by an effect, then or later", "G(a -> F b)", "!(!b S (a & !b))"),
+    "precedence": Written("No effect before the first cause", "!b W a", "H(b -> O a)"),
+    "succession": Written(
+        "Response and precedence together", "G(a -> F b) & (!b W a)", "!(!b S (a & !b)) & H(b -> O a)"
+    ),
+    "alternate_response": Written(
+        "Every cause is followed by an effect before the next cause",
+        "G(a -> X(!a U b))",
+        "!(!b S a) & H(a & Y(!b S a) -> b)",
+    ),
+    "alternate_precedence": Written(
+        "Before every effect there is a cause of its own",
+        "(!b W a) & G(b -> WX(!b W a))",
+        "H(b -> a | Y(!b S (a & !b)))",
+    ),
+    "chain_response": Written("Every cause is followed at once by an effect", "G(a -> X b)", "!a & H(Y a -> b)"),
+    "chain_precedence": Written("Every effect comes right after a cause", "!b & G(X b -> a)", "H(b -> Y a)"),
+}
 
 
-def coexistence(one: Part, other: Part) -> Formula:
-    """Both events occur, or neither does."""
-    return infix(Op.IFF, _eventually(one), _eventually(other))
+def filled(text: str) -> Callable[..., Formula]:
+    """A pattern from its text: what it gives for an event, or for a cause and an effect."""
 
+    def of_two(a: Part, b: Part) -> Formula:
+        from nrm.logic.ltlf.parser import parse  # which reads patterns
 
-def not_coexistence(one: Part, other: Part) -> Formula:
-    """The two events do not both occur."""
-    return ~both(_eventually(one), _eventually(other))
+        parts = {"a": as_formula(a), "b": as_formula(b)}
+        done: dict[Formula, Formula] = {}
+        for node in parse(text).postorder():
+            args = tuple(done[arg] for arg in node.args)
+            joined = node.op in (Op.AND, Op.OR)
+            done[node] = Formula.flat(node.op, *args) if joined else parts.get(node.name) or Formula(node.op, args)
+        return done[node]
 
+    def of_one(a: Part) -> Formula:
+        return of_two(a, a)
 
-def response(cause: Part, effect: Part) -> Formula:
-    """Every cause is followed by an effect, then or later: `G(a -> F b)`."""
-    return _whenever(cause, _eventually(effect))
-
-
-def precedence(cause: Part, effect: Part) -> Formula:
-    """No effect before the first cause: `!b W a`."""
-    return infix(Op.WEAK_UNTIL, ~as_formula(effect), as_formula(cause))
-
-
-def succession(cause: Part, effect: Part) -> Formula:
-    """Response and precedence together."""
-    return both(response(cause, effect), precedence(cause, effect))
-
-
-def alternate_response(cause: Part, effect: Part) -> Formula:
-    """Every cause is followed by an effect before the next cause: `G(a -> X(!a U b))`."""
-    return _whenever(cause, prefix(Op.NEXT, infix(Op.UNTIL, ~as_formula(cause), as_formula(effect))))
-
-
-def alternate_precedence(cause: Part, effect: Part) -> Formula:
-    """Before every effect there is a cause of its own: `(!b W a) & G(b -> WX(!b W a))`."""
-    again = prefix(Op.WEAK_NEXT, precedence(cause, effect))
-    return both(precedence(cause, effect), _whenever(effect, again))
-
-
-def chain_response(cause: Part, effect: Part) -> Formula:
-    """Every cause is followed at once by an effect: `G(a -> X b)`."""
-    return _whenever(cause, prefix(Op.NEXT, as_formula(effect)))
-
-
-def chain_precedence(cause: Part, effect: Part) -> Formula:
-    """Every effect comes right after a cause: `!b & G(X b -> a)`."""
-    return both(
-        ~as_formula(effect),
-        prefix(Op.ALWAYS, infix(Op.IMPLIES, prefix(Op.NEXT, as_formula(effect)), as_formula(cause))),
-    )
+    return of_two if re.search(r"\bb\b", text) else of_one
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A named pattern: its function, an example call and the formula which that stands for."""
+    """A named pattern: its function, an example call and what it says."""
 
     name: str
     build: Callable[..., Formula]
     example: str
-
-    @property
-    def summary(self) -> str:
-        """The first line of the function's documentation, without its example."""
-        return (inspect.getdoc(self.build) or "").splitlines()[0].split(": `")[0].rstrip(".").replace("`", "")
+    summary: str
 
 
-_EXAMPLES: dict[Callable[..., Formula], str] = {
-    visit: "visit(a, b)",
-    sequenced_visit: "sequenced_visit(a, b)",
-    global_avoidance: "global_avoidance(a, b)",
-    ordered_visit: "ordered_visit(a, b)",
-    strictly_ordered_visit: "strictly_ordered_visit(a, b)",
-    reach_avoid: "reach_avoid(a, b)",
-    patrol: "patrol(a, b, 2)",
-    existence: "existence(a, 2)",
-    absence: "absence(a)",
-    exactly: "exactly(a, 1)",
-    at_most_once: "at_most_once(a)",
-    init: "init(a)",
-    responded_existence: "responded_existence(a, b)",
-    coexistence: "coexistence(a, b)",
-    not_coexistence: "not_coexistence(a, b)",
-    response: "response(a, b)",
-    precedence: "precedence(a, b)",
-    succession: "succession(a, b)",
-    alternate_response: "alternate_response(a, b)",
-    alternate_precedence: "alternate_precedence(a, b)",
-    chain_response: "chain_response(a, b)",
-    chain_precedence: "chain_precedence(a, b)",
+def _of_function(build: Callable[..., Formula], arguments: str) -> Pattern:
+    """What it says is the first line of the function's documentation, without its example."""
+    said = (inspect.getdoc(build) or "").splitlines()[0].split(": `")[0].rstrip(".").replace("`", "")
+    return Pattern(build.__name__, build, f"{build.__name__}({arguments})", said)
+
+
+def _of_text(name: str, written: Written) -> Pattern:
+    arguments = "a" if name == "init" else "a, b"
+    return Pattern(name, filled(written.future), f"{name}({arguments})", written.summary)
+
+
+PATTERNS: dict[str, Pattern] = {
+    pattern.name: pattern
+    for pattern in (
+        _of_function(visit, "a, b"),
+        _of_function(sequenced_visit, "a, b"),
+        _of_function(global_avoidance, "a, b"),
+        _of_function(ordered_visit, "a, b"),
+        _of_function(strictly_ordered_visit, "a, b"),
+        _of_function(reach_avoid, "a, b"),
+        _of_function(patrol, "a, b, 2"),
+        _of_function(existence, "a, 2"),
+        _of_function(absence, "a"),
+        _of_function(exactly, "a, 1"),
+        _of_function(at_most_once, "a"),
+        *(_of_text(name, written) for name, written in WRITTEN.items()),
+    )
 }
-
-PATTERNS: dict[str, Pattern] = {f.__name__: Pattern(f.__name__, f, text) for f, text in _EXAMPLES.items()}
 
 
 def apply_pattern(
@@ -255,7 +253,3 @@ def _eventually(part: Part) -> Formula:
 
 def _never(part: Part) -> Formula:
     return prefix(Op.ALWAYS, ~as_formula(part))
-
-
-def _whenever(cause: Part, consequence: Formula) -> Formula:
-    return prefix(Op.ALWAYS, infix(Op.IMPLIES, as_formula(cause), consequence))

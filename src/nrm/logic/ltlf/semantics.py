@@ -6,6 +6,7 @@ from nrm.aliases import Trace
 from nrm.logic.ltlf.formula import Formula, Op
 from nrm.logic.ltlf.parser import parse
 from nrm.logic.symbols import steps_of
+from nrm.logic.term import boolean_value
 
 
 def holds(formula: Formula | str, trace: Trace) -> bool:
@@ -32,26 +33,12 @@ def _at(node: Formula, args: list[list[bool]], steps: list[frozenset[str]], now:
     future = range(now, len(steps))
     past = range(now, -1, -1)
     match node.op:
-        case Op.TRUE:
-            return True
-        case Op.FALSE | Op.END:  # `end` is true only past the last step, where no formula is evaluated
+        case Op.END:  # true only past the last step, where no formula is evaluated
             return False
         case Op.LAST:
             return now == final
         case Op.ATOM:
             return node.name in steps[now]
-        case Op.NOT:
-            return not args[0][now]
-        case Op.AND:
-            return all(arg[now] for arg in args)
-        case Op.OR:
-            return any(arg[now] for arg in args)
-        case Op.XOR:
-            return args[0][now] != args[1][now]
-        case Op.IMPLIES:
-            return not args[0][now] or args[1][now]
-        case Op.IFF:
-            return args[0][now] == args[1][now]
         case Op.NEXT:
             return now < final and args[0][now + 1]
         case Op.WEAK_NEXT:
@@ -76,6 +63,8 @@ def _at(node: Formula, args: list[list[bool]], steps: list[frozenset[str]], now:
             return all(args[0][then] for then in past)
         case Op.SINCE:
             return _until(args[0], args[1], past)
+        case _:
+            return boolean_value(node.op.name, [arg[now] for arg in args])
 
 
 def _until(left: list[bool], right: list[bool], order: range) -> bool:

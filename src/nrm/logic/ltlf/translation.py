@@ -163,9 +163,8 @@ def _chain(node: Formula, kinds: _Kinds, exclusive: bool, limits: Limits) -> Dfa
 
 def _attempt(nodes: Nodes, exclusive: bool, limits: Limits, budget: Limits) -> Dfa | None:
     """The automaton by progression of the whole formula, unless that takes more than the budget."""
-    modest = Limits(min(limits.states, budget.states), limits.cells, min(limits.nodes, budget.nodes))
     try:
-        return progress(nodes, exclusive, modest).minimal()
+        return progress(nodes, exclusive, limits.within(budget)).minimal()
     except LimitError:
         return None
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import Enum
 from itertools import chain, product
+from typing import TypeVar
 
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op
 from nrm.logic.ltlf.semantics import holds
+from nrm.logic.term import BOOLEAN, Term
+
+Node = TypeVar("Node", bound=Term)
 
 
 def boolean_words(op: Enum, name: str, args: list[str]) -> str:
@@ -33,7 +38,7 @@ def boolean_words(op: Enum, name: str, args: list[str]) -> str:
     raise ValueError(f"no words for {op.name}")
 
 
-MOST = 2_000
+MAX_WORDS = 2_000
 """Characters past which words help nobody."""
 
 
@@ -41,6 +46,18 @@ def in_words(formula: Formula) -> str:
     """What a formula asks for, read at the first step."""
     parts = formula.args if formula.op is Op.AND else (formula,)
     return "; and ".join(_top(part) for part in parts)
+
+
+def words_of(
+    formula: Node, phrase: Callable[[Node, list[str]], str], whole: Callable[[Mapping[Node, str]], str]
+) -> str:
+    """The `whole` of the words of all parts, each a `phrase` of those of its arguments; or that it is too long."""
+    texts: dict[Node, str] = {}
+    for node in formula.postorder():
+        texts[node] = phrase(node, [grouped(arg, texts[arg]) for arg in node.args])
+        if len(texts[node]) > MAX_WORDS:
+            return f"({formula.brief(100)}, too long for words)"
+    return whole(texts)
 
 
 def past_in_words(formula: Formula) -> str:
@@ -54,7 +71,7 @@ def _top(formula: Formula) -> str:
     for node in formula.postorder():
         for inside in (False, True):
             texts[node, inside] = _phrase(node, inside, texts)
-            if len(texts[node, inside]) > MOST:
+            if len(texts[node, inside]) > MAX_WORDS:
                 return f"({formula.brief(100)}, too long for words)"
     return texts[formula, False]
 
@@ -67,24 +84,12 @@ def _phrase(node: Formula, inside: bool, texts: dict[tuple[Formula, bool], str])
             return "anything"
         case Op.FALSE:
             return "the impossible"
-        case Op.ATOM:
-            return node.name
         case Op.END:
             return "nothing is left to come"
         case Op.LAST:
             return "this is the last step"
-        case Op.NOT:
-            return f"not {_grouped(node.args[0], here[0])}"
-        case Op.AND:
-            return " and ".join(_grouped(arg, text) for arg, text in zip(node.args, here, strict=True))
-        case Op.OR:
-            return " or ".join(_grouped(arg, text) for arg, text in zip(node.args, here, strict=True))
-        case Op.XOR:
-            return f"either {_grouped(node.args[0], here[0])} or {_grouped(node.args[1], here[1])}, and not both"
-        case Op.IMPLIES:
-            return f"if {_grouped(node.args[0], here[0])}, then {_grouped(node.args[1], here[1])}"
-        case Op.IFF:
-            return f"{_grouped(node.args[0], here[0])} exactly if {_grouped(node.args[1], here[1])}"
+        case _ if node.op.name in BOOLEAN:
+            return boolean_words(node.op, node.name, [grouped(*pair) for pair in zip(node.args, here, strict=True)])
         case _:
             return _temporal(node, inside, there)
 
@@ -112,7 +117,7 @@ def _temporal(node: Formula, inside: bool, args: list[str]) -> str:
             return f"until then never {avoided}" if inside else f"never so far {avoided}"
         case Op.HISTORICALLY:
             return f"at every step until then {first}" if inside else f"at every step so far {first}"
-    first, second = (_grouped(arg, text) for arg, text in zip(node.args, args, strict=True))
+    first, second = (grouped(arg, text) for arg, text in zip(node.args, args, strict=True))
     since = "from then on, " if inside else ""
     match node.op:
         case Op.UNTIL:
@@ -127,9 +132,9 @@ def _temporal(node: Formula, inside: bool, args: list[str]) -> str:
             return f"{second} has come, and {first} at every step since"
 
 
-def _grouped(arg: Formula, text: str) -> str:
+def grouped(arg: Term, text: str) -> str:
     """A part inside another, in parentheses unless it is a single word."""
-    plain = not arg.args or (arg.op is Op.NOT and arg.args[0].op is Op.ATOM)
+    plain = not arg.args or (arg.op.name == "NOT" and arg.args[0].op.name == "ATOM")
     return text if plain else f"({text})"
 
 

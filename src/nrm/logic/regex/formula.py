@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
 from nrm.logic.ltlf import formula as ltlf
 from nrm.logic.ltlf.patterns import apply_pattern
-from nrm.logic.ltlf.words import MOST, boolean_words
+from nrm.logic.ltlf.words import boolean_words, words_of
 from nrm.logic.ltlf.words import in_words as ltlf_in_words
-from nrm.logic.term import BOOLEAN, Term, written_name
+from nrm.logic.term import BOOLEAN, Term
 
 
 class Op(Enum):
@@ -35,12 +35,7 @@ class Op(Enum):
     PATTERN = "pattern"
 
 
-# How tightly an operator binds: the larger, the tighter.
-_INFIX = {Op.CHOICE: 1, Op.SEQUENCE: 2, Op.IFF: 3, Op.IMPLIES: 4, Op.XOR: 5, Op.OR: 6, Op.AND: 7, Op.BOTH: 7}
-_PREFIX = {Op.NOT: 8, Op.COMPLEMENT: 8}
-_POSTFIX = {Op.STAR: 9, Op.OPTIONAL: 9, Op.REPEAT: 9}
-_BINDING = {**_INFIX, **_PREFIX, **_POSTFIX}
-_TIGHTEST = 10
+_LOOSEST_FIRST = (Op.CHOICE, Op.SEQUENCE, Op.IFF, Op.IMPLIES, Op.XOR, Op.OR, Op.AND)
 
 
 class Regex(Term):
@@ -53,6 +48,8 @@ class Regex(Term):
     __slots__ = ()
 
     op: Op
+    infix: ClassVar[Mapping[Any, int]] = {op: place for place, op in enumerate(_LOOSEST_FIRST, 1)} | {Op.BOTH: 7}
+    postfix = (Op.STAR, Op.OPTIONAL, Op.REPEAT)
 
     @property
     def bounds(self) -> tuple[int, int | None]:
@@ -60,34 +57,22 @@ class Regex(Term):
         least, _, most = self.name.partition(",")
         return int(least), int(most) if most else None
 
+    @property
+    def mark(self) -> str:
+        """The operator as it is written."""
+        return f"{{{self.name}}}" if self.op is Op.REPEAT else str(self.op.value).strip()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it needs no parentheses though it has arguments: calls of patterns."""
+        return self.op is Op.PATTERN
+
     def rendered(self, text: dict[Any, str]) -> str:
         """The expression as text, given that of its arguments."""
-        op = self.op
-        if op is Op.ATOM:
-            return written_name(self.name)
-        if op is Op.PATTERN:
-            name, _, number = self.name.partition(" ")
-            return f"{name}({', '.join([*(text[arg] for arg in self.args), *filter(None, [number])])})"
-        if not self.args:
-            return str(op.value)
-
-        def wrapped(arg: Regex, least: int) -> str:
-            return text[arg] if _BINDING.get(arg.op, _TIGHTEST) >= least else f"({text[arg]})"
-
-        if op in _PREFIX:
-            return f"{op.value}{wrapped(self.args[0], _PREFIX[op])}"
-        if op in _POSTFIX:
-            mark = f"{{{self.name}}}" if op is Op.REPEAT else op.value
-            return f"{wrapped(self.args[0], _POSTFIX[op])}{mark}"
-        return f" {op.value.strip()} ".join(wrapped(arg, _INFIX[op] + 1) for arg in self.args)
-
-
-def flat(op: Op, *parts: Regex) -> Regex:
-    """An associative operator over parts, without nesting."""
-    args: list[Regex] = []
-    for part in parts:
-        args.extend(part.args if part.op is op else (part,))
-    return args[0] if len(args) == 1 else Regex(op, tuple(args))
+        if self.op is not Op.PATTERN:
+            return super().rendered(text)
+        name, _, number = self.name.partition(" ")
+        return f"{name}({', '.join([*(text[arg] for arg in self.args), *filter(None, [number])])})"
 
 
 def pattern_formula(name: str, arguments: Sequence[Regex | int]) -> ltlf.Formula:
@@ -111,12 +96,7 @@ def _in_ltlf(step: Regex) -> ltlf.Formula:
 
 def in_words(expression: Regex) -> str:
     """What the whole of a trace must be."""
-    texts: dict[Regex, str] = {}
-    for node in expression.postorder():
-        texts[node] = _phrase(node, [_grouped(arg, texts[arg]) for arg in node.args])
-        if len(texts[node]) > MOST:
-            return f"({expression.brief(100)}, too long for words)"
-    return f"the whole trace is {texts[expression]}"
+    return words_of(expression, _phrase, lambda texts: f"the whole trace is {texts[expression]}")
 
 
 def _phrase(node: Regex, args: list[str]) -> str:
@@ -141,8 +121,3 @@ def _phrase(node: Regex, args: list[str]) -> str:
             return f"steps with: {ltlf_in_words(formula_of(node))}"
         case _:
             return boolean_words(node.op, node.name, args)
-
-
-def _grouped(arg: Regex, text: str) -> str:
-    plain = not arg.args or (arg.op is Op.NOT and arg.args[0].op is Op.ATOM)
-    return text if plain else f"({text})"

@@ -12,11 +12,17 @@ from typing import Any, NamedTuple
 from lark import Token
 
 from nrm.errors import FormulaError
-from nrm.logic.reading import BOOLEAN_TERMINALS, PATH_RULES, PathBuild, PlacedError, Reader, symbol_name, whole_number
-from nrm.logic.regex.formula import Op, Regex, flat, pattern_formula
-
-MAX_REPEAT = 200
-"""Largest number of repetitions."""
+from nrm.logic.ltlf.patterns import MAX_COUNT
+from nrm.logic.reading import (
+    BOOLEAN_TERMINALS,
+    PATH_RULES,
+    BooleanBuild,
+    PlacedError,
+    Reader,
+    symbol_name,
+    whole_number,
+)
+from nrm.logic.regex.formula import Op, Regex, pattern_formula
 
 _GRAMMAR = (
     r"""
@@ -54,17 +60,17 @@ class _Part(NamedTuple):
     position: int
 
 
-class _Build(PathBuild):
+class _Build(BooleanBuild):
     """Callbacks that the parser runs as it reduces, so that no tree is ever walked."""
 
     def start(self, parts: list[_Part]) -> Regex:
         return parts[0].term
 
     def choice(self, parts: list[_Part]) -> _Part:
-        return _longer(flat(Op.CHOICE, *(part.term for part in parts)), parts)
+        return _longer(Regex.flat(Op.CHOICE, *(part.term for part in parts)), parts)
 
     def sequence(self, parts: list[_Part]) -> _Part:
-        return _longer(flat(Op.SEQUENCE, *(part.term for part in parts)), parts)
+        return _longer(Regex.flat(Op.SEQUENCE, *(part.term for part in parts)), parts)
 
     def joined(self, op: str, parts: list[_Part]) -> _Part:
         return _of_steps(Op[op], parts)
@@ -75,7 +81,7 @@ class _Build(PathBuild):
     def conjunction(self, parts: list[_Part]) -> _Part:
         if all(part.is_step for part in parts):
             return _of_steps(Op.AND, parts)
-        return _longer(flat(Op.BOTH, *(part.term for part in parts)), parts)
+        return _longer(Regex.flat(Op.BOTH, *(part.term for part in parts)), parts)
 
     def negation(self, parts: list[Any]) -> _Part:
         token, part = parts
@@ -98,8 +104,8 @@ class _Build(PathBuild):
 
     def repeat(self, parts: list[Any]) -> _Part:
         part, left, first, *others = parts
-        least = whole_number(first, MAX_REPEAT)
-        most = least if not others else whole_number(others[-1], MAX_REPEAT) if len(others) > 1 else None
+        least = whole_number(first, MAX_COUNT)
+        most = least if not others else whole_number(others[-1], MAX_COUNT) if len(others) > 1 else None
         if most is not None and most < least:
             raise PlacedError(f"at least {least} times and at most {most}: no trace does that", left.start_pos or 0)
         bounds = f"{least},{'' if most is None else most}"
@@ -141,7 +147,7 @@ def _of_steps(op: Op, parts: list[_Part]) -> _Part:
         if not part.is_step:
             raise PlacedError(f"'{op.value}' joins single steps, and {part.term.brief(40)} is longer", part.position)
     terms = [part.term for part in parts]
-    term = flat(op, *terms) if op in (Op.AND, Op.OR) else Regex(op, tuple(terms))
+    term = Regex.flat(op, *terms) if op in (Op.AND, Op.OR) else Regex(op, tuple(terms))
     return _Part(term, True, parts[0].position)
 
 

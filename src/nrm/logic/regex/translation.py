@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from nrm.logic.ltlf.translation import translate as translate_ltlf
 from nrm.logic.progression import boolean_combination
 from nrm.logic.regex.formula import Op, Regex, formula_of
 from nrm.logic.regex.parser import parse
-from nrm.logic.term import BOOLEAN, boolean_value
+from nrm.logic.term import BOOLEAN, Term, boolean_function
 
 SMALL = Limits(states=500, nodes=20_000)
 """What derivatives of a Boolean combination may use before it is taken apart."""
@@ -40,9 +39,8 @@ def _translated(node: Regex, runs: dict[Regex, Dfa], exclusive: bool, limits: Li
     """By derivatives where that is short, else by products of the parts of a Boolean combination."""
     if node.op not in _COMBINED:
         return _explored(node, runs, exclusive, limits).minimal()
-    modest = Limits(min(limits.states, SMALL.states), limits.cells, min(limits.nodes, SMALL.nodes))
     try:
-        return _explored(node, runs, exclusive, modest).minimal()
+        return _explored(node, runs, exclusive, limits.within(SMALL)).minimal()
     except LimitError:
         parts = [_translated(arg, runs, exclusive, limits) for arg in node.args]
         return boolean_combination(_COMBINED[node.op], parts, limits, node.atoms())
@@ -108,6 +106,7 @@ class Derivatives:
         self.nullable: list[bool] = []
         """Whether an expression matches the empty trace."""
         self._automata: list[Dfa] = []
+        self._steps: dict[Term, int] = {}
         self._work = 0
         self._others: dict[int, int] = {}
         self._derived: dict[int, int] = {}
@@ -136,25 +135,8 @@ class Derivatives:
 
     def step(self, term: Regex) -> int:
         """The expression of one step."""
-        diagrams = self.diagrams
-        no, yes = diagrams.leaf(NONE), diagrams.leaf(EMPTY)
-        done: dict[Regex, int] = {}
-        for node in term.postorder():
-            if node.op is Op.ATOM:
-                done[node] = diagrams.node(self._place[node.name], no, yes)
-                continue
-            name = node.op.name
-            if not node.args:
-                done[node] = yes if boolean_value(name, ()) else no
-                continue
-            value = done[node.args[0]]
-            if name == "NOT":
-                value = diagrams.map(value, lambda found: EMPTY - found, {})
-            for arg in node.args[1:]:
-                value = diagrams.apply(value, done[arg], partial(_joined_steps, name), {})
-            done[node] = value
-        found = done[term]
-        return NONE if found == no else self._new((Kind.STEP, found), False)
+        found = boolean_function(term, self.diagrams, self._place, self._steps)  # NONE is 0, and EMPTY is 1
+        return NONE if found == self.diagrams.leaf(NONE) else self._new((Kind.STEP, found), False)
 
     def then(self, first: int, second: int) -> int:
         """One after the other; chains lean to the right."""
@@ -276,10 +258,6 @@ class Derivatives:
         for atom in sorted(range(len(places)), key=places.__getitem__, reverse=True):
             result = diagrams.node(places[atom], result, after[atom])  # at most one holds: the first that does decides
         return result
-
-
-def _joined_steps(op: str, left: int, right: int) -> int:
-    return EMPTY if boolean_value(op, (left == EMPTY, right == EMPTY)) else NONE
 
 
 def expression(derivatives: Derivatives, root: Regex, runs: dict[Regex, Dfa]) -> int:
