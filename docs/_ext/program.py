@@ -16,7 +16,6 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
-from sphinx.util.nodes import nested_parse_with_titles
 
 COLUMNS = "84"
 
@@ -81,20 +80,17 @@ class Settings(Directive):
 
         config = eval(self.arguments[0], {"nrm": nrm, "import_module": import_module})
         texts = documented(config)
-        lines = [".. list-table::", "   :header-rows: 1", "   :class: settings", ""]
-        lines += _row("setting", "default", "meaning", literal=False)
+        lines = ["| setting | default | meaning |", "| --- | --- | --- |"]
         for field in fields(config):
             if not field.name.startswith("_"):
-                lines += _row(field.name, default(field) or "none", as_rst(texts.get(field.name, "")))
+                cells = (f"`{field.name}`", f"`{default(field) or 'none'}`", texts.get(field.name, ""))
+                lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
         node = nodes.section()
         node.document = self.state.document
-        nested_parse_with_titles(self.state, StringList(lines, source=self.arguments[0]), node)
+        self.state.nested_parse(StringList(lines, source=self.arguments[0]), 0, node)
+        for table in node.findall(nodes.table):
+            table["classes"].append("settings")
         return list(node.children)
-
-
-def _row(first: str, second: str, third: str, literal: bool = True) -> list[str]:
-    quote = "``" if literal else ""
-    return [f"   * - {quote}{first}{quote}", f"     - {quote}{second}{quote}", f"     - {third}"]
 
 
 def as_rst(text: str) -> str:
