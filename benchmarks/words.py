@@ -1,9 +1,9 @@
 """How the documentation reads: words, long sentences, home-made words, wide tables, names without an entry.
 
-    python -m benchmarks.words                 # count
-    python -m benchmarks.words --show          # and show what is counted
-    python -m benchmarks.words --site site     # also measure tables and code of the built pages in Chromium
-    python -m benchmarks.words --check         # exit status 1 where a figure is not what it should be
+python -m benchmarks.words                 # count
+python -m benchmarks.words --show          # and show what is counted
+python -m benchmarks.words --site site     # also measure tables and code of the built pages in Chromium
+python -m benchmarks.words --check         # exit status 1 where a figure is not what it should be
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ BANNED = (
 """Home-made words, and words that name one thing a second time; see the table of names in CONTRIBUTING.md."""
 ALLOWED = re.compile(r"LetterWorld|FlatWorld|real-world|gradient descent|Letter World|grid worlds?", re.IGNORECASE)
 CODE = re.compile(r"```.*?```|~~~.*?~~~", re.DOTALL)
-SILENT = re.compile(r"<!--.*?-->|`[^`]*`|!\[[^]]*\]\([^)]*\)|^:::.*$|^:\S.*$|^\(.*\)=$|^\$\$.*?\$\$", re.DOTALL | re.MULTILINE)
+SILENT = re.compile(
+    r"<!--.*?-->|`[^`]*`|!\[[^]]*\]\([^)]*\)|^:::.*$|^:\S.*$|^\(.*\)=$|^\$\$.*?\$\$", re.DOTALL | re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,9 @@ def long_lines(text: str) -> list[str]:
 def names_without_entry() -> list[str]:
     """Public names that the reference does not describe."""
     text = "\n".join(path.read_text() for path in (DOCS / "reference" / "python").glob("*.md"))
-    return [name for name in nrm.__all__ if not name.startswith("_") and not re.search(rf"^## {name}$", text, re.MULTILINE)]
+    return [
+        name for name in nrm.__all__ if not name.startswith("_") and not re.search(rf"^## {name}$", text, re.MULTILINE)
+    ]
 
 
 MEASURE = """() => [...document.querySelectorAll('article table, article pre')]
