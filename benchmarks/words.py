@@ -32,7 +32,7 @@ WIDTH, NARROW = 1280, 400
 LINE = 110
 """Characters of a line of code; longer ones are wrapped in the page, and hard to read."""
 BANNED = (
-    r"worlds?|obeys?|obeyed|carr(?:y|ies|ied) out|families|famil(?:y|ies) of tasks|pools?|drawn anew|drawn|told|bursts?|"
+    r"worlds?|obeys?|obeyed|carr(?:y|ies|ied) out|families|famil(?:y|ies) of tasks|pools?|drawn|told|bursts?|"
     r"crisp|calm|restless\w*|set-?backs?|patience|flips|misread|idle letters?|mirror images?|busy cores?|"
     r"scratch programs?|what binds|what was measured|without end|endless|step sizes?|descent|levels?|has never seen"
 )
@@ -105,7 +105,8 @@ def names_without_entry() -> list[str]:
 
 
 MEASURE = """() => [...document.querySelectorAll('article table, article pre')]
-    .filter(one => {const box = one.closest('.pst-scrollable-table-container') || one; return box.scrollWidth > box.clientWidth + 1})
+    .map(one => one.closest('.pst-scrollable-table-container') || one)
+    .filter(one => one.scrollWidth > one.clientWidth + 1)
     .map(one => one.tagName + ': ' + one.innerText.slice(0, 60).replace(/\\s+/g, ' '))"""
 
 
