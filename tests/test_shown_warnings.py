@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nrm.errors import NrmWarning
-from nrm.shown_warnings import ShownWarnings
-from nrm.sweeps.grid_words import grid_words
+from nrm.errors import NrmWarning, ShownWarnings
+from nrm.sweeps.grid_file import grid_words
 
 
 def test_each_is_shown_once_ours_in_our_words(capsys: pytest.CaptureFixture[str]) -> None:

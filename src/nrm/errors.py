@@ -7,7 +7,8 @@ line prints the message and exits with status 2.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from importlib import import_module
 from traceback import extract_tb
@@ -201,3 +202,20 @@ def _caret(text: str, position: int, width: int = 72) -> str:
     head = "…" if left > 0 else ""
     tail = "…" if left + width < len(line) else ""
     return f"  {head}{window}{tail}\n  {' ' * (len(head) + column - left)}^"
+
+
+class ShownWarnings:
+    """Shows warnings as errors are shown, ours in one line and others with their place, each of them once."""
+
+    def __init__(self, words: Callable[[str], str] = str) -> None:
+        """`words`: what our warnings become before they are shown."""
+        self._words = words
+        self._shown: set[str] = set()
+
+    def show(self, message: Warning | str, category: type[Warning], filename: str, line: int, *_: object) -> None:
+        """What Python calls in place of `warnings.showwarning`."""
+        ours = issubclass(category, NrmWarning)
+        said = self._words(str(message)) if ours else f"{message} ({category.__name__}, {filename}, line {line})"
+        if said not in self._shown:
+            self._shown.add(said)
+            print(f"nrm: warning: {said}", file=sys.stderr, flush=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nrm.cli.grid_finish import finish
+from nrm.cli.grids import finish
 from nrm.sweeps import Outcome
 from tests.results.folders import BREAKAGES, lose_method, run
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nrm.cli.learned import learned_json, learned_lines
-from nrm.cli.learned_symbols import LearnedSymbols
+from nrm.cli.learned import LearnedSymbols, learned_json, learned_lines
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.tracking import Version
 from tests.cli.conftest import Nrm

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from nrm.cli.moving_picture import WIDTH, _box_grid, shades
+from nrm.cli.film import WIDTH, _box_grid, shades, wish_line, wishes
 from nrm.cli.watch import _ending
-from nrm.cli.wishes import wish_line, wishes
 from nrm.machines import compile_formula, task_view
 from tests.cli.conftest import Nrm
 from tests.results.folders import many_run

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nrm.cli.moving_picture import blocks
+from nrm.cli.film import blocks
 from tests.cli.conftest import Nrm
 
 MINE = Path(__file__).parent.parent / "envs" / "own.py"

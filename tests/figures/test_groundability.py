@@ -9,7 +9,7 @@ import pytest
 
 from nrm.errors import MissingExtraError
 from nrm.figures import write_groundability
-from nrm.figures.groundability import draw_groundability
+from nrm.figures.write import draw_groundability
 from nrm.logic import PAPER_TASKS
 from nrm.results.groundability import GroundabilityRow
 from tests.figures.drawn import texts

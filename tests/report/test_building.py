@@ -17,7 +17,7 @@ from nrm.errors import FileError
 from nrm.figures.series import collect
 from nrm.machines import MooreMachine
 from nrm.report import Page, build_report, write_report
-from nrm.report.words import shortcut_words, unbelieved_words, unread_words
+from nrm.report.learned import shortcut_words, unbelieved_words, unread_words
 from nrm.results import read_record, read_records
 from nrm.runs import RunFolder
 from nrm.shortcuts import shortcuts

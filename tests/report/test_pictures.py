@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nrm.report.pictures import png
+from nrm.report.drawing import png
 
 
 def test_pictures_read_back() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import nrm
 from nrm.report import Page, build_report
-from nrm.report.filming import small
+from nrm.report.recording import small
 from nrm.runs import RunFolder, choose_run, train
 from tests.results.folders import run
 

@@ -12,8 +12,7 @@ from nrm.agents import TaskOutcome
 from nrm.errors import ConfigError, NrmWarning
 from nrm.machines import compile_formula, task_view
 from nrm.report import Page, build_report
-from nrm.report.formulas import Given, choose, view_data
-from nrm.report.trials import _together
+from nrm.report.trials import Given, _together, choose, view_data
 from nrm.results import read_record
 from nrm.runs import RunFolder, choose_run
 from tests.results.folders import LETTERS, many_run, run

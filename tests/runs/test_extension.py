@@ -12,7 +12,7 @@ from nrm.errors import ConfigError
 from nrm.results.groups import group_runs
 from nrm.results.records import read_records
 from nrm.runs import RunConfig, RunFolder, choose_run, train
-from nrm.runs.extension import extended
+from nrm.runs.config import extended
 
 
 def _trained(path: Path, config: RunConfig) -> RunFolder:

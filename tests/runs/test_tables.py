@@ -16,8 +16,9 @@ import torch
 from nrm.agents import Choice, Decided, History, Trainer
 from nrm.errors import FileError
 from nrm.files import append_text, csv_text
-from nrm.runs import RunFolder, choose_run, tables, train
-from nrm.runs.tables import GROUNDING, METRICS, TABLES, Tables, read_columns, read_history
+from nrm.runs import RunFolder, choose_run, train
+from nrm.runs import checkpoint as saving
+from nrm.runs.checkpoint import GROUNDING, METRICS, TABLES, Tables, read_columns, read_history
 
 torch.set_num_threads(1)
 SETTINGS = {"grounding": {"every": 20, "epochs": 5, "restarts": 1}}
@@ -89,7 +90,7 @@ def test_a_save_costs_the_same_however_long_the_run_is(tmp_path: Path, monkeypat
         appended.append(len(text))
         return append_text(path, size, text)
 
-    monkeypatch.setattr(tables, "append_text", noted)
+    monkeypatch.setattr(saving, "append_text", noted)
     folder = RunFolder(tmp_path / "run")
     folder.begin(replace(CONFIG, total_episodes=10**6))
     trainer = until(folder.load(), 20)
@@ -175,7 +176,7 @@ def test_a_save_that_fails_is_made_up_for_by_the_next(tmp_path: Path, monkeypatc
         raise FileError("no space left")
 
     until(trainer, 50)
-    monkeypatch.setattr(tables, "append_text", full)
+    monkeypatch.setattr(saving, "append_text", full)
     with pytest.raises(FileError):
         folder.save(trainer)
     monkeypatch.undo()

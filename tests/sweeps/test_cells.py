@@ -22,7 +22,7 @@ from nrm.runs.lock import locked
 from nrm.sweeps import Grid
 from nrm.sweeps.cells import RUNS, cell_path, cell_state, run_cell
 from nrm.sweeps.engines.cluster import pack, unpack
-from nrm.sweeps.engines.worker import _work
+from nrm.sweeps.engines.events import _work
 
 torch.set_num_threads(1)
 GRID = Grid(("1",), methods=("rm",), total_episodes=40, num_envs=4)

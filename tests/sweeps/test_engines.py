@@ -13,7 +13,7 @@ from nrm.errors import EngineError, GridError
 from nrm.sweeps import Grid, run_grid
 from nrm.sweeps.cells import cell_path
 from nrm.sweeps.engines import Event, LocalEngine, RayEngine
-from nrm.sweeps.forecast import Forecast
+from nrm.sweeps.running import Forecast
 from tests.sweeps.grids import GRID, Killer, events, metrics, reference
 
 torch.set_num_threads(1)

@@ -11,8 +11,7 @@ import pytest
 from nrm.errors import ConfigError, GridError, NrmError
 from nrm.runs import choose_run
 from nrm.sweeps import Grid, Grids, load_grid, paper_grid
-from nrm.sweeps.grid_file import grid_from_toml
-from nrm.sweeps.grid_words import grid_words
+from nrm.sweeps.grid_file import grid_from_toml, grid_words
 
 SWEEP = """
 tasks = [1, "sequence-2", "F pickaxe & G !lava"]

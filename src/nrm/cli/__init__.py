@@ -14,20 +14,17 @@ from typing import Any, Union, cast
 import tyro
 
 from nrm.cli.arguments import read_arguments
-from nrm.cli.check import Check
-from nrm.cli.compile import Compile
+from nrm.cli.compile import Check, Compile
 from nrm.cli.evaluate import Evaluate
 from nrm.cli.explain import Explain
 from nrm.cli.fit import Fit
+from nrm.cli.grids import Reproduce, Sweep
 from nrm.cli.report import Report
-from nrm.cli.reproduce import Reproduce
 from nrm.cli.shortcuts import Shortcuts
-from nrm.cli.sweep import Sweep
 from nrm.cli.tasks import Tasks
 from nrm.cli.train import Train, more_help
 from nrm.cli.watch import Watch
-from nrm.errors import NrmError, NrmWarning
-from nrm.shown_warnings import ShownWarnings
+from nrm.errors import NrmError, NrmWarning, ShownWarnings
 
 _COMMANDS = (Compile, Check, Explain, Fit, Shortcuts, Tasks, Evaluate, Watch, Reproduce, Sweep, Report, Train)
 _HELP_ALL = "--help-all"

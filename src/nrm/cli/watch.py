@@ -11,11 +11,9 @@ import numpy as np
 import tyro
 from rich.console import Console
 
-from nrm.cli.learned import learned_lines
-from nrm.cli.learned_symbols import LearnedSymbols
-from nrm.cli.moving_picture import blocks, captioned, gif, shades
+from nrm.cli.film import Wish, blocks, captioned, gif, shades, wish_line, wishes
+from nrm.cli.learned import LearnedSymbols, learned_lines
 from nrm.cli.options import UsageError, formula_option
-from nrm.cli.wishes import Wish, wish_line, wishes
 from nrm.errors import listing
 from nrm.files import write_bytes
 from nrm.logic import DEFAULT_LOGIC

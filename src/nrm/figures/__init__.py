@@ -1,6 +1,5 @@
 """Pictures of runs and of groundability, for print: vector and PNG, colour-blind-safe, and readable in grey."""
 
-from nrm.figures.groundability import write_groundability
-from nrm.figures.write import write_figures
+from nrm.figures.write import write_figures, write_groundability
 
 __all__ = ["write_figures", "write_groundability"]

@@ -26,7 +26,7 @@ from nrm.figures.style import (
     title,
 )
 from nrm.results import Group
-from nrm.results.references import without_memory
+from nrm.results.groups import without_memory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

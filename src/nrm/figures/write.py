@@ -2,15 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from nrm.figures.curves import family_figures, figure_2, grounding_figures, task_figures
 from nrm.figures.series import collect
-from nrm.figures.style import matplotlib_or_error, save
+from nrm.figures.style import BLUE, GREEN, GREY, ORANGE, VERMILION, matplotlib_or_error, new_figure, save
 from nrm.figures.summary import summary_figures
 from nrm.results import Record
+from nrm.results.groundability import BUDGET, GroundabilityRow, measure_groundability, write_groundability_tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def write_groundability(
+    out: Path, budget: float = BUDGET, rows: Sequence[GroundabilityRow] | None = None
+) -> list[Path]:
+    """Write the paper's tables 1 and 2, ours beside its figures, and say where: Markdown, CSV and a picture.
+
+    `budget`: seconds for each task that the brute force over formulas may take; where that ends it, the tables say
+    so. `rows`: times measured already. Where matplotlib is missing the tables are written before that is an error.
+    """
+    measured = measure_groundability(budget) if rows is None else rows
+    paths = write_groundability_tables(measured, out)
+    return [*paths, *save(draw_groundability(measured), out, "groundability")]
+
+
+def draw_groundability(rows: Sequence[GroundabilityRow]) -> Figure:
+    """Times by task on a logarithmic scale; where the budget ended the work, the time is a lower bound."""
+    figure, (panel,) = new_figure(1, 3.2)
+    tasks = np.arange(len(rows))
+    points = (
+        ("closed form", BLUE, "o", [row.closed_form for row in rows]),
+        ("Algorithm 1", VERMILION, "s", [row.algorithm_1 for row in rows]),
+        ("brute force, machines", GREEN, "P", [row.brute_force for row in rows]),
+        ("brute force, formulas", ORANGE, "D", [_formulas(row, finished=True) for row in rows]),
+        ("brute force, formulas (stopped there)", ORANGE, 6, [_formulas(row, finished=False) for row in rows]),
+        ("paper's Algorithm 1", GREY, "s", [row.printed[0] for row in rows]),
+        ("paper's brute force", GREY, "D", [row.printed[1] for row in rows]),
+    )
+    for label, colour, marker, seconds in points:
+        if not np.isnan(seconds).all():
+            face = "none" if colour == GREY else colour
+            panel.plot(tasks, seconds, label=label, color=colour, marker=marker, markerfacecolor=face, linestyle="")
+    panel.set_yscale("log")
+    panel.set_xticks(tasks, [f"{row.task.number}\n({row.count})" for row in rows])
+    panel.set_xlabel("task (number of shortcuts)", fontsize=9)
+    panel.set_ylabel("seconds", fontsize=9)
+    figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=9)
+    return figure
+
+
+def _formulas(row: GroundabilityRow, finished: bool) -> float:
+    """The time of the brute force over formulas where it ended so; NaN, which is not drawn, elsewhere."""
+    return row.formulas if row.formulas_maps and row.finished is finished else float("nan")
 
 
 def write_figures(records: Iterable[Record], out: Path, seed: int = 0) -> list[Path]:

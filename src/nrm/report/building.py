@@ -13,16 +13,13 @@ from nrm.errors import FileError, LimitError, listing, shorten
 from nrm.logic import named_formula
 from nrm.machines import Task
 from nrm.report.curves import curves, summary
-from nrm.report.drawing import machine_data
-from nrm.report.filming import NoPictureError
-from nrm.report.learned import learned_data
+from nrm.report.drawing import Tiles, machine_data
+from nrm.report.learned import learned_data, shortcut_words, too_long, unbelieved_words, unread_words
 from nrm.report.page import Page
-from nrm.report.pictures import Tiles
-from nrm.report.recording import load_agent, record_task
+from nrm.report.recording import NoPictureError, load_agent, record_task
 from nrm.report.trials import Trials, first_line
-from nrm.report.words import shortcut_words, too_long, unbelieved_words, unread_words
 from nrm.results import Group, Record, group_runs, method_named, method_order, read_records
-from nrm.results.references import without_memory
+from nrm.results.groups import without_memory
 from nrm.shortcuts import Shortcuts, shortcuts
 
 Analysis = Shortcuts | LimitError

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nrm.agents import METHODS, Method
-from nrm.envs import ENVS
+from nrm.envs import ENVS, WithoutMemory
 from nrm.errors import ConfigError, NrmError
 from nrm.logic import PAPER_TASKS, PaperTask
-from nrm.machines import Task, task_toml
+from nrm.machines import Task, task_from_toml, task_toml
 from nrm.results.records import NEVER, Record, setting_text
 from nrm.runs.choosing import default_sections, env_as_set
 
@@ -202,3 +202,15 @@ def _natural(text: str) -> list[Any]:
     """A key that sorts "task 10" after "task 9"."""
     digits = re.compile(r"(\d+)").split(text)
     return [(len(part.lstrip("0")), part) if place % 2 else part for place, part in enumerate(digits)]
+
+
+def without_memory(record: Record) -> WithoutMemory | None:
+    """Of a run's task and environment; None where nobody can compute it, or every episode has another task."""
+    config = record.config
+    try:
+        env = config.env_config
+    except NrmError:  # the module that the environment comes from is gone
+        return None
+    if config.tasks is not None:
+        return None
+    return env.without_memory(task_from_toml(config.task, "the run's task").machine(), config.end)

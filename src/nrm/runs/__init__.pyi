@@ -1,10 +1,14 @@
-from .choosing import EPISODES as EPISODES
-from .choosing import choose_run as choose_run
-from .choosing import default_sections as default_sections
-from .choosing import env_as_set as env_as_set
+from .choosing import (
+    EPISODES as EPISODES,
+    choose_run as choose_run,
+    default_sections as default_sections,
+    env_as_set as env_as_set,
+)
 from .config import RunConfig as RunConfig
-from .folder import LoadedRun as LoadedRun
-from .folder import RunFolder as RunFolder
-from .folder import known_model as known_model
-from .folder import load_run as load_run
-from .folder import train as train
+from .folder import (
+    LoadedRun as LoadedRun,
+    RunFolder as RunFolder,
+    known_model as known_model,
+    load_run as load_run,
+    train as train,
+)

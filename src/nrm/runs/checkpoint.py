@@ -1,22 +1,158 @@
 """Checkpoints: a trainer's state in one file, of which nothing is used before all of it is checked.
 
-But for its history, which tables hold; see `nrm.runs.tables`.
+Its history is in tables that only grow, so that a save costs what is new, however long a run is. A checkpoint knows how
+long each table was before it, and the rows that come then. So whoever is killed while rows are appended leaves a table
+that is too short or torn, but nothing is lost: the next save begins where that one did.
 """
 
 from __future__ import annotations
 
+import csv
 import io
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from nrm.agents import Choice, Decided, Trainer
+from nrm.agents import Choice, Decided, History, Trainer
 from nrm.errors import FileError
-from nrm.files import write_bytes
+from nrm.files import append_text, csv_text, read_text, write_bytes
 from nrm.runs.renamed import Renaming
-from nrm.runs.tables import Tables, read_history
+
+Column = np.ndarray[Any, np.dtype[np.float64]]
+Written = dict[str, list[Any]]
+"""By the names of tables: how many bytes were on file before a checkpoint, and the text that comes then."""
+
+METRICS_FILE = "metrics.csv"
+METRICS = ("episode", "steps", "return", "length", "success")
+GROUNDING = ("episode", "accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
+
+
+class Table(NamedTuple):
+    """A part of the history as a table."""
+
+    headings: Sequence[str]
+    counted: str
+    """The list of a history that has an entry for each row."""
+    rows: Callable[[History, int], list[Any]]
+    """The rows of a history, without so many at the beginning."""
+    take: Callable[[History, str, str], None]
+    """Read what `rows` gave into a history, from a text; the last argument is the place that errors name."""
+
+
+class Tables:
+    """The tables of one history in one folder, and how much of them is on file."""
+
+    def __init__(self, folder: Path, history: History, written: Written | None = None) -> None:
+        """`written`: what the checkpoint says that the history was read from; nothing where it is new here."""
+        self.history = history
+        self._folder = folder
+        self._written = {name: list((written or {}).get(name, (0, ""))) for name in TABLES}
+        self._rows = {name: len(getattr(history, table.counted)) if written else 0 for name, table in TABLES.items()}
+
+    def written(self) -> Written:
+        """For a checkpoint, with what is new since the last one."""
+        for name, table in TABLES.items():
+            if _size(self._folder / name) < self._written[name][0]:  # somebody has removed or cut it
+                self._written[name], self._rows[name] = [0, ""], 0
+            rows = table.rows(self.history, self._rows[name])
+            begun = self._written[name] != [0, ""]
+            if rows or (name == METRICS_FILE and not begun):
+                text = csv_text(table.headings, rows)
+                self._written[name][1] += text.partition("\n")[2] if begun else text
+                self._rows[name] += len(rows)
+        return {name: list(there) for name, there in self._written.items() if there != [0, ""]}
+
+    def append(self) -> None:
+        """Write what the checkpoint has that was written last."""
+        for name, (size, text) in self._written.items():
+            if text:
+                self._written[name] = [append_text(self._folder / name, size, text), ""]
+
+
+def read_history(folder: Path, written: Written) -> History:
+    """The history of a run as it was at a checkpoint."""
+    history = History()
+    for name, (size, text) in written.items():
+        path = folder / name
+        there = path.read_bytes() if path.exists() else b""
+        if len(there) < size:
+            raise FileError(f"{path} has {len(there):,} bytes, and the checkpoint tells of {size:,}: it was cut since")
+        TABLES[name].take(history, there[:size].decode() + text, str(path))
+    return history
+
+
+def read_columns(path: Path, headings: Sequence[str]) -> dict[str, Column]:
+    """The columns of a table of numbers. A last line that is not whole is being written, or its writer was killed."""
+    text = read_text(path)
+    return _columns(text[: text.rfind("\n") + 1], headings, str(path))
+
+
+def _columns(text: str, headings: Sequence[str], place: str) -> dict[str, Column]:
+    first, _, rows = text.partition("\n")
+    _check_headings(first.split(","), headings, place)
+    try:
+        # All at once: lists of a text for each cell would take ten times the room.
+        values = np.loadtxt(io.StringIO(rows), delimiter=",", comments=None, ndmin=2) if rows.strip() else np.zeros(0)
+        return dict(zip(headings, values.reshape(-1, len(headings)).T, strict=True))
+    except ValueError as error:
+        raise FileError(f"{place} is damaged: {error}") from None
+
+
+def _metrics(history: History, first: int) -> list[Any]:
+    columns = (history.steps, history.returns, history.lengths)
+    numbers = range(first + 1, len(history.returns) + 1)
+    return list(zip(numbers, *(column[first:] for column in columns), map(int, history.successes[first:]), strict=True))
+
+
+def _take_metrics(history: History, text: str, place: str) -> None:
+    columns = _columns(text, METRICS, place)
+    history.steps, history.lengths = (columns[name].astype(np.int64).tolist() for name in ("steps", "length"))
+    history.returns, history.successes = columns["return"].tolist(), columns["success"].astype(np.bool_).tolist()
+
+
+def _take_accuracy(history: History, text: str, place: str) -> None:
+    episodes, *accuracies = _columns(text, GROUNDING, place).values()
+    history.accuracy = list(zip(map(int, episodes), *(column.tolist() for column in accuracies), strict=True))
+
+
+def _take_choices(history: History, text: str, place: str) -> None:
+    rows = zip(*(column.tolist() for column in _columns(text, Choice._fields, place).values()), strict=True)
+    history.choices = [Choice(int(row[0]), int(row[1]), int(row[2]), row[3]) for row in rows]
+
+
+def _take_decisions(history: History, text: str, place: str) -> None:
+    first, *rows = csv.reader(io.StringIO(text))
+    _check_headings(first, Decided._fields, place)
+    try:
+        for episode, loss, explained, reached, *why in rows:
+            after = float(reached) if reached else None
+            history.decisions.append(Decided(int(episode), float(loss), float(explained), after, *why))
+    except (ValueError, TypeError) as error:
+        raise FileError(f"{place} is damaged: {error}") from None
+
+
+def _check_headings(found: Sequence[str], headings: Sequence[str], place: str) -> None:
+    if list(found) != list(headings):
+        raise FileError(f"{place} has the columns {','.join(found) or 'nothing'}, not {','.join(headings)}")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+TABLES: Mapping[str, Table] = {
+    METRICS_FILE: Table(METRICS, "returns", _metrics, _take_metrics),
+    "grounding.csv": Table(GROUNDING, "accuracy", lambda history, first: history.accuracy[first:], _take_accuracy),
+    "decisions.csv": Table(
+        Decided._fields, "decisions", lambda history, first: history.decisions[first:], _take_decisions
+    ),
+    "curriculum.csv": Table(Choice._fields, "choices", lambda history, first: history.choices[first:], _take_choices),
+}
+
 
 CHECKPOINT_FORMAT = "nrm-checkpoint"
 CHECKPOINT_VERSION = 4

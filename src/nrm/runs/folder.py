@@ -22,14 +22,21 @@ from nrm.agents import Agent, Choice, Trainer
 from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError, listing
 from nrm.files import read_json, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
-from nrm.runs.checkpoint import load_checkpoint, save_checkpoint
-from nrm.runs.config import RunConfig
-from nrm.runs.extension import extended
+from nrm.runs.checkpoint import (
+    GROUNDING,
+    METRICS,
+    METRICS_FILE,
+    Column,
+    Tables,
+    load_checkpoint,
+    read_columns,
+    save_checkpoint,
+)
+from nrm.runs.config import RunConfig, extended
 from nrm.runs.kept_tasks import TASKS_FILE, check_teaching, keep_tasks, kept_tasks
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.runs.lock import LOCK_FILE
 from nrm.runs.lookup import no_run
-from nrm.runs.tables import GROUNDING, METRICS, METRICS_FILE, Column, Tables, read_columns
 from nrm.runs.tensorboard import EVENTS, EventLog
 
 GROUNDER_FILE = "grounder.pt"
@@ -121,7 +128,7 @@ class RunFolder:
             raise FileError(f"{error}; {self.way_out}") from None
 
     def extend(self, total_episodes: int | None = None, total_timesteps: int | None = None) -> None:
-        """Let the run go on to more episodes or steps than it was made for; see `nrm.runs.extension`."""
+        """Let the run go on to more episodes or steps than it was made for; see `nrm.runs.config`."""
         before = self.config()
         longer = extended(before, total_episodes, total_timesteps)
         if longer != before:

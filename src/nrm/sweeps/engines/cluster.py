@@ -25,7 +25,7 @@ from nrm.runs.folder import RunFolder, whole_folder
 from nrm.sweeps.cells import CELL_FILE, cell_path, run_cell
 from nrm.sweeps.engines.events import EngineSettings, Event, Reporter
 from nrm.sweeps.grid import Cell
-from nrm.sweeps.grid_words import grid_words
+from nrm.sweeps.grid_file import grid_words
 
 TICK = 0.3
 CONNECT_SECONDS = 5.0

@@ -18,7 +18,7 @@ from nrm.errors import EngineError
 from nrm.sweeps.engines.events import EngineSettings, Event
 from nrm.sweeps.grid import Cell
 
-WORKER = ("-m", "nrm.sweeps.engines.worker")
+WORKER = ("-m", "nrm.sweeps.engines.events")
 """What Python is asked to run in a worker process."""
 TICK = 0.2
 """Seconds between two looks at whether to stop."""

@@ -1,4 +1,4 @@
-"""The progress of a grid: bars in a terminal, a line for each run elsewhere."""
+"""Progress on standard error: of a grid, and of work in stages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Lines:
     """A line for each run that ends, and for whatever goes wrong."""
 
     def __init__(self, console: Console, cells: Sequence[Cell], done: int) -> None:
-        from nrm.sweeps.forecast import Forecast
+        from nrm.sweeps.running import Forecast
 
         self._console = console
         self._forecast = Forecast(cells)
@@ -69,7 +69,7 @@ class _Bars:
     """A bar for the grid, and one for each run under way."""
 
     def __init__(self, bars: Progress, cells: Sequence[Cell], done: int) -> None:
-        from nrm.sweeps.forecast import Forecast
+        from nrm.sweeps.running import Forecast
 
         self._bars = bars
         self._forecast = Forecast(cells)
@@ -99,3 +99,32 @@ def duration(seconds: float | None) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+@contextmanager
+def stage_progress(quiet: bool = False) -> Iterator[Callable[[str, int, int], None] | None]:
+    """What is told the name of a stage, how much of it is done, and of how much; None where nobody looks at it."""
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]} left", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, refresh_per_second=4) as bars:
+        stages: dict[str, tuple[TaskID, float]] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            now = time.monotonic()
+            if stage not in stages:
+                stages[stage] = bars.add_task(stage, total=total, left="?"), now
+            bar, began = stages[stage]
+            # One part may take minutes, which rich would forget between two of them.
+            left = duration((now - began) * (total - done) / done if done else None)
+            bars.update(bar, completed=done, left=left)
+
+        yield show

@@ -1,11 +1,11 @@
-"""Pictures of an episode: as text for terminals and pipes, and as a moving picture."""
+"""Pictures of an episode, as text and as a moving picture; and what the policy sees of its task."""
 
 from __future__ import annotations
 
 import io
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,43 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
-from nrm.cli.wishes import Wish
-from nrm.errors import require
+from nrm.errors import listing, require
+
+if TYPE_CHECKING:
+    from nrm.machines import MooreMachine
+
+CLEAR = 0.5
+"""From which a number of the view counts: under a belief it is an expectation."""
+
+
+class Wish(NamedTuple):
+    """A symbol, and what reading it would do to the task."""
+
+    name: str
+    kind: str
+    """helps, sets back, loses, or nothing."""
+
+
+def wishes(machine: MooreMachine, view: Sequence[float]) -> list[Wish]:
+    """What each letter would do now, by the view (4 * letters + 1) of a task."""
+    letters = machine.alphabet.size
+    found = []
+    for letter in range(letters):
+        gain, lost = view[letter], view[letters + letter]
+        kind = "loses" if lost >= CLEAR else "helps" if gain >= CLEAR else "sets back" if gain <= -CLEAR else ""
+        found.append(Wish(machine.alphabet.letter_name(letter), kind))
+    return found
+
+
+def wish_line(found: Sequence[Wish]) -> str:
+    """The same in a line: `now gem helps; lava loses`."""
+    parts = []
+    for kind, several in (("helps", "help"), ("sets back", "set back"), ("loses", "lose")):
+        names = [wish.name for wish in found if wish.kind == kind]
+        if names:
+            parts.append(f"{listing(names)} {kind if len(names) == 1 else several}")
+    return f"now {'; '.join(parts)}" if parts else "now nothing changes anything"
+
 
 COLUMNS = 64
 """Characters across of a picture in the terminal."""
