@@ -81,7 +81,7 @@ def test_the_view_of_the_true_state_stands_beside_the_observation() -> None:
             seen, _, terminated, truncated, info = env.step(int(generator.integers(4)))
             assert (seen["task"] == VIEW[info["machine_state"]]).all()
             assert env.observation_space.contains(seen)
-            assert (seen["observation"] == env.unwrapped._observation()).all()  # type: ignore[attr-defined]
+            assert (seen["observation"] == env.unwrapped._shown(None)[0]).all()  # type: ignore[attr-defined]
             ended = terminated or truncated
 
 

@@ -15,8 +15,7 @@ from torch import Tensor
 
 from nrm.envs.base import StepBatch, Truth, action_size, action_space, check_count, task_digest
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
-from nrm.envs.rules import check_actions, wrapper_for
-from nrm.envs.task_env import TaskEnv
+from nrm.envs.task_env import TaskEnv, check_actions, wrapper_for
 from nrm.errors import EnvError
 from nrm.machines import MooreMachine, TaskSet
 from nrm.observations import ObservationSpec, Parts

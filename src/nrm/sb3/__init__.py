@@ -7,19 +7,17 @@ try:
 except ImportError:
     raise MissingExtraError("nrm.sb3 needs Stable-Baselines3: pip install 'neural-reward-machines[sb3]'") from None
 
-from nrm.sb3.callback import GroundingCallback
+from nrm.sb3.callbacks import GroundingCallback, MachineCallback
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer, counterfactual
-from nrm.sb3.extractor import BeliefExtractor, ImageBeliefExtractor
-from nrm.sb3.machine_callback import MachineCallback
+from nrm.sb3.extractor import BeliefExtractor
 from nrm.sb3.pair import load_pair, save_pair
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper
-from nrm.wrappers.models import model_for
+from nrm.wrappers import model_for
 
 __all__ = [
     "BeliefExtractor",
     "CounterfactualReplayBuffer",
     "GroundingCallback",
-    "ImageBeliefExtractor",
     "MachineCallback",
     "NeuralRewardMachineVecWrapper",
     "counterfactual",

@@ -22,8 +22,7 @@ from nrm.errors import EnvError
 from nrm.machines import MachineLike, MooreMachine, Penalties, as_machine
 from nrm.neural import NeuralRewardMachine
 from nrm.sb3.vec_wrapper import find_wrapper, machines_of
-from nrm.wrappers.augmentation import BELIEF, OBSERVATION
-from nrm.wrappers.models import check_same_task
+from nrm.wrappers import BELIEF, OBSERVATION, check_same_task
 
 
 class Relabelled(NamedTuple):

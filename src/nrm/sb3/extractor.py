@@ -13,10 +13,7 @@ from torch import Tensor, nn
 
 from nrm.errors import EnvError
 from nrm.neural import FlatFeatures
-from nrm.wrappers.augmentation import BELIEF, TASK
-
-_MEANINGFUL = 1e6
-"""A spread beyond this is a type's range, and says nothing about the numbers."""
+from nrm.wrappers import BELIEF, TASK
 
 
 class BeliefExtractor(BaseFeaturesExtractor):
@@ -55,16 +52,12 @@ class BeliefExtractor(BaseFeaturesExtractor):
         return torch.cat([part(observations[key]) for key, part in self.parts.items()], 1)
 
 
-ImageBeliefExtractor = BeliefExtractor
-"""The name that it had when it was for images alone; saved agents know it."""
-
-
 def _numbers(space: spaces.Space[object]) -> nn.Module:
     if not isinstance(space, spaces.Box) or not space.is_bounded("both"):
         return nn.Flatten()
     low, high = (torch.as_tensor(np.asarray(bound, dtype=np.float32)) for bound in (space.low, space.high))
     spread = (high - low) / 2
-    if float(spread.max()) > _MEANINGFUL:
+    if float(spread.max()) > 1e6:  # a type's range, which says nothing about the numbers
         return nn.Flatten()
     return FlatFeatures(space.shape, (low + high) / 2, torch.where(spread > 0, spread, 1.0))
 

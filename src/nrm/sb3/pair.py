@@ -31,7 +31,7 @@ from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
 from nrm.tracking import MachineLearning
-from nrm.wrappers.models import as_model
+from nrm.wrappers import as_model
 
 PAIR_FORMAT = "nrm-sb3-pair"
 PAIR_VERSION = 1

@@ -12,8 +12,7 @@ from nrm.errors import ConfigError, EnvError
 from nrm.machines import MachineLike, Penalties, TaskSet
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief, MachineLearning, told_states, told_tasks
-from nrm.wrappers.augmentation import BeliefLayout, Reads
-from nrm.wrappers.models import fitted
+from nrm.wrappers import BeliefLayout, Reads, build_tracker
 
 
 class NeuralRewardMachineVecWrapper(VecEnvWrapper):
@@ -56,7 +55,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         if not (isinstance(reward_scale, int | float) and np.isfinite(reward_scale) and reward_scale > 0):
             raise ConfigError(f"reward_scale must be a positive number, not {reward_scale!r}")
         options: Any = {"layout": layout, "belief": belief, "reads": reads, "record": record}
-        self.model, self.tracker, self.augmentation = fitted(
+        self.model, self.tracker, self.augmentation = build_tracker(
             model, venv.observation_space, venv.num_envs, machines_of(venv), **options
         )
         super().__init__(venv, self.augmentation.space)

@@ -1,8 +1,19 @@
 """A belief beside the observations of any Gymnasium environment, single or vectorised."""
 
-from nrm.wrappers.augmentation import BeliefLayout
-from nrm.wrappers.models import model_for
-from nrm.wrappers.single import NeuralRewardMachineWrapper
-from nrm.wrappers.vector import NeuralRewardMachineVectorWrapper
+from nrm.wrappers.augmentation import BELIEF, OBSERVATION, TASK, BeliefLayout, Reads
+from nrm.wrappers.belief_wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper
+from nrm.wrappers.models import as_model, build_tracker, check_same_task, model_for
 
-__all__ = ["BeliefLayout", "NeuralRewardMachineVectorWrapper", "NeuralRewardMachineWrapper", "model_for"]
+__all__ = [
+    "BELIEF",
+    "OBSERVATION",
+    "TASK",
+    "BeliefLayout",
+    "NeuralRewardMachineVectorWrapper",
+    "NeuralRewardMachineWrapper",
+    "Reads",
+    "as_model",
+    "build_tracker",
+    "check_same_task",
+    "model_for",
+]

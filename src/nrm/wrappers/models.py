@@ -68,11 +68,7 @@ def _for_parts(parts: Parts, grounder: str) -> Any:
     return kind
 
 
-SURE = 0.9
-"""Mean probability of the states' potentials from which a learned machine counts as learned."""
-
-
-class Fitting(NamedTuple):
+class Tracked(NamedTuple):
     """A machine on the observations of N environments."""
 
     model: Model
@@ -80,7 +76,7 @@ class Fitting(NamedTuple):
     augmentation: Augmentation
 
 
-def fitted(
+def build_tracker(
     model: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet,
     space: spaces.Space[Any],
     count: int,
@@ -90,7 +86,7 @@ def fitted(
     belief: Belief,
     reads: Reads,
     record: bool,
-) -> Fitting:
+) -> Tracked:
     """Check that a model fits environments with single observations of a space, whose machines are `others`."""
     known = as_model(model)
     if isinstance(known, NeuralRewardMachine) and known.tasks is None:
@@ -103,7 +99,7 @@ def fitted(
     check_same_task(known, machines)
     if isinstance(known, NeuralRewardMachine):
         _check_reads(known, augmentation)
-    return Fitting(known, tracker, augmentation)
+    return Tracked(known, tracker, augmentation)
 
 
 def check_same_task(model: Model, others: Iterable[object]) -> None:
@@ -145,7 +141,7 @@ def _no_space(value: object) -> str:
 
 def _check_known(model: NeuralRewardMachine) -> None:
     """Raise `EnvError` where a machine has yet to be learned: nobody knows which potentials its states have."""
-    if float(model.machine.reward_probs().detach().max(-1).values.mean()) < SURE:
+    if float(model.machine.reward_probs().detach().max(-1).values.mean()) < 0.9:
         raise EnvError(
             "the model's machine has yet to be learned (ProbabilisticMoore.unknown), so what rewards lead to is "
             "unknown and there is no belief to track; record episodes with nrm.record_episodes, learn from them with "

@@ -5,8 +5,7 @@ import pytest
 
 from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.grid import begin
-from nrm.envs.minecraft.painter import Painter
-from nrm.envs.minecraft.sprites import EDGE, SIDE, scaled, tiles
+from nrm.envs.minecraft.images import EDGE, SIDE, Painter, scaled, tiles
 
 OTHERS = ["key", "tree", "water", "wood", "iron", "gold", "silk", "coal", "rope", "bread"]
 

@@ -11,10 +11,8 @@ import gymnasium
 from gymnasium.wrappers import TimeLimit
 
 from nrm.aliases import Argument, Symbol
-from nrm.envs.gym.guard import GuardedEnv, guarded_label
-from nrm.envs.gym.hearing import LISTS, misspelt
+from nrm.envs.gym.checks import LISTS, GuardedEnv, guarded_label, misspelt, rehearse
 from nrm.envs.gym.make import PREFIX, check_id, make_env
-from nrm.envs.gym.rehearsal import rehearse
 from nrm.envs.labels import Speaker, labelling
 from nrm.envs.registry import ENVS, EnvConfig, Spaces
 from nrm.envs.task_env import TaskEnv, own_task

@@ -17,8 +17,7 @@ from nrm.envs.counter_rng import Words, words
 from nrm.envs.grids import ACTIONS, GridDynamics, next_cells
 from nrm.envs.minecraft.config import MinecraftConfig
 from nrm.envs.minecraft.grid import begin, coordinates, letters_of_contents, settled, slipped
-from nrm.envs.minecraft.painter import Painter, text
-from nrm.envs.minecraft.sprites import tiles
+from nrm.envs.minecraft.images import Painter, text, tiles
 from nrm.envs.registry import Board
 from nrm.envs.single import SingleEnv
 from nrm.envs.task_runner import End

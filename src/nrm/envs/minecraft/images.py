@@ -1,12 +1,15 @@
-"""The pictures of items and of the agent: 16x16 pixels each, drawn here."""
+"""The pictures of items and of the agent: 16x16 pixels each."""
 
 from __future__ import annotations
 
 import colorsys
 from collections.abc import Sequence
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
+
+from nrm.envs.minecraft.config import MinecraftConfig
 
 Pixels = NDArray[np.uint8]
 
@@ -32,93 +35,13 @@ _COLOURS = {
     "P": (142, 92, 214),
 }
 
-_PICKAXE = """
-................
-....#######.....
-...#wwwwwww##...
-....####ggwbw#..
-........#bbggw#.
-........bBbggw#.
-.......bBb.#gw#.
-......bBb..#gw#.
-.....bBb...#gw#.
-....bBb....#w#..
-...bBb......#...
-..bBb...........
-.bBb............
-.bb.............
-................
-................
-"""
-_GEM = """
-................
-................
-....########....
-...#hhcccccC#...
-..#hhcccccccC#..
-.#hhcccccccccC#.
-.##############.
-..#hccCccCccC#..
-...#hcCccCcC#...
-....#hCccCC#....
-.....#hcCC#.....
-......#cC#......
-.......##.......
-................
-................
-................
-"""
-_DOOR = """
-................
-...BBBBBBBBBB...
-...BbbbbbbbbB...
-...BbBBbbBBbB...
-...BbBBbbBBbB...
-...BbBBbbBBbB...
-...BbbbbbbbbB...
-...BbbbbbbybB...
-...BbbbbbbybB...
-...BbBBbbBBbB...
-...BbBBbbBBbB...
-...BbBBbbBBbB...
-...BbBBbbBBbB...
-...BbbbbbbbbB...
-...BBBBBBBBBB...
-................
-"""
-_LAVA = """
-rrrrrrrrrrrrrrrr
-rroooorrrrooorrr
-rooyyoorrooyyoor
-rooyyyooooyyyoor
-rrooyyyyyyyyoorr
-rrrooyyyyyyoorrr
-rroooyyooooorrrr
-rooyyyorrrrroorr
-rooyyoorrroooyor
-rrooyyorrooyyyor
-rrrooyoooyyyyoor
-rrroooyyyyyooorr
-rrooyyyyyoooorrr
-rooyyyooorrrrrrr
-rroooorrrrroorrr
-rrrrrrrrrrrrrrrr
-"""
-_AGENT = """
-..####..
-.#ssss#.
-.#s##s#.
-.#ssss#.
-..####..
-.#PPPP#.
-#PpPPpP#
-#s#PP#s#
-.##PP##.
-.#p##p#.
-.##..##.
-"""
 
-_KNOWN = {"pickaxe": _PICKAXE, "gem": _GEM, "door": _DOOR, "lava": _LAVA}
+_ART = dict(
+    part.strip().split("\n", 1)
+    for part in files("nrm.envs.minecraft").joinpath("sprites.txt").read_text(encoding="utf-8").split("\n\n")
+)
+"""Pictures of items and of the agent, a character a pixel."""
+_KNOWN = ("pickaxe", "gem", "door", "lava")
 _ALONE = (2, 4)
 _BESIDE = (5, 8)
 """Where the agent's top left pixel is (row, column): in the middle of an empty cell, in the corner beside an item."""
@@ -139,14 +62,14 @@ def _tile(content: str | None, other: int = 0, agent: bool = False) -> Pixels:
     """
     pixels = np.full((SIDE, SIDE, 3), GROUND, dtype=np.uint8)
     if content in _KNOWN:
-        _paste(pixels, _KNOWN[content], (0, 0))
+        _paste(pixels, _ART[content], (0, 0))
     elif content is not None:
         inside, rim = _shape(other)
         pixels[rim] = _COLOURS["#"]
         pixels[inside] = _colour(other)
     pixels[-1, :] = pixels[:, -1] = EDGE
     if agent:
-        _paste(pixels, _AGENT, _ALONE if content is None else _BESIDE)
+        _paste(pixels, _ART["agent"], _ALONE if content is None else _BESIDE)
     return pixels
 
 
@@ -189,3 +112,60 @@ def _colour(number: int) -> tuple[int, int, int]:
     """Colours that stay apart however many are asked for: hues a golden angle from one another."""
     red, green, blue = colorsys.hsv_to_rgb((0.33 + number * 0.618034) % 1.0, 0.75, 0.85 - 0.25 * (number % 2))
     return round(red * 255), round(green * 255), round(blue * 255)
+
+
+class Painter:
+    """Draws grids of one configuration at one size."""
+
+    def __init__(self, config: MinecraftConfig, pixels: int) -> None:
+        """`pixels`: the side of a picture. What a whole number of pixels a cell leaves over becomes a margin."""
+        self._shape = config.shape
+        self._pixels = pixels
+        self._side = pixels // max(config.shape)
+        scaled_tiles = [scaled(tile, self._side) for pair in tiles(config.names) for tile in pair]
+        # A row of a tile is one entry, so that a single gather puts rows of cells side by side.
+        self._rows = np.stack(scaled_tiles).reshape(len(scaled_tiles) * self._side, self._side * 3)
+        height, width = self._shape[1] * self._side, self._shape[0] * self._side
+        self._top, self._left = (pixels - height) // 2, (pixels - width) // 2
+        self._height, self._width = height, width
+
+    def paint(self, contents: NDArray[np.int64], agents: NDArray[np.int64]) -> Pixels:
+        """(n, pixels, pixels, 3) pictures. contents: (n, cells); agents: (n,) the number of the agent's cell."""
+        count = len(agents)
+        numbers = contents * 2
+        numbers[np.arange(count), agents] += 1
+        width, height = self._shape
+        lines = numbers.reshape(count, height, 1, width) * self._side + np.arange(self._side)[:, None]
+        pictures = self._rows.take(lines, axis=0).reshape(count, self._height, self._width, 3)
+        if self._height == self._width == self._pixels:
+            return pictures
+        canvas = np.empty((count, self._pixels, self._pixels, 3), dtype=np.uint8)
+        canvas[:] = EDGE
+        canvas[:, self._top : self._top + self._height, self._left : self._left + self._width] = pictures
+        return canvas
+
+
+def text(config: MinecraftConfig, contents: NDArray[np.int64], agent: int) -> str:
+    """The grid for a terminal: initials of the items, `@` before the place of the agent, and a legend."""
+    width, height = config.shape
+    marks = _marks(config)
+    lines = ["+" + "--" * width + "-+"]
+    for y in range(height):
+        row = ""
+        for x in range(width):
+            cell = y * width + x
+            mark = marks[int(contents[cell])]
+            row += ("@" if cell == agent else " ") + mark
+        lines.append(f"|{row} |")
+    lines.append(lines[0])
+    lines.append("  ".join(["@ agent", *(f"{marks[i + 1]} {name}" for i, name in enumerate(config.names))]))
+    return "\n".join(lines)
+
+
+def _marks(config: MinecraftConfig) -> list[str]:
+    """A character for an empty cell, and one for each name: a letter of its own where one is free."""
+    marks = ["."]
+    for name in config.names:
+        letters = [*name.upper(), *name.lower(), *"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "?"]
+        marks.append(next(letter for letter in letters if letter == "?" or (letter.isalnum() and letter not in marks)))
+    return marks
