@@ -30,8 +30,8 @@ from nrm.tracking import (
     Version,
     found_at,
 )
-from tests.neural.endless.noisy import episodes as endless_episodes
-from tests.neural.endless.noisy import shown as grid
+from tests.neural.noisy import episodes as endless_episodes
+from tests.neural.noisy import shown as grid
 
 SYMBOLS = ("gem", "lava", "empty")
 CORRIDOR = MinecraftConfig(size=(3, 1), items=["gem@0,0", "lava@2,0"], start=(1, 0), steps=12)

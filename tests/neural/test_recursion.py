@@ -38,7 +38,7 @@ def test_likelihood_and_its_gradient_equal_the_slow_twin(method: Literal["loop",
     matrices, start = chain(time, 3, 4)
     weights = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
     expected = slow_log_likelihood(matrices, start)
-    total, steps = recursion.log_likelihood(matrices, start, method)
+    total, steps = recursion.DenseChain(matrices, method).log_likelihood(start)
     torch.testing.assert_close(total, expected)
     torch.testing.assert_close(steps.log().sum(0), expected.detach())
     wanted = torch.autograd.grad((expected * weights).sum(), (matrices, start))
@@ -55,7 +55,7 @@ def test_propagation_and_its_gradient_equal_the_slow_twin(method: Literal["loop"
     for matrix in matrices:
         rows.append(torch.einsum("bi,bij->bj", rows[-1], matrix))
     expected = torch.stack(rows[1:])
-    beliefs = recursion.propagate(matrices, start, method)
+    beliefs = recursion.DenseChain(matrices, method).propagate(start)
     torch.testing.assert_close(beliefs, expected)
     wanted = torch.autograd.grad((expected * weights).sum(), (matrices, start))
     found = torch.autograd.grad((beliefs * weights).sum(), (matrices, start))
@@ -65,9 +65,11 @@ def test_propagation_and_its_gradient_equal_the_slow_twin(method: Literal["loop"
 @pytest.mark.parametrize("method", METHODS)
 def test_gradcheck(method: Literal["loop", "scan"]) -> None:
     matrices, start = chain(7, 2, 3)
-    assert torch.autograd.gradcheck(lambda m, s: recursion.log_likelihood(m, s, method)[0], (matrices, start))
-    assert torch.autograd.gradcheck(lambda m, s: recursion.propagate(m, s, method), (matrices, start))
-    assert torch.autograd.gradcheck(lambda m, s: recursion.filtered(m, s, method), (matrices, start))
+    assert torch.autograd.gradcheck(
+        lambda m, s: recursion.DenseChain(m, method).log_likelihood(s)[0], (matrices, start)
+    )
+    assert torch.autograd.gradcheck(lambda m, s: recursion.DenseChain(m, method).propagate(s), (matrices, start))
+    assert torch.autograd.gradcheck(lambda m, s: recursion.DenseChain(m, method).filtered(s), (matrices, start))
 
 
 @given(st.integers(1, 60), st.integers(1, 3), st.integers(1, 5), st.integers(0, 10**6), st.floats(0, 0.7))
@@ -76,9 +78,12 @@ def test_scan_equals_loop_with_impossible_steps_too(time: int, batch: int, state
     holes = torch.rand(matrices.shape, generator=torch.Generator().manual_seed(seed)) >= gaps
     with torch.no_grad():
         matrices = matrices * holes
-    for question in (recursion.filtered, recursion.log_likelihood):
-        for looped, scanned in zip(question(matrices, start, "loop"), question(matrices, start, "scan"), strict=True):
-            torch.testing.assert_close(scanned, looped)
+    loop, scan = recursion.DenseChain(matrices, "loop"), recursion.DenseChain(matrices, "scan")
+    for looped, scanned in (
+        *zip(loop.filtered(start), scan.filtered(start), strict=True),
+        *zip(loop.log_likelihood(start), scan.log_likelihood(start), strict=True),
+    ):
+        torch.testing.assert_close(scanned, looped)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -88,7 +93,7 @@ def test_ten_thousand_steps_stay_finite_and_exact(method: Literal["loop", "scan"
     matrix = torch.tensor([[0.3, 0.1], [0.1, 0.3]], dtype=dtype)
     matrices = matrix.expand(10_000, 1, 2, 2).clone().requires_grad_()
     start = torch.tensor([[1.0, 0.0]], dtype=dtype)
-    total, _ = recursion.log_likelihood(matrices, start, method)
+    total, _ = recursion.DenseChain(matrices, method).log_likelihood(start)
     assert float(total.detach()) == pytest.approx(
         10_000 * torch.tensor(0.4, dtype=torch.float64).log().item(), rel=1e-5
     )
@@ -104,7 +109,7 @@ def test_a_state_that_explains_the_past_badly_does_not_vanish(method: Literal["l
     # State 1 explains every step a million times better, but the chain is surely in state 0.
     matrix = torch.diag(torch.tensor([1e-6, 1.0]))
     matrices = matrix.expand(400, 1, 2, 2).clone()
-    beliefs, likelihoods = recursion.filtered(matrices, torch.tensor([[1.0, 0.0]]), method)
+    beliefs, likelihoods = recursion.DenseChain(matrices, method).filtered(torch.tensor([[1.0, 0.0]]))
     torch.testing.assert_close(beliefs, torch.tensor([1.0, 0.0]).expand(400, 1, 2))
     torch.testing.assert_close(likelihoods, torch.full((400, 1), 1e-6))
 
@@ -114,7 +119,7 @@ def test_gradients_are_finite_when_a_chain_is_impossible(method: Literal["loop",
     matrices = torch.eye(2).expand(5, 2, 2, 2).clone()
     matrices[2, 0] = 0.0
     matrices.requires_grad_()
-    total, steps = recursion.log_likelihood(matrices, torch.tensor([[1.0, 0.0], [1.0, 0.0]]), method)
+    total, steps = recursion.DenseChain(matrices, method).log_likelihood(torch.tensor([[1.0, 0.0], [1.0, 0.0]]))
     total.sum().backward()  # type: ignore[no-untyped-call]
     assert steps[2:, 0].tolist() == [0.0, 0.0, 0.0]
     assert steps[:, 1].tolist() == [1.0] * 5

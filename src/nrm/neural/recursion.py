@@ -36,48 +36,40 @@ def uses_scan(method: ChainMethod, time: int, batch: int, states: int) -> bool:
     return method == "scan"
 
 
-def propagate(matrices: Tensor, start: Tensor, method: ChainMethod = "auto") -> Tensor:
-    """(time, batch, states) beliefs q_t = q_{t-1} A_t from `start` (batch, states)."""
-    result: Tensor = _Propagation.apply(matrices, start, _choice(method, matrices))  # type: ignore[no-untyped-call]
-    return result
-
-
-def filtered(matrices: Tensor, start: Tensor, method: ChainMethod = "auto") -> tuple[Tensor, Tensor]:
-    """Beliefs (time, batch, states) normalised at each step, and the likelihood (time, batch) of each."""
-    beliefs = _directions(matrices, start, _choice(method, matrices))
-    return beliefs, _step_likelihoods(matrices, start, beliefs)
-
-
-def log_likelihood(matrices: Tensor, start: Tensor, method: ChainMethod = "auto") -> tuple[Tensor, Tensor]:
-    """The log-likelihood of each chain (batch,), and the likelihood of each step (time, batch), without gradient."""
-    result = _LogLikelihood.apply(matrices, start, _choice(method, matrices))  # type: ignore[no-untyped-call]
-    total: Tensor = result[0]
-    steps: Tensor = result[1]
-    return total, steps
-
-
 class DenseChain(NamedTuple):
-    """The steps of episodes as matrices, with a way to multiply them; `nrm.neural.recursion` has another."""
+    """The steps of episodes as matrices, with a way to multiply them; see also `SparseChain`."""
 
     matrices: Tensor
-    method: ChainMethod
+    """(time, batch, states, states)"""
+    method: ChainMethod = "auto"
 
     def propagate(self, start: Tensor) -> Tensor:
-        """See the function."""
-        return propagate(self.matrices, start, self.method)
+        """(time, batch, states) beliefs q_t = q_{t-1} A_t from `start` (batch, states)."""
+        result: Tensor = _Propagation.apply(self.matrices, start, self._scans)  # type: ignore[no-untyped-call]
+        return result
 
     def filtered(self, start: Tensor) -> tuple[Tensor, Tensor]:
-        """See the function."""
-        return filtered(self.matrices, start, self.method)
+        """Beliefs (time, batch, states) normalised at each step, and the likelihood (time, batch) of each.
+
+        From a step of likelihood 0 on, beliefs and likelihoods are 0.
+        """
+        beliefs = _directions(self.matrices, start, self._scans)
+        return beliefs, _step_likelihoods(self.matrices, start, beliefs)
 
     def log_likelihood(self, start: Tensor) -> tuple[Tensor, Tensor]:
-        """See the function."""
-        return log_likelihood(self.matrices, start, self.method)
+        """The log-likelihood of each chain (batch,), and the likelihood of each step (time, batch), without gradient.
 
+        Likelihoods below the smallest normal number count as that number, so that values and gradients stay finite.
+        """
+        result = _LogLikelihood.apply(self.matrices, start, self._scans)  # type: ignore[no-untyped-call]
+        total: Tensor = result[0]
+        steps: Tensor = result[1]
+        return total, steps
 
-def _choice(method: ChainMethod, matrices: Tensor) -> bool:
-    time, batch, states = matrices.shape[:3]
-    return uses_scan(method, time, batch, states)
+    @property
+    def _scans(self) -> bool:
+        time, batch, states = self.matrices.shape[:3]
+        return uses_scan(self.method, time, batch, states)
 
 
 def _tiny(values: Tensor) -> float:

@@ -20,9 +20,7 @@ from nrm.tracking.memories import (
     Memory,
     Report,
     StateMemory,
-    TaskBeliefMemory,
     TaskMemory,
-    TaskStateMemory,
     Transition,
     ViewedMemory,
     begin,
@@ -30,6 +28,7 @@ from nrm.tracking.memories import (
     reset,
 )
 from nrm.tracking.recorder import RecordedEpisode, Recorder
+from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory
 from nrm.tracking.tracker import Tracker, told_states, told_tasks
 from nrm.tracking.versions import Version, found_at
 

@@ -22,15 +22,14 @@ from nrm.tracking.memories import (
     BeliefMemory,
     MachineMemory,
     StateMemory,
-    TaskBeliefMemory,
     TaskMemory,
-    TaskStateMemory,
     Transition,
     as_belief,
     begin,
     reset,
 )
 from nrm.tracking.recorder import RecordedEpisode, Recorder
+from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory
 
 UNTAKEN = 2_000
 """Recorded episodes that nobody took, after which somebody probably forgot to learn from them."""

@@ -15,7 +15,7 @@ from nrm.neural import EpisodeBuffer, discover, renaming
 from nrm.neural.continuous import Grounded, LetteredEpisodes, continuous_grounders, ground_and_infer
 from nrm.neural.em.distillation import last_layer
 from nrm.neural.signatures import LevelSteps, centres, learn_signatures, nearest, signatures
-from tests.neural.endless.noisy import SHAPE, SYMBOLS, episodes, shown
+from tests.neural.noisy import SHAPE, SYMBOLS, episodes, shown
 
 TASK = "F a & F b"
 
