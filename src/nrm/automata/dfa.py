@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nrm.aliases import BoolArray, IntArray
-from nrm.automata.forms import Moves, Moving, moves_of_classes, placed
 from nrm.automata.letters import ListedLetters
+from nrm.automata.moves import Moves, Moving, moves_of_classes, placed
 from nrm.automata.mtbdd import Limits
 
 Combine = Callable[[BoolArray, BoolArray], BoolArray]

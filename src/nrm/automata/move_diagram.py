@@ -20,9 +20,9 @@ from nrm.automata.diagram import Cube, Diagram, Numbers, cubes_of, merged_order
 from nrm.automata.diagram_product import diagram_product
 from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.letters import Classes
-from nrm.automata.moves import Differ, Guard, Pair, Reaching, first_difference
 from nrm.automata.mtbdd import LEAF, Limits, Mtbdd
 from nrm.automata.partition import Blocks, scattered, split
+from nrm.automata.search import Differ, Guard, Pair, Reaching, first_difference
 from nrm.automata.table import Table
 from nrm.errors import MachineError, counted
 

@@ -1,89 +1,104 @@
-"""What tables and diagrams of moves share: distances, and strings that tell automata apart."""
+"""Moves of automata, from states and letters to states; the one place where their form is chosen.
+
+`Table` has a column for each class of letters, and serves symbols of which one holds and few propositions.
+`MoveDiagram` has a decision diagram for each state, and serves many propositions. Both have the same methods, so what
+stands on moves need not ask which they are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nrm.aliases import BoolArray, IntArray, Letter, State
+from nrm.aliases import BoolArray, IntArray, State
+from nrm.automata.classes import letter_classes
+from nrm.automata.letter_diagram import is_wide
+from nrm.automata.letters import Classes, LetterClasses
+from nrm.automata.move_diagram import MoveDiagram, unpacked_diagrams
+from nrm.automata.mtbdd import Limits, Mtbdd
+from nrm.automata.table import Table, unpacked_tables
 
-Pair = tuple[State, State]
-Differ = Callable[[State, State], bool]
-Guard = TypeVar("Guard")
-
-
-class Reaching:
-    """Moves that tell from which states one letter leads to some others."""
-
-    def reaching(self, goals: BoolArray) -> BoolArray:
-        """(states,) which states some letter leads to one of the goals."""
-        raise NotImplementedError
-
-    def distances(self, goals: BoolArray) -> IntArray:
-        """For each state the least number of steps to a goal state, and -1 where none can be reached."""
-        result = np.where(goals, 0, -1).astype(np.int32)
-        steps = 0
-        while True:
-            steps += 1
-            arriving = (result < 0) & self.reaching(result == steps - 1)
-            if not arriving.any():
-                return result
-            result[arriving] = steps
+Moves: TypeAlias = Table | MoveDiagram
+"""From states and letters to states; `Table` says what each method is."""
 
 
-def distinguishing_string(
-    rows: tuple[Sequence[Sequence[State]], Sequence[Sequence[State]]],
-    start: Pair,
-    letters: Mapping[tuple[int, int], Letter],
-    differ: Differ,
-    horizon: int | None = None,
-) -> tuple[list[Letter], Pair] | None:
-    """A shortest string after which the states of two automata `differ`, and these states; None if there is none.
+class Moving:
+    """What automata and machines tell of their moves; classes are made when asked for."""
 
-    `rows`: the next state by state and letter class, of both. `letters`: for each pair of letter classes a letter that
-    is in both, in the order in which they are tried. `horizon`: look at strings up to this length only.
+    moves: Moves
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return self.moves.states
+
+    @cached_property
+    def _by_class(self) -> Classes:
+        return self.moves.classes()
+
+    @property
+    def letters(self) -> LetterClasses:
+        """From letters to their classes (columns)."""
+        return self._by_class.letters
+
+    @property
+    def columns(self) -> IntArray:
+        """(states, classes) the next state."""
+        return self._by_class.columns
+
+    @cached_property
+    def letter_class(self) -> IntArray:
+        """(letters,) the class (column) of each letter; an error where propositions are too many to list letters."""
+        return self.letters.listed()
+
+    @cached_property
+    def absorbing(self) -> BoolArray:
+        """(states,) the states that no letter leaves."""
+        return self.moves.absorbing()
+
+
+def moves_of_classes(letters: LetterClasses, columns: IntArray, propositions: int | None) -> Moves:
+    """The moves (states, classes) of letter classes; `propositions`: None where letters are no subsets of some."""
+    if propositions is not None and is_wide(propositions):
+        return MoveDiagram.of_classes(letters.function(propositions), columns)
+    return Table(letters.listed(), columns)
+
+
+def moves_of_nodes(
+    table: Mtbdd[Any], roots: Sequence[int], state: Callable[[int], State], propositions: int, limits: Limits
+) -> Moves:
+    """The moves of states whose decision diagrams stand in a table of nodes.
+
+    `state`: that of a node below the variables 0 to `propositions` - 1.
     """
-    left, right = rows
+    if is_wide(propositions):
 
-    def moves(pair: Pair) -> Iterable[tuple[Pair, Letter]]:
-        row, twin = left[pair[0]], right[pair[1]]
-        return (((row[own], twin[other]), letter) for (own, other), letter in letters.items())
+        def leaf(node: int) -> State | None:
+            return state(node) if table.var[node] >= propositions else None
 
-    return first_difference(start, moves, differ, horizon)
-
-
-def first_difference(
-    start: Pair,
-    moves: Callable[[Pair], Iterable[tuple[Pair, Letter]]],
-    differ: Differ,
-    horizon: int | None = None,
-) -> tuple[list[Letter], Pair] | None:
-    """The shortest string to a pair of states that `differ`, breadth first, and this pair; None if there is none."""
-    if differ(*start):
-        return [], start
-    parents: dict[Pair, tuple[Pair, Letter] | None] = {start: None}
-    frontier, length = [start], 0
-    while frontier and length != horizon:
-        length += 1
-        following = []
-        for pair in frontier:
-            for target, letter in moves(pair):
-                if target not in parents:
-                    parents[target] = pair, letter
-                    if differ(*target):
-                        return _path_to(target, parents), target
-                    following.append(target)
-        frontier = following
-    return None
+        return MoveDiagram.of_nodes(table, roots, leaf, tuple(range(propositions)), propositions)
+    letters, targets = letter_classes(table, roots, propositions, limits)
+    columns = np.array([[state(node) for node in nodes] for nodes in targets], dtype=np.int32)
+    return Table(letters.listed(), np.ascontiguousarray(columns.T))
 
 
-def _path_to(pair: Pair, parents: Mapping[Pair, tuple[Pair, Letter] | None]) -> list[Letter]:
-    string: list[Letter] = []
-    link = parents[pair]
-    while link is not None:
-        pair, letter = link
-        string.append(letter)
-        link = parents[pair]
-    return string[::-1]
+def placed(moves: Moves, bits: Sequence[int], propositions: int) -> Moves:
+    """Moves over more propositions: proposition i becomes number `bits[i]` of so many."""
+    if is_wide(propositions) and not is_wide(len(bits)):
+        letters, columns = moves.classes()
+        moves = MoveDiagram.of_classes(letters.function(len(bits)), columns)
+    return moves.placed(bits, propositions)
+
+
+def read_diagram(propositions: int, parts: dict[str, Any]) -> Moves:
+    """The moves that `Moves.described` wrote as a `diagram`; `MachineError` where they are none."""
+    return MoveDiagram.read(propositions, **parts)
+
+
+def unpacked(sizes: NDArray[np.int64], arrays: dict[str, NDArray[Any]], propositions: int) -> Sequence[Moves]:
+    """The moves that `Moves.packed` wrote, of which each has so many states; `ValueError` where they do not fit."""
+    return unpacked_diagrams(sizes, arrays, propositions) if "nodes" in arrays else unpacked_tables(sizes, arrays)

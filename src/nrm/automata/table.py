@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from nrm.aliases import BoolArray, IntArray, Json, Letter, State
 from nrm.automata.diagram import Cube
 from nrm.automata.letters import Classes, ListedLetters
-from nrm.automata.moves import Differ, Guard, Pair, Reaching, distinguishing_string
 from nrm.automata.mtbdd import Limits, Mtbdd
 from nrm.automata.partition import Blocks, Numbers, by_first_occurrence, scattered, split, split_by_rows
+from nrm.automata.search import Differ, Guard, Pair, Reaching, distinguishing_string
 from nrm.errors import MachineError, counted
 
 MAX_COMPARED = 2_000_000
