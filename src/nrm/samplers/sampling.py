@@ -29,8 +29,6 @@ IDLE = "empty"
 """The symbol that, in exclusive alphabets, says that nothing holds: nobody is sent there."""
 MAX_STATES = 64
 """States of a machine past which a drawn task is left out: it is longer than an episode."""
-TRIES = 50
-"""Draws in a row without a new task after which a sampler counts as exhausted."""
 
 
 Curriculum = Literal["none", "success"]
@@ -123,7 +121,7 @@ def sample_tasks(
     generator = np.random.default_rng(seed)
     found: dict[MooreMachine, str] = {}
     idle = 0
-    while len(found) < count and idle < TRIES + len(found) // 2:
+    while len(found) < count and idle < 50 + len(found) // 2:  # then it has no more
         idle += 1
         task = Task(chosen.draw(known, generator), alphabet, reward)
         machine = _compiled(task, max_states)

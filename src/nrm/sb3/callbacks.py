@@ -25,9 +25,6 @@ from nrm.tracking import (
 )
 from nrm.wrappers import as_model
 
-_EVALUATED = 100
-"""Episodes whose true letters tell the accuracy."""
-
 
 class GroundingCallback(BaseCallback):
     """Trains the grounder of a neural reward machine from the episodes that the agent lives through.
@@ -77,7 +74,7 @@ class GroundingCallback(BaseCallback):
         self._seen = 0
         self._grounding: Grounding | None = None
         self._wrapper: NeuralRewardMachineVecWrapper | None = None
-        self._labelled: deque[RecordedEpisode] = deque(maxlen=_EVALUATED)
+        self._labelled: deque[RecordedEpisode] = deque(maxlen=100)  # whose letters tell the accuracy
         self._stale = False
 
     def _init_callback(self) -> None:

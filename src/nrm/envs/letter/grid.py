@@ -18,10 +18,6 @@ Rows = NDArray[np.uint32]
 _BLOCK = 32
 """Grids that are sampled at once for an episode: about one in seventy of the usual size is good."""
 _MAX_BLOCKS = 400
-_CHUNK = 256
-"""Episodes that are sampled for at once: few enough that their random numbers stay in the processor's cache."""
-_RARE = 0.004
-"""The share of good grids among all below which good ones are not waited for."""
 _TRIED, _ENOUGH, _ROUNDS = 64, 16, 100
 """Dense grids: how many sets of empty cells are improved side by side, how many good ones of them are enough (each is
 used in all its places and mirror images), and how often they are improved at most."""
@@ -32,7 +28,7 @@ def grids(config: LetterConfig) -> Callable[[Words], NDArray[np.int64]]:
     if config.maps is not None:
         maps = read_maps(config.maps, config)
         return lambda keys: maps[_chosen(keys, 0, len(maps))]
-    if _share_of_good(config.size, config.letters * config.copies) >= _RARE:
+    if _share_of_good(config.size, config.letters * config.copies) >= 0.004:  # else good ones are not waited for
         return partial(begin, config)
     return partial(begin_dense, config, dense_shapes(config.size, config.letters * config.copies))
 
@@ -70,7 +66,8 @@ def begin(config: LetterConfig, keys: Words) -> NDArray[np.int64]:
     The number of a letter, or `letters` for none. Grids are sampled until every cell can be reached from cell 0 over
     cells without letters, as in DeepLTL.
     """
-    chunks = [_sampled(config, keys[start : start + _CHUNK]) for start in range(0, len(keys), _CHUNK)]
+    # So few at once that their random numbers stay in the processor's cache.
+    chunks = [_sampled(config, keys[start : start + 256]) for start in range(0, len(keys), 256)]
     return np.concatenate(chunks)
 
 

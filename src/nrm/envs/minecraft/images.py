@@ -42,9 +42,6 @@ _ART = dict(
 )
 """Pictures of items and of the agent, a character a pixel."""
 _KNOWN = ("pickaxe", "gem", "door", "lava")
-_ALONE = (2, 4)
-_BESIDE = (5, 8)
-"""Where the agent's top left pixel is (row, column): in the middle of an empty cell, in the corner beside an item."""
 
 
 def tiles(names: Sequence[str]) -> list[tuple[Pixels, Pixels]]:
@@ -69,7 +66,8 @@ def _tile(content: str | None, other: int = 0, agent: bool = False) -> Pixels:
         pixels[inside] = _colour(other)
     pixels[-1, :] = pixels[:, -1] = EDGE
     if agent:
-        _paste(pixels, _ART["agent"], _ALONE if content is None else _BESIDE)
+        # In the middle of an empty cell, in the corner beside an item.
+        _paste(pixels, _ART["agent"], (2, 4) if content is None else (5, 8))
     return pixels
 
 

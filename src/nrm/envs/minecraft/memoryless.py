@@ -23,17 +23,6 @@ from nrm.envs.registry import WithoutMemory
 from nrm.envs.task_runner import End, ending_states
 from nrm.machines import MooreMachine
 
-STARTS, BLIND_STARTS = 4, 16
-"""Policies that are begun with: those that see their cell, and those that see nothing and are small."""
-ITERATIONS = 300
-"""Steps of ascent, at most."""
-BOLD = 3.0
-"""The power of derivatives in the transform: more than one comes there sooner, and is rarely worse."""
-PATIENCE, SLIGHT = 30, 2e-5
-"""Steps without so much more of the span of potentials that end it."""
-MAX_PAIRS = 20_000
-"""Cells times states up to which references are computed."""
-
 
 @dataclass(frozen=True, eq=False)
 class Walk:
@@ -93,24 +82,25 @@ class Walk:
         return worth[:, self.start] + lowest, slopes
 
 
-def best_policy(walk: Walk, sees: bool, starts: int | None = None, iterations: int = ITERATIONS) -> float:
+def best_policy(walk: Walk, sees: bool, starts: int | None = None, iterations: int = 300) -> float:
     """The largest expected return that is found, of a policy that sees its cell or nothing."""
     generator = np.random.default_rng(0)
-    starts = starts or (STARTS if sees else BLIND_STARTS)
+    starts = starts or (4 if sees else 16)  # those that see nothing are small
     cells, actions = len(walk.levels) // walk.states, walk.reached.shape[1]
     policies = generator.dirichlet(np.ones(actions), (starts, cells if sees else 1))
     best, since, most = -np.inf, 0, float(walk.levels.max())
-    span = most - float(walk.levels.min()) or 1.0
+    slight = 2e-5 * (most - float(walk.levels.min()) or 1.0)  # a gain that is none
     for _ in range(iterations):
         earned, slopes = walk.expected_return(np.broadcast_to(policies, (starts, cells, actions)))
-        since = 0 if earned.max() > best + SLIGHT * span else since + 1
+        since = 0 if earned.max() > best + slight else since + 1
         best = max(best, float(earned.max()))
-        if since > PATIENCE or best >= most - SLIGHT * span:
+        if since > 30 or best >= most - slight:
             break
         if not sees:
             slopes = slopes.sum(1, keepdims=True)
         scaled = slopes / np.maximum(slopes.max(2, keepdims=True), 1e-300)
-        grown = policies * np.maximum(scaled, 1e-12) ** BOLD
+        # A power above one comes there sooner, and is rarely worse.
+        grown = policies * np.maximum(scaled, 1e-12) ** 3
         # Cells that are never come to have no slopes and stay as they are.
         policies = np.where(slopes.max(2, keepdims=True) > 0, grown / grown.sum(2, keepdims=True), policies)
     return best
@@ -119,7 +109,7 @@ def best_policy(walk: Walk, sees: bool, starts: int | None = None, iterations: i
 def without_memory(config: MinecraftConfig, machine: MooreMachine, end: End) -> WithoutMemory | None:
     """What the best policies without memory earn; None where places are drawn, or there are too many."""
     drawn = config.start_cell is None or any(cell is None for _, cell in config.placements)
-    if drawn or config.cells * machine.states > MAX_PAIRS:
+    if drawn or config.cells * machine.states > 20_000:
         return None
     walk = Walk.of(machine, config, end)
     return _best(walk.reached.tobytes(), walk.levels.tobytes(), walk.start, walk.steps, walk.states, walk.slip)

@@ -20,8 +20,6 @@ RAYS, REACH = 16, 2.0
 """Rays of the lidar, evenly around the point, and how far it sees."""
 _TOUCHING = 1e-9
 """Points this near to a circle lie on it."""
-_ATTEMPTS = 1_000
-"""Points that are drawn to find one outside of all discs."""
 
 DIRECTIONS = ("right", "up right", "up", "up left", "left", "down left", "down", "down right", "stay")
 """The discrete actions, by number; of eight the last is left out."""
@@ -77,7 +75,7 @@ class Geometry:
     def _begin_outside(self, keys: Words) -> Places:
         places = np.zeros((len(keys), 2), dtype=np.float32)
         left = np.arange(len(keys))
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(1_000):
             places[left] = self.scattered(_chances(draws(keys[left, None], 2 * attempt + np.arange(2))))
             left = left[self.holds(places[left]).any(1)]
             if not left.size:
