@@ -36,7 +36,7 @@ class Scripted:
 
 def trainer(formula: str, actions: list[int], method: str = "rm") -> Trainer:
     made = new_trainer(BatchedMinecraft(ENV, nrm.compile(formula, SYMBOLS), 2), method, episodes=10)
-    made.learner.policy = Scripted(actions)  # type: ignore[misc]
+    made.learner.policy = Scripted(actions)  # type: ignore[misc, assignment]
     return made
 
 
@@ -126,7 +126,7 @@ def test_filtered_beliefs_hide_a_random_grounder() -> None:
     machine = nrm.compile("F(gem & F lava)", SYMBOLS)
     made = new_trainer(BatchedMinecraft(ENV, machine, 4), "frozen", episodes=60, seed=3)
     assert made.accuracy() is not None
-    made.learner.policy = Scripted([RIGHT] * 4)  # type: ignore[misc]
+    made.learner.policy = Scripted([RIGHT] * 4)  # type: ignore[misc, assignment]
     env = BatchedMinecraft(ENV, machine, 4)
     filtered, tested = (evaluate(made, env, 8, 0, greedy=True, belief=kind) for kind in ("filtered", None))
     assert filtered.state_accuracy == 1.0

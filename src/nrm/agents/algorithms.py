@@ -6,28 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Protocol
 
-from torch import Tensor
-
 from nrm.agents.acting import Rollout
-from nrm.agents.networks import NetworkConfig
+from nrm.agents.networks import Network, NetworkConfig
 from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.registry import Registry
 from nrm.tracking import Memory
-
-
-class Policy(Protocol):
-    """What evaluation needs of an agent."""
-
-    @property
-    def encoder(self) -> Callable[[Tensor], Tensor]:
-        """From observations (n, …) to their features (n, width)."""
-
-    def summary(self, features: Tensor) -> Tensor:
-        """(n, reads) what memories that learn read of features (n, width)."""
-
-    def logits(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, scores) of the policy, from features (n, width) and the memory's (n, size)."""
 
 
 class Learner(Protocol):
@@ -38,7 +22,7 @@ class Learner(Protocol):
         """What the agent remembers."""
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> Network:
         """How it acts now."""
 
     def collect(self) -> Rollout:

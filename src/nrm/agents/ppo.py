@@ -9,12 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nrm.agents.acting import Actor, Rollout
+from nrm.agents.acting import Rollout
 from nrm.agents.algorithms import ALGORITHMS, Algorithm
 from nrm.agents.networks import NetworkConfig
-from nrm.agents.updates import Descent, advantages, finite, levels
+from nrm.agents.updates import OnPolicyConfig, OnPolicyLearner, advantages, finite, levels
 from nrm.envs import BatchedEnv
-from nrm.errors import ConfigError
 from nrm.machines import Penalties
 from nrm.tracking import Memory
 
@@ -29,7 +28,7 @@ MAX_LIKELIER = 20.0
 
 
 @dataclass(frozen=True)
-class PPOConfig:
+class PPOConfig(OnPolicyConfig):
     """Proximal policy optimisation."""
 
     num_steps: int = 32
@@ -41,24 +40,14 @@ class PPOConfig:
     as many as give about this many steps."""
     clip_coef: float = 0.2
     """How far, as a share, the probability of an action may move in an update before it no longer counts."""
-    learning_rate: float = 1e-3
-    """Adam's step size for all networks, at the beginning."""
     final_learning_rate: float = 0.0
     """The step size that it comes down to at the end, in a straight line."""
-    gamma: float = 0.97
-    """How much the next step counts."""
-    gae_lambda: float = 0.95
-    """Lambda of the advantage estimates; 1 gives n-step returns."""
     norm_adv: bool = True
     """Whether advantages are centred and scaled in every minibatch."""
-    vf_coef: float = 0.5
-    """Weight of the squared error of values in the loss."""
     ent_coef: float = 0.02
     """Weight of the policy's entropy in the loss, at the beginning."""
     final_ent_coef: float = 0.002
     """The weight that it comes down to at the end, in a straight line."""
-    reward_scale: float = 0.01
-    """Rewards are multiplied by this before they are learned from."""
     terminal_reward: bool = False
     """Whether an episode pays at its end, the potential that it reached, and regressions cost a little. Under a
     discount, differences of potentials pay for a way up and down again. Discounted potentials mend that (Ng, Harada
@@ -66,21 +55,8 @@ class PPOConfig:
     exit_penalty: float = 0.0
     """What an episode costs, after scaling, that ends with a step that pays nothing: by something that the task knows
     nothing of, such as leaving the plane."""
-    max_grad_norm: float | None = 0.5
-    """Longer gradients are shortened to this."""
-    sde_sample_freq: int | None = None
-    """Steps in training that sample actions with the same noise, within a rollout: exploration that is correlated in
-    time. 8 for continuous actions, else 1, when absent. Tests draw anew at every step."""
 
-    def __post_init__(self) -> None:
-        for name in ("num_steps", "update_epochs", "minibatch_size", "clip_coef", "learning_rate", "reward_scale"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")
-        if self.sde_sample_freq is not None and self.sde_sample_freq < 1:
-            raise ConfigError(f"sde_sample_freq counts steps, at least 1, not {self.sde_sample_freq}")
-        for name in ("gamma", "gae_lambda"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} lies from 0 to 1, not {getattr(self, name)}")
+    positive = (*OnPolicyConfig.positive, "update_epochs", "minibatch_size", "clip_coef")
 
     def learning_rate_at(self, progress: float) -> float:
         """The step size when this share of training is over."""
@@ -99,33 +75,22 @@ class PPOConfig:
         paid = reward * weight * self.reward_scale
         return paid - self.exit_penalty * (terminated & (reward == 0)) if self.exit_penalty else paid
 
-    def ent_coef_at(self, progress: float) -> float:
-        """The weight of the entropy when this share of training is over."""
-        return self.ent_coef + min(1.0, progress) * (self.final_ent_coef - self.ent_coef)
-
 
 def inverse_weight(progress: float) -> float:
     """The weight of the inverse-dynamics loss when this share of training is over."""
     return INVERSE_WEIGHT * max(0.0, 1 - progress / INVERSE_UNTIL)
 
 
-class PPO:
+class PPO(OnPolicyLearner):
     """One agent on one batched environment."""
 
     def __init__(self, env: BatchedEnv, memory: Memory, config: PPOConfig, network: NetworkConfig, seed: int) -> None:
-        self.memory = memory
+        super().__init__(env, memory, config, network, seed)
         self.config = config
-        self.actor = Actor(env, memory, network, config.num_steps, seed, config.sde_sample_freq)
-        self.policy = self.actor.net
-        self._descent = Descent(self.actor.parameters, config.learning_rate, config.max_grad_norm)
         self._generator = torch.Generator().manual_seed(seed)
         self._penalties = Penalties()
         self._level = torch.zeros(env.count, device=self.actor.device) if config.terminal_reward else None
         """(envs,) the sums of the rewards of the episodes that go on, where these pay at their end."""
-
-    def collect(self) -> Rollout:
-        """Act for a rollout."""
-        return self.actor.collect()
 
     def learn(self, rollout: Rollout, progress: float) -> dict[str, float]:
         """Some epochs of minibatches from a rollout. The parts of the loss are means over all of them."""
@@ -203,8 +168,7 @@ class PPO:
     def state_dict(self) -> dict[str, Any]:
         """Everything that learning goes on from."""
         return {
-            "actor": self.actor.state_dict(),
-            "optimizer": self._descent.state_dict(),
+            **super().state_dict(),
             "generator": self._generator.get_state(),
             "success": self._penalties.success,
             **({} if self._level is None else {"level": self._level}),
@@ -212,8 +176,7 @@ class PPO:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
-        self.actor.load_state_dict(state["actor"])
-        self._descent.load_state_dict(state["optimizer"])
+        super().load_state_dict(state)
         self._generator.set_state(state["generator"])
         self._penalties.success = state["success"]
         if self._level is not None:

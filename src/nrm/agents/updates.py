@@ -1,15 +1,90 @@
-"""What algorithms share: advantages of rollouts, and steps of Adam with its state in a fixed shape."""
+"""What on-policy algorithms share: settings, the learner itself, advantages of rollouts, and steps of Adam."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from nrm.errors import TrainingError
+from nrm.agents.acting import Actor, Rollout
+from nrm.agents.networks import NetworkConfig
+from nrm.envs import BatchedEnv
+from nrm.errors import ConfigError, TrainingError
+from nrm.tracking import Memory
 
 Moments = list[dict[str, Tensor]]
+
+
+@dataclass(frozen=True)
+class OnPolicyConfig:
+    """Settings of every on-policy algorithm."""
+
+    num_steps: int = 5
+    """Steps of each environment between two updates."""
+    learning_rate: float = 1e-3
+    """Adam's step size for all networks, at the beginning."""
+    gamma: float = 0.97
+    """The discount factor."""
+    gae_lambda: float = 0.95
+    """Lambda of the advantage estimates; 1 gives n-step returns."""
+    vf_coef: float = 0.5
+    """Weight of the squared error of values in the loss."""
+    ent_coef: float = 0.05
+    """Weight of the policy's entropy in the loss, at the beginning."""
+    final_ent_coef: float = 0.005
+    """The weight that it comes down to, in a straight line."""
+    reward_scale: float = 0.01
+    """Rewards are multiplied by this before they are learned from."""
+    max_grad_norm: float | None = 0.5
+    """Longer gradients are shortened to this."""
+    sde_sample_freq: int | None = None
+    """Steps in training that sample actions with the same noise, within a rollout: exploration that is correlated in
+    time. 8 for continuous actions, else 1, when absent. Tests draw anew at every step."""
+
+    positive: ClassVar[tuple[str, ...]] = ("num_steps", "learning_rate", "reward_scale")
+    """Settings that are more than 0."""
+
+    def __post_init__(self) -> None:
+        for name in self.positive:
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"algorithm.{name} must be positive, not {getattr(self, name)}")
+        if self.sde_sample_freq is not None and self.sde_sample_freq < 1:
+            raise ConfigError(f"algorithm.sde_sample_freq counts steps, at least 1, not {self.sde_sample_freq}")
+        for name in ("gamma", "gae_lambda"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"algorithm.{name} lies from 0 to 1, not {getattr(self, name)}")
+
+    def ent_coef_at(self, progress: float) -> float:
+        """The weight of the entropy when this share of training is over."""
+        return self.ent_coef + min(1.0, progress) * (self.final_ent_coef - self.ent_coef)
+
+
+class OnPolicyLearner:
+    """One agent on one batched environment."""
+
+    def __init__(
+        self, env: BatchedEnv, memory: Memory, config: OnPolicyConfig, network: NetworkConfig, seed: int
+    ) -> None:
+        self.memory = memory
+        self.actor = Actor(env, memory, network, config.num_steps, seed, config.sde_sample_freq)
+        self.policy = self.actor.net
+        self._descent = Descent(self.actor.parameters, config.learning_rate, config.max_grad_norm)
+
+    def collect(self) -> Rollout:
+        """Act for a rollout."""
+        return self.actor.collect()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that learning goes on from."""
+        return {"actor": self.actor.state_dict(), "optimizer": self._descent.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+        self.actor.load_state_dict(state["actor"])
+        self._descent.load_state_dict(state["optimizer"])
 
 
 def advantages(
