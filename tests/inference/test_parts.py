@@ -7,9 +7,9 @@ import pytest
 
 import nrm
 from nrm.errors import LimitError
-from nrm.inference import Evidence, Hypothesis, LetterTrace, LevelTable, agreement, guess_formula, renumbered
+from nrm.inference import Evidence, Hypothesis, LetterTrace, agreement, guess_formula, renumbered
 from nrm.inference.learning import TooManyStatesError, alike, learn_machine
-from nrm.machines import LevelCodec
+from nrm.machines import LevelCodec, LevelTable
 
 
 def test_letters_are_one_symbol_when_no_state_tells_them_apart() -> None:

@@ -21,8 +21,7 @@ from nrm.errors import LimitError, MachineError, NrmWarning
 from nrm.logic import Formula, holds
 from nrm.machines import Alphabet, MooreMachine, TaskSet, machine_from_dict, text_picture
 from nrm.machines.formats.json import machine_json, machine_to_dict
-from nrm.machines.guarded import machine_of_moves
-from nrm.machines.guards import moves
+from nrm.machines.guards import machine_of_moves, moves
 from nrm.machines.reward_machine import RewardEdge, RewardMachine
 from tests.automata.diagrams import use_diagrams
 from tests.strategies import formulas

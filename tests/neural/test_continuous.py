@@ -9,8 +9,8 @@ from torch import nn
 
 import nrm
 from nrm.errors import LearningError
-from nrm.inference import LetterTrace, LevelTable
-from nrm.machines import until_over
+from nrm.inference import LetterTrace
+from nrm.machines import LevelTable, until_over
 from nrm.neural import EpisodeBuffer, discover, renaming
 from nrm.neural.continuous import Grounded, LetteredEpisodes, continuous_grounders, ground_and_infer
 from nrm.neural.em.distillation import last_layer

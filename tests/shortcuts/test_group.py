@@ -10,12 +10,11 @@ import nrm
 from nrm.errors import LimitError
 from nrm.machines import MooreMachine, minimise
 from nrm.shortcuts import shortcuts
+from nrm.shortcuts import symmetry_group as group
+from nrm.shortcuts import symmetry_search as search
 from nrm.shortcuts.reduction import reduced
-from nrm.shortcuts.symmetry import group, search, twins
-from nrm.shortcuts.symmetry.colour_refinement import refined_colours
-from nrm.shortcuts.symmetry.group import SymmetryGroup, compose
-from nrm.shortcuts.symmetry.search import SymmetrySearch
-from nrm.shortcuts.symmetry.twins import swap, twin_sets
+from nrm.shortcuts.symmetry_group import SymmetryGroup, compose, swap, twin_sets
+from nrm.shortcuts.symmetry_search import SymmetrySearch, refined_colours
 from tests.shortcuts.planted import cycle, machine_of, planted
 
 
@@ -90,7 +89,7 @@ def test_groups_found_by_arrays(machine: MooreMachine) -> None:
 def test_groups_when_twins_are_given_up(machine: MooreMachine) -> None:
     expected = set(shortcuts(machine).group.elements())
     for tables in (0, 1):
-        with patch.object(group, "TWINS_FROM", 0), patch.object(twins, "WASTED_TABLES", tables):
+        with patch.object(group, "TWINS_FROM", 0), patch.object(group, "WASTED_TABLES", tables):
             assert set(shortcuts(machine).group.elements()) == expected
 
 
@@ -99,7 +98,7 @@ def test_only_whole_sets_of_twins_are_used() -> None:
     halves = [" & ".join(f"F {name}" for name in half) for half in (names[:4], names[4:])]
     found = shortcuts(nrm.compile(f"({halves[0]}) | ({halves[1]})", names))
     assert [len(members) for members in twin_sets(SymmetrySearch(found.machine))] == [4, 4]
-    with patch.object(twins, "WASTED_TABLES", 0):
+    with patch.object(group, "WASTED_TABLES", 0):
         assert twin_sets(SymmetrySearch(found.machine)) == []
 
 
@@ -109,7 +108,7 @@ def test_twins_are_classes_that_can_be_swapped(machine: MooreMachine) -> None:
     found = shortcuts(machine)
     elements = set(found.group.elements())
     # Without refined colours each swap has to be followed through the machine.
-    with patch.object(twins, "refined_colours", lambda columns, states, classes, spend: (states, [0] * len(classes))):
+    with patch.object(group, "refined_colours", lambda columns, states, classes, spend: (states, [0] * len(classes))):
         sets = twin_sets(SymmetrySearch(found.machine))
     assert sorted(sets) == sorted(twin_sets(SymmetrySearch(found.machine)))
     set_of = {number: members for members in sets for number in members}

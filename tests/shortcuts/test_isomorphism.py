@@ -14,8 +14,8 @@ from nrm.errors import AlphabetError
 from nrm.logic.ltlf.formula import Formula
 from nrm.machines import Alphabet, MooreMachine, compile_formula, minimise
 from nrm.shortcuts import Copies
-from nrm.shortcuts.symmetry import search
-from nrm.shortcuts.symmetry.search import PATIENCE
+from nrm.shortcuts import symmetry_search as search
+from nrm.shortcuts.symmetry_search import PATIENCE
 from tests.shortcuts.planted import copies, machine_of, tables
 from tests.strategies import formulas
 

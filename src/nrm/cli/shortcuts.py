@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property
 from itertools import chain, islice
 from typing import Annotated
@@ -31,7 +30,7 @@ from nrm.shortcuts import (
     findings,
     many,
     remedies,
-    rough_difference,
+    rough_numbers,
     shortcuts,
     task_set_shortcuts,
 )
@@ -111,12 +110,12 @@ def _counts(found: Found) -> dict[str, object]:
             "by_symmetry": _number(found.by_symmetry),
         }
     except LimitError:
-        internal = found.rough_class_internal
+        internal = found.rough.class_internal
         return {
-            "count": f"{found.rough_count:.29e}",
+            "count": f"{found.rough.every:.29e}",
             "symmetries": _number(found.symmetries),
             "class_internal": f"{internal:.29e}",
-            "by_symmetry": f"{found.rough_by_symmetry:.29e}" if found.symmetries > 1 else 0,
+            "by_symmetry": f"{found.rough.by_symmetry:.29e}" if found.symmetries > 1 else 0,
             "class_sizes": [_number(size) for size in found.class_sizes],
         }
 
@@ -143,7 +142,8 @@ def print_report(report: Findings) -> None:
         console.print()
         for number, mapping in enumerate(maps, 1):
             console.print(f"{number:>5}  {_map_text(mapping)}", soft_wrap=True)
-        left = rough_difference(found.rough_count, Decimal(len(maps)))
+        with rough_numbers():
+            left = found.rough.every - len(maps)
         if left:
             console.print(f"       … and {amount(left)} more", soft_wrap=True)
 

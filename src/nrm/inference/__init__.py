@@ -5,7 +5,6 @@ from nrm.inference.evidence import Evidence, LetterTrace, joined, split
 from nrm.inference.hypothesis import IDLE, Certainty, Hypothesis, agreement, renumbered
 from nrm.inference.label_noise import MIN_NOISE, LetterModel, leads_of
 from nrm.inference.learning import TooManyStatesError, learn_machine
-from nrm.inference.level_table import LevelTable
 from nrm.inference.merging import UNSEEN, fewer_states, merge_states, prefix_tree
 from nrm.inference.refuting import Following, LabelNoiseTally, Refutation, Tally, explained, following
 
@@ -21,7 +20,6 @@ __all__ = [
     "LabelNoiseTally",
     "LetterModel",
     "LetterTrace",
-    "LevelTable",
     "Refutation",
     "Tally",
     "TooManyStatesError",

@@ -63,10 +63,7 @@ class Guess:
 
 
 def guess_formula(known: Hypothesis, values: np.ndarray) -> Guess | None:
-    """The cheapest formula of the catalogue that explains a learned machine; None where none does.
-
-    `values`: (potentials,) what its potentials stand for.
-    """
+    """The cheapest formula of the catalogue that explains a learned machine; None where none does."""
     table, seen = known.symbol_table()
     levels = values[known.levels]
     for text in catalogue():

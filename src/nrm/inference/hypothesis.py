@@ -110,11 +110,7 @@ class Hypothesis:
         return Certainty(int((seen > 0).sum()), int((seen == 1).sum()), int((seen[left] == 0).sum()))
 
     def machine(self, values: NDArray[np.float64], names: tuple[str, ...] | None = None) -> MooreMachine:
-        """As a machine over its symbols, or over all letters where their `names` are given.
-
-        `values`: (potentials,) what the indices stand for. Rewards do not show acceptance: the best potential counts
-        as it.
-        """
+        """As a machine over its symbols, or over all letters where their `names` are given."""
         outputs = values[self.levels]
         table = self.symbol_table()[0] if names is None else self.table
         known = names or ("idle", *(f"s{number}" for number in range(1, self.symbol_count)))
@@ -123,21 +119,14 @@ class Hypothesis:
 
 
 def agreement(before: Ints, after: Ints, old_states: int, new_states: int) -> Ints:
-    """(new states, old states) at how many steps two machines are in both.
-
-    before, after: (steps,) the states of the old machine and of the new one after each step of the same episodes.
-    """
+    """(new states, old states) at how many steps two machines are in both."""
     shared = np.zeros((new_states, old_states), dtype=np.int64)
     np.add.at(shared, (after, before), 1)
     return shared
 
 
 def renumbered(shared: Ints, old: Ints, room: int) -> Ints:
-    """(new states,) their numbers below `room`, given those of the old states (old states,).
-
-    The initial states have one number. Then pairs that agree at the most steps come first; a state that agrees with
-    none that is left gets a number that nobody had, or else that nobody has any more.
-    """
+    """(new states,) their numbers below `room`, given those of the old states (old states,)."""
     count = len(shared)
     result = np.full(count, -1, dtype=np.int64)
     result[0] = old[0]

@@ -25,11 +25,7 @@ MIN_NOISE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class LetterModel:
-    """A Markov chain of letters, seen through noise.
-
-    A machine that may remember anything soon finds out which letters follow each other, for it tells wrong letters
-    from right ones; and then it has states for it. So this is known beforehand, and to no machine's merit.
-    """
+    """A Markov chain of letters, seen through noise."""
 
     first: Floats
     """(letters,) how probable each is at the beginning."""
@@ -56,10 +52,7 @@ class LetterModel:
         return cls(chain[0], chain[1:], told)
 
     def letters(self, told: NDArray[np.int64], present: NDArray[np.bool_]) -> Floats:
-        """(time, episodes, letters) how probable each is to have been read, given all letters told (time, episodes).
-
-        `present`: (time, episodes) whether the episode still goes on.
-        """
+        """(time, episodes, letters) how probable each is to have been read, given all letters told (time, episodes)."""
         seen = self.told.T[told]
         result = np.empty((*told.shape, len(self.first)))
         belief = np.broadcast_to(self.first, result.shape[1:])
@@ -142,10 +135,7 @@ class ForwardBackward:
         return Forward(before, chances)
 
     def backward(self, table: Ints, levels: Ints, chances: Floats) -> Floats:
-        """(time, episodes, states) how probable all potentials from a step on are, were it to lead to a state.
-
-        As a multiple of how probable they were (time, episodes); 0 past the end.
-        """
+        """(time, episodes, states) how probable all potentials from a step on are, were it to lead to a state."""
         states = len(levels)
         flat = leads_of(table).transpose(2, 0, 1).reshape(states, -1)
         shown = self.shown[:, levels]
@@ -169,10 +159,7 @@ class ForwardBackward:
         return result
 
     def slips(self, table: Ints, levels: Ints, forward: Forward) -> Floats:
-        """(time, episodes, states) how probable it is that a step was taken in a state and went wrong.
-
-        That is: another letter was read than the one told, or another potential shown than that of the next state.
-        """
+        """(time, episodes, states) how probable it is that a step was taken in a state and went wrong."""
         told = np.take_along_axis(self.likely, self.letters[..., None], 2)
         after = levels[table[:, self.letters]].transpose(1, 2, 0)
         right = np.where(after == self.levels[..., None], np.diag(self.shown)[after], 0.0)
@@ -201,11 +188,7 @@ class BeliefFit(Fit):
 
 
 class LabelNoiseSearch(Search[BeliefFit]):
-    """Changes of machines, judged by how probable they make the potentials.
-
-    What a transition that leads elsewhere would change is estimated for all of them at once, by going through the
-    episodes forwards and backwards, as expectation-maximisation does.
-    """
+    """Changes of machines, judged by how probable they make the potentials."""
 
     def __init__(self, evidence: Evidence, max_states: int) -> None:
         super().__init__(evidence, max_states)
@@ -252,11 +235,7 @@ class LabelNoiseSearch(Search[BeliefFit]):
             yield self.fit(Candidate(larger, np.append(candidate.levels, levels[entry])))
 
     def _gains(self, forward: Forward, to_come: Floats, table: Ints) -> Floats:
-        """(states, letters, targets) nats saved, about, by a transition that leads elsewhere than `table` says.
-
-        Of the paths through an episode some do not take the transition (as many as if they took it by chance,
-        independently of each other); all others go on as the target does.
-        """
+        """(states, letters, targets) nats saved, about, by a transition that leads elsewhere than `table` says."""
         through = self._through
         before, after = forward.before.transpose(1, 2, 0), to_come.transpose(1, 0, 2)
         result = np.empty((*table.shape, to_come.shape[2]))

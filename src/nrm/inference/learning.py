@@ -26,11 +26,7 @@ class TooManyStatesError(LearningError):
 
 
 def learn_machine(evidence: Evidence, max_states: int = 32) -> Hypothesis:
-    """The smallest machine that is found to explain the episodes.
-
-    `TooManyStatesError` where it would have more states than that; `ContradictionError` where episodes that read the
-    same letters show different potentials, so that there is none at all.
-    """
+    """The smallest machine that is found to explain the episodes."""
     shown = len(np.union1d(evidence.levels, [evidence.initial]))
     if shown > max_states and not evidence.reward_noise:
         raise TooManyStatesError(

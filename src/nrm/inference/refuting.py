@@ -17,10 +17,7 @@ from nrm.inference.label_noise import ForwardBackward, LetterModel, told_pairs
 def improbable(
     found: NDArray[np.number], tries: NDArray[np.number], chance: float | NDArray[np.float64], sure: float = 1e-4
 ) -> NDArray[np.bool_]:
-    """(…) whether so many (…) out of so many tries (…) are more than slips of a chance, or of chances (…), explain.
-
-    An upper bound of the binomial tail (Chernoff's): exact at chance 0, where a single one is evidence.
-    """
+    """(…) whether so many (…) out of so many tries (…) are more than slips of a chance, or of chances (…), explain."""
     if not np.any(chance):
         return found > 0
     share = found / np.maximum(tries, 1)

@@ -110,11 +110,7 @@ class Search(ABC, Generic[F]):
 
     @classmethod
     def shortest(cls, evidence: Evidence, max_states: int, also: Sequence[Candidate] = ()) -> F:
-        """The machine with the shortest description that is found, from several beginnings.
-
-        From one state in which nothing happens, by some of the episodes and by all; from a state for each potential;
-        and from what is given `also`.
-        """
+        """The machine with the shortest description that is found, from several beginnings."""
         # Descent ends where no single change helps, and where that is depends on what it began with.
         few = 250  # episodes of a first search; all of them then mend what it found
         episodes, blank, by_level = len(evidence.lengths), Candidate.blank(evidence), Candidate.by_level(evidence)
@@ -131,10 +127,7 @@ class Search(ABC, Generic[F]):
 
     @abstractmethod
     def gains(self, fit: F, candidate: Candidate) -> NDArray[np.float64]:
-        """(states, letters, states of the candidate) nats of what is said wrongly that each transition saves, about.
-
-        If it leads to each state of `candidate`: the machine of the fit, and more states.
-        """
+        """(states, letters, states of the candidate) nats of what is said wrongly that each transition saves, about."""
 
     @abstractmethod
     def grown(self, fit: F) -> Iterator[F]:
@@ -203,10 +196,7 @@ class Search(ABC, Generic[F]):
         return self._settled(map(self.fit, candidates), fit)
 
     def with_shared_moves(self, fit: F) -> F:
-        """With the same moves for letters that are then described once, as long as this is shorter.
-
-        Where one of the letters was hardly ever read, the other one says where it leads.
-        """
+        """With the same moves for letters that are then described once, as long as this is shorter."""
         group = np.arange(self.evidence.letter_count)
 
         def shared(found: F, group: Ints) -> float:

@@ -18,9 +18,6 @@ from nrm.logic import name_problem, true_symbols
 
 AlphabetKind = Literal["exclusive", "propositional"]
 
-MAX_PROPOSITIONS = 1_000
-"""Most propositions of a propositional alphabet. All 2^n letters are listed for few of them only."""
-
 
 @dataclass(frozen=True)
 class Alphabet:
@@ -52,9 +49,10 @@ class Alphabet:
         (twice, times), *_ = Counter(self.symbols).most_common(1)
         if times > 1:
             raise AlphabetError(f"{what} '{twice}' is listed {times} times; list it once")
-        if self.kind == "propositional" and len(self.symbols) > MAX_PROPOSITIONS:
+        most = 1_000
+        if self.kind == "propositional" and len(self.symbols) > most:
             raise AlphabetError(
-                f"{len(self.symbols)} propositions are too many (the limit is {MAX_PROPOSITIONS}); if only one of them "
+                f"{len(self.symbols)} propositions are too many (the limit is {most}); if only one of them "
                 "holds at a time, use an exclusive alphabet"
             )
         if self.occurring is not None:
@@ -113,10 +111,7 @@ class Alphabet:
         return {bits: letter for letter, bits in enumerate(self.occurring or ())}
 
     def letter(self, step: Step, place: str = "") -> Letter:
-        """The letter of one step: a symbol's name, or the collection of true propositions.
-
-        `place` (such as "step 3") goes into the error message when the step makes no letter.
-        """
+        """The letter of one step: a symbol's name, or the collection of true propositions."""
         names = true_symbols(step, place)
         where = f" at {place}" if place else ""
         for name in names:

@@ -14,9 +14,6 @@ from nrm.machines.guards import move_texts
 from nrm.machines.moore import MooreMachine
 from nrm.machines.task import MachineLike, as_machine
 
-MAX_DRAWN_STATES = 200
-"""Largest machine that is drawn: beyond it a picture shows nothing, and layout takes minutes."""
-
 
 @dataclass(frozen=True)
 class Picture:
@@ -59,10 +56,10 @@ def notebook_svg(machine: MachineLike, title: str = "") -> str | None:
 
 def render(machine: MooreMachine, form: Literal["svg", "png"], title: str = "") -> bytes:
     """The picture of a machine as bytes."""
-    if machine.states > MAX_DRAWN_STATES:
+    most = 200  # beyond it a picture shows nothing, and layout takes minutes
+    if machine.states > most:
         raise LimitError(
-            f"the machine has {machine.states:,} states; pictures are drawn up to {MAX_DRAWN_STATES}. "
-            "Write it as JSON or DOT"
+            f"the machine has {machine.states:,} states; pictures are drawn up to {most}. Write it as JSON or DOT"
         )
     graph = graphviz().AGraph(string=to_dot(machine, title))
     if form == "png":

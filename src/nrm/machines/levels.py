@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nrm.errors import EpisodeError, listing
+from nrm.errors import EpisodeError, LimitError, listing
 from nrm.machines.moore import MooreMachine
 
 Numbers: TypeAlias = Any
@@ -21,11 +21,7 @@ TOLERANCE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class LevelCodec:
-    """The potentials of a machine, and how the rewards that are differences of them tell which one is reached.
-
-    The sum of rewards so far plus the initial potential is a potential (paper, "Reward Values as Supervision"). With
-    a tensor of `levels`, `nearest` and `fits` are for tensors.
-    """
+    """The potentials of a machine, and how the rewards that are differences of them tell which one is reached."""
 
     levels: Numbers
     """(potentials,) ascending."""
@@ -96,3 +92,38 @@ def paid_success(machine: MooreMachine, total: float) -> bool:
     """Whether rewards that sum to `total` lead to a potential that accepting states alone have."""
     away = np.abs(machine.outputs - (machine.outputs[machine.initial] + total))
     return bool(machine.accepting[away <= away.min() + LevelCodec.of(machine).slack].all())
+
+
+class LevelTable:
+    """The potentials of an unknown machine, in the order in which sums of rewards led to them; the first is 0."""
+
+    most = 64
+    """Distinct sums of rewards up to which they count as the potentials of a machine."""
+
+    def __init__(self, values: ArrayLike = (0.0,)) -> None:
+        self.values: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def encode(self, rewards: ArrayLike, place: str = "the episode") -> NDArray[np.int64]:
+        """(time,) the index of the potential after each step that paid `rewards` (time,); new potentials are added."""
+        sums = np.cumsum(np.asarray(rewards, dtype=np.float64))
+        if not np.isfinite(sums).all():
+            raise LimitError(f"{place}: a reward is NaN or infinite; rewards must be finite numbers")
+        apart = np.abs(sums[:, None] - self.values)
+        result: NDArray[np.int64] = apart.argmin(1)
+        # Room for 32-bit rewards.
+        slack = 1e-4 * max(float(np.abs(self.values).max()), float(np.abs(sums).max()))
+        strange = apart.min(1) > slack
+        if strange.any():
+            value = float(sums[int(np.flatnonzero(strange)[0])])
+            if len(self) == self.most:
+                raise LimitError(
+                    f"{place}: rewards have summed up to {self.most} different potentials, and now to {value:g}. The "
+                    "rewards of a machine with potentials are differences of these; rewards whose sum grows, or "
+                    "that are noise of any size, are not its. Pay differences of potentials, or round rewards"
+                )
+            self.values = np.append(self.values, round(value, 6))
+            return self.encode(rewards, place)
+        return result

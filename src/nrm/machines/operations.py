@@ -1,16 +1,17 @@
-"""Machines from machines: minimal and canonical forms, products, and equivalence with a witness."""
+"""Machines from machines, and what can be asked of them: equivalence, shortest traces, satisfiability."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from nrm.aliases import State, Step
+from nrm.aliases import BoolArray, Letter, State, Step
 from nrm.automata import Limits
 from nrm.errors import AlphabetError, MachineError
+from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
 from nrm.machines.task import MachineLike, as_machine, as_machines
 
@@ -62,10 +63,7 @@ class Difference:
 
 
 def difference(left: MachineLike, right: MachineLike, acceptance: bool = True) -> Difference | None:
-    """A shortest trace after which outputs (or acceptance, unless `acceptance=False`) differ; None if equivalent.
-
-    Machines or tasks over one alphabet; a formula is compiled over the other one's.
-    """
+    """A shortest trace after which outputs (or acceptance, unless `acceptance=False`) differ; None if equivalent."""
     one, two = _over_one_alphabet(left, right)
 
     def differ(a: State, b: State) -> bool:
@@ -86,10 +84,7 @@ def equivalent(left: MachineLike, right: MachineLike, acceptance: bool = True) -
 
 
 def until_over(machine: MachineLike) -> MooreMachine:
-    """The machine as episodes show it that end when the task is done or lost: such states are absorbing; minimal.
-
-    Of a machine that accepts nothing, episodes go on to their time limit and show everything.
-    """
+    """The machine as episodes show it that end when the task is done or lost: such states are absorbing; minimal."""
     whole = as_machine(machine)
     if not whole.accepting.any():
         return minimise(whole)
@@ -124,3 +119,44 @@ def _over_one_alphabet(left: MachineLike, right: MachineLike) -> tuple[MooreMach
 
 def _describe(machine: MooreMachine, state: State) -> str:
     return f"{'accepting' if machine.accepting[state] else 'not accepting'} at potential {machine.outputs[state]:g}"
+
+
+def shortest_trace(machine: MooreMachine, goals: BoolArray) -> tuple[Step, ...] | None:
+    """A shortest non-empty trace that ends in one of the states `goals` (states,); None if there is none."""
+    came: dict[State, tuple[State | None, Letter]] = {}
+    frontier: list[State | None] = [None]  # before the first step: the initial state may also be a goal, but later
+    while frontier:
+        following: list[State | None] = []
+        for state in frontier:
+            source = machine.initial if state is None else state
+            for target, letter in machine.moves.plainest(source, machine.alphabet.plainest_first):
+                if target in came:
+                    continue
+                came[target] = state, letter
+                if goals[target]:
+                    return tuple(machine.alphabet.decode(_path(came, target)))
+                following.append(target)
+        frontier = following
+    return None
+
+
+def _path(came: Mapping[State, tuple[State | None, Letter]], target: State) -> list[Letter]:
+    path: list[Letter] = []
+    state: State | None = target
+    while state is not None:
+        state, letter = came[state]
+        path.append(letter)
+    return path[::-1]
+
+
+def not_asked(machine: MooreMachine) -> str:
+    """Why a task asks for nothing, or for the impossible; empty where it asks for something."""
+    steps = int(machine.distance_to_acceptance[machine.initial])
+    if steps > 0:
+        return ""
+    return "holds before anything has happened" if steps == 0 else unsatisfiable(machine.alphabet)
+
+
+def unsatisfiable(alphabet: Alphabet) -> str:
+    """That a task cannot be satisfied, with what is easily forgotten of its symbols."""
+    return f"cannot be satisfied{' (one symbol holds at a time)' if alphabet.is_exclusive else ''}"

@@ -11,12 +11,11 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from nrm.aliases import BoolArray, IntArray, Letter, Trace
-from nrm.automata import LetterClasses, ListedLetters, merged_classes
+from nrm.automata import LetterClasses, merged_classes
 from nrm.errors import LimitError, MachineError, listing, suggestion
 from nrm.logic import Formula
 from nrm.machines.alphabet import Alphabet
-from nrm.machines.guarded import classes_of_guards
-from nrm.machines.guards import letters_where
+from nrm.machines.guards import guard_classes
 from nrm.machines.moore import MooreMachine
 
 StateName: TypeAlias = int | str
@@ -32,9 +31,6 @@ Outputs: TypeAlias = Literal["levels", "rewards"]
 
 MAX_COPIES = 100_000
 """Most states of a Moore machine that is built from a reward machine."""
-
-_FITS = 1e-9
-"""How far rewards may lie from differences of noted potentials: room for the rounding of decimal fractions."""
 
 _Node: TypeAlias = tuple[int, Fraction]
 """A state's number, and the sum of the rewards so far (or the reward just paid)."""
@@ -112,18 +108,10 @@ class RewardMachine:
 
     @cached_property
     def _read(self) -> tuple[LetterClasses, Mapping[Formula, BoolArray], Sequence[Letter]]:
-        """The classes of letters, where each guard holds (classes,), and a letter of each class.
-
-        Letters themselves are the classes where they can be listed; otherwise those that guards tell apart.
-        """
+        """The classes of letters, where each guard holds (classes,), and a letter of each class."""
         guards = list(dict.fromkeys(edge.guard for _, edge in self._leaving))
-        if not self.alphabet.is_small:
-            letters, truth = classes_of_guards(self.alphabet, guards)
-            examples = letters.examples(self.alphabet.plainest_first)
-            here = dict(zip(guards, truth, strict=True))
-            return letters, here, [examples[number] for number in range(len(examples))]
-        listed = ListedLetters(np.arange(self.alphabet.size, dtype=np.int32))
-        return listed, {guard: letters_where(guard, self.alphabet) for guard in guards}, range(self.alphabet.size)
+        letters, truth, examples = guard_classes(self.alphabet, guards)
+        return letters, dict(zip(guards, truth, strict=True)), examples
 
     @cached_property
     def fired(self) -> IntArray:
@@ -259,7 +247,8 @@ class RewardMachine:
         ends = [name in self.terminals for name in self.states]
         if (columns[~np.array(ends)] < 0).any():
             return False
-        slack = _FITS * max(1.0, max(abs(level) for level in self.levels))
+        # Room for the rounding of decimal fractions.
+        slack = 1e-9 * max(1.0, max(abs(level) for level in self.levels))
         return all(
             abs(self.levels[self.places[edge.target]] - self.levels[self.places[edge.source]] - edge.reward) <= slack
             for edge in self.edges

@@ -23,11 +23,6 @@ BEST = 100.0
 WORST = -100.0
 """The potential of a failure: a state from which no accepting state can be reached."""
 
-LEAST_PENALTY = 0.01
-"""The share of a penalty that counts while no episode succeeds."""
-RECENT = 200
-"""Episodes that the share of successes is taken over: an exponential mean."""
-
 SchemeFunction: TypeAlias = Callable[[MooreMachine], FloatArray]
 """From a machine (whose present outputs it ignores) to a potential per state."""
 
@@ -58,11 +53,7 @@ def acceptance(machine: MooreMachine) -> FloatArray:
 
 
 def distinct(machine: MooreMachine) -> FloatArray:
-    """The distance potential with ties broken: states at equal distance get slightly different potentials.
-
-    Accepting states and failures keep 100 and -100, so successes and failures are worth what they were; but two states
-    on the way that a symmetry of the task would swap no longer look alike, and rewards can tell them apart.
-    """
+    """The distance potential with ties broken: states at equal distance get slightly different potentials."""
     steps = machine.distance_to_acceptance.astype(np.float64)
     shifts = np.zeros(machine.states)
     for step in np.unique(steps[steps > 0]):
@@ -92,19 +83,19 @@ class Penalties:
 
     def __init__(self, success: float = 0.0) -> None:
         self.success = success
-        """The share of recent episodes that ended with a reward."""
+        """The share of episodes that ended with a reward: an exponential mean over about 200."""
 
     def weights(self, reward: Numbers, terminated: Numbers, truncated: Numbers) -> Numbers:
         """What rewards are multiplied by: 1, and less where an episode fails. Arrays or tensors of one shape."""
         ended = int((terminated | truncated).sum())
         if ended:
             won = float((terminated & (reward > 0)).sum()) / ended
-            self.success += (1 - (1 - 1 / RECENT) ** ended) * (won - self.success)
+            self.success += (1 - (1 - 1 / 200) ** ended) * (won - self.success)
         return self.of(terminated & (reward < 0))
 
     def of(self, failed: Numbers) -> Numbers:
         """The same where it is known which episodes fail, as things stand."""
-        return 1 - (1 - LEAST_PENALTY) * (1 - self.success) * failed
+        return 1 - (1 - 0.01) * (1 - self.success) * failed
 
 
 def with_rewards(machine: MooreMachine, scheme: RewardScheme) -> MooreMachine:

@@ -1,13 +1,11 @@
 """What rewards can teach about the meaning of symbols: shortcuts, exactly, and what to do about them."""
 
-from nrm.shortcuts.analysis import Shortcuts, shortcuts
-from nrm.shortcuts.counting import digits, rough_difference
+from nrm.shortcuts.analysis import Shortcuts, TaskSetShortcuts, shortcuts, task_set_shortcuts
+from nrm.shortcuts.counting import digits, rough_numbers
 from nrm.shortcuts.diagnosis import Diagnosis, best_symmetry, diagnose
-from nrm.shortcuts.explanation import Comparison, Explanation, compare, explain
+from nrm.shortcuts.explanation import Comparison, Explanation, compare, explain, recognised
 from nrm.shortcuts.formatting import amount, confusions, findings, many, remedies
 from nrm.shortcuts.isomorphism import Copies
-from nrm.shortcuts.pools import TaskSetShortcuts, task_set_shortcuts
-from nrm.shortcuts.recognition import recognised
 from nrm.shortcuts.references import algorithm_1, brute_force, brute_force_formulas
 from nrm.shortcuts.repair import PotentialRepair, breaking_potential, tasks_to_add
 from nrm.shortcuts.verdicts import SymbolVerdict
@@ -36,7 +34,7 @@ __all__ = [
     "many",
     "recognised",
     "remedies",
-    "rough_difference",
+    "rough_numbers",
     "shortcuts",
     "task_set_shortcuts",
     "tasks_to_add",

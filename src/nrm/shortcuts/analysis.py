@@ -8,25 +8,40 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import product
-from typing import Literal
+from typing import Literal, NamedTuple
+
+import numpy as np
 
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
-from nrm.automata import Truths
+from nrm.automata import LetterClasses, Truths
 from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
-from nrm.machines import Alphabet, MachineLike, MooreMachine, amount_of_letters, as_machines, class_text
-from nrm.shortcuts.counting import DEFAULT_TERMS, check_length, rough_difference, rough_sum_over, sum_over
+from nrm.machines import Alphabet, MachineLike, MooreMachine, TaskSet, amount_of_letters, as_machines, class_text
+from nrm.shortcuts.counting import DEFAULT_TERMS, check_length, rough_numbers, sum_over
 from nrm.shortcuts.data_shortcuts import DataShortcuts, Prefixes
-from nrm.shortcuts.labels import labels_needed
-from nrm.shortcuts.letter_maps import class_name, is_by_names, map_letters, name_map
-from nrm.shortcuts.reduction import joint, reduced, unrolled
+from nrm.shortcuts.reduction import (
+    check_alphabets,
+    class_name,
+    is_by_names,
+    joint,
+    map_letters,
+    name_map,
+    reduced,
+    unrolled,
+)
 from nrm.shortcuts.renaming import Renamings, renamings
-from nrm.shortcuts.symmetry.group import SymmetryGroup, symmetry_group
-from nrm.shortcuts.symmetry.search import DEFAULT_WORK, Permutation, SymmetrySearch
-from nrm.shortcuts.verdicts import SymbolVerdict, all_verdicts, truths_in_orbits
+from nrm.shortcuts.symmetry_group import SymmetryGroup, symmetry_group
+from nrm.shortcuts.symmetry_search import DEFAULT_WORK, Permutation, SymmetrySearch
+from nrm.shortcuts.verdicts import SymbolVerdict, all_verdicts, labels_needed, truths_in_orbits
 
 ShortcutKind = Literal["identity", "class", "symmetry"]
-MAX_UNROLLED = 2_000_000
-"""Most transitions of a machine that is unrolled over time."""
+
+
+class Counts(NamedTuple):
+    """Numbers of shortcuts to thirty digits, however long the exact ones are."""
+
+    every: Decimal
+    class_internal: Decimal
+    by_symmetry: Decimal
 
 
 @dataclass(frozen=True)
@@ -43,8 +58,7 @@ class Symmetry:
 class Shortcuts:
     """Every map of letters that changes no reward on any string: the unremovable reasoning shortcuts (paper, eq. URS).
 
-    The identity counts as one of them. Numbers are exact Python integers of any length, and maps are listed as they
-    are asked for: nothing here grows with the number of letters to the power of itself.
+    The identity counts as one of them. Maps are listed as they are asked for.
     """
 
     machines: tuple[MooreMachine, ...]
@@ -86,22 +100,14 @@ class Shortcuts:
         return sum_over(self.group, self.class_sizes, self.class_sizes, self.terms)
 
     @cached_property
-    def rough_count(self) -> Decimal:
-        """The same to thirty digits, however long the exact number is."""
-        return rough_sum_over(self.group, self.class_sizes, self.class_sizes, self.terms)
-
-    @cached_property
-    def rough_class_internal(self) -> Decimal:
-        """`class_internal` to thirty digits."""
-        identity = SymmetryGroup(self.machine.classes, (), ())
-        return rough_sum_over(identity, self.class_sizes, self.class_sizes, self.terms)
-
-    @property
-    def rough_by_symmetry(self) -> Decimal:
-        """`by_symmetry` to thirty digits."""
-        if self.symmetries == 1:
-            return Decimal(0)
-        return rough_difference(self.rough_count, self.rough_class_internal)
+    def rough(self) -> Counts:
+        """`count`, `class_internal` and `by_symmetry` to thirty digits, for numbers too long to be worked out."""
+        identity, sizes = SymmetryGroup(self.machine.classes, (), ()), [Decimal(size) for size in self.class_sizes]
+        with rough_numbers():
+            every, internal = (
+                Decimal(sum_over(group, sizes, self.class_sizes, self.terms)) for group in (self.group, identity)
+            )
+            return Counts(every, internal, every - internal if self.symmetries > 1 else Decimal(0))
 
     @cached_property
     def class_texts(self) -> tuple[str, ...]:
@@ -178,10 +184,7 @@ class Shortcuts:
         return isinstance(candidate, Mapping) and is_by_names(candidate) and self.kind(candidate) is not None
 
     def kind(self, candidate: SymbolMap) -> ShortcutKind | None:
-        """What kind of shortcut a map is; None when some string tells it from the identity.
-
-        Letters that the map does not name stay what they are.
-        """
+        """What kind of shortcut a map is, None for none; letters that it does not name stay what they are."""
         moved = {letter: image for letter, image in map_letters(self.alphabet, candidate).items() if letter != image}
         if not moved:
             return "identity"
@@ -241,11 +244,7 @@ class Shortcuts:
         return labels_needed(self)
 
     def groundings(self, observations: Mapping[str, int] | Sequence[int]) -> int:
-        """How many groundings of *observations* no reward can tell from the true one.
-
-        `observations`: how many different observations each letter has, by name or in the order of the letters. Each
-        class needs one at least.
-        """
+        """How many groundings no reward can tell from the true one, by how many observations each letter has."""
         amounts = _amounts(self.alphabet, observations)
         exponents = [sum(amounts[letter] for letter in letters) for letters in self.members]
         if 0 in exponents:
@@ -262,10 +261,11 @@ class Shortcuts:
         # Two machines of n states that differ at all do so on a string of at most 2n - 2 letters.
         if horizon >= 2 * self.machine.states - 2:
             return self
-        if (horizon + 1) * self.machine.columns.size > MAX_UNROLLED:
+        most = 2_000_000
+        if (horizon + 1) * self.machine.columns.size > most:
             raise LimitError(
                 f"{horizon} steps of a machine with {self.machine.states} states and {self.machine.classes} letter "
-                f"classes are more than {MAX_UNROLLED:,} transitions; ask for a shorter horizon"
+                f"classes are more than {most:,} transitions; ask for a shorter horizon"
             )
         bounded = reduced(unrolled(self.machine, horizon))
         group = symmetry_group(SymmetrySearch(bounded, work=self.work))
@@ -276,7 +276,7 @@ class Shortcuts:
         return DataShortcuts(self.machine, Prefixes.of(self.machine, traces))
 
     def __str__(self) -> str:
-        rough = self.rough_count
+        rough = self.rough.every
         shown = str(self.count) if rough < 10**20 else f"{rough:.3e}".replace("+", "")
         what = "shortcut, the identity," if rough == 1 else "shortcuts"
         letters = amount_of_letters(self.alphabet).replace(",", "")
@@ -330,3 +330,59 @@ def _amounts(alphabet: Alphabet, observations: Mapping[str, int] | Sequence[int]
             f"got {listing(map(str, amounts))}"
         )
     return amounts
+
+
+@dataclass(frozen=True)
+class TaskSetShortcuts:
+    """The maps of letters that change no reward of any task of a task set."""
+
+    alphabet: Alphabet
+    tasks: int
+    """How many tasks were looked at: further ones cannot change the verdict once only the identity is left."""
+    class_sizes: tuple[int, ...]
+    """How many letters each class has: letters that every task treats alike."""
+    group: SymmetryGroup
+    """The symmetries, as permutations of the classes."""
+    letters: LetterClasses = field(repr=False, compare=False)
+    """From letters to classes."""
+
+    @cached_property
+    def count(self) -> int:
+        """How many maps there are, the identity included."""
+        return sum_over(self.group, self.class_sizes, self.class_sizes, DEFAULT_TERMS)
+
+    @cached_property
+    def confusable(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of letters, two at least, that these rewards can teach no one to tell apart."""
+        sets: dict[int, list[str]] = {}
+        for letter, number in enumerate(self.letters.listed().tolist()):
+            sets.setdefault(self.group.orbit_of[number][0], []).append(self.alphabet.letter_name(letter))
+        return tuple(tuple(names) for names in sets.values() if len(names) > 1)
+
+    @property
+    def groundable(self) -> bool:
+        """Whether the tasks together can teach the meaning of every letter."""
+        return self.group.order == 1 and max(self.class_sizes) == 1
+
+
+def task_set_shortcuts(pool: TaskSet, work: int = DEFAULT_WORK) -> TaskSetShortcuts:
+    """What the tasks of a pool can teach together, looked at from the smallest machines on until all is taught."""
+    order = sorted(pool.machines, key=lambda machine: machine.states)
+    count = 16
+    while True:
+        found = _side_by_side(order[:count], work)
+        if found.groundable or count >= len(order):
+            return found
+        count *= 4
+
+
+def _side_by_side(machines: Sequence[MooreMachine], work: int) -> TaskSetShortcuts:
+    check_alphabets(machines)
+    least = [reduced(machine) for machine in machines]
+    pool = TaskSet(tuple(least), tuple(map(str, range(len(least)))))
+    union = pool.union
+    # A state looks like the states of its own task with its own potential, and like no others.
+    looks = pool.task_of_state.astype(np.int64) * len(union.levels) + union.level_of_state
+    coded = union.with_outputs(np.unique(looks, return_inverse=True)[1])
+    group = symmetry_group(SymmetrySearch(coded, work=work, fixed=pool.initial.tolist()))
+    return TaskSetShortcuts(pool.alphabet, len(machines), union.class_sizes, group, union.letters)

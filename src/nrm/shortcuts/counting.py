@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import MAX_EMAX, Decimal, Inexact, localcontext
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 from nrm.errors import LimitError
-from nrm.shortcuts.symmetry.group import SymmetryGroup
+from nrm.shortcuts.symmetry_group import SymmetryGroup
 
+Number = TypeVar("Number", int, Decimal)
 DEFAULT_TERMS = 500_000
 """Most different terms of a sum over a group."""
 MAX_BITS = 64_000_000
@@ -19,20 +21,17 @@ _PLAIN_BITS = 8192
 """Numbers that Python writes by itself, and fast."""
 
 
-def sum_over(group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[int], terms: int = DEFAULT_TERMS) -> int:
-    """Sum over h in the group of prod over points j of sizes[h(j)] ** exponents[j].
+def sum_over(
+    group: SymmetryGroup, sizes: Sequence[Number], exponents: Sequence[int], terms: int = DEFAULT_TERMS
+) -> Number:
+    """Sum over h in the group of prod over points j of sizes[h(j)] ** exponents[j], of the type of the sizes.
 
     Where sizes are constant on orbits all terms are equal. Otherwise the group is a direct product of factors on
     disjoint points, and the sum is the product of the factors' sums. Raises `LimitError` past `terms` terms.
     """
-    total: int = _sum_over(group, sizes, exponents, terms)
-    return total
-
-
-def _sum_over(group: SymmetryGroup, sizes: Sequence[Any], exponents: Sequence[int], terms: int) -> Any:
-    """`sum_over` for sizes of any type of number."""
     if all(sizes[orbit[0]] == sizes[point] for orbit in group.orbits if len(orbit) > 1 for point in orbit):
-        return group.order * _term(sizes, exponents)
+        equal: Number = group.order * _term(sizes, exponents)
+        return equal
     total: Any = 1
     unmoved = set(range(group.degree))
     for factor in group.factors:
@@ -46,39 +45,20 @@ def _sum_over(group: SymmetryGroup, sizes: Sequence[Any], exponents: Sequence[in
         else:
             total *= _orbit_sum(factor, sizes, exponents, terms)
     rest = sorted(unmoved)
-    return total * _term([sizes[point] for point in rest], [exponents[point] for point in rest])
+    result: Number = total * _term([sizes[point] for point in rest], [exponents[point] for point in rest])
+    return result
 
 
-def rough_sum_over(
-    group: SymmetryGroup, sizes: Sequence[int], exponents: Sequence[int], terms: int = DEFAULT_TERMS
-) -> Decimal:
-    """`sum_over` to thirty digits: for numbers that are too long to be worked out."""
+@contextmanager
+def rough_numbers() -> Iterator[None]:
+    """Decimals are worked out to thirty digits, with exponents as long as need be."""
     with localcontext() as context:
         context.prec, context.Emax = 40, MAX_EMAX
-        return Decimal(_sum_over(group, [Decimal(size) for size in sizes], exponents, terms))
-
-
-def rough_power(base: int, exponent: int) -> Decimal:
-    """A power to thirty digits."""
-    with localcontext() as context:
-        context.prec, context.Emax = 40, MAX_EMAX
-        return Decimal(base) ** exponent
-
-
-def rough_difference(one: Decimal, other: Decimal) -> Decimal:
-    """The difference of two such numbers."""
-    with localcontext() as context:
-        context.prec, context.Emax = 40, MAX_EMAX
-        return one - other
+        yield
 
 
 def _orbit_sum(group: SymmetryGroup, sizes: Sequence[Any], exponents: Sequence[int], terms: int) -> Any:
-    """One term for each arrangement of the sizes, instead of one for each symmetry.
-
-    A term depends on h only through the arrangement j -> sizes[h(j)]. Arrangements are the orbit of `sizes`, and each
-    comes from equally many symmetries: sizes∘h = sizes∘h' iff h∘h'^-1 keeps sizes, so those that give one arrangement
-    form a coset K∘h of the subgroup K that keeps sizes.
-    """
+    """One term for each arrangement j -> sizes[h(j)], instead of one for each symmetry h."""
     points = group.moved
     place = {point: index for index, point in enumerate(points)}
     moves = [[place[generator[point]] for point in points] for generator in group.generators]
@@ -146,11 +126,7 @@ def _short(sizes: Sequence[Any]) -> str:
 
 
 def digits(number: int) -> str:
-    """A whole number in decimal, of any length.
-
-    Python refuses to write integers past 4,300 digits, and takes time that grows with the square of their length;
-    decimal numbers are exact too, and multiply faster.
-    """
+    """A whole number in decimal, of any length: Python refuses to write integers past 4,300 digits."""
     if number.bit_length() <= _PLAIN_BITS:
         return str(number)
     with localcontext() as context:

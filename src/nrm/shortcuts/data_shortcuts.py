@@ -16,13 +16,7 @@ from nrm.aliases import Letter, Trace
 from nrm.errors import LimitError, TraceError, UnknownSymbolError
 from nrm.machines import MooreMachine
 from nrm.shortcuts.counting import check_length
-from nrm.shortcuts.letter_maps import map_letters
-from nrm.shortcuts.reduction import refinements
-
-DEFAULT_VISITS = 20_000_000
-"""Most visits of prefixes of the data before a count is given up."""
-MAX_DEPTH = 200
-"""Most letters that are tried one inside the other."""
+from nrm.shortcuts.reduction import map_letters, refinements
 
 Domains = dict[Letter, dict[int, int]]
 """For each letter the classes it may be mapped to, each with the number of letters that it stands for."""
@@ -77,7 +71,8 @@ class DataShortcuts:
     machine: MooreMachine
     """A minimal machine."""
     prefixes: Prefixes = field(repr=False)
-    visits: int = field(default=DEFAULT_VISITS, repr=False)
+    visits: int = field(default=20_000_000, repr=False)
+    """Most visits of prefixes of the data before a count is given up."""
 
     @property
     def seen(self) -> tuple[str, ...]:
@@ -134,7 +129,7 @@ class _Counting:
             if len(narrowed[letter]) == 1:
                 total *= sum(narrowed[letter].values())
         for part in self._independent({letter for letter in scope if len(narrowed[letter]) > 1}):
-            if depth == MAX_DEPTH:
+            if depth == 200:  # letters tried one inside the other
                 raise self._limit()
             first = min(part, key=lambda letter: (len(narrowed[letter]), letter))
             total *= sum(

@@ -12,13 +12,11 @@ from nrm.aliases import FloatArray, Step
 from nrm.errors import LimitError, NrmError, TraceError, listing
 from nrm.machines import Alphabet
 from nrm.shortcuts.analysis import ShortcutKind, Shortcuts
-from nrm.shortcuts.letter_maps import name_map
+from nrm.shortcuts.reduction import name_map
 from nrm.shortcuts.references import refuting_string
-from nrm.shortcuts.symmetry.group import SymmetryGroup
-from nrm.shortcuts.symmetry.search import Permutation
+from nrm.shortcuts.symmetry_group import SymmetryGroup
+from nrm.shortcuts.symmetry_search import Permutation
 
-GOOD = 0.9
-"""Accuracy from which what is wrong counts as noise."""
 MAX_LISTED = 200_000
 """Most symmetries of a factor (other than all permutations) that are compared one by one."""
 
@@ -173,12 +171,13 @@ def _meaning(kind: ShortcutKind | None, accuracy: float, modulo: float, never: S
     """What the accuracies say; `never`: the letters that were not observed."""
     scores = f"{accuracy:.1%} plain, {modulo:.1%} modulo shortcuts"
     unfinished = f"{1 - modulo:.1%} of the predictions fit no shortcut, so the training is not done"
-    noisy = modulo < GOOD
+    good = 0.9  # accuracy from which what is wrong counts as noise
+    noisy = modulo < good
     match kind:
         case "identity" if accuracy == 1:
             end = "what was observed is read right" if never else "nothing is left to repair"
             text = f"Each symbol is taken for itself ({scores}): {end}."
-        case "identity" if accuracy >= GOOD:
+        case "identity" if accuracy >= good:
             text = f"Each symbol is mostly taken for itself ({scores}): what is still wrong is noise of the training."
         case "identity":
             end = unfinished if noisy else "what is wrong confuses what the rewards of the task cannot tell apart"

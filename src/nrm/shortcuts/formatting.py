@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from nrm.errors import LimitError, listing, shorten
 from nrm.shortcuts.analysis import Shortcuts
-from nrm.shortcuts.counting import digits, rough_power
+from nrm.shortcuts.counting import digits, rough_numbers
 from nrm.shortcuts.repair import PotentialRepair
 from nrm.shortcuts.verdicts import SymbolVerdict
 
@@ -65,28 +65,30 @@ def findings(found: Shortcuts, strings: str = "every string") -> list[str]:
     if size == 1:
         return ["There is a single symbol, and nothing to confuse it with."]
     if found.teaches_nothing:
-        every = "both" if size == 2 else f"all {amount(size)}"
-        return [f"The task treats {every} {letters} alike, so its rewards teach nothing about them."]
-    ways = f"Of the {amount(rough_power(size, size))} ways to read the {amount(size)} {letters},"
+        both = "both" if size == 2 else f"all {amount(size)}"
+        return [f"The task treats {both} {letters} alike, so its rewards teach nothing about them."]
+    with rough_numbers():
+        every = Decimal(size) ** size
+    ways = f"Of the {amount(every)} ways to read the {amount(size)} {letters},"
     if found.groundable:
         true = f"only the true one earns the same rewards on {strings}: rewards alone can teach the meaning of each."
         return [f"{ways} {true}"]
     lines = [
-        f"{ways} {amount(found.rough_count)} earn the very same rewards on {strings}, the true one among them. No "
+        f"{ways} {amount(found.rough.every)} earn the very same rewards on {strings}, the true one among them. No "
         "amount of training can tell these apart."
     ]
-    if found.rough_class_internal > 1:
+    if found.rough.class_internal > 1:
         alike = [
             shorten(text, 60) for text, members in zip(found.class_texts, found.class_sizes, strict=True) if members > 1
         ]
         lines.append(
-            f"{amount(found.rough_class_internal)} of them confuse at most what the task treats alike, "
+            f"{amount(found.rough.class_internal)} of them confuse at most what the task treats alike, "
             f"{listing(alike, 4)}: harmless for this task."
         )
     if found.symmetries > 1:
         swaps = [cycles(found, images) for images in found.group.generators]
         lines.append(
-            f"{amount(found.rough_by_symmetry)} are mirror images, by the {amount(found.symmetries)} symmetries that "
+            f"{amount(found.rough.by_symmetry)} are mirror images, by the {amount(found.symmetries)} symmetries that "
             f"{listing(swaps, 4)} generate: the same rewards with another meaning, which matters as soon as the "
             "symbols serve anything else."
         )
@@ -114,7 +116,7 @@ def remedies(found: Shortcuts, potential: PotentialRepair | None) -> list[str]:
     if potential is not None:
         left = potential.left
         rest = "no mirror image" if left.symmetries == 1 else f"{amount(left.symmetries)} symmetries"
-        ways = many(left.rough_count, "way")
+        ways = many(left.rough.every, "way")
         lines.append(
             f"Or pay by the reward scheme “{potential.scheme}”, which leaves {rest}, and {ways} to read the symbols."
         )

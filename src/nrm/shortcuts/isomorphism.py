@@ -12,7 +12,7 @@ from nrm.aliases import Symbol
 from nrm.errors import AlphabetError, listing
 from nrm.machines import MooreMachine
 from nrm.shortcuts.renaming import RenamingSearch, essential_letters
-from nrm.shortcuts.symmetry.search import SymmetrySearch
+from nrm.shortcuts.symmetry_search import SymmetrySearch
 
 ClassSign = tuple[int, tuple[Symbol, ...]]
 """How many letters a class has that permutations move, and the symbols in it that they leave in place."""

@@ -1,22 +1,47 @@
-"""From machines to the one minimal machine that decides what rewards can teach about their letters."""
+"""From machines to the one minimal machine that decides what rewards can teach; maps of letters by name and number."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 
+from nrm.aliases import Letter, SymbolMap
 from nrm.errors import AlphabetError, MachineError, listing
-from nrm.machines import MooreMachine, minimise, product
+from nrm.machines import Alphabet, MooreMachine, minimise, product
 
-SMALL = 2048
-"""Entries of a transition table below which plain Python checks minimality faster than arrays do."""
+
+def map_letters(alphabet: Alphabet, mapping: SymbolMap) -> dict[Letter, Letter]:
+    """The images of letters under a map by names; letters that it does not name stay what they are."""
+    values: dict[Letter, Letter] = {}
+    if not is_by_names(mapping):
+        wrong = next(name for pair in mapping.items() for name in pair if not isinstance(name, str))
+        raise AlphabetError(f"a map takes names of letters to names of letters; {wrong!r} is no name")
+    for name, image in mapping.items():
+        values[alphabet.letter(alphabet.read_step(name))] = alphabet.letter(
+            alphabet.read_step(image), f"the image of '{name}'"
+        )
+    return values
+
+
+def class_name(letters: Sequence[str]) -> str:
+    """A class of letters: the letter itself, or `{a, b}`."""
+    return letters[0] if len(letters) == 1 else "{" + listing(letters, 3) + "}"
+
+
+def is_by_names(mapping: Mapping[Any, Any]) -> TypeGuard[SymbolMap]:
+    """Whether a map takes names to names."""
+    return all(isinstance(name, str) for pair in mapping.items() for name in pair)
+
+
+def name_map(alphabet: Alphabet, values: Sequence[Letter]) -> dict[str, str]:
+    """A map of letters by names."""
+    return {alphabet.letter_name(letter): alphabet.letter_name(value) for letter, value in enumerate(values)}
 
 
 def reduced(machine: MooreMachine) -> MooreMachine:
     """The machine without unreachable states, and without states and letters that rewards cannot tell apart."""
-    if machine.columns.size <= SMALL and _is_reduced(machine):
-        return machine
     return minimise(machine, by="outputs")
 
 
@@ -79,27 +104,6 @@ def _pairs(left: MooreMachine, right: MooreMachine) -> MooreMachine:
     levels = len(right.levels)
     left, right = (machine.with_outputs(machine.level_of_state) for machine in (left, right))
     return product(left, right, output=lambda a, b: a * levels + b)
-
-
-def _is_reduced(machine: MooreMachine) -> bool:
-    """Whether all states are reachable and differ, and all classes are in use and differ."""
-    rows = machine.columns.tolist()
-    seen = {machine.initial}
-    for state in (pending := [machine.initial]):
-        fresh = set(rows[state]) - seen
-        seen |= fresh
-        pending.extend(fresh)
-    if len(seen) < len(rows):
-        return False
-    if not all(machine.class_sizes) or len(set(zip(*rows, strict=True))) < machine.classes:
-        return False
-    before = 0
-    for blocks in refinements(rows, machine.outputs.tolist()):
-        count = len(set(blocks))
-        if count in (before, len(rows)):
-            break
-        before = count
-    return count == len(rows)
 
 
 def refinements(rows: Sequence[Sequence[int]], labels: Sequence[float]) -> Iterator[Sequence[float]]:

@@ -11,12 +11,7 @@ from nrm.automata import distinguishing_string
 from nrm.errors import LimitError
 from nrm.logic import Formula, atom, either, parse, substituted
 from nrm.machines import Alphabet, MooreMachine, Run, compile_formula, equivalent
-from nrm.shortcuts.letter_maps import name_map
-
-MAX_MAPS = 5_000_000
-"""Most maps |P|^|P| that a reference looks at."""
-DEFAULT_STRINGS = 2_000_000
-"""Most strings that Algorithm 1 looks at."""
+from nrm.shortcuts.reduction import name_map
 
 
 @dataclass(frozen=True)
@@ -31,7 +26,7 @@ class Candidates:
     """How many strings were looked at."""
 
 
-def algorithm_1(machine: MooreMachine, strings: int = DEFAULT_STRINGS) -> Candidates:
+def algorithm_1(machine: MooreMachine, strings: int = 2_000_000) -> Candidates:
     """The paper's Algorithm 1, read so that it works: drop a map when it fails, stop when no data set grows.
 
     It prunes absorbing states (Theorem 3) and self-loops (Theorem 4) only, so on machines with longer cycles the data
@@ -76,10 +71,7 @@ def algorithm_1(machine: MooreMachine, strings: int = DEFAULT_STRINGS) -> Candid
 def brute_force(
     machines: MooreMachine | Sequence[MooreMachine], horizon: int | None = None
 ) -> Iterator[dict[str, str]]:
-    """Every map that changes no reward, by trying all |P|^|P| and comparing the machine with its renamed twin.
-
-    `horizon`: compare on strings up to this length only. Several machines must all be kept.
-    """
+    """Every map that changes no reward, by trying all |P|^|P| and comparing the machine with its renamed twin."""
     tasks = (machines,) if isinstance(machines, MooreMachine) else tuple(machines)
     _check(tasks[0])
     letters = range(tasks[0].alphabet.size)
@@ -89,11 +81,7 @@ def brute_force(
 
 
 def brute_force_formulas(formula: Formula | str, symbols: Sequence[str]) -> Iterator[tuple[dict[str, str], bool]]:
-    """Every map of the symbols, with whether the renamed formula means the same, by translating it anew.
-
-    The paper's brute force ("Groundability Analysis"): it checks phi == phi o alpha for every alpha. A map costs a
-    translation, so this is slow; stop taking maps when it has been long enough.
-    """
+    """Every map of the symbols, with whether the renamed formula means the same, by translating it anew."""
     task, alphabet = parse(formula), Alphabet.exclusive(symbols)
     machine = compile_formula(task, alphabet, reward="acceptance")
     _check(machine)
@@ -127,9 +115,9 @@ def refuting_string(
 
 
 def _check(machine: MooreMachine) -> None:
-    size = machine.alphabet.size
-    if size > 20 or size**size > MAX_MAPS:
+    size, most = machine.alphabet.size, 5_000_000
+    if size > 20 or size**size > most:
         raise LimitError(
-            f"{size} letters have {size}^{size} maps, more than the {MAX_MAPS:,} that this reference looks at; "
+            f"{size} letters have {size}^{size} maps, more than the {most:,} that this reference looks at; "
             "nrm.shortcuts has no such limit"
         )

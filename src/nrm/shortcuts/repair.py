@@ -12,8 +12,6 @@ from nrm.machines import MachineLike, MooreMachine, with_rewards
 from nrm.shortcuts.analysis import Shortcuts, shortcuts
 
 Goal = Literal["identity", "class"]
-MAX_CHOICES = 20_000
-"""Most sets of candidate tasks that are analysed."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +42,15 @@ def tasks_to_add(found: Shortcuts, candidates: Sequence[MachineLike], until: Goa
     if not good(with_tasks(range(len(candidates)))):
         return
     working: list[frozenset[int]] = []
-    tried = 0
+    tried, most = 0, 20_000
     for size in range(len(candidates) + 1):
         for places in combinations(range(len(candidates)), size):
             if any(smaller.issubset(places) for smaller in working):
                 continue
             tried += 1
-            if tried > MAX_CHOICES:
+            if tried > most:
                 raise LimitError(
-                    f"{MAX_CHOICES:,} sets of the {len(candidates)} candidate tasks were analysed, and larger ones "
+                    f"{most:,} sets of the {len(candidates)} candidate tasks were analysed, and larger ones "
                     "remain; take the sets found so far, or give fewer candidates"
                 )
             left = with_tasks(places)
@@ -82,12 +80,6 @@ class PotentialRepair:
 
 
 def breaking_potential(found: Shortcuts) -> PotentialRepair:
-    """A potential that tells apart the states which symmetries swap, and keeps what success and failure are worth.
-
-    The rewards of an episode sum to the potential of its last state less that of its first, and successes and
-    failures keep their potentials: so the undiscounted sums of episodes that end in one are unchanged, while the
-    potentials on the way become supervision. With a discount those potentials decide when reward arrives, so that of
-    two paths that are nearly as good the other may come to be the better.
-    """
+    """A potential that tells apart the states which symmetries swap, and keeps what success and failure are worth."""
     machines = tuple(with_rewards(machine, "distinct") for machine in found.machines)
     return PotentialRepair("distinct", machines, shortcuts(machines, work=found.work, terms=found.terms))

@@ -1,15 +1,18 @@
-"""What rewards can teach about one symbol."""
+"""What rewards can teach about one symbol, and the smallest set of symbols to label."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 from nrm.aliases import Symbol
 from nrm.automata import Truths
 from nrm.errors import listing
+from nrm.shortcuts.renaming import Renamings
+from nrm.shortcuts.symmetry_group import SymmetryGroup, symmetry_group
+from nrm.shortcuts.symmetry_search import SymmetrySearch
 
 if TYPE_CHECKING:
     from nrm.shortcuts.analysis import Shortcuts
@@ -17,11 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SymbolVerdict:
-    """Whether rewards can teach the meaning of a symbol, and what it may be confused with otherwise.
-
-    A proposition (of a propositional alphabet) is groundable when no shortcut changes its truth in any letter. It may
-    be ungroundable and confusable with no other proposition: what is confused then are combinations of propositions.
-    """
+    """Whether rewards can teach the meaning of a symbol, and what it may be confused with otherwise."""
 
     symbol: Symbol
     groundable: bool
@@ -103,3 +102,82 @@ def truths_in_orbits(found: Shortcuts) -> tuple[Truths, ...]:
             true, false = true | by_class[number][0], false | by_class[number][1]
         merged.append((true, false))
     return tuple(merged)
+
+
+def labels_needed(found: Shortcuts) -> tuple[Symbol, ...]:
+    """A smallest set of symbols whose labels leave only the identity, in the order of the alphabet."""
+    if found.alphabet.is_free:
+        return _propositions_needed(found)
+    search = SymmetrySearch(found.machine, work=found.work)
+    several = [number for number, size in enumerate(found.class_sizes) if size > 1]
+    labelled = {letter for number in several for letter in found.members[number]}
+    group = symmetry_group(search, several) if several else found.group
+    for factor in group.factors:
+        labelled.update(found.members[point][0] for point in _smallest_base(search, factor))
+    return tuple(found.alphabet.letter_name(letter) for letter in sorted(labelled))
+
+
+def _smallest_base(search: SymmetrySearch, factor: SymmetryGroup) -> tuple[int, ...]:
+    """Fewest points such that only the identity of `factor` keeps them all in their places."""
+    points = factor.moved
+    if factor.is_symmetric:
+        return points[:-1]
+    others = sorted(set(range(search.classes)) - set(points))
+    size = 1
+    while True:
+        base = _base_of(search, factor, others, (), size)
+        if base is not None:
+            return base
+        size += 1
+
+
+def _base_of(
+    search: SymmetrySearch, group: SymmetryGroup, others: list[int], kept: tuple[int, ...], size: int
+) -> tuple[int, ...] | None:
+    """A base with `size` more points. One point of each orbit is enough to try: a symmetry takes bases to bases."""
+    if group.order == 1:
+        return kept
+    orbits = sorted((orbit for orbit in group.orbits if len(orbit) > 1), key=len, reverse=True)
+    # Each further point divides the order by at most the size of an orbit.
+    if size == 0 or group.order > len(orbits[0]) ** size:
+        return None
+    for orbit in orbits:
+        chosen = (*kept, orbit[0])
+        base = _base_of(search, symmetry_group(search, [*others, *chosen]), others, chosen, size - 1)
+        if base is not None:
+            return base
+    return None
+
+
+def _propositions_needed(found: Shortcuts) -> tuple[Symbol, ...]:
+    names = found.alphabet.symbols
+    essential = found.renamings.essential
+    search = SymmetrySearch(found.machine, work=found.work)
+    # Letters that differ only in what has no label must be of different classes.
+    most_hidden = min(len(essential), found.machine.classes.bit_length() - 1)
+    for size in range(len(essential) - most_hidden, len(essential) + 1):
+        for chosen in combinations(essential, size):
+            search.spend(1)
+            if not _stops_renamings(found.renamings, chosen):
+                continue
+            hidden = [names.index(name) for name in essential if name not in chosen]
+            if _settled_without(found, search, hidden):
+                return tuple(name for name in names if name not in essential or name in chosen)
+    raise AssertionError("labels of all propositions leave only the identity")
+
+
+def _stops_renamings(renamings: Renamings, chosen: Sequence[Symbol]) -> bool:
+    """Whether labels of these propositions stop at least the renamings: quickly told where all orders are possible."""
+    return all(
+        sum(renamings.essential[point] not in chosen for point in factor.moved) <= 1
+        for factor in renamings.group.factors
+        if factor.is_symmetric
+    )
+
+
+def _settled_without(found: Shortcuts, search: SymmetrySearch, hidden: Sequence[int]) -> bool:
+    """Whether only the identity keeps the truth of all propositions but some in every letter."""
+    letters = found.machine.letters
+    search.spend(letters.work(len(hidden)))
+    colours = letters.seen_without(hidden)
+    return colours is not None and symmetry_group(search.with_class_colours(colours)).order == 1

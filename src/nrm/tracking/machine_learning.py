@@ -17,7 +17,6 @@ from nrm.inference import (
     Hypothesis,
     LabelNoiseTally,
     LetterTrace,
-    LevelTable,
     Refutation,
     Tally,
     TooManyStatesError,
@@ -28,7 +27,7 @@ from nrm.inference import (
     renumbered,
     split,
 )
-from nrm.machines import Alphabet, MachineLike, as_machine
+from nrm.machines import Alphabet, LevelTable, MachineLike, as_machine
 from nrm.tracking.hypothesis_memory import HypothesisBelief, HypothesisMemory
 from nrm.tracking.letters import LabelledSymbols, ObservedSymbols, SymbolIndex, UnexplainedError
 from nrm.tracking.recorder import RecordedEpisode

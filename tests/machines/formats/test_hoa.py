@@ -13,10 +13,9 @@ import nrm
 from nrm import MooreMachine, equivalent, load_machine
 from nrm.errors import FileError, LimitError, MachineError, TaskFileError
 from nrm.machines import save_machine
-from nrm.machines.formats import hoa_reader
+from nrm.machines.formats import hoa
 from nrm.machines.formats.files import FORMATS
-from nrm.machines.formats.hoa_reader import from_hoa
-from nrm.machines.formats.hoa_writer import to_hoa
+from nrm.machines.formats.hoa import from_hoa, to_hoa
 from tests.strategies import machines
 
 HEAD = 'HOA: v1\nStates: 2\nStart: 0\nAP: 2 "a" "b"\nacc-name: Buchi\nAcceptance: 1 Inf(0)\n'
@@ -86,7 +85,7 @@ def test_automata_of_other_tools() -> None:
         (HEAD.replace("1 Inf(0)", "1 Fin(0)") + "--BODY--\n--END--\n", r"the acceptance is '1Fin\(0\)'"),
         (HEAD.replace('2 "a" "b"', "0") + "--BODY--\n--END--\n", "no propositions"),
         (HEAD.replace('2 "a" "b"', "2 a b") + "--BODY--\n--END--\n", "line 4: expected text in quotes, not 'a'"),
-        (HEAD + "--BODY--\nState: 0 [0] 1 [1] 0\n--END--\n", "state 0 is not deterministic: .* both fire on 'a&b'"),
+        (HEAD + "--BODY--\nState: 0 [0] 1 [1] 0\n--END--\n", "state 0 is not deterministic: .* 'a&b'"),
         (HEAD + "--BODY--\nState: 0 [0] 1&0\n--END--\n", "line 8: an edge to several states at once"),
         (HEAD + "--BODY--\nState: 0 [0] 1 {0}\n--END--\n", "line 8: acceptance on edges"),
         (HEAD + "--BODY--\nState: 7 [0] 1\n--END--\n", "line 8: there is no state 7"),
@@ -122,7 +121,7 @@ def test_bad_automata(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_a_table_too_large_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hoa_reader, "MAX_CELLS", 100)
+    monkeypatch.setattr(hoa, "MAX_CELLS", 100)
     names = " ".join(f'"p{number}"' for number in range(3))
     body = "".join(f"State: {state} [t] 0\n" for state in range(40))
     text = f"HOA: v1\nStates: 40\nStart: 0\nAP: 3 {names}\nAcceptance: 1 Inf(0)\n--BODY--\n{body}--END--\n"

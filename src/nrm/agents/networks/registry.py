@@ -64,7 +64,7 @@ class Sight(NamedTuple):
     cells: bool = False
     """Whether images are made of cells of 8x8 pixels."""
     letters: int | None = None
-    """Of how many letters the memory's feature is the view of a task (`nrm.machines.view`), whatever the encoding; None
+    """Of how many letters the memory's feature is the view of a task (`nrm.machines`), whatever the encoding; None
     where it is no such view."""
 
 

@@ -28,9 +28,9 @@ from nrm.machines import (
     alphabet_of,
     as_machine,
     load_task,
+    own_alphabet,
     task_from_text,
 )
-from nrm.machines.task import own_alphabet
 
 AnyEnv = gymnasium.Env[Any, Any]
 

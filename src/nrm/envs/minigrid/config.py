@@ -17,8 +17,17 @@ from nrm.envs.task_runner import End
 from nrm.envs.vector import GymVectorEnv
 from nrm.errors import EnvError, listing, require, suggestion
 from nrm.logic import read_formula
-from nrm.machines import Alphabet, MachineLike, MooreMachine, Task, alphabet_of, as_machine, load_task, task_from_text
-from nrm.machines.task import own_alphabet
+from nrm.machines import (
+    Alphabet,
+    MachineLike,
+    MooreMachine,
+    Task,
+    alphabet_of,
+    as_machine,
+    load_task,
+    own_alphabet,
+    task_from_text,
+)
 
 if TYPE_CHECKING:
     from nrm.envs.minigrid.images import TileImages

@@ -9,8 +9,7 @@ import numpy as np
 from nrm.errors import FileError, MachineError, require
 from nrm.logic import parse
 from nrm.machines.alphabet import Alphabet
-from nrm.machines.guarded import Move, machine_of_moves
-from nrm.machines.guards import letters_where, moves
+from nrm.machines.guards import Move, machine_of_moves, moves
 from nrm.machines.moore import MooreMachine
 
 # Three anchors of a diverging, colour-blind-safe scale: failure, start, success.
@@ -66,7 +65,6 @@ def from_dot(text: str) -> MooreMachine:
     if set(names) != {f"q{state}" for state in range(count)}:
         raise MachineError(f"the states must be q0 to q{count - 1}, not {', '.join(sorted(names))}")
     nodes = [graph.get_node(f"q{state}") for state in range(count)]
-    table = np.full((count, alphabet.size), -1, dtype=np.int32) if alphabet.is_listable else None
     guarded: list[list[Move]] = [[] for _ in range(count)]
     initial = 0
     for edge in graph.edges():
@@ -80,21 +78,13 @@ def from_dot(text: str) -> MooreMachine:
         if not condition:
             raise MachineError(f"the edge from {edge[0]} to {edge[1]} lacks nrm_guard, the guard without line breaks")
         source = int(edge[0][1:])
-        if table is None:
-            guarded[source].append((parse(condition), target))
-            continue
-        letters = letters_where(condition, alphabet)
-        if (table[source, letters] >= 0).any():
-            raise MachineError(f"state q{source} is not deterministic at the edge '{condition}'")
-        table[source, letters] = target
+        guarded[source].append((parse(condition), target))
     accepting = [node.attr["shape"] == "doublecircle" for node in nodes]
     try:
         outputs = [float(node.attr["nrm_output"] or "") for node in nodes]
     except ValueError:
         raise MachineError("a state lacks nrm_output, its potential as a number") from None
-    if table is None:
-        return machine_of_moves(alphabet, guarded, accepting, outputs, initial)
-    return MooreMachine.from_table(alphabet, table, accepting, outputs, initial)
+    return machine_of_moves(alphabet, guarded, accepting, outputs, initial, name="q{}".format)
 
 
 def graphviz() -> Any:

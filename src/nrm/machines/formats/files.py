@@ -10,8 +10,7 @@ from nrm.errors import FileError, LimitError, MachineError, MissingExtraError, N
 from nrm.files import read_json, read_text, write_text
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.formats.dot import from_dot, to_dot
-from nrm.machines.formats.hoa_reader import from_hoa
-from nrm.machines.formats.hoa_writer import to_hoa
+from nrm.machines.formats.hoa import from_hoa, to_hoa
 from nrm.machines.formats.json import machine_from_dict, machine_json
 from nrm.machines.formats.reward_machine_file import parse_reward_machine, to_reward_file
 from nrm.machines.formats.task_file import task_from_toml

@@ -18,23 +18,15 @@ from nrm.automata import read_diagram
 from nrm.errors import MachineError, listing, suggestion, unknown
 from nrm.logic import parse
 from nrm.machines.alphabet import Alphabet
-from nrm.machines.guarded import Move, machine_of_moves
-from nrm.machines.guards import letters_where
+from nrm.machines.guards import Move, machine_of_moves
 from nrm.machines.moore import MooreMachine
 
 MACHINE_FORMAT = "nrm-machine"
-MACHINE_FORMAT_VERSION = 1
-"""Of files with a full table."""
-GUARDED_FORMAT_VERSION = 2
-"""Of files whose moves are guards, which may be far larger than the diagram; they are read, and no longer written."""
-DIAGRAM_FORMAT_VERSION = 3
-"""Of files whose moves are a decision diagram (`nrm.automata`), for many propositions."""
-VERSIONS = (MACHINE_FORMAT_VERSION, GUARDED_FORMAT_VERSION, DIAGRAM_FORMAT_VERSION)
+VERSIONS = (1, 2, 3)
+"""Of files with a full table; with guards, which are no longer written; and with a diagram, for many propositions."""
 _PARTS = ("order", "levels", "low", "high", "roots")
 _TABLE = ("symbols", "letters", "initial", "transitions", "accepting", "outputs")
 MACHINE_KEYS = ("format", "version", "kind", *_TABLE, "moves", "diagram")
-OTHERWISE = "else"
-"""The guard of a hand-written machine that takes all letters which no other guard takes."""
 
 
 def machine_to_dict(machine: MooreMachine) -> Json:
@@ -43,7 +35,7 @@ def machine_to_dict(machine: MooreMachine) -> Json:
     moves = machine.moves.described()
     data: Json = {
         "format": MACHINE_FORMAT,
-        "version": MACHINE_FORMAT_VERSION if "transitions" in moves else DIAGRAM_FORMAT_VERSION,
+        "version": 1 if "transitions" in moves else 3,
         "kind": alphabet.kind,
         "symbols": list(alphabet.symbols),
     }
@@ -70,7 +62,7 @@ def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
             raise MachineError(unknown("key", key, MACHINE_KEYS, " in the machine"))
     if data.get("format", MACHINE_FORMAT) != MACHINE_FORMAT:
         raise MachineError(f"the format is '{data['format']}', not '{MACHINE_FORMAT}'")
-    if data.get("version", MACHINE_FORMAT_VERSION) not in VERSIONS:
+    if data.get("version", 1) not in VERSIONS:
         raise MachineError(
             f"the machine is of format version {data['version']}, and this release reads versions "
             f"{VERSIONS[0]} to {VERSIONS[-1]}; update nrm"
@@ -113,8 +105,7 @@ def _from_functions(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine
     if not alphabet.is_free:
         raise MachineError("a 'diagram' of moves is for propositions, of which any may hold")
     moves = read_diagram(len(alphabet.symbols), {name: given[name] for name in _PARTS})
-    accepting = data.get("accepting", [False] * moves.states)
-    return MooreMachine.of_moves(alphabet, moves, accepting, data["outputs"], _initial(data))
+    return MooreMachine.of_moves(alphabet, moves, *_numbered_states(data, moves.states))
 
 
 def _from_guards(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
@@ -134,13 +125,7 @@ def _from_guards(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
             ):
                 raise MachineError(f"'moves' of state {state} must be pairs of a guard and a state, not {pair!r}")
         states.append([(parse(guard), target) for guard, target in pairs])
-    accepting, outputs = data.get("accepting", [False] * len(rows)), data["outputs"]
-    for field, values in (("accepting", accepting), ("outputs", outputs)):
-        if not isinstance(values, (list, tuple)):
-            raise MachineError(f"'{field}' must be a list with an entry per state, not {values!r}")
-    if not all(isinstance(value, bool) for value in accepting):
-        raise MachineError("'accepting' must hold true or false for each state")
-    return machine_of_moves(alphabet, states, accepting, outputs, _initial(data))
+    return machine_of_moves(alphabet, states, *_numbered_states(data, len(rows)))
 
 
 def _of_letters(every: Alphabet, letters: Any) -> Alphabet:
@@ -159,11 +144,17 @@ def _of_letters(every: Alphabet, letters: Any) -> Alphabet:
     return Alphabet(every.symbols, every.kind, bits)
 
 
-def _initial(data: Mapping[str, Any]) -> int:
-    initial = data.get("initial", 0)
+def _numbered_states(data: Mapping[str, Any], count: int) -> tuple[list[bool], list[float], int]:
+    """Which states accept, the output of each, and the initial one."""
+    accepting, initial = data.get("accepting", [False] * count), data.get("initial", 0)
+    for field, values in (("accepting", accepting), ("outputs", data["outputs"])):
+        if not isinstance(values, (list, tuple)):
+            raise MachineError(f"'{field}' must be a list with an entry per state, not {values!r}")
+    if not all(isinstance(value, bool) for value in accepting):
+        raise MachineError(f"'accepting' must hold true or false for each state, not {accepting!r}")
     if not isinstance(initial, int) or isinstance(initial, bool):
         raise MachineError(f"'initial' must be a state number, not {initial!r}")
-    return initial
+    return accepting, data["outputs"], initial
 
 
 def _from_table(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
@@ -184,13 +175,7 @@ def _from_table(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
                 raise MachineError(
                     f"state {state} goes to {target!r} on '{alphabet.letter_name(letter)}'; not a state number"
                 )
-    accepting = data.get("accepting", [False] * len(rows))
-    for field, values in (("accepting", accepting), ("outputs", data["outputs"])):
-        if not isinstance(values, (list, tuple)):
-            raise MachineError(f"'{field}' must be a list with an entry per state, not {values!r}")
-    if not all(isinstance(value, bool) for value in accepting):
-        raise MachineError("'accepting' must hold true or false for each state")
-    return MooreMachine.from_table(alphabet, rows, accepting, data["outputs"], _initial(data))
+    return MooreMachine.from_table(alphabet, rows, *_numbered_states(data, len(rows)))
 
 
 def _from_names(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
@@ -207,40 +192,15 @@ def _from_names(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
     for state, guarded in moves.items():
         if not isinstance(guarded, Mapping):
             raise MachineError(f"'transitions' of state '{state}' must map guards to states, not {guarded!r}")
-    if not alphabet.is_small:
-        guards: list[list[Move]] = []
-        rest: list[int | None] = []
-        for state, guarded in moves.items():
-            targets = {text: number(name, f"the transitions of state '{state}'") for text, name in guarded.items()}
-            rest.append(targets.pop(OTHERWISE, None))
-            guards.append([(parse(text), target) for text, target in targets.items()])
-        names = [f"'{name}'" for name in moves]
-        accepting, outputs, initial = _named_states(data, moves, number)
-        return machine_of_moves(alphabet, guards, accepting, outputs, initial, rest=rest, name=names.__getitem__)
-    table = np.full((len(moves), alphabet.size), -1, dtype=np.int32)
+    guards: list[list[Move]] = []
+    rest: list[int | None] = []
     for state, guarded in moves.items():
-        row = table[numbers[state]]
-        taken: dict[int, str] = {}
-        for text, target in guarded.items():
-            if text == OTHERWISE:
-                continue
-            letters = np.flatnonzero(letters_where(text, alphabet))
-            for letter in letters.tolist():
-                if letter in taken:
-                    raise MachineError(
-                        f"state '{state}' is not deterministic: guards '{taken[letter]}' and '{text}' both take "
-                        f"'{alphabet.letter_name(letter)}'"
-                    )
-                taken[letter] = text
-            row[letters] = number(target, f"the transitions of state '{state}'")
-        if OTHERWISE in guarded:
-            row[row < 0] = number(guarded[OTHERWISE], f"the transitions of state '{state}'")
-        missing = [alphabet.letter_name(int(letter)) for letter in np.flatnonzero(row < 0)]
-        if missing:
-            raise MachineError(
-                f"state '{state}' has no transition for {listing(missing)}; add one, or \"else\" for the rest"
-            )
-    return MooreMachine.from_table(alphabet, table, *_named_states(data, moves, number))
+        targets = {text: number(name, f"the transitions of state '{state}'") for text, name in guarded.items()}
+        rest.append(targets.pop("else", None))
+        guards.append([(parse(text), target) for text, target in targets.items()])
+    names = [f"'{name}'" for name in moves]
+    accepting, outputs, initial = _named_states(data, moves, number)
+    return machine_of_moves(alphabet, guards, accepting, outputs, initial, rest=rest, name=names.__getitem__)
 
 
 def _named_states(

@@ -26,7 +26,7 @@ from nrm.errors import FileError, NrmError
 from nrm.files import write_bytes
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
-from nrm.machines.pool import TaskSet
+from nrm.machines.task_set import TaskSet
 
 POOL_FORMAT = "nrm-tasks"
 POOL_VERSION = 2

@@ -96,10 +96,7 @@ def parse_reward_machine(
 
 
 def to_reward_file(machine: MooreMachine) -> str:
-    """The machine as a reward machine file; each edge pays the difference of potentials.
-
-    States that no letter leaves are terminal. `parse_reward_machine(…).to_moore()` gives the same machine back.
-    """
+    """The machine as a reward machine file; each edge pays the difference of potentials."""
     alphabet = machine.alphabet
     ends = [state for state in np.flatnonzero(machine.absorbing).tolist() if state != machine.initial]
     note = {

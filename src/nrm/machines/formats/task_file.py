@@ -40,10 +40,7 @@ def task_from_toml(text: str, source: str = "task file") -> Task:
 
 
 def task_from_text(text: str, alphabet: Alphabet) -> Task:
-    """What somebody wrote as a task: a task file (.toml), a paper task over an alphabet, or a formula over it.
-
-    A formula that is not in LTLf names its language in front: `ldlf: <a; b>tt`.
-    """
+    """What somebody wrote as a task: a task file (.toml), a paper task over an alphabet, or a formula over it."""
     if text.endswith(".toml"):
         return load_task(text)
     if is_paper_task(text):

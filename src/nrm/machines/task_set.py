@@ -13,17 +13,14 @@ from nrm.errors import MachineError, listing
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine, amount_of_letters
 from nrm.machines.task import MachineLike, Task, as_machine
-from nrm.machines.view import task_view
+from nrm.machines.task_encoding import task_view
 
 _DECIMALS = 6
 
 
 @dataclass(frozen=True, eq=False)
 class TaskSet:
-    """Some tasks, each with its machine. Their disjoint union is one machine with a beginning for each task.
-
-    So a step of any task is one lookup in one table, however many tasks there are.
-    """
+    """Some tasks, each with its machine. Their disjoint union is one machine with a beginning for each task."""
 
     machines: tuple[MooreMachine, ...]
     names: tuple[str, ...]

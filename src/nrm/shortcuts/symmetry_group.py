@@ -8,8 +8,10 @@ from functools import cached_property
 from itertools import pairwise
 from math import factorial, prod
 
-from nrm.shortcuts.symmetry.search import Permutation, SymmetrySearch
-from nrm.shortcuts.symmetry.twins import swap, twin_sets
+import numpy as np
+
+from nrm.aliases import IntArray
+from nrm.shortcuts.symmetry_search import ARRAY_SPEED, Permutation, SymmetrySearch, refined_colours
 
 TWINS_FROM = 2048
 """Entries of a transition table from which twins are looked for first: in smaller ones the search is as fast."""
@@ -105,10 +107,7 @@ class SymmetryGroup:
 
     @cached_property
     def factors(self) -> tuple[SymmetryGroup, ...]:
-        """Groups on disjoint sets of points whose direct product is this group.
-
-        Generators that share a moved point belong to one factor; factors commute, since they move different points.
-        """
+        """Groups on disjoint sets of points whose direct product is this group."""
         parts: list[tuple[set[int], list[int]]] = []
         for number, generator in enumerate(self.generators):
             moved = {point for point, image in enumerate(generator) if point != image}
@@ -215,3 +214,65 @@ class _Generators:
                     tree[image] = (number, point)
                     pending.append(image)
         return tree
+
+
+WASTED_TABLES = 4
+"""Twins are given up once refuted swaps have followed as many transitions as the machine has, times this."""
+
+
+def twin_sets(search: SymmetrySearch, fixed: Iterable[int] = ()) -> list[list[int]]:
+    """Sets of two or more twins among the classes that are not `fixed`, each of them whole; not always all sets."""
+    _, colours = refined_colours(search.columns, search.state_colours, search.class_colours, search.by_arrays)
+    kept = set(fixed)
+    alike: dict[int, list[int]] = {}
+    for number, colour in enumerate(colours):
+        if number not in kept:
+            alike.setdefault(colour, []).append(number)
+    state_colours = np.array(search.state_colours)
+    patience = WASTED_TABLES * search.columns.size
+    sets: list[list[int]] = []
+    for numbers in sorted(alike.values(), key=len):
+        found: list[list[int]] = []
+        for number in numbers:
+            for members in found:
+                swaps, followed = _swaps(search, state_colours, members[0], number)
+                if swaps:
+                    members.append(number)
+                    break
+                patience -= followed
+                if patience < 0:
+                    return sets
+            else:
+                found.append([number])
+        sets += [members for members in found if len(members) > 1]
+    return sets
+
+
+def swap(degree: int, one: int, other: int) -> Permutation:
+    """The permutation that swaps two points."""
+    images = list(range(degree))
+    images[one], images[other] = other, one
+    return tuple(images)
+
+
+def _swaps(search: SymmetrySearch, colours: IntArray, one: int, other: int) -> tuple[bool, int]:
+    """Whether swapping two classes is a symmetry, and how many transitions were followed to tell."""
+    columns = search.columns
+    images = np.array(swap(search.classes, one, other))
+    moved = np.full(search.states, -1, dtype=np.int64)
+    pending: IntArray = np.array(search.fixed)
+    moved[pending] = pending
+    followed, together = 0, 1
+    while len(pending):
+        here, pending = pending[:together], pending[together:]
+        together *= 2
+        search.spend(len(here) * search.classes // ARRAY_SPEED)
+        followed += len(here) * search.classes
+        targets = columns[here].ravel()
+        wanted = columns[moved[here]][:, images].ravel()
+        fresh = moved[targets] < 0
+        moved[targets[fresh]] = wanted[fresh]
+        if (moved[targets] != wanted).any() or (colours[targets] != colours[wanted]).any():
+            return False, followed
+        pending = np.concatenate([pending, np.unique(targets[fresh])])
+    return bool(len(np.unique(moved)) == search.states), followed

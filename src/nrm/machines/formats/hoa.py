@@ -1,9 +1,16 @@
-"""Reading HOA automata (v1) as machines on finite traces; the convention stands in `hoa_writer`."""
+"""Machines in the Hanoi omega-automata format (HOA v1), for tools that read automata.
+
+A machine reads finite traces; HOA speaks of infinite words. The convention is the one of Spot's `to_finite`: a Büchi
+automaton with state-based acceptance, whose accepting states are those in which a finite trace may end. Potentials
+and the kind of alphabet stand in headers of their own in lower case, which other tools may ignore. With an exclusive
+alphabet, each symbol is a proposition, and an alias stands for "this one and no other"; other combinations have no
+edge.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -11,16 +18,65 @@ import numpy as np
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
-from nrm.aliases import BoolArray, IntArray
+from nrm.aliases import BoolArray
 from nrm.errors import LimitError, MachineError, shorten
-from nrm.logic import FALSE, TRUE, Formula, atom, both, either, substituted
+from nrm.logic import FALSE, TRUE, Formula, Op, atom, both, either, substituted
 from nrm.machines.alphabet import Alphabet
-from nrm.machines.guarded import machine_of_moves
-from nrm.machines.guards import evaluated
+from nrm.machines.guards import guard, letters_where, machine_of_moves, moves
 from nrm.machines.moore import MooreMachine, amount_of_letters
 
-MAX_DIGITS = 9
-"""Longest number that is read."""
+
+def to_hoa(machine: MooreMachine, title: str = "") -> str:
+    """The machine as HOA text. `from_hoa` reads it back."""
+    alphabet = machine.alphabet
+    count = len(alphabet.symbols)
+    kinds = "trans-labels explicit-labels state-acc deterministic" + (" complete" * (not alphabet.is_exclusive))
+    lines = [
+        "HOA: v1",
+        *([f"name: {_quoted(title)}"] if title else []),
+        'tool: "nrm"',
+        f"States: {machine.states}",
+        f"Start: {machine.initial}",
+        f"AP: {count} {' '.join(map(_quoted, alphabet.symbols))}",
+        "acc-name: Buchi",
+        "Acceptance: 1 Inf(0)",
+        f"properties: {kinds}",
+        f"nrm-kind: {alphabet.kind}",
+        f"nrm-levels: {' '.join(_quoted(repr(level)) for level in machine.outputs.tolist())}",
+    ]
+    if alphabet.is_exclusive:
+        lines += [f"Alias: @s{one} {_only(one, count)}" for one in range(count)]
+    lines.append("--BODY--")
+    for state in range(machine.states):
+        lines.append(f"State: {state}{' {0}' if machine.accepting[state] else ''}")
+        for target, condition in moves(machine, state):
+            if alphabet.is_exclusive:
+                label = _alternatives((machine.columns[state] == target)[machine.letter_class])
+            else:
+                label = _label(condition, alphabet)
+            lines.append(f"[{label}] {target}")
+    return "\n".join([*lines, "--END--"]) + "\n"
+
+
+def _only(one: int, count: int) -> str:
+    return "&".join(str(number) if number == one else f"!{number}" for number in range(count))
+
+
+def _alternatives(letters: BoolArray) -> str:
+    return " | ".join(f"@s{letter}" for letter in np.flatnonzero(letters).tolist())
+
+
+def _label(condition: Formula, alphabet: Alphabet) -> str:
+    """A guard in the spelling of HOA, with numbers for names; guards are disjunctions of conjunctions."""
+    numbered = substituted(condition, {name: atom(str(place)) for name, place in alphabet.places.items()})
+    return "t" if condition.op is Op.TRUE else str(numbered).replace('"', "").replace(" & ", "&")
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 MAX_CELLS = 20_000_000
 """Most entries of the table, states times letters, that is built."""
 
@@ -100,19 +156,12 @@ def from_hoa(text: str) -> MooreMachine:
         raise MachineError(f"the initial state {start} is not a state (0 to {states - 1})")
     accepting = _accepting(items, states, _acceptance(headers))
     outputs = _levels(headers, states) or [float(value) for value in accepting]
-    if not alphabet.is_small:
-        return _by_guards(items, alphabet, accepting, outputs, start)
-    if states * alphabet.size > MAX_CELLS:
+    if alphabet.is_small and states * alphabet.size > MAX_CELLS:
         raise LimitError(
             f"{states:,} states and {amount_of_letters(alphabet)} letters make a table of more than {MAX_CELLS:,} "
             "entries; leave out propositions that no label needs"
         )
-    table = _table(items, alphabet, states)
-    if (table < 0).any():
-        table = np.vstack([table, np.full((1, alphabet.size), -1, dtype=np.int32)])
-        table[table < 0] = states
-        accepting, outputs = [*accepting, False], [*outputs, 0.0]
-    return MooreMachine.from_table(alphabet, table, accepting, outputs, start)
+    return _by_guards(items, alphabet, accepting, outputs, start)
 
 
 def _parsed(text: str) -> list[Any]:
@@ -246,37 +295,21 @@ def _aliases(items: list[Any]) -> Iterator[tuple[Token, Formula]]:
     return (tuple(item.children) for item in items if item.data == "alias")
 
 
-def _table(items: list[Any], alphabet: Alphabet, states: int) -> IntArray:
-    """(states, letters) the next state, -1 where no edge fires."""
-    values = {str(number): mask for number, mask in enumerate(alphabet.letter_masks().astype(bool).T)}
-    for name, meaning in _aliases(items):
-        values[str(name)] = _letters(meaning, values, name)
-    table = np.full((states, alphabet.size), -1, dtype=np.int32)
-    for state, target, label, implicit, place in _edges(items, states):
-        here = np.arange(alphabet.size) == implicit if label is None else _letters(label, values, place)
-        clash = here & (table[state] >= 0) & (table[state] != target)
-        if clash.any():
-            letter = alphabet.letter_name(int(np.flatnonzero(clash)[0]))
-            raise MachineError(
-                f"state {state} is not deterministic: the edges to {int(table[state][clash][0])} and to "
-                f"{target} (line {place.line}) both fire on '{letter}'"
-            )
-        table[state, here] = target
-    return table
-
-
 def _by_guards(
     items: list[Any], alphabet: Alphabet, accepting: list[bool], outputs: list[float], start: int
 ) -> MooreMachine:
-    """The machine over many propositions, from its labels as guards."""
+    """The machine of labels as guards; where none holds it is lost, in a state of its own."""
     parts: dict[str, Formula] = {str(number): atom(name) for number, name in enumerate(alphabet.symbols)}
     for name, meaning in _aliases(items):
-        parts[str(name)] = _named(meaning, parts, name)
+        named = _named(meaning, parts, name)
+        # "This symbol and no other" is short where exactly one holds.
+        parts[str(name)] = guard(alphabet, letters_where(named, alphabet)) if alphabet.is_exclusive else named
     guards: list[dict[int, list[Formula]]] = [{} for _ in accepting]
-    for state, target, label, _, place in _edges(items, len(accepting)):
-        if label is None:
+    for state, target, label, implicit, place in _edges(items, len(accepting)):
+        if label is None and not alphabet.is_small:
             raise MachineError(f"line {place.line}: edges without labels number all letters; label them")
-        guards[state].setdefault(target, []).append(_named(label, parts, place))
+        here = _one_letter(alphabet, implicit) if label is None else _named(label, parts, place)
+        guards[state].setdefault(target, []).append(here)
     moves = [[(either(*labels), target) for target, labels in state.items()] for state in guards]
     lost = len(moves)
     machine = machine_of_moves(
@@ -287,21 +320,17 @@ def _by_guards(
     return machine_of_moves(alphabet, moves, accepting, outputs, start)
 
 
+def _one_letter(alphabet: Alphabet, letter: int) -> Formula:
+    """What holds at one letter alone."""
+    return guard(alphabet, np.arange(alphabet.size) == letter)
+
+
 def _named(label: Formula, parts: Mapping[str, Formula], place: Token) -> Formula:
     """A label with names in the place of numbers and aliases."""
-    _check_atoms(label, parts, place)
-    return substituted(label, parts)
-
-
-def _check_atoms(label: Formula, known: Container[str], place: Token) -> None:
     for name in label.atoms():
-        if name not in known:
+        if name not in parts:
             raise MachineError(f"line {place.line}: a label cannot be read: there is no proposition or alias {name}")
-
-
-def _letters(label: Formula, values: Mapping[str, BoolArray], place: Token) -> BoolArray:
-    _check_atoms(label, values, place)
-    return evaluated(label, values)
+    return substituted(label, parts)
 
 
 def _number(headers: Mapping[str, list[Token]], name: str) -> int:
@@ -318,7 +347,7 @@ def _state(token: Token, states: int) -> int:
 
 
 def _int(token: Token) -> int:
-    if len(token) > MAX_DIGITS:
+    if len(token) > 9:
         raise MachineError(f"line {token.line}: the number {shorten(token)} is too large")
     return int(token)
 

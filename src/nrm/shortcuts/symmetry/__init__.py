@@ -1,1 +1,0 @@
-"""Symmetries of a machine: their group, and the search for its generators."""
