@@ -41,6 +41,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m benchmarks.surface --check
+	$(BIN)/python -m benchmarks.words --check
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -7,6 +7,7 @@ import importlib
 import json
 import re
 import shlex
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 
 import nrm
 from nrm import cli
+from nrm.agents.networks import NetworkConfig
+from nrm.samplers import TaskSetConfig
 from nrm.sweeps.grid_file import grid_from_toml
 from tests.envs.conftest import _one_thread  # noqa: F401 - a fixture for all that runs here
 
@@ -119,6 +122,29 @@ def test_commands_are_understood(line: str, tmp_path: Path, monkeypatch: pytest.
     given = shlex.split(line, comments=True)[1:]
     if "--help" not in given:
         cli._parsed(given)
+
+
+def settings() -> dict[str, set[str]]:
+    """The settings of each section, as options write them."""
+
+    def names(*configs: Any) -> set[str]:
+        return {field.name.replace("_", "-") for config in configs for field in fields(config)}
+
+    return {
+        "algorithm": names(*(one.config for one in nrm.ALGORITHMS.values())),
+        "network": names(NetworkConfig),
+        "grounding": names(nrm.GroundingConfig),
+        "inference": names(nrm.InferenceConfig),
+        "tasks": names(TaskSetConfig),
+        "env": {*names(*nrm.ENVS.values()), "far"},  # that of the example of a kind of environments
+    }
+
+
+def test_settings_that_the_docs_name_exist() -> None:
+    known = settings()
+    for page in (*PAGES, *NOTEBOOKS):
+        for section, name in re.findall(r"--(\w+)\.([a-z][\w-]*)", page.read_text()):
+            assert section not in known or name.removeprefix("no-") in known[section], f"{page}: --{section}.{name}"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
