@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nrm.cli.progress import stage_progress
+from nrm.cli.terminal import stage_progress
 from tests.cli.conftest import Nrm
 from tests.results.folders import many_run, run
 

@@ -16,8 +16,7 @@ import tyro
 
 from nrm.cli.options import UsageError
 from nrm.errors import NrmWarning, listing, suggestion
-from nrm.runs.renamed import RENAMED, RENAMED_VALUES
-from nrm.runs.words import Words, literal
+from nrm.runs import RENAMED, RENAMED_VALUES, Words, literal
 from nrm.samplers import FILE_PREFIX, Sampler, sampler_of
 
 Settings = Mapping[str, Mapping[str, Any]]
@@ -202,7 +201,7 @@ def chosen_family(name: str, settings: Settings) -> Sampler:
         return family  # type: ignore[no-any-return]
     if name.startswith(FILE_PREFIX) or not fields(family):
         raise UsageError(f"--family.{next(iter(settings['family']))}: the family '{name}' has no settings")
-    from nrm.runs.sections import changed
+    from nrm.runs import changed
 
     found: Sampler = changed({"family": family}, settings)["family"]
     return found

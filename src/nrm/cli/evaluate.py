@@ -14,8 +14,7 @@ import tyro
 from nrm.cli.arguments import HiddenSettings, check_family, chosen_family
 from nrm.cli.learned import learned_json, learned_lines
 from nrm.cli.options import UsageError, formula_option
-from nrm.cli.progress import stage_progress
-from nrm.cli.terminal import plain_console, table
+from nrm.cli.terminal import plain_console, stage_progress, table
 from nrm.logic import DEFAULT_LOGIC
 
 if TYPE_CHECKING:

@@ -13,16 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 from nrm.cli.options import UsageError
-from nrm.cli.progress import grid_progress, stage_progress
-from nrm.cli.terminal import interrupt_flag
+from nrm.cli.terminal import grid_progress, interrupt_flag, stage_progress
 from nrm.errors import MissingExtraError
 from nrm.files import write_text
 
 if TYPE_CHECKING:
     from nrm.results import Record, ResultRow
-    from nrm.sweeps import Outcome
-    from nrm.sweeps.engines import Engine
-    from nrm.sweeps.grid import Grid
+    from nrm.sweeps import Engine, Grid, Outcome
 
 INTERRUPTED = 130
 
@@ -84,8 +81,7 @@ def _write_report(out: Path, quiet: bool) -> None:
 
 def _print_table(rows: list[ResultRow]) -> None:
     """The most telling columns; results.md and results.csv have more."""
-    from nrm.results import method_named
-    from nrm.results.groups import subject_word
+    from nrm.results import method_named, subject_word
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("env", no_wrap=True)
@@ -104,7 +100,7 @@ def _print_table(rows: list[ResultRow]) -> None:
 
 def _cost(records: list[Record]) -> str:
     """What all runs have cost together, by method, over all their resumptions."""
-    from nrm.results.groups import method_named, method_order
+    from nrm.results import method_named, method_order
 
     minutes: dict[str, float] = {}
     for record in sorted(records, key=lambda each: method_order(each.method)):
@@ -153,7 +149,7 @@ class GridOptions:
 
     def run_grid(self, grid: Grid) -> int:
         """Train what is missing, and tell what came of it. Status 0: all done, 1: a run failed, 130: interrupted."""
-        from nrm.sweeps.running import run_grid
+        from nrm.sweeps import run_grid
 
         if self.out is None:
             raise UsageError("say where the runs go: --out DIR")
@@ -163,7 +159,7 @@ class GridOptions:
         return finish(self.out, outcome, self.quiet)
 
     def _engine(self) -> Engine:
-        from nrm.sweeps.engines import LocalEngine, RayEngine
+        from nrm.sweeps import LocalEngine, RayEngine
 
         if self.engine == "ray":
             return RayEngine(address=self.address, processes=self.processes)
@@ -186,7 +182,7 @@ class Sweep(GridOptions):
         """Run the grid, and print its table."""
         if self.file is None:
             raise UsageError("no grid file is given; try: nrm sweep GRID.toml --out DIR")
-        from nrm.sweeps.grid_file import load_grid
+        from nrm.sweeps import load_grid
 
         return self.run_grid(load_grid(self.file))
 
@@ -219,7 +215,7 @@ class Reproduce(GridOptions):
 
     def run(self) -> int:
         """Run the grid, and write what the paper shows."""
-        from nrm.sweeps.grid import paper_grid
+        from nrm.sweeps import paper_grid
 
         episodes = self.total_episodes if self.total_episodes is not None else QUICK_EPISODES if self.quick else 10_000
         seeds = self.seeds if self.seeds is not None else QUICK_SEEDS if self.quick else (0, 1, 2, 3, 4)

@@ -10,7 +10,7 @@ from nrm.aliases import Json
 from nrm.errors import counted, listing
 
 if TYPE_CHECKING:
-    from nrm.runs.learned_machines import LearnedMachines
+    from nrm.runs import LearnedMachines
     from nrm.tracking import MachineLearning
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import tyro
 
 from nrm.cli.options import UsageError
-from nrm.cli.progress import stage_progress
+from nrm.cli.terminal import stage_progress
 from nrm.errors import counted
 
 if TYPE_CHECKING:

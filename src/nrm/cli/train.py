@@ -81,8 +81,7 @@ class Train:
         import torch
 
         from nrm.files import remove_leftovers
-        from nrm.runs import train
-        from nrm.runs.lock import locked
+        from nrm.runs import locked, train
 
         # The networks are small: more threads only get into each other's way.
         torch.set_num_threads(1)
@@ -103,8 +102,7 @@ class Train:
 
     def _new(self) -> tuple[RunFolder, Trainer]:
         """The folder of a new run, and its trainer. What cannot be built leaves no folder behind."""
-        from nrm.runs import RunFolder
-        from nrm.runs.kept_tasks import check_teaching
+        from nrm.runs import RunFolder, check_teaching
 
         if self.out is None:
             raise UsageError("say where the run goes: --out DIR")
@@ -134,7 +132,7 @@ class Train:
     def _resumed(self, path: Path) -> RunFolder:
         """The folder of a run to go on with, once the options are seen to ask for nothing else."""
         from nrm.runs import RunFolder
-        from nrm.sweeps.cells import CELL_FILE
+        from nrm.sweeps import CELL_FILE
 
         kept = {name: getattr(self, name) for name in ("quiet", "total_episodes", "total_timesteps", "device")}
         if self != type(self)(resume=path, **kept):
@@ -197,8 +195,7 @@ class Train:
 
 def more_help(read: Arguments, everything: bool) -> None:
     """What --help shows besides the options: the recipe and the settings of what is named beside it."""
-    from nrm.runs import default_sections, env_as_set
-    from nrm.runs.recipes import AUTO, read_recipe
+    from nrm.runs import AUTO, default_sections, env_as_set, read_recipe
 
     named = {name: read.value(name, getattr(Train, name)) for name in ("env", "method", "algorithm", "recipe")}
     tasks = read.value("tasks", "") or None

@@ -1,5 +1,5 @@
 """Pictures of runs and of groundability, for print: vector and PNG, colour-blind-safe, and readable in grey."""
 
-from nrm.figures.write import write_figures, write_groundability
+import lazy_loader
 
-__all__ = ["write_figures", "write_groundability"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -25,8 +25,7 @@ from nrm.figures.style import (
     new_figure,
     title,
 )
-from nrm.results import Group
-from nrm.results.groups import without_memory
+from nrm.results import Group, without_memory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,7 @@ import numpy as np
 
 from nrm.errors import StatisticsError
 from nrm.figures.style import Look, further_look, method_look
-from nrm.results import Group, Record, group_runs, method_named, method_order
-from nrm.results.records import ACCURACIES
-from nrm.results.statistics import Values, moving_mean
+from nrm.results import ACCURACIES, Group, Record, Values, group_runs, method_named, method_order, moving_mean
 
 POINTS = 250
 """Most points of a curve: more cannot be told apart in print, and make a vector file large."""

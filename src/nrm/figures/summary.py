@@ -12,9 +12,16 @@ import numpy as np
 from nrm.figures.curves import Named
 from nrm.figures.series import Runs, Series, count_note
 from nrm.figures.style import BLACK, legend_above, name_axes, new_figure, plain, title
-from nrm.results import Group, Record
-from nrm.results.groups import subject_word
-from nrm.results.statistics import Interval, Strata, iqm, performance_profile, probability_of_improvement
+from nrm.results import (
+    Group,
+    Interval,
+    Record,
+    Strata,
+    iqm,
+    performance_profile,
+    probability_of_improvement,
+    subject_word,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,7 @@ from nrm.figures.curves import family_figures, figure_2, grounding_figures, task
 from nrm.figures.series import collect
 from nrm.figures.style import BLUE, GREEN, GREY, ORANGE, VERMILION, matplotlib_or_error, new_figure, save
 from nrm.figures.summary import summary_figures
-from nrm.results import Record
-from nrm.results.groundability import BUDGET, GroundabilityRow, measure_groundability, write_groundability_tables
+from nrm.results import BUDGET, GroundabilityRow, Record, measure_groundability, write_groundability_tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,6 +1,5 @@
 """One self-contained page about the runs in a folder."""
 
-from nrm.report.building import build_report, write_report
-from nrm.report.page import Page
+import lazy_loader
 
-__all__ = ["Page", "build_report", "write_report"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

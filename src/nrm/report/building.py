@@ -18,8 +18,7 @@ from nrm.report.learned import learned_data, shortcut_words, too_long, unbelieve
 from nrm.report.page import Page
 from nrm.report.recording import NoPictureError, load_agent, record_task
 from nrm.report.trials import Trials, first_line
-from nrm.results import Group, Record, group_runs, method_named, method_order, read_records
-from nrm.results.groups import without_memory
+from nrm.results import Group, Record, group_runs, method_named, method_order, read_records, without_memory
 from nrm.shortcuts import Shortcuts, shortcuts
 
 Analysis = Shortcuts | LimitError

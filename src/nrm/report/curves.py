@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nrm.aliases import FloatArray, Json
-from nrm.results import Record, Scores
-from nrm.results.statistics import Spread
+from nrm.results import Record, Scores, Spread
 
 POINTS = 200
 """Most points of a curve."""

@@ -10,8 +10,7 @@ from nrm.errors import LimitError, listing
 from nrm.machines import TaskSet
 from nrm.report.drawing import machine_data
 from nrm.results import Record
-from nrm.runs import RunFolder
-from nrm.runs.learned_machines import LearnedMachines
+from nrm.runs import LearnedMachines, RunFolder
 from nrm.shortcuts import (
     Shortcuts,
     TaskSetShortcuts,

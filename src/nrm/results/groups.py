@@ -16,7 +16,7 @@ from nrm.errors import ConfigError, NrmError
 from nrm.logic import PAPER_TASKS, PaperTask
 from nrm.machines import Task, task_from_toml, task_toml
 from nrm.results.records import NEVER, Record, setting_text
-from nrm.runs.choosing import default_sections, env_as_set
+from nrm.runs import default_sections, env_as_set
 
 
 @dataclass(frozen=True)

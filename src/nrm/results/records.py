@@ -17,10 +17,7 @@ from nrm.envs import ENVS, find_env
 from nrm.errors import ConfigError, FileError
 from nrm.files import read_json
 from nrm.machines import Task, task_from_toml
-from nrm.runs.checkpoint import Column
-from nrm.runs.config import RunConfig, with_new_keys
-from nrm.runs.folder import RunFolder
-from nrm.runs.renamed import Renaming
+from nrm.runs import Column, Renaming, RunConfig, RunFolder, with_new_keys
 from nrm.samplers import FILE_PREFIX
 
 ACCURACIES = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")

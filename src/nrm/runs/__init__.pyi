@@ -1,14 +1,30 @@
+from .checkpoint import Column as Column
 from .choosing import (
+    Choice as Choice,
     EPISODES as EPISODES,
+    choose_algorithm as choose_algorithm,
     choose_run as choose_run,
     default_sections as default_sections,
     env_as_set as env_as_set,
 )
-from .config import RunConfig as RunConfig
+from .config import RunConfig as RunConfig, check_teaching as check_teaching, with_new_keys as with_new_keys
 from .folder import (
     LoadedRun as LoadedRun,
     RunFolder as RunFolder,
+    clear_beginnings as clear_beginnings,
     known_model as known_model,
     load_run as load_run,
     train as train,
+    whole_folder as whole_folder,
 )
+from .learned_machines import LearnedMachines as LearnedMachines
+from .lock import locked as locked
+from .recipes import AUTO as AUTO, read_recipe as read_recipe
+from .renamed import RENAMED as RENAMED, RENAMED_VALUES as RENAMED_VALUES, Renaming as Renaming
+from .sections import (
+    MANY_SECTIONS as MANY_SECTIONS,
+    changed as changed,
+    converted as converted,
+    read_section as read_section,
+)
+from .words import Words as Words, literal as literal

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from torch import nn
 
-from nrm.agents import ALGORITHMS, Trainer, new_trainer
+from nrm.agents import ALGORITHMS, METHODS, Trainer, new_trainer
 from nrm.aliases import Json
 from nrm.envs import BatchedEnv, End, EnvConfig, TaskSpace, find_env, many_task_envs
-from nrm.errors import ConfigError, listing, unknown
-from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_toml
+from nrm.errors import ConfigError, FileError, NrmWarning, listing, unknown
+from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, load_pool, save_pool, task_from_toml
 from nrm.runs.renamed import Renaming, without_retired
 from nrm.runs.sections import Sections, base_sections, read_section
 from nrm.samplers import TaskSetConfig, sample_tasks
+from nrm.shortcuts import task_set_shortcuts
 
 CONFIG_VERSION = 2
 
@@ -273,3 +278,49 @@ def extended(config: RunConfig, total_episodes: int | None = None, total_timeste
     if config.unit == "episodes":
         return replace(config, total_episodes=amount, extended=before)
     return replace(config, total_timesteps=amount, extended=before)
+
+
+TASKS_FILE = "tasks.npz"
+
+
+def keep_tasks(folder: Path, config: RunConfig) -> None:
+    """Write the tasks of a run into its folder, where it has many."""
+    if config.pool is not None:
+        save_pool(folder / TASKS_FILE, config.pool, config.origin)
+
+
+def check_teaching(config: RunConfig) -> tuple[tuple[str, ...], ...]:
+    """The sets of letters that the tasks of a run cannot teach it to tell apart, where it is to learn symbols.
+
+    Raise where they teach nothing at all.
+    """
+    if config.pool is None or not METHODS[config.method].grounds:
+        return ()
+    found = task_set_shortcuts(config.pool)
+    if len(found.confusable) == 1 and len(found.confusable[0]) == config.pool.alphabet.size:
+        raise ConfigError(
+            f"the tasks of the family {config.tasks} teach nothing: their rewards tell no two symbols apart; add tasks "
+            "that do, or use a method that is told the symbols (--method rm)"
+        )
+    return found.confusable
+
+
+def kept_tasks(folder: Path, config: RunConfig) -> TaskSet | None:
+    """The tasks of a run from its folder. What is lost, damaged or drawn from something else is drawn anew, and said.
+
+    A list of formulas that was changed since is no reason: the run goes on with the tasks that it was begun with.
+    """
+    if config.tasks is None:
+        return None
+    path = folder / TASKS_FILE
+    try:
+        pool, origin = load_pool(path)
+        if origin == json.loads(json.dumps(config.origin)):  # tuples are lists there
+            return pool
+        what = f"{path} holds tasks that were drawn from other settings than those of the run"
+    except FileError as error:
+        what = str(error)
+    warnings.warn(f"{what}; the tasks are drawn anew", NrmWarning, stacklevel=2)
+    with suppress(FileError):  # a folder that nothing can be written into is still good to read
+        keep_tasks(folder, config)
+    return config.pool

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from nrm.agents import Agent, Choice, Trainer
-from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError, listing
+from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError, listing, suggestion
 from nrm.files import read_json, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.runs.checkpoint import (
@@ -32,12 +32,42 @@ from nrm.runs.checkpoint import (
     read_columns,
     save_checkpoint,
 )
-from nrm.runs.config import RunConfig, extended
-from nrm.runs.kept_tasks import TASKS_FILE, check_teaching, keep_tasks, kept_tasks
+from nrm.runs.config import TASKS_FILE, RunConfig, check_teaching, extended, keep_tasks, kept_tasks
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.runs.lock import LOCK_FILE
-from nrm.runs.lookup import no_run
 from nrm.runs.tensorboard import EVENTS, EventLog
+
+DEPTH = 2
+"""Folders down to a run: a grid keeps its runs in `runs`."""
+
+
+def no_run(path: Path) -> str:
+    """Why `path` is no run, and which run may be meant."""
+    if path.is_file():
+        near = f"; did you mean '{path.parent}'?" if _is_run(path.parent) else "; name the folder of a run"
+        return f"{path} is a file, and a run is a folder{near}"
+    if found := runs_below(path):
+        names = listing(str(run.relative_to(path)) for run in found)
+        kind = "the run" if len(found) == 1 else "the runs"
+        return f"{path} is no run itself, but holds {kind} {names}; name one, such as {found[0]}"
+    begin = f"begin one with 'nrm train --task 1 --out {path}'"
+    if path.exists():
+        return f"{path} holds no run (there is no config.json); {begin}"
+    beside = [str(run) for run in runs_below(path.parent)]
+    near = suggestion(str(path), beside) or (f"; runs there: {listing(beside)}" if beside else f"; {begin}")
+    return f"{path} holds no run (there is no such folder){near}"
+
+
+def runs_below(folder: Path) -> list[Path]:
+    """The runs in a folder and in its folders, in the order of their names."""
+    found = (path.parent for depth in range(1, DEPTH + 1) for path in folder.glob("*/" * depth + "config.json"))
+    return sorted(filter(_is_run, found))
+
+
+def _is_run(folder: Path) -> bool:
+    """Other programs have a config.json too."""
+    return (folder / "config.json").is_file() and (folder / "versions.json").is_file()
+
 
 GROUNDER_FILE = "grounder.pt"
 """The grounder that a run began with, where it was one of another run."""

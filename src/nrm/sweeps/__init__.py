@@ -1,7 +1,5 @@
 """Grids of runs, and the engines that train them."""
 
-from nrm.sweeps.grid import Grid, Grids, paper_grid
-from nrm.sweeps.grid_file import load_grid
-from nrm.sweeps.running import Outcome, run_grid
+import lazy_loader
 
-__all__ = ["Grid", "Grids", "Outcome", "load_grid", "paper_grid", "run_grid"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

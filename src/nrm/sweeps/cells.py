@@ -10,9 +10,7 @@ from typing import Any, Literal
 from nrm.agents import Trainer
 from nrm.errors import FileError, GridError, NrmError, listing
 from nrm.files import remove_leftovers, write_text
-from nrm.runs.config import RunConfig
-from nrm.runs.folder import RunFolder, train
-from nrm.runs.lock import locked
+from nrm.runs import RunConfig, RunFolder, locked, train
 from nrm.sweeps.grid import Cell
 
 RUNS = "runs"

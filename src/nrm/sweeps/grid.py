@@ -17,9 +17,16 @@ from nrm.envs import End, EnvConfig
 from nrm.errors import GridError, unknown
 from nrm.logic import DEFAULT_LOGIC, is_paper_task, named_formula, paper_task
 from nrm.machines import is_machine_file, task_toml
-from nrm.runs.choosing import Choice, choose_algorithm, choose_run, default_sections, env_as_set
-from nrm.runs.config import RunConfig
-from nrm.runs.sections import MANY_SECTIONS, converted
+from nrm.runs import (
+    MANY_SECTIONS,
+    Choice,
+    RunConfig,
+    choose_algorithm,
+    choose_run,
+    converted,
+    default_sections,
+    env_as_set,
+)
 from nrm.samplers import FILE_PREFIX, SAMPLERS
 
 GRID_VERSION = 2

@@ -12,8 +12,7 @@ from typing import Any
 from nrm.errors import ConfigError, GridError, NrmError
 from nrm.files import line_of, parse_toml, read_text
 from nrm.machines import is_machine_file
-from nrm.runs.renamed import Renaming
-from nrm.runs.sections import read_section
+from nrm.runs import Renaming, read_section
 from nrm.samplers import FILE_PREFIX, sampler_of
 from nrm.sweeps.grid import WHOLE_RUN, Grid
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from nrm.errors import FileError
 from nrm.files import write_json
-from nrm.runs.folder import clear_beginnings
-from nrm.runs.lock import locked
+from nrm.runs import clear_beginnings, locked
 from nrm.sweeps.cells import RUNS, cell_state
 from nrm.sweeps.engines.events import Engine, Event
 from nrm.sweeps.grid import Cell, Grid, Grids

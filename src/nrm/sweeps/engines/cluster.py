@@ -21,7 +21,7 @@ from typing import Any
 from nrm.agents import Trainer
 from nrm.errors import EngineError, FileError, describe, require
 from nrm.files import write_bytes
-from nrm.runs.folder import RunFolder, whole_folder
+from nrm.runs import RunFolder, whole_folder
 from nrm.sweeps.cells import CELL_FILE, cell_path, run_cell
 from nrm.sweeps.engines.events import EngineSettings, Event, Reporter
 from nrm.sweeps.grid import Cell

@@ -17,7 +17,7 @@ import torch
 
 from nrm.agents import Trainer
 from nrm.errors import EngineError, NrmWarning, ShownWarnings, describe
-from nrm.runs.folder import RunFolder
+from nrm.runs import RunFolder
 from nrm.sweeps.cells import cell_path, run_cell
 from nrm.sweeps.grid import Cell
 from nrm.sweeps.grid_file import grid_words
