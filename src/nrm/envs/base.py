@@ -173,6 +173,8 @@ def checked_actions(actions: Tensor, count: int, space: ActionSpace) -> NDArray[
     if isinstance(space, int):
         fits = chosen.shape == (count,) and chosen.dtype.kind in "iu"
         wanted, known = "whole numbers", f"are 0 to {space - 1}"
+        if fits and chosen.astype(np.uint64).max() < space:  # negative ones are large there
+            return chosen
         wrong = (chosen < 0) | (chosen >= space)
     else:
         fits = chosen.shape == (count, *space.shape) and chosen.dtype.kind == "f"

@@ -138,8 +138,12 @@ class BatchedTasks:
         done = terminated | late
         final = observed = self._observed(self._places)
         if done.any():
-            observed = final.copy()
-            observed[done] = self._observed(self._begin_next(done))
+            begun = self._begin_next(done)
+            if self.frames is None:
+                observed = final.copy()
+                observed[done] = self._observed(begun)
+            else:
+                observed = self._observed(self._places)
         result = (observed, reward, terminated, late & ~terminated, final)
         return StepBatch(*map(torch.from_numpy, result))
 

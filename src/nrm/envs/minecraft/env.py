@@ -40,6 +40,7 @@ class MinecraftDynamics(GridDynamics):
         if config.layout == "fixed":
             self.contents = begin(config, np.zeros(1, dtype=np.uint64)).contents
             self.random = config.start_cell is None or config.slip > 0
+        self._start = np.array([config.number(config.start_cell or (0, 0))], dtype=np.int64)
         self.observation_space = spaces.Box(np.zeros(2, np.float32), self._coordinates[-1], dtype=np.float32)
         if config.observation == "image":
             self.observation_space = spaces.Box(0, 255, (config.pixels, config.pixels, 3), np.uint8)
@@ -59,8 +60,8 @@ class MinecraftDynamics(GridDynamics):
 
     def begin(self, keys: Words) -> Places:
         """The cell of the agent, and what lies where if that is drawn."""
-        if not self.random and self.config.start_cell is not None:
-            return {"cell": np.full(len(keys), self.config.number(self.config.start_cell), dtype=np.int64)}
+        if not self.random:
+            return {"cell": self._start.repeat(len(keys))}
         drawn = begin(self.config, keys)
         return {"cell": drawn.start} if self.contents is not None else {"cell": drawn.start, "contents": drawn.contents}
 
