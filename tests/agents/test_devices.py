@@ -149,7 +149,7 @@ def test_devices_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_of_a_gpu_that_is_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="'cuda'"):
         choose_run("1", device="cuda")
-    monkeypatch.setattr("nrm.runs.config.find_device", torch.device)
+    monkeypatch.setattr("nrm.runs.choosing.find_device", torch.device)
     folder = RunFolder(tmp_path / "run")
     folder.begin(replace(run("rm", "map", {}), device="cuda"))
     with pytest.raises(ConfigError, match=r"'cuda'.*--device cpu"):
