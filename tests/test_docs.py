@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import nrm
+import nrm.sb3
 from nrm import cli
 from nrm.agents.networks import NetworkConfig
 from nrm.samplers import TaskSetConfig
@@ -164,6 +165,8 @@ def test_every_public_name_has_an_entry_with_an_example() -> None:
     names = [name for name in nrm.__all__ if not name.startswith("_")]
     assert not [name for name in names if f"nrm.{name}" not in entries.get(name, "")], "names without an entry"
     assert not [name for name in names if "```python" not in entries[name]], "names without an example"
+    described = re.findall(r"^## (\w+)$", (DOCS / "reference" / "python" / "sb3.md").read_text(), re.MULTILINE)
+    assert set(described) == set(nrm.sb3.__all__)
 
 
 def test_old_addresses_lead_to_pages(monkeypatch: pytest.MonkeyPatch) -> None:
