@@ -23,6 +23,11 @@ myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
+autodoc_type_aliases = {
+    name: name
+    for name in ("ArrayLike", "FormulaValue", "MachineLike", "RewardScheme", "Trace", "Episodes", "Observation")
+}
+toc_object_entries = False
 maximum_signature_line_length = 76
 default_role = "literal"
 
