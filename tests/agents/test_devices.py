@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -146,12 +146,13 @@ def test_devices_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "device" not in choose_run("1").to_json()
 
 
-def test_a_run_of_a_gpu_that_is_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_a_gpu_that_is_not_here(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'cuda'"):
         choose_run("1", device="cuda")
-    monkeypatch.setattr("nrm.runs.choosing.find_device", torch.device)
+    RunFolder(tmp_path / "run").begin(run("rm", "map", {}))
+    config = tmp_path / "run" / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "device": "cuda"}))
     folder = RunFolder(tmp_path / "run")
-    folder.begin(replace(run("rm", "map", {}), device="cuda"))
     with pytest.raises(ConfigError, match=r"'cuda'.*--device cpu"):
         folder.load()
     folder.save(folder.load("cpu"))
