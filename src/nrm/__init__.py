@@ -1,4 +1,4 @@
-"""Neural Reward Machines: temporal tasks for reinforcement learning whose symbols nobody has defined.
+"""Neural Reward Machines: reinforcement learning from temporal-logic tasks, without labelled symbols.
 
 The names in `__init__.pyi` are the public interface; the modules behind them may move. What needs torch or Gymnasium is
 imported when it is first asked for.
