@@ -262,3 +262,15 @@ def test_levels_of_episodes_that_go_on_are_kept_with_the_run() -> None:
         one.learn(one.collect(), 0.2)
     assert torch.equal(values_of(agent), values_of(again))
     assert "level" not in learner().state_dict()
+
+
+@pytest.mark.parametrize("method", ["nrm", "frozen"])
+def test_beliefs_read_rewards_in_the_first_half_of_training(method: str) -> None:
+    made = trainer(method, episodes=100)
+    memory: Any = made.learner.memory
+    kinds = []
+    while not made.done:
+        half = made.progress >= 0.5
+        made.update()
+        kinds.append((half, memory.belief))
+    assert set(kinds) == {(False, "filtered"), (True, "open-loop")}

@@ -79,7 +79,7 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
     model = NeuralRewardMachine(grounder, env.machine if tasks is None else tasks, emission).eval()
     model.to(device_of(env))
     remembers = BeliefMemory if tasks is None else TaskBeliefMemory
-    memory = remembers(model, env.frames, settings.belief)
+    memory = remembers(model, env.frames, settings.first_belief)
     grounding = Grounding(
         model,
         memory,
@@ -91,6 +91,7 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
         longest=settings.longest,
         steady=settings.steady,
         spacing=settings.spacing,
+        annealed=memory if settings.belief == "annealed" else None,
     )
     grounding.learns = settings.learn
     return Prepared(memory, grounding)

@@ -149,6 +149,8 @@ class Trainer:
 
     def update(self) -> Mapping[str, float]:
         """Act for one rollout and learn from it; ground when it is time. The parts of the loss, by name."""
+        if self.grounding is not None:
+            self.grounding.advance(self.progress)
         rollout = self.learner.collect()
         episodes = len(self.history.returns)
         try:

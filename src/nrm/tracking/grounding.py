@@ -24,6 +24,7 @@ from nrm.neural import (
     fit,
 )
 from nrm.tracking.grounding_config import update_settings
+from nrm.tracking.memories import BeliefMemory
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.tracker import Tracker
 
@@ -63,13 +64,14 @@ class Grounding:
         longest: int | None = None,
         steady: bool = False,
         spacing: float = 0.0,
+        annealed: BeliefMemory | None = None,
     ) -> None:
         """`memory`: looks at the grounder anew after each update; `settings`: how an update learns.
 
         `every`: episodes between two updates; `most`: episodes kept; `frames`: what row numbers stand for, if episodes
         hold these; `blank`: (0, …) no observations, but of the kind that will come, for saved states; `longest`: most
         steps of an episode that are learned from; `steady`: see `UpdatePolicy`; `spacing`: episodes between two updates
-        at least, as a share of all so far.
+        at least, as a share of all so far; `annealed`: a memory that no longer reads rewards when half is over.
         """
         self.model = model
         self._memory = memory
@@ -81,6 +83,7 @@ class Grounding:
         self._blank = torch.empty(0) if blank is None else blank
         self._longest = longest
         self._spacing = spacing
+        self._annealed = annealed
         self._passed_over = 0
         """Episodes to come that nobody looks at."""
         self._kept: list[RecordedEpisode] = []
@@ -117,6 +120,11 @@ class Grounding:
             raise EnvError("the environment's wrapper keeps no episodes; make it with record=True")
         settings = update_settings(every, keep, config, seed)
         return cls(tracker.model, tracker, settings, every=every, most=keep)
+
+    def advance(self, progress: float) -> None:
+        """Tell which share of training is over: policies learn with filtered beliefs first, then with those of tests."""
+        if self._annealed is not None and progress >= 0.5:
+            self._annealed.follow("open-loop")
 
     def add(self, episodes: Iterable[RecordedEpisode]) -> GroundingUpdate | None:
         """Take in finished episodes; when enough are new, learn. What became of them, or None while they are few.

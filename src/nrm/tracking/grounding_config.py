@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, TypeAlias, get_args
 
 from nrm.errors import ConfigError
 from nrm.neural import FitConfig, FitSettings
 from nrm.tracking.belief_step import Belief
+
+TrainingBelief: TypeAlias = Literal["annealed", "filtered", "open-loop", "argmax"]
 
 
 class UpdateConfig(FitConfig):
@@ -34,9 +36,10 @@ class GroundingConfig(FitSettings):
     """The folder of a run whose grounder to begin with, on the same symbols and observations."""
     learn: bool = True
     """Whether the grounder learns; without, that of `initial` stays as it is."""
-    belief: Belief = "open-loop"
-    """What the policy's belief reads while training: the observations alone (open-loop, as in the paper), likewise by
-    the most probable symbol of each step (argmax), or the rewards received too (filtered)."""
+    belief: TrainingBelief = "annealed"
+    """What the policy's belief reads while training: the rewards too (filtered), the observations alone (open-loop, as
+    in the paper and in tests), likewise by the most probable symbol of each step (argmax), or the rewards too in the
+    first half of training and then no longer (annealed)."""
     longest: int | None = None
     """Steps of an episode that are learned from; all when absent."""
     steady: bool = False
@@ -50,9 +53,14 @@ class GroundingConfig(FitSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.check_positive("every", "keep", "longest", "target")
-        self.check_choice("belief", get_args(Belief))
+        self.check_choice("belief", get_args(TrainingBelief))
         if self.spacing < 0:
             raise ConfigError(f"grounding.spacing is a share of all episodes, from 0, not {self.spacing}")
+
+    @property
+    def first_belief(self) -> Belief:
+        """The belief that training begins with."""
+        return "filtered" if self.belief == "annealed" else self.belief
 
     def fit_config(self, seed: int, listed: bool) -> FitConfig:
         """How one update learns; `listed`: whether all observations of the environment are known and few.

@@ -218,6 +218,13 @@ class BeliefMemory:
         if self._encoded is not None and not self.model.recurrent:
             self._listed = listed_step(self.model, self.belief, self._letters(self._encoded))
 
+    def follow(self, belief: Belief) -> None:
+        """Go on with another kind of belief."""
+        if belief != self.belief:
+            self.belief = belief
+            self._prepare()
+            self.refresh()
+
     def start(self, count: int) -> Tensor:
         """Certain of the initial state."""
         return self._first.repeat(count, 1)
