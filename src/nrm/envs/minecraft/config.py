@@ -111,8 +111,8 @@ class MinecraftConfig(EnvConfig):
         return task_from_text(text, self.alphabet)
 
     def recipe(self) -> str:
-        """From images it takes more gradient steps, not more of the environment: PPO as it is."""
-        return "none" if self.observation == "image" else "tasks"
+        """Images have their own."""
+        return "tasks-image" if self.observation == "image" else "tasks"
 
     def task_space(self) -> TaskSpace:
         """The items."""
