@@ -122,7 +122,7 @@ class Grounding:
         return cls(tracker.model, tracker, settings, every=every, most=keep)
 
     def advance(self, progress: float) -> None:
-        """Tell which share of training is over: policies learn with filtered beliefs first, then with those of tests."""
+        """Tell which share of training is over: beliefs are filtered first, and later those of tests."""
         if self._annealed is not None and progress >= 0.5:
             self._annealed.follow("open-loop")
 
