@@ -67,7 +67,7 @@ def test_watching_a_formula_through_a_pipe(nrm_command: Nrm, obeys: str, tmp_pat
 
 
 def test_options_that_would_do_nothing_are_refused(nrm_command: Nrm, obeys: str) -> None:
-    assert "drop --calm" in nrm_command("evaluate", obeys, "--task", "F a", "--calm").err
+    assert "drop --no-stuck-noise" in nrm_command("evaluate", obeys, "--task", "F a", "--no-stuck-noise").err
     assert "--family mixture" in nrm_command("evaluate", obeys, "--task", "F a", "--count", "3").err
     few = nrm_command("evaluate", obeys, "--family", "reach", "--count", "5000", "--episodes", "1")
     assert "fewer than --count 5000" in few.err
@@ -126,6 +126,6 @@ def test_a_report_with_a_formula_of_ones_own(nrm_command: Nrm, obeys: str, tmp_p
 
 def test_symbols_can_be_read_crisply(nrm_command: Nrm, obeys: str) -> None:
     options = ("evaluate", obeys, "--task", "F(a & F b)", "--episodes", "2")
-    assert json.loads(nrm_command(*options, "--crisp", "--json").out)["belief"] == "argmax"
-    assert "no rewards are read (argmax beliefs)" in nrm_command(*options, "--crisp").out
-    assert "--rewards and --crisp are two ways" in nrm_command(*options, "--crisp", "--rewards").err
+    assert json.loads(nrm_command(*options, "--argmax", "--json").out)["belief"] == "argmax"
+    assert "no rewards are read (argmax beliefs)" in nrm_command(*options, "--argmax").out
+    assert "--rewards and --argmax are two ways" in nrm_command(*options, "--argmax", "--rewards").err

@@ -26,8 +26,33 @@ from nrm.cli.train import Train, more_help
 from nrm.cli.watch import Watch
 from nrm.errors import NrmError, NrmWarning, ShownWarnings
 
-_COMMANDS = (Compile, Check, Explain, Fit, Shortcuts, Tasks, Evaluate, Watch, Reproduce, Sweep, Report, Train)
+_COMMANDS = (Compile, Check, Explain, Shortcuts, Tasks, Train, Evaluate, Watch, Fit, Report, Sweep, Reproduce)
 _HELP_ALL = "--help-all"
+_TAGLINE = "Reinforcement learning from temporal-logic tasks, without labelled symbols."
+_OVERVIEW = f"""usage: nrm COMMAND [OPTIONS]
+
+{_TAGLINE}
+
+Formulas
+  compile     compile a task to its minimal reward machine
+  check       run a trace through a task
+  explain     say what a task asks for, and compare two tasks
+  shortcuts   say which symbols rewards can teach
+  tasks       list tasks and patterns, or sample tasks
+
+Train
+  train       train an agent on one task or on many
+  evaluate    test a trained agent
+  watch       show an episode of a trained agent
+  fit         learn symbols or a machine from recorded episodes
+
+Study
+  report      write one page about all runs in a folder
+  sweep       run a grid of runs
+  reproduce   run the paper's experiments
+
+'nrm COMMAND --help' shows the options of a command, 'nrm --version' the version.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -38,6 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if (here := os.getcwd()) not in sys.path:  # modules of the user's that others of them import
         sys.path.append(here)
+    if given in ([], ["-h"], ["--help"]):
+        print(_OVERVIEW, end="")
+        sys.exit(0 if given else 2)
     if given == ["--version"]:
         print(f"nrm {version('neural-reward-machines')}")
         sys.exit(0)
@@ -71,9 +99,9 @@ def _parsed(typed: list[str]) -> Any:
         command: Any = tyro.cli(
             cast(Any, Union[_COMMANDS]),  # noqa: UP007 - a tuple of types
             prog="nrm",
-            description="Temporal tasks for reinforcement learning whose symbols nobody has defined.",
+            description=_TAGLINE,
             args=read.plain,
-            config=(tyro.conf.DisallowNone,),  # help says STR, not {None}|STR
+            config=(tyro.conf.DisallowNone, tyro.conf.FlagCreatePairsOff),  # STR, not {None}|STR; no --no-json
         )
     except SystemExit:
         if {"--help", "-h", _HELP_ALL} & set(typed):

@@ -152,6 +152,6 @@ def _print_table(machine: MooreMachine, letters: list[int], run: Run, rewards: S
         note = " (failed)" if machine.dead[state] else " (accepting)" if machine.accepting[state] else ""
         name = machine.alphabet.letter_name(letter)
         rows.append((str(number), name, f"{state}{note}", f"{level:g}", f"{reward:+g}"))
-    headings = ("step", "reads", "state", "level", "reward")
-    plain_console().print(table(headings, rows, numbers=("step", "state", "level", "reward")))
+    headings = ("step", "reads", "state", "potential", "reward")
+    plain_console().print(table(headings, rows, numbers=("step", "state", "potential", "reward")))
     print(f"{'satisfied' if run.accepted else 'not satisfied'}; sum of rewards {sum(rewards):g}")

@@ -107,7 +107,7 @@ class Evaluate:
     seed: int = 12345
     """Of the episodes; not a seed of training."""
     task: str | None = None
-    """Of an agent of many tasks: the formula to obey, also one that it has never seen."""
+    """Of an agent of many tasks: the formula to execute, also one that it has never seen."""
     logic: str = DEFAULT_LOGIC
     """The language of that formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
     family: str | None = None
@@ -119,12 +119,12 @@ class Evaluate:
     rewards: bool = False
     """Let the agent's memory read the rewards: beliefs are filtered by them. Without it no test reads a reward, since
     rewards tell most of a task's state whatever the symbols."""
-    crisp: bool = False
+    argmax: bool = False
     """Read each step as its most probable symbol. Over long episodes small doubts add up otherwise."""
     greedy: bool = False
     """Of an agent of many tasks: always take its best action instead of drawing from its policy."""
-    calm: bool = False
-    """Of an agent of many tasks that goes at random for a while where it gets no further (--tasks.stuck_noise, as in
+    no_stuck_noise: bool = False
+    """Of an agent of many tasks that goes at random for a while where it gets no further (--tasks.stuck-noise, as in
     the environment flat): draw from its policy alone."""
     json: bool = False
     """Print JSON: the fields of the greedy policy, and those of the sampled one under "sampled"; of an agent of many
@@ -145,11 +145,11 @@ class Evaluate:
         folder = RunFolder(self.run_folder)
         trainer, config = folder.load_trained(), folder.config()
         if trainer.tasks is not None:
-            return self._obey(trainer, config)
-        if any((self.task, self.family, self.greedy, self.calm)):
+            return self._execute(trainer, config)
+        if any((self.task, self.family, self.greedy, self.no_stuck_noise)):
             raise UsageError(
                 f"the agent in {self.run_folder} was trained on one task, and is always tested both ways; for --task, "
-                "--family, --greedy and --calm, train one on many: nrm train --tasks mixture --env letter"
+                "--family, --greedy and --no-stuck-noise, train one on many: nrm train --tasks mixture --env letter"
             )
         count, belief = min(16, self.episodes), self._belief or unrewarded(trainer.learner.memory)
         greedy, sampled = (
@@ -176,11 +176,11 @@ class Evaluate:
     @property
     def _belief(self) -> Belief | None:
         """What the agent's memory reads, if an option says so."""
-        if self.rewards and self.crisp:
-            raise UsageError("--rewards and --crisp are two ways to follow a task; give one of them")
-        return "filtered" if self.rewards else "argmax" if self.crisp else None
+        if self.rewards and self.argmax:
+            raise UsageError("--rewards and --argmax are two ways to follow a task; give one of them")
+        return "filtered" if self.rewards else "argmax" if self.argmax else None
 
-    def _obey(self, trainer: Trainer, config: RunConfig) -> int:
+    def _execute(self, trainer: Trainer, config: RunConfig) -> int:
         """Tasks that the agent may never have seen: how often it carries each out."""
         from nrm.agents import check_new_tasks, evaluate_tasks
 
@@ -190,8 +190,8 @@ class Evaluate:
             raise UsageError(f"{' and '.join(given)} are given together; give one of them")
         if self.count is not None and self.family is None:
             raise UsageError("--count says how many tasks are drawn; name what they are drawn from: --family mixture")
-        if self.calm and trainer.stuck_noise is None:
-            raise UsageError("the agent never goes at random (tasks.stuck_noise is not set in its run); drop --calm")
+        if self.no_stuck_noise and trainer.stuck_noise is None:
+            raise UsageError("the run has no tasks.stuck_noise; drop --no-stuck-noise")
         pool, trained = self._tasks(config, trainer.tasks)
         check_new_tasks(trainer, pool)
         belief: Belief = self._belief or "open-loop"
@@ -204,13 +204,13 @@ class Evaluate:
                 self.seed,
                 greedy=self.greedy,
                 belief=belief,
-                stuck_noise=not self.calm,
+                stuck_noise=not self.no_stuck_noise,
                 progress=None if progress is None else lambda done: progress("tasks", done, len(pool)),
             )
-        stirred = trainer.stuck_noise is not None and not self.calm and not self.greedy
+        stirred = trainer.stuck_noise is not None and not self.no_stuck_noise and not self.greedy
         told = outcome_json(found, trained)
         if self.json:
-            print(json.dumps({**told, "belief": belief, "sampled": not self.greedy, "restless": stirred}))
+            print(json.dumps({**told, "belief": belief, "sampled": not self.greedy, "stuck_noise": stirred}))
             return 0
         print_outcomes(found, trained)
         how = "best actions" if self.greedy else "sampled actions"

@@ -39,7 +39,7 @@ class Watch:
     run_folder: tyro.conf.Positional[Path]
     """The folder of the run."""
     task: str | None = None
-    """Of an agent of many tasks: the formula to obey, also one that it has never seen."""
+    """Of an agent of many tasks: the formula to execute, also one that it has never seen."""
     logic: str = DEFAULT_LOGIC
     """The language of that formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
     seed: int = 12345
@@ -68,7 +68,7 @@ class Watch:
         if trainer.tasks is not None:
             if self.task is None:
                 raise UsageError(
-                    f"the agent can obey many tasks; say which one, over {listing(machine.alphabet.symbols)}: --task "
+                    f"the agent executes many tasks; say which one, over {listing(machine.alphabet.symbols)}: --task "
                     f"'F {machine.alphabet.symbols[0]}'"
                 )
             machine = config.task_named(formula_option(self.task, self.logic) or self.task).machine()

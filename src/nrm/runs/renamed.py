@@ -18,6 +18,8 @@ RENAMED = {
     "episodes": "total_episodes",
     "steps": "total_timesteps",
     "preset": "recipe",
+    "crisp": "argmax",
+    "calm": "no_stuck_noise",
     "flips": "reward_noise",
     "misread": "label_noise",
     # Settings: "section.setting", and the new name in the same section.
