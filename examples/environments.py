@@ -46,7 +46,7 @@ def main() -> None:
         {"size": 6, "items": ["lava", "lava", "lava", "lava", "lava", "gem", "door", "pickaxe"], "pixels": 96},
         {"size": (6, 4), "items": others, "pixels": 96},
         {"size": 5, "items": others, "pixels": 96},
-        {"size": 8, "items": {**dict.fromkeys(others, 1), "lava": 3}, "pixels": 96},
+        {"size": 8, "items": [*others, "lava", "lava", "lava"], "pixels": 96},
         {"size": 8, "pixels": 64},
     ]
     imsave(out / "world-sizes.png", row([picture(192, layout="seed", seed=4, **each) for each in options]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,10 @@ def test_the_same_is_learned_elsewhere(method: str, env: str, settings: dict[str
         places = {mode.place(one) for one in learned(there)}
         found = evaluate(there, config.build_env(2), 2, 0, greedy=False)
     assert places == {ELSEWHERE}
-    assert there.history == here.history
+    assert replace(there.history, decisions=[]) == replace(here.history, decisions=[])
+    for one, other in zip(there.history.decisions, here.history.decisions, strict=True):
+        assert one[:4] == pytest.approx(other[:4], rel=1e-5)  # sums are in another order
+        assert one.verdict == other.verdict
     assert method != "nrm" or there.history.decisions
     assert repr(found) == repr(evaluate(here, config.build_env(2), 2, 0, greedy=False))  # NaN equals nothing
 

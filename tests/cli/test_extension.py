@@ -249,7 +249,7 @@ def test_train_evaluate_watch_and_resume(nrm_command: Nrm, outside: Path) -> Non
         assert json.loads(told.out)["episodes"] == 4, told.err
         assert "true symbol" in nrm_command("watch", name).out
     assert "done already" in nrm_command("train", "--resume", "table", "--quiet").out
-    listed = nrm_command("train", *run, "--method", "my_method:CLOCK", "--help").out
+    listed = nrm_command("train", *run, "--method", "my_method:CLOCK", "--help-all").out
     assert "--clock.most" in listed
     assert "--env.length" in listed
 
@@ -257,7 +257,7 @@ def test_train_evaluate_watch_and_resume(nrm_command: Nrm, outside: Path) -> Non
 def test_the_installed_command_finds_modules_in_the_current_folder(outside: Path) -> None:
     # The folder of the program, and not the current one, is on its path by itself.
     code = "import sys; sys.path.remove(''); from nrm.cli import main; main()"
-    command = [sys.executable, "-c", code, "train", "--method", "my_method:CLOCK", "--help"]
+    command = [sys.executable, "-c", code, "train", "--method", "my_method:CLOCK", "--help-all"]
     found = subprocess.run(command, cwd=outside, capture_output=True, text=True, env={**os.environ, "COLUMNS": "100"})
     assert "--clock.most" in found.stdout, found.stderr
 

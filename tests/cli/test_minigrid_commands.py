@@ -59,7 +59,7 @@ def test_the_ready_task_is_the_default() -> None:
         (["--env", "minigrid:MiniGrid-LavaGap5-v0"], "did you mean 'MiniGrid-LavaGapS5-v0'"),
         (["--env", "minigird:MiniGrid-LavaGapS5-v0"], "unknown environment 'minigird:MiniGrid-LavaGapS5-v0'"),
         (["--env", LAVA, "--task", "F gaol"], "did you mean 'goal'"),
-        (["--env", LAVA, "--env.layout", "episode"], "Unrecognized options: --env.layout"),
+        (["--env", LAVA, "--env.layout", "episode"], "unknown setting 'env.layout'"),
         (["--env", "minigrid:MiniGrid-Playground-v0"], "there is no ready task for MiniGrid-Playground-v0"),
         (["--env", "minigrid:MiniGrid-Empty-5x5-v0", "--task", "F gem"], "nothing in a grid is called 'gem'"),
     ],

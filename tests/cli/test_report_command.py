@@ -75,7 +75,7 @@ def test_each_stage_tells_the_time_that_is_left(
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
     clock = iter([0.0, 60.0, 120.0])
-    monkeypatch.setattr("nrm.cli.stage_progress.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr("nrm.cli.terminal.time", SimpleNamespace(monotonic=lambda: next(clock)))
     with stage_progress() as told:
         assert told is not None
         for done in range(3):

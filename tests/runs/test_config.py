@@ -87,8 +87,8 @@ def test_settings_that_are_gone_are_read_where_they_did_nothing() -> None:
 
 
 def test_environments_name_their_recipe_and_others_follow_the_general_one() -> None:
-    assert recipe_names() == ["flat", "letter-image", "paper", "tasks"]
-    named = {"map": "tasks", "image": "none", "letter": "tasks", "letter-image": "letter-image", "flat": "flat"}
+    assert recipe_names() == ["flat", "letter-image", "paper", "tasks", "tasks-image"]
+    named = {"map": "tasks", "image": "tasks-image", "letter": "tasks", "letter-image": "letter-image", "flat": "flat"}
     for env, recipe in named.items():
         config = choose_run(None, env, "rm", tasks="reach")
         assert config == choose_run(None, env, "rm", tasks="reach", recipe=recipe)

@@ -49,7 +49,7 @@ def test_a_grid_file() -> None:
     cells = {cell.name: cell for cell in grid.cells}
     assert len(cells) == len(grid.cells) == 3 * 2 * 2 * 2 * 3
     base, opened = cells["map-task1-nrm-base-seed7"].config, cells["map-task1-nrm-open-seed7"].config
-    assert (base.settings["grounding"].belief, opened.settings["grounding"].belief) == ("open-loop", "argmax")
+    assert (base.settings["grounding"].belief, opened.settings["grounding"].belief) == ("annealed", "argmax")
     assert opened.settings["algorithm"].max_grad_norm is None
     assert base.settings["algorithm"].learning_rate == opened.settings["algorithm"].learning_rate == 0.002
     assert base.total_episodes == 300
