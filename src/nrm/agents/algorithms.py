@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Protocol
 
-from nrm.agents.acting import Rollout
 from nrm.agents.networks import Network, NetworkConfig
+from nrm.agents.rollouts import Rollout
 from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.registry import Registry

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nrm.agents.acting import Rollout
 from nrm.agents.algorithms import ALGORITHMS, Algorithm
 from nrm.agents.networks import NetworkConfig
+from nrm.agents.rollouts import Rollout
 from nrm.agents.updates import OnPolicyConfig, OnPolicyLearner, advantages, finite, levels
 from nrm.envs import BatchedEnv
 from nrm.machines import Penalties

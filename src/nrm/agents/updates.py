@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from nrm.agents.acting import Actor, Rollout
+from nrm.agents.acting import Actor
 from nrm.agents.networks import NetworkConfig
+from nrm.agents.rollouts import Rollout
 from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError, TrainingError
 from nrm.tracking import Memory

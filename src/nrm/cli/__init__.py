@@ -8,11 +8,11 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from typing import Any, Union, cast
 
 import tyro
 
-from nrm import __version__
 from nrm.cli.arguments import read_arguments
 from nrm.cli.compile import Check, Compile
 from nrm.cli.evaluate import Evaluate
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(_OVERVIEW, end="")
         sys.exit(0 if given else 2)
     if given == ["--version"]:
-        print(f"nrm {__version__}")
+        print(f"nrm {version('neural-reward-machines')}")
         sys.exit(0)
     try:
         with warnings.catch_warnings():
