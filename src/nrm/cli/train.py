@@ -46,7 +46,7 @@ class Train:
     tasks: str | None = None
     """Many tasks, sampled anew for every episode: a family (see nrm tasks), file:PATH, or module:name."""
     env: str = "map"
-    """map, image, letter, flat, robot, minigrid:ID, gym:ID, or module:name of your own; see docs/environments.md."""
+    """map, image, letter, flat, robot, minigrid:ID, gym:ID, or module:name of your own."""
     method: str = "nrm"
     """rm (is given the true symbols), nrm (learns them), automata-learning (is given them, learns the task),
     pure-learning (learns both), rnn, memoryless, or module:name."""
