@@ -190,3 +190,9 @@ def test_the_theme_can_be_chosen_and_is_kept(opened: Open) -> None:
 def test_it_prints(opened: Open, tmp_path: Path) -> None:
     opened.page.pdf(path=tmp_path / "page.pdf")
     assert (tmp_path / "page.pdf").stat().st_size > 10_000
+
+
+def test_charts_name_their_environment(opened: Open) -> None:
+    names = opened.page.locator("#charts .badge").all_text_contents()
+    assert names
+    assert all(names)

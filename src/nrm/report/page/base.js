@@ -74,7 +74,7 @@ const subjectWord = (groups) => (groups.every((group) => group.many) ? "Family" 
 /* The reader's choices, and who wants to know of a change. */
 const chosen = {
   method: new Set(data.groups.map((group) => group.method)),
-  world: new Set(data.groups.map((group) => group.world)),
+  env: new Set(data.groups.map((group) => group.env)),
   task: new Set(data.groups.map((group) => group.task)),
   variant: new Set(allVariants),
 };

@@ -1,4 +1,4 @@
-/* Pictures of worlds, and the learned grounding beside the truth. */
+/* Pictures of environments, and the learned grounding beside the truth. */
 
 const images = data.tiles.map((uri) => { const image = new Image(); image.src = uri; return image; });
 const VERDICTS = {
@@ -39,7 +39,7 @@ function drawBoard(canvas, recording, { contents, agent = null, trail = [], text
   });
 }
 
-/** Draw what a world without a board rendered itself. */
+/** Draw what an environment without a board rendered itself. */
 function drawPicture(canvas, image) {
   const scale = Math.max(1, Math.floor(640 / Math.max(image.naturalWidth, image.naturalHeight)));
   canvas.width = image.naturalWidth * scale;
@@ -82,7 +82,7 @@ function drawGrounding(groups) {
     const learners = methods.filter((method) => method.grounds).map((method) => method.label);
     const filmed = groups.some((group) => methodOf(group.method).grounds && group.recordings.some((recording) => recording.filmed));
     box.replaceChildren(el("p", { class: "quiet" }, filmed
-      ? "This world cannot be shown cell by cell. What the grounder takes each step for is in the episode player."
+      ? "This environment cannot be shown cell by cell. What the grounder takes each step for is in the episode player."
       : learners.length
       ? `No run of ${learners.join(", ")} could be played when the report was written, so there is no grounding to show.`
       : `No method that was run here learns what the task's symbols look like. ${methods.map((method) => `${method.label[0].toUpperCase()}${method.label.slice(1)} ${method.unread}.`).join(" ")}`));

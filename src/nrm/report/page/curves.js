@@ -1,4 +1,4 @@
-/* Learning curves: one chart for each task in each world, a line for each method (and variant). */
+/* Learning curves: one chart for each task in each environment, a line for each method (and variant). */
 
 const MEASURES = {
   return: { label: "return", format: (value) => decimal(value), axis: plainNumber },
@@ -30,7 +30,7 @@ function drawCharts() {
   const series = shownGroups().map(seriesOf).filter((one) => one.mean.length);
   const charts = new Map();
   for (const one of series) {
-    const key = JSON.stringify([one.group.world, one.group.task, one.unit]);
+    const key = JSON.stringify([one.group.env, one.group.task, one.unit]);
     if (!charts.has(key)) charts.set(key, []);
     charts.get(key).push(one);
   }
@@ -111,11 +111,11 @@ function chartCard(group) {
   return el("article", { class: "card chart" },
     el("div", { class: "heading" },
       el("h3", {}, el("button", { type: "button", class: "link", title: "Look closer", onclick: () => lookCloser(group) }, group.task)),
-      el("span", { class: "badge" }, group.world)));
+      el("span", { class: "badge" }, group.env)));
 }
 
 function drawChart(card, lines, range, charts) {
-  const { world, task } = lines[0].group, { unit } = lines[0];
+  const { env, task } = lines[0].group, { unit } = lines[0];
   const width = Math.max(240, card.clientWidth - 24);
   const height = charts === 1 ? clamp(width * 0.36, 240, 400) : clamp(width * 0.58, 200, 300);
   const length = Math.max(...lines.map((one) => one.length));
@@ -124,7 +124,7 @@ function drawChart(card, lines, range, charts) {
   const measure = MEASURES[view.measure];
   const picture = svg("svg", {
     viewBox: `0 0 ${width} ${height}`, height, tabindex: 0, role: "img",
-    "aria-label": `${measure.label} over ${unit} of ${task} in ${world}. ` +
+    "aria-label": `${measure.label} over ${unit} of ${task} in ${env}. ` +
       lines.map((one) => `${seriesName(one.group)} ends at ${measure.format(one.mean.at(-1))}`).join(", ") + ". Arrow keys read the values.",
   });
   const clip = `clip-${[...card.parentNode.children].indexOf(card)}`;

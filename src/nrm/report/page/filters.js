@@ -1,9 +1,9 @@
-/* The bar of filters: methods as chips, which are the legend too; worlds, tasks or families, and variants as menus. */
+/* The bar of filters: methods as chips, which are the legend too; environments, tasks or families, and variants as menus. */
 
 function startFilters() {
   const bar = $("filters");
   for (const method of data.methods) bar.append(chip(method));
-  for (const [kind, one, naming] of [["world", "World", String], ["task", subjectWord(data.groups), String], ["variant", "Variant", variantName]]) {
+  for (const [kind, one, naming] of [["env", "Environment", String], ["task", subjectWord(data.groups), String], ["variant", "Variant", variantName]]) {
     const values = unique(data.groups.map((group) => group[kind]));
     if (values.length > 1) bar.append(menu(kind, one, values, naming));
   }

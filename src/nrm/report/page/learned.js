@@ -42,7 +42,7 @@ function refutation(refuted, before) {
   const steps = refuted.steps.map(([letter]) => letter);
   return [before ? "The version before was refuted by an episode that read " : "Before anything was known, an episode read ",
     refuted.hidden ? "… " : "", el("code", {}, steps.join(" → ")),
-    `: it showed the level ${plainNumber(refuted.shown)}, where ${plainNumber(refuted.expected)} was expected.`];
+    `: it showed the potential ${plainNumber(refuted.shown)}, where ${plainNumber(refuted.expected)} was expected.`];
 }
 
 function symbolTable(version) {

@@ -9,7 +9,7 @@ function drawMachine(task) {
     ? `With ${whole(states)} states a drawing would show nothing.`
     : "The drawing needs the extra [draw] when the report is written; the table says the same."));
   parts.push(el("p", { class: "quiet" },
-    `${count(states, "state")}; below each state's number is its level, and a step pays the difference of levels. A double ring: the task is done.`));
+    `${count(states, "state")}; below each state's number is its potential, and a step pays the difference of potentials. A double ring: the task is done.`));
   parts.push(el("details", { class: "moves", open: !drawing }, el("summary", {}, "As a table"), moveTable(task)));
   $("machine").replaceChildren(...parts);
 }

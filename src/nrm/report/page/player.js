@@ -1,4 +1,4 @@
-/* The episode player: the world, the belief, the symbols and the rewards, step by step. */
+/* The episode player: the environment, the belief, the symbols and the rewards, step by step. */
 
 const ARROWS = { up: "↑ ", right: "→ ", down: "↓ ", left: "← " };
 const ENDS = {
@@ -6,7 +6,7 @@ const ENDS = {
 };
 let player = null;
 
-/** What an action is called: by the world, by its number, or by its numbers where there are several. */
+/** What an action is called: by the environment, by its number, or by its numbers where there are several. */
 const actionOf = (recording, { action }) => (typeof action === "string" ? action : recording.actions[action] ?? `action ${action}`);
 
 /** Offer the recorded episodes of some groups. */
@@ -112,7 +112,7 @@ class Player {
     act();
   }
 
-  /** Show the world after `place` steps; 0 is the beginning. */
+  /** Show the environment after `place` steps; 0 is the beginning. */
   show(place) {
     this.place = clamp(place, 0, this.last);
     this.slider.value = this.place;

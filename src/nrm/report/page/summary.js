@@ -2,7 +2,7 @@
 
 /* Agents of one task and agents of many are told by other numbers, each in a table of its own. */
 const COLUMNS = [
-  { name: "World", key: (group) => group.world, cell: (group) => group.world, className: "place", when: () => many("world") },
+  { name: "Environment", key: (group) => group.env, cell: (group) => group.env, className: "place", when: () => many("env") },
   { name: "Task", key: (group) => group.task, cell: (group) => el("button", { type: "button", class: "link", title: "Look closer", onclick: () => lookCloser(group) }, group.task), className: "place" },
   { name: "Variant", key: (group) => group.variant, cell: (group) => variantName(group.variant), className: "whose", when: () => many("variant") },
   { name: "Method", key: (group) => methodOf(group.method).label, cell: (group) => el("span", { class: "method" }, groupSwatch(group), methodOf(group.method).label), className: "whose" },
@@ -34,11 +34,11 @@ function rightFrom(group) {
 }
 
 function startSummary() {
-  const worlds = unique(data.groups.map((group) => group.world)).length;
+  const envs = unique(data.groups.map((group) => group.env)).length;
   const runs = data.groups.reduce((sum, group) => sum + group.seeds.length, 0);
   const when = new Date(data.written);
   $("about").textContent = [
-    count(runs, "run"), taskCount(), count(worlds, "world"),
+    count(runs, "run"), taskCount(), count(envs, "environment"),
     `written ${Number.isNaN(when.valueOf()) ? data.written : when.toISOString().slice(0, 10)} by nrm ${data.version}`,
   ].join(" · ");
   whenFiltered(() => {
@@ -106,8 +106,8 @@ function table(columns, unsorted) {
     return el("th", { scope: "col", class: column.number ? "number" : column.className, "aria-sort": order, title: column.title },
       el("button", { type: "button", onclick: () => sortBy(column) }, column.name, active ? (sorting.descending ? " ▾" : " ▴") : ""));
   }));
-  // In the order of the page, the rows of one task in one world share the cells that name it.
-  const alike = (one, other) => !sorting.column && one && other && one.world === other.world && one.task === other.task;
+  // In the order of the page, the rows of one task in one environment share the cells that name it.
+  const alike = (one, other) => !sorting.column && one && other && one.env === other.env && one.task === other.task;
   const rows = groups.map((group, place) => {
     const again = alike(groups[place - 1], group);
     let rowspan = 1;
