@@ -37,7 +37,7 @@ QUESTIONS = {
 """Lines that ask a question that a type should answer, once."""
 WORDS = (
     r"obeys?|obeyed|restless\w*|set-?backs?|drawn anew|busy cores?|scratch programs?|what binds|without end|endless|"
-    r"bursts?|misread|flips|crisp|told|penalised|paid_at_end|unpaid_end|setback_weight|ent_coef|vf_coef|max_grad_norm"
+    r"bursts?|misread|flips|crisp|told|penalised|paid_at_end|unpaid_end|setback_weight|entropy_weight|critic_weight|gradient_norm"
 )
 """Home-made words for which the field has a usual one."""
 
@@ -87,7 +87,10 @@ def past_the_door(path: Path, text: str) -> int:
 
 
 def settings() -> int:
-    """Fields that a user can set: of commands, of runs and their sections, of families, of fits and of grids."""
+    """Fields that a user can set: of commands, of runs and their sections, of samplers, of fits and of grids.
+
+    One that several commands or algorithms inherit is declared once, and counts once.
+    """
     from nrm.agents import ALGORITHMS, METHODS, NetworkConfig
     from nrm.cli import _COMMANDS
     from nrm.cli.train import Train
@@ -107,7 +110,15 @@ def settings() -> int:
     }
     kinds |= {one.config for one in METHODS.values()} | {one.config for one in ALGORITHMS.values()}
     kinds |= {type(config) for kind in ENVS.values() for config in _configs(kind)}
-    return sum(len(fields(kind)) for kind in kinds if kind is not None and is_dataclass(kind))
+    found = {
+        (base, name)
+        for kind in kinds
+        if kind is not None and is_dataclass(kind)
+        for base in kind.__mro__
+        for name in base.__dict__.get("__annotations__", {})
+        if name in {field.name for field in fields(kind)}
+    }
+    return len(found)
 
 
 def _configs(kind: Any) -> Iterator[Any]:
@@ -119,9 +130,26 @@ def _configs(kind: Any) -> Iterator[Any]:
 
 
 def asking(texts: list[tuple[Path, str]], pattern: str) -> tuple[int, int]:
-    """How many lines ask a question, and in how many packages."""
-    found = [path for path, text in texts for line in text.splitlines() if re.search(pattern, line)]
+    """How many lines ask a question, and in how many packages. A type in a signature does not ask: a condition does."""
+    found = [path for path, text in texts for _ in _conditions(text, pattern)]
     return len(found), len({path.relative_to(SOURCE).parts[0] for path in found})
+
+
+def _conditions(text: str, pattern: str) -> set[int]:
+    """The lines of a module on which a condition that matches the pattern begins."""
+    tests = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.If | ast.IfExp | ast.While):
+            tests.append(node.test)
+        elif isinstance(node, ast.BoolOp | ast.Compare):
+            tests.append(node)
+        elif isinstance(node, ast.comprehension):
+            tests += node.ifs
+        elif isinstance(node, ast.Match):
+            tests += [node.subject, *(case.pattern for case in node.cases)]  # type: ignore[list-item]
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "getattr", "hasattr"):
+            tests.append(node)
+    return {test.lineno for test in tests if re.search(pattern, ast.unparse(test))}
 
 
 def code_lengths(text: str) -> list[int]:
