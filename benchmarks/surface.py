@@ -110,14 +110,10 @@ def settings() -> int:
     }
     kinds |= {one.config for one in METHODS.values()} | {one.config for one in ALGORITHMS.values()}
     kinds |= {type(config) for kind in ENVS.values() for config in _configs(kind)}
-    found = {
-        (base, name)
-        for kind in kinds
-        if kind is not None and is_dataclass(kind)
-        for base in kind.__mro__
-        for name in base.__dict__.get("__annotations__", {})
-        if name in {field.name for field in fields(kind)}
-    }
+    found: set[tuple[type, str]] = set()
+    for kind in kinds - {None}:
+        names = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
+        found |= {(base, name) for base in kind.__mro__ for name in names & set(vars(base).get("__annotations__", {}))}
     return len(found)
 
 
