@@ -183,7 +183,7 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "no episode file is given"),
+        ([], "EPISODES.npz is missing; for example: nrm fit"),
         (["nowhere.npz", "--task", "1"], "there is no file nowhere.npz"),
         (["EPISODES"], "the task must be known"),
         (["EPISODES", "--learn", "machine", "--grounder", "mlp"], "--grounder is for symbols that are learned"),
@@ -194,13 +194,15 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
         (["EPISODES", "--formula", "F zebra"], "zebra"),
         (["EPISODES", "--task", "3", "--fall-off", "terminal"], "for machine files only; add --machine"),
         (["EPISODES", "--task", "3", "--epochs", "0"], "epochs must be positive"),
-        (["EPISODES", "--task", "3", "--threads", "0"], "--threads must be at least 1"),
-        (["EPISODES", "--task", "3", "--learn", "both", "--states", "0"], "--states must be at least 1"),
+        (
+            ["EPISODES", "--task", "3", "--learn", "both", "--states", "0"],
+            "--states takes a whole number that is at least 1, not 0",
+        ),
         (
             ["EPISODES", "--learn", "machine", "--label_noise", "0.6"],
-            "--label_noise is a probability below 0.5, not 0.6",
+            "--label-noise takes a number below 0.5, not 0.6",
         ),
-        (["EPISODES", "--task", "3", "--label_noise", "0.1"], "--label_noise is for machines that are learned"),
+        (["EPISODES", "--task", "3", "--label_noise", "0.1"], "noise is for machines that are learned"),
         (["EPISODES", "--task", "3", "--grounder", "cnn"], "images have the shape"),
         (["EPISODES", "--task", "3", "--grounder", "mpl"], "unknown grounder 'mpl'; did you mean 'mlp'?"),
         (["EPISODES", "--task", "3", "--grounder", "nowhere:Net"], "there is no module 'nowhere'"),

@@ -189,7 +189,7 @@ DEEP = "X(" * 10_000 + "a" + ")" * 10_000
         (["compile", "F a", "--max-states", "0"], "at least 1"),
         (["compile", "G O F a"], "not supported"),
         (["check", "existence(a, b)", "--trace", "a"], "a number from 1 to 200, not b, as its last"),
-        (["check", "F a"], "no trace is given"),
+        (["check", "F a"], "--trace STEPS is missing; for example: nrm check"),
         (["check", "F a", "--trace", ""], "the trace is empty"),
         (["check", "F a", "--trace", "a,"], "step 2 is empty; write -"),
         (["check", "F a", "--trace", "{a"], "is no trace"),

@@ -7,31 +7,29 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.metadata import version
-from typing import Any, Union, cast
+from typing import Any, cast
 
-import tyro
-
-from nrm.cli.arguments import read_arguments
+from nrm.cli.arguments import UsageError, made_command, read_arguments
 from nrm.cli.compile import Check, Compile
 from nrm.cli.evaluate import Evaluate
 from nrm.cli.explain import Explain
 from nrm.cli.fit import Fit
 from nrm.cli.grids import Reproduce, Sweep
+from nrm.cli.helping import print_help
 from nrm.cli.report import Report
 from nrm.cli.shortcuts import Shortcuts
 from nrm.cli.tasks import Tasks
 from nrm.cli.train import Train, more_help
 from nrm.cli.watch import Watch
-from nrm.errors import NrmError, NrmWarning, ShownWarnings
+from nrm.errors import NrmError, NrmWarning, ShownWarnings, unknown
 
 _COMMANDS = (Compile, Check, Explain, Shortcuts, Tasks, Train, Evaluate, Watch, Fit, Report, Sweep, Reproduce)
-_HELP_ALL = "--help-all"
-_TAGLINE = "Reinforcement learning from temporal-logic tasks, without labelled symbols."
-_OVERVIEW = f"""usage: nrm COMMAND [OPTIONS]
+_BY_NAME: dict[str, type[Any]] = {command.__name__.lower(): command for command in _COMMANDS}
+_HELP, _HELP_ALL = ("-h", "--help"), "--help-all"
+_OVERVIEW = """usage: nrm COMMAND [OPTIONS]
 
-{_TAGLINE}
+Reinforcement learning from temporal-logic tasks, without labelled symbols.
 
 Formulas
   compile     compile a task to its minimal reward machine
@@ -63,17 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if (here := os.getcwd()) not in sys.path:  # modules of the user's that others of them import
         sys.path.append(here)
-    if given in ([], ["-h"], ["--help"]):
-        print(_OVERVIEW, end="")
-        sys.exit(0 if given else 2)
-    if given == ["--version"]:
-        print(f"nrm {version('neural-reward-machines')}")
-        sys.exit(0)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", NrmWarning)
             warnings.showwarning = cast(Any, ShownWarnings().show)
-            status = _parsed(given).run()
+            status = _answered(given) if not given or given[0].startswith("-") else _run(given)
         sys.stdout.flush()
     except NrmError as error:
         print(f"nrm: error: {error}", file=sys.stderr)
@@ -92,19 +84,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(status)
 
 
+def _answered(given: list[str]) -> int:
+    """What is asked of no command in particular."""
+    if given and given[0] not in (*_HELP, "--version"):
+        raise UsageError(f"'{given[0]}' is no command; see nrm --help")
+    print(f"nrm {version('neural-reward-machines')}\n" if given == ["--version"] else _OVERVIEW, end="")
+    return 0 if given else 2
+
+
+def _run(typed: list[str]) -> int:
+    name, *rest = typed
+    if not {*_HELP, _HELP_ALL}.isdisjoint(rest) and name in _BY_NAME:
+        words = [word for word in rest if word not in (*_HELP, _HELP_ALL)]
+        print_help(name, _BY_NAME[name])
+        more_help(name, read_arguments(name, words, _BY_NAME[name]), _HELP_ALL in rest)
+        return 0
+    status: int = _parsed(typed).run()
+    return status
+
+
 def _parsed(typed: list[str]) -> Any:
     """The command that was typed, with its options; settings are kept as words."""
-    read = read_arguments(["--help" if word == _HELP_ALL else word for word in typed], _COMMANDS)
-    try:
-        command: Any = tyro.cli(
-            cast(Any, Union[_COMMANDS]),  # noqa: UP007 - a tuple of types
-            prog="nrm",
-            description=_TAGLINE,
-            args=read.plain,
-            config=(tyro.conf.DisallowNone, tyro.conf.FlagCreatePairsOff),  # STR, not {None}|STR; no --no-json
-        )
-    except SystemExit:
-        if {"--help", "-h", _HELP_ALL} & set(typed):
-            more_help(read, _HELP_ALL in typed)
-        raise
-    return replace(command, settings=read.settings) if read.settings else command
+    name, *rest = typed
+    if name not in _BY_NAME:
+        raise UsageError(unknown("command", name, _BY_NAME))
+    return made_command(_BY_NAME[name], read_arguments(name, rest, _BY_NAME[name]))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from nrm.cli.options import MachineOptions, Source, UsageError
+from nrm.cli.arguments import Mark, UsageError
+from nrm.cli.options import MachineOptions, Source
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import TraceError, counted, listing
 from nrm.files import write_bytes
@@ -33,7 +34,13 @@ ENDINGS |= {"svg": "svg", "png": "png"}
 
 @dataclass(frozen=True)
 class Compile(MachineOptions):
-    """Compile a task to its minimal Moore machine, or read a machine file, and show or write the machine."""
+    """Compile a task to its minimal Moore machine, or read a machine file, and show or write the machine.
+
+    For example:
+      nrm compile "F a & G !b" --symbols a,b,c
+      nrm compile --task 3 --out machine.svg
+      nrm compile --machine t1.txt --format dot
+    """
 
     format: Form | None = None
     """How to show the machine; rm is a reward machine text file. The default follows --out (.txt: rm), else text."""
@@ -112,17 +119,21 @@ def summary(source: Source) -> str:
 
 @dataclass(frozen=True)
 class Check(MachineOptions):
-    """Follow a task's machine along a trace. Exit status 0: satisfied, 1: not satisfied."""
+    """Follow a task's machine along a trace. Exit status 0: satisfied, 1: not satisfied.
 
-    trace: str | None = None
+    For example:
+      nrm check "F a & G !b" --trace a,c
+      nrm check "F(a & X b)" --propositions a,b --trace "a&b,-,b"
+      nrm check --machine t1.txt --trace a,b --json
+    """
+
+    trace: Annotated[str, Mark("STEPS")] = field(kw_only=True)
     """The steps, separated by commas: a,c,b. For propositions: a&b,-,c or {a,b},{},{c}; - means that nothing holds."""
     json: bool = False
     """Print JSON instead of a table."""
 
     def run(self) -> int:
         """Print the states and rewards along the trace."""
-        if self.trace is None:
-            raise UsageError("no trace is given; add --trace with steps separated by commas, such as --trace a,c,b")
         source = self.source()
         machine = source.machine
         steps = machine.alphabet.read_trace(self.trace)

@@ -6,14 +6,11 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import tyro
-
-from nrm.cli.arguments import HiddenSettings, check_family, chosen_family
+from nrm.cli.arguments import Count, FamilyOptions, Folder, UsageError
 from nrm.cli.learned import learned_json, learned_lines
-from nrm.cli.options import UsageError, formula_option
+from nrm.cli.options import Formula, Logic, formula_option
 from nrm.cli.terminal import plain_console, stage_progress, table
 from nrm.logic import DEFAULT_LOGIC
 
@@ -29,7 +26,7 @@ WORST = 10
 """How many of these."""
 
 
-def outcome_json(outcomes: Sequence[TaskOutcome], trained: Sequence[bool]) -> dict[str, object]:
+def _outcome_json(outcomes: Sequence[TaskOutcome], trained: Sequence[bool]) -> dict[str, object]:
     """A row for each task and one for each size of machines, and the mean over tasks."""
     from nrm.agents import by_size
 
@@ -40,7 +37,7 @@ def outcome_json(outcomes: Sequence[TaskOutcome], trained: Sequence[bool]) -> di
     }
 
 
-def print_outcomes(outcomes: Sequence[TaskOutcome], trained: Sequence[bool]) -> None:
+def _print_outcomes(outcomes: Sequence[TaskOutcome], trained: Sequence[bool]) -> None:
     """Tables by task and by the size of machines."""
     rows = list(zip(outcomes, trained, strict=True))
     hidden = len(rows) > MAX_LISTED
@@ -59,15 +56,11 @@ def print_outcomes(outcomes: Sequence[TaskOutcome], trained: Sequence[bool]) -> 
     headings = ("task", "states", "success", "steps to success", "")
     title = f"The {len(rows)} of {len(outcomes)} tasks that fail most (--json has all)" if hidden else ""
     plain_console().print(table(headings, cells, numbers=headings[1:4], title=title))
-    if len(outcomes) > 1:
-        print_sizes(outcomes)
-
-
-def print_sizes(outcomes: Sequence[TaskOutcome]) -> None:
-    """Success by the size of machines."""
+    if len(outcomes) < 2:
+        return
     from nrm.agents import by_size
 
-    cells = [
+    sizes = [
         (
             str(size.least) if size.least == size.most else f"{size.least} to {size.most}",
             str(size.tasks),
@@ -76,8 +69,8 @@ def print_sizes(outcomes: Sequence[TaskOutcome]) -> None:
         )
         for size in by_size(outcomes)
     ]
-    headings = ("states of the machine", "tasks", "success", "of the worst task")
-    plain_console().print(table(headings, cells, numbers=headings[1:]))
+    columns = ("states of the machine", "tasks", "success", "of the worst task")
+    plain_console().print(table(columns, sizes, numbers=columns[1:]))
 
 
 HESITATES = 0.2
@@ -93,29 +86,28 @@ Figures = dict[str, float | None]
 
 
 @dataclass(frozen=True)
-class Evaluate:
+class Evaluate(FamilyOptions):
     """Play episodes with a trained agent, always taking its best action and by drawing from its policy.
 
-    An agent of many tasks is tested on the tasks that are named, by drawing from its policy (or --greedy); without any,
-    on ten of those that it was trained on.
+    An agent of many tasks is tested on the tasks that are named, by drawing from its policy (or --greedy): one formula,
+    or tasks of a family that it was not trained on. Without any, on ten of those that it was trained on.
+
+    For example:
+      nrm evaluate runs/gem
+      nrm evaluate runs/letters --task "F(a & F b) & G !c"
+      nrm evaluate runs/letters --family reach --count 100 --json
     """
 
-    run_folder: tyro.conf.Positional[Path]
+    run_folder: Folder = field(kw_only=True)
     """The folder of the run."""
-    episodes: int = 100
+    episodes: Count = 100
     """How many episodes to play, of each kind."""
     seed: int = 12345
     """Of the episodes; not a seed of training."""
-    task: str | None = None
+    task: Formula = None
     """Of an agent of many tasks: the formula to execute, also one that it has never seen."""
-    logic: str = DEFAULT_LOGIC
+    logic: Logic = DEFAULT_LOGIC
     """The language of that formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
-    family: str | None = None
-    """Of an agent of many tasks: the family that tasks are drawn from; file:PATH for the formulas of a file. Its
-    settings are options: --family reach --family.max-steps 12."""
-    count: int | None = None
-    """How many tasks to draw from the family, 100 when absent; those that the agent was trained on are left out (those
-    of a file are not)."""
     rewards: bool = False
     """Let the agent's memory read the rewards: beliefs are filtered by them. Without it no test reads a reward, since
     rewards tell most of a task's state whatever the symbols."""
@@ -129,7 +121,6 @@ class Evaluate:
     json: bool = False
     """Print JSON: the fields of the greedy policy, and those of the sampled one under "sampled"; of an agent of many
     tasks, a row for each task and one for each size of machines."""
-    settings: HiddenSettings = field(default_factory=dict)
 
     def run(self) -> int:
         """Play and print."""
@@ -138,12 +129,13 @@ class Evaluate:
         from nrm.agents import evaluate, unrewarded
         from nrm.runs import RunFolder
 
-        check_family(self.family, self.settings)
-        if self.episodes < 1:
-            raise UsageError(f"--episodes must be at least 1, not {self.episodes}")
+        self.chosen_family()
         torch.set_num_threads(1)
         folder = RunFolder(self.run_folder)
         trainer, config = folder.load_trained(), folder.config()
+        if not trainer.done:
+            reached = trainer.steps if config.unit == "steps" else len(trainer.history.returns)
+            print(f"nrm: the run is unfinished: {reached:,} of {config.amount:,} {config.unit}", file=sys.stderr)
         if trainer.tasks is not None:
             return self._execute(trainer, config)
         if any((self.task, self.family, self.greedy, self.no_stuck_noise)):
@@ -208,11 +200,11 @@ class Evaluate:
                 progress=None if progress is None else lambda done: progress("tasks", done, len(pool)),
             )
         stirred = trainer.stuck_noise is not None and not self.no_stuck_noise and not self.greedy
-        told = outcome_json(found, trained)
+        told = _outcome_json(found, trained)
         if self.json:
             print(json.dumps({**told, "belief": belief, "sampled": not self.greedy, "stuck_noise": stirred}))
             return 0
-        print_outcomes(found, trained)
+        _print_outcomes(found, trained)
         how = "best actions" if self.greedy else "sampled actions"
         how += f", at random after {trainer.stuck_noise} steps without anything new" if stirred else ""
         print(f"mean success {told['success_rate']:.1%} of {self.episodes} episodes each; {how}, {READS[belief]}")
@@ -226,12 +218,11 @@ class Evaluate:
         if self.task is not None:
             text = formula_option(self.task, self.logic) or self.task
             pool = TaskSet.of([config.task_named(text)])
-        elif self.family is not None:
+        elif (family := self.chosen_family()) is not None:
             space = config.env_config.task_space()
             assert space is not None
             alphabet, events = space
-            kept = () if self.family.startswith(FILE_PREFIX) else trained.machines
-            family = chosen_family(self.family, self.settings)
+            kept = () if str(self.family).startswith(FILE_PREFIX) else trained.machines
             count = 100 if self.count is None else self.count
             pool = sample_tasks(family, alphabet, count, self.seed, events=events, without=kept)
             if self.count is not None and len(pool) < self.count:

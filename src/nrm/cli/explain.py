@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 import warnings
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from nrm.aliases import Step
 from nrm.cli.compile import letters_of
-from nrm.cli.options import TaskOptions, UsageError
+from nrm.cli.options import Formula, TaskOptions
 from nrm.errors import FormulaError, LimitError, NrmWarning, counted, listing
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, LOOKS_BACK, Reading, inherited_logic, looks_back, read_formula
 from nrm.machines import Alphabet, Task, alphabet_of
@@ -22,19 +23,20 @@ class Explain(TaskOptions):
     """Say what a task asks for: in words, by traces, as a pattern, and how large its machine is.
 
     With --against, whether two formulas say the same; exit status 1 and a shortest trace if they do not.
+
+    For example:
+      nrm explain "F(a & F b) & G !c"
+      nrm explain "F a" --against "ppltl: O a"
+      nrm explain --task 5 --json
     """
 
-    against: str | None = None
-    """A second formula, over the same symbols."""
-    against_logic: str | None = None
-    """The language of the second formula; that of the first when absent, unless it names its own in front."""
+    against: Formula = None
+    """A second formula, over the same symbols; in the language of the first, or in one that it names: "ldlf: <a>tt"."""
     json: bool = False
     """Print JSON instead of text."""
 
     def run(self) -> int:
         """Explain, then print."""
-        if self.against is None and self.against_logic is not None:
-            raise UsageError("--against-logic is the language of a second formula; add --against FORMULA")
         told = Explanation(self._task(), self.limits)
         compared = None if self.against is None else self._compared(told)
         if self.json:
@@ -62,12 +64,12 @@ class Explain(TaskOptions):
             return told.against(*self._other(told.task))
 
     def _other(self, task: Task) -> Reading:
-        """The second formula; errors name the option that says its language."""
+        """The second formula; errors say how it names its language."""
         assert self.against is not None
         try:
-            return read_formula(self.against, self.against_logic or inherited_logic(self.against, task.logic))
+            return read_formula(self.against, inherited_logic(self.against, task.logic))
         except FormulaError as error:
-            error.args = (str(error).replace("add --logic ", "add --against-logic "),)
+            error.args = (re.sub(r"add --logic (\w+)", r"write '\1:' in front of it", str(error)),)
             raise
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import tyro
+import msgspec
 
-from nrm.cli.options import MachineOptions, UsageError
+from nrm.cli.arguments import Count, Mark, UsageError
+from nrm.cli.options import Formula, MachineOptions, Names
 from nrm.cli.terminal import plain_console, table
 from nrm.files import check_folder, write_json
 from nrm.logic import is_paper_task
-from nrm.machines import Outputs, save_machine
+from nrm.machines import save_machine
 from nrm.neural import Attempt, FitConfig
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from nrm.machines import MooreMachine
     from nrm.neural import RecordedEpisodes
 
+Noise = Annotated[float, msgspec.Meta(ge=0, lt=0.5)]
 FILES = ("model.pt", "record.json", "machine.json")
 """What a fit leaves in its folder."""
 
@@ -30,34 +32,35 @@ class Fit(MachineOptions):
 
     grounding: the task is known, what its symbols look like is not. machine: the file has true symbols, the task is
     not known. both: neither is known.
+
+    For example:
+      nrm fit episodes.npz --task 3
+      nrm fit episodes.npz --formula "F a" --symbols a,b
+      nrm fit episodes.npz --learn both --states 8
     """
 
-    formula: str | None = None
+    formula: Formula = None
     """The task, for example "F a & G !b"; in LTLf, unless --logic says otherwise."""
-    symbols: str | None = None
+    symbols: Names = None
     """Comma-separated symbols of the task; by default those that the episode file names."""
-    task: str | None = None
+    task: Annotated[str | None, Mark("N")] = None
     """A paper task (1 to 8, or its name; see 'nrm tasks'), or a formula."""
-    outputs: tyro.conf.Suppress[Outputs | None] = None
-    """Potentials, always: rewards that add up without end tell no potential."""
-    episodes: tyro.conf.Positional[str | None] = None
+    episodes: Annotated[str, Mark("EPISODES.npz", positional=True)] = field(kw_only=True)
     """The episode file: arrays observations, lengths and rewards, and optionally index, symbols and symbol_names."""
     learn: Literal["grounding", "machine", "both"] = "grounding"
     """What is unknown."""
-    states: int = 12
+    states: Count = 12
     """Most states of a machine to be learned: at least as many as it may need."""
-    reward_noise: float = 0.0
+    reward_noise: Noise = 0.0
     """How probable it is that a step pays for a wrong potential, where a machine is learned."""
-    label_noise: float = 0.0
+    label_noise: Noise = 0.0
     """How probable it is that a step tells a wrong symbol (with --learn both: a wrong observation), where a machine is
     learned."""
-    grounder: str = "auto"
+    grounder: Annotated[str, Mark("NAME")] = "auto"
     """The network that grounds: auto (a convolutional one for images, an MLP otherwise), mlp, cnn, pooled, recurrent,
     paper, or module:name for one of your own."""
-    settings: Annotated[FitConfig, tyro.conf.arg(name="")] = field(default_factory=FitConfig)
-    threads: int = 1
-    """Threads of PyTorch; small models are fastest with one."""
-    out: Path = Path("out/fit")
+    settings: FitConfig = field(default_factory=FitConfig)
+    out: Annotated[Path, Mark("FOLDER")] = Path("out/fit")
     """The folder for model.pt, record.json and, when a machine is learned, machine.json."""
     force: bool = False
     """Write over what an earlier fit left in that folder."""
@@ -66,16 +69,10 @@ class Fit(MachineOptions):
 
     def run(self) -> int:
         """Learn, print what came of it, and save it. Status 1: no restart explains the episodes."""
-        if self.episodes is None:
-            raise UsageError("no episode file is given; try: nrm fit EPISODES.npz --task 1")
-        for name in ("threads", "states"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"--{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("reward_noise", "label_noise"):
-            if not 0 <= getattr(self, name) < 0.5:
-                raise UsageError(f"--{name} is a probability below 0.5, not {getattr(self, name)}")
-            if getattr(self, name) and self.learn == "grounding":
-                raise UsageError(f"--{name} is for machines that are learned: --learn machine or --learn both")
+        if self.outputs == "rewards":
+            raise UsageError("rewards that add up without end tell no potential; drop --outputs")
+        if (self.reward_noise or self.label_noise) and self.learn == "grounding":
+            raise UsageError("noise is for machines that are learned: --learn machine or --learn both")
         self._check_ignored()
         self._check_out()
         # PyTorch takes seconds to load: not before it is sure to be needed.
@@ -84,7 +81,7 @@ class Fit(MachineOptions):
         from nrm.cli import fitting
         from nrm.neural import load_episodes
 
-        torch.set_num_threads(self.threads)
+        torch.set_num_threads(1)  # small models are fastest with one
         recorded = load_episodes(self.episodes)
         outcome = fitting.learn(self, recorded, self._machine(recorded), None if self.quiet else _progress)
         self._save(outcome)

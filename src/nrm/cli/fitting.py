@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from nrm.aliases import Json
-from nrm.cli.options import UsageError
+from nrm.cli.arguments import UsageError
 from nrm.errors import NrmError, counted, listing
 from nrm.machines import Alphabet, MooreMachine, until_over
 from nrm.neural import (

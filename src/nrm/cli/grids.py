@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import tyro
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from nrm.cli.options import UsageError
+from nrm.cli.arguments import Count, Mark, UsageError
 from nrm.cli.terminal import grid_progress, interrupt_flag, stage_progress
 from nrm.errors import MissingExtraError
 from nrm.files import write_text
@@ -136,13 +135,13 @@ def _write_failed(failed: dict[str, str], path: Path) -> None:
 class GridOptions:
     """How a grid is run."""
 
-    out: Path | None = None
+    out: Annotated[Path, Mark("FOLDER")] = field(kw_only=True)
     """The folder for the grid: a folder for each run in runs/, and the results. The same command goes on there."""
     engine: Literal["local", "ray"] = "local"
     """local: processes on this machine. ray: tasks of a Ray cluster (extra [ray])."""
-    processes: int | None = None
+    processes: Count | None = None
     """Runs at a time on this machine; as many as there are cores when absent."""
-    address: str | None = None
+    address: Annotated[str | None, Mark("HOST:PORT")] = None
     """Of an existing Ray cluster, such as 10.0.0.1:6379 or auto; without it a cluster is started on this machine."""
     quiet: bool = False
     """No progress; the table of results only."""
@@ -151,8 +150,6 @@ class GridOptions:
         """Train what is missing, and tell what came of it. Status 0: all done, 1: a run failed, 130: interrupted."""
         from nrm.sweeps import run_grid
 
-        if self.out is None:
-            raise UsageError("say where the runs go: --out DIR")
         engine = self._engine()
         with interrupt_flag() as interrupted, grid_progress(self.quiet) as plan:
             outcome = run_grid(grid, self.out, engine, plan, interrupted)
@@ -173,15 +170,18 @@ class Sweep(GridOptions):
     """Run every combination that a grid file (TOML) lists: envs, tasks, methods, seeds and variants of settings.
 
     Interrupt it when you like; the same command goes on. Exit status 1 when a run failed; the others are done.
+
+    For example:
+      nrm sweep grid.toml --out out/grid
+      nrm sweep grid.toml --out out/grid --processes 4
+      nrm sweep grid.toml --out out/grid --engine ray --address auto
     """
 
-    file: tyro.conf.Positional[Path | None] = None
+    file: Annotated[Path, Mark("GRID.toml", positional=True)] = field(kw_only=True)
     """The grid file."""
 
     def run(self) -> int:
         """Run the grid, and print its table."""
-        if self.file is None:
-            raise UsageError("no grid file is given; try: nrm sweep GRID.toml --out DIR")
         from nrm.sweeps import load_grid
 
         return self.run_grid(load_grid(self.file))
@@ -196,21 +196,26 @@ class Reproduce(GridOptions):
     """Run the paper: 8 tasks x 3 methods x 5 seeds x 10,000 episodes in both environments, and its groundability table.
 
     Interrupt it when you like; the same command goes on. Exit status 1 when a run failed; the others are done.
+
+    For example:
+      nrm reproduce --out out/paper
+      nrm reproduce --quick --out out/quick
+      nrm reproduce --recipe paper --env map --tasks 1 4 7 --seeds 0 --out out/recipe
     """
 
     quick: bool = False
     """A small version, for minutes: the map environment, 2 seeds, 1,000 episodes. Other options add to it again."""
     env: Literal["map", "image", "both"] | None = None
     """Which environments; both, and with --quick the map."""
-    tasks: tuple[str, ...] = ("1", "2", "3", "4", "5", "6", "7", "8")
+    tasks: Annotated[tuple[str, ...], Mark("TASK …")] = ("1", "2", "3", "4", "5", "6", "7", "8")
     """Which tasks: 1 to 8, names, formulas or task files."""
-    methods: tuple[str, ...] = ("rm", "nrm", "rnn")
+    methods: Annotated[tuple[str, ...], Mark("METHOD …")] = ("rm", "nrm", "rnn")
     """Which methods."""
     seeds: tuple[int, ...] | None = None
     """Which seeds; 0 to 4, and with --quick 0 and 1."""
-    total_episodes: int | None = None
+    total_episodes: Count | None = None
     """Episodes of each run; 10,000, and with --quick 1,000."""
-    recipe: str = "auto"
+    recipe: Annotated[str, Mark("RECIPE")] = "auto"
     """The settings to start from: auto (ours) or paper (its hyper-parameters)."""
 
     def run(self) -> int:
@@ -224,7 +229,7 @@ class Reproduce(GridOptions):
         if self.quick:
             print(_left_out(envs, seeds, episodes, len(self.tasks)))
         status = self.run_grid(grid)
-        if self.out is not None and status != INTERRUPTED:
+        if status != INTERRUPTED:
             groundability(self.out / "groundability", budget=0.2 if self.quick else 60.0)
         return status
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-import tyro
+from typing import Annotated
 
 from nrm.automata import DEFAULT_LIMITS, Limits
-from nrm.errors import NrmError, shorten
+from nrm.cli.arguments import Count, Mark, UsageError
+from nrm.errors import shorten
 from nrm.logic import DEFAULT_LOGIC, check_named, is_paper_task, looks_back, named_formula, read_formula
 from nrm.machines import (
     FallOff,
@@ -27,38 +27,36 @@ from nrm.machines import (
     with_rewards,
 )
 
-
-class UsageError(NrmError):
-    """Options that contradict each other, or that are missing."""
+Formula = Annotated[str | None, Mark("FORMULA")]
+Logic = Annotated[str, Mark("LANGUAGE")]
+Names = Annotated[str | None, Mark("NAMES")]
 
 
 @dataclass(frozen=True)
 class TaskOptions:
     """A task, given as a formula, as one of the paper's tasks, or as a task file."""
 
-    formula: tyro.conf.Positional[str | None] = None
+    formula: Annotated[str | None, Mark("FORMULA", positional=True)] = None
     """The task, for example "F a & G !b"; patterns may be called in it: "visit(a, b)". In LTLf, unless --logic says
     otherwise."""
-    symbols: str | None = None
+    symbols: Names = None
     """Comma-separated symbols, exactly one of which holds at each step: a,b,c,d,e."""
-    propositions: str | None = None
+    propositions: Names = None
     """Comma-separated propositions, any of which may hold at a step. The default: those of the formula."""
-    task: str | None = None
+    task: Annotated[str | None, Mark("N")] = None
     """One of the paper's tasks instead of a formula, by number (1 to 8) or name; see 'nrm tasks'."""
-    file: str | None = None
+    file: Annotated[str | None, Mark("TASK.toml")] = None
     """A task file (TOML) instead of a formula."""
-    reward: str | None = None
+    reward: Annotated[str | None, Mark("SCHEME")] = None
     """How states get potentials: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
-    max_states: int = DEFAULT_LIMITS.states
+    max_states: Count = DEFAULT_LIMITS.states
     """Give up, with a clear message, past this many states."""
-    logic: str = DEFAULT_LOGIC
+    logic: Logic = DEFAULT_LOGIC
     """The language of the formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
 
     @property
     def limits(self) -> Limits:
         """The work that compiling may do."""
-        if self.max_states < 1:
-            raise UsageError(f"--max-states must be at least 1, not {self.max_states}")
         return Limits(states=self.max_states)
 
     def _given(self) -> list[str]:
@@ -121,7 +119,7 @@ class Source:
 class MachineOptions(TaskOptions):
     """A task as above, or a machine file."""
 
-    machine: str | None = None
+    machine: Annotated[str | None, Mark("FILE")] = None
     """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
     fall_off: FallOff | None = None
     """Of .txt files: where a state has no edge, an error (the default), the end with reward 0 (terminal), or the end

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import tyro
+import msgspec
 
-from nrm.cli.options import UsageError
+from nrm.cli.arguments import Count, Mark
 from nrm.cli.terminal import stage_progress
 from nrm.errors import counted
 
@@ -22,19 +22,25 @@ MAX_NOTES = 20
 
 @dataclass(frozen=True)
 class Report:
-    """Write one self-contained HTML page about all runs below a folder: it opens from disk and can be sent around."""
+    """Write one self-contained HTML page about all runs below a folder: it opens from disk and can be sent around.
 
-    folder: tyro.conf.Positional[Path]
+    For example:
+      nrm report runs
+      nrm report runs --out page.html --title "Eight tasks"
+      nrm report runs/letters --task "F(a & F b)" --task "F c"
+    """
+
+    folder: Annotated[Path, Mark("FOLDER", positional=True)]
     """The folder below which the runs are."""
-    out: Path | None = None
+    out: Annotated[Path | None, Mark("FILE.html")] = None
     """The file to write; index.html in the folder if not given."""
     title: str | None = None
     """The title of the page."""
-    recorded: int = 1
+    recorded: Annotated[int, msgspec.Meta(ge=0)] = 1
     """How many runs of each method, task and environment to play episodes with."""
-    task: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    task: Annotated[tuple[str, ...], Mark("FORMULA", repeated=True)] = ()
     """Of agents of many tasks: a formula to try them on, also one that they have never seen. May be given again."""
-    formulas: int = 24
+    formulas: Count = 24
     """Of agents of many tasks: how many formulas of their family, which they were not trained on, to try them on."""
 
     def run(self) -> int:
@@ -43,10 +49,6 @@ class Report:
 
         from nrm.report import build_report
 
-        if self.recorded < 0:
-            raise UsageError(f"--recorded takes a number of runs, not {self.recorded}")
-        if self.formulas < 1:
-            raise UsageError(f"--formulas takes a number of formulas from 1, not {self.formulas}")
         torch.set_num_threads(1)
         with stage_progress() as progress:
             page = build_report(
@@ -58,7 +60,11 @@ class Report:
                 progress=progress,
             )
         path = page.write(self.out)
-        _say_notes(page)
+        for notes, what in ((page.unfinished, "unfinished"), (page.problems, "problem")):
+            told = [f"{place}: {reason}" for place, reason in notes.items()]
+            more = [f"… and {len(told) - MAX_NOTES:,} more; the page names all"] if len(told) > MAX_NOTES else []
+            for line in (*told[:MAX_NOTES], *more):
+                print(f"nrm: {what}: {line}", file=sys.stderr)
         print(f"{_contents(page)}: wrote {path} ({path.stat().st_size / 1e6:.1f} MB)")
         return 0
 
@@ -70,12 +76,3 @@ def _contents(page: Page) -> str:
     parts += [counted(len(tasks), "task")] if tasks else []
     parts += [f"{len(families):,} {'family' if len(families) == 1 else 'families'} of tasks"] if families else []
     return ", ".join([*parts, counted(len({group["env"] for group in groups}), "environment")])
-
-
-def _say_notes(page: Page) -> None:
-    """Name what is unfinished or unreadable on standard error."""
-    for notes, what in ((page.unfinished, "unfinished"), (page.problems, "problem")):
-        for path, reason in list(notes.items())[:MAX_NOTES]:
-            print(f"nrm: {what}: {path}: {reason}", file=sys.stderr)
-        if len(notes) > MAX_NOTES:
-            print(f"nrm: {what}: … and {len(notes) - MAX_NOTES:,} more; the page names all", file=sys.stderr)

@@ -4,50 +4,48 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from nrm.cli.arguments import HiddenSettings, check_family, chosen_family
-from nrm.cli.options import UsageError
+from nrm.cli.arguments import FamilyOptions, UsageError
+from nrm.cli.options import Names
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import listing
 from nrm.logic import PAPER_TASKS, PATTERNS, parse
-from nrm.machines import Alphabet, TaskSet, alphabet_of
+from nrm.machines import Alphabet, alphabet_of
 from nrm.samplers import SAMPLERS, Sampler, sample_tasks
 from nrm.shortcuts import TaskSetShortcuts, task_set_shortcuts
 
 LETTERS = Alphabet.exclusive([*"abcdefghijkl", "empty"])
-"""The symbols of tasks that are drawn when none are named: LetterWorld's."""
-TRY_PROPOSITIONS = "See what it means with --propositions a,b,c,d"
-"""The way out where a family means nothing."""
+"""The symbols of tasks that are sampled when none are named: LetterWorld's."""
 
 
 @dataclass(frozen=True)
-class Tasks:
-    """List the paper's tasks, the named patterns and the families; or draw some tasks of a family."""
+class Tasks(FamilyOptions):
+    """List the paper's tasks, the named patterns and the families; or sample tasks of a family.
 
-    family: str | None = None
-    """Draw tasks of this family: a name, file:PATH for a list of formulas, or module:name. Its settings are options:
-    --family reach --family.max-steps 5; --help beside it lists them."""
-    count: int = 5
-    """How many tasks to draw."""
-    seed: int = 0
-    """Equal seeds draw equal tasks."""
-    symbols: str | None = None
-    """Comma-separated symbols of the drawn tasks, exactly one of which holds at each step: a to l and empty when
+    With --family, the last line says which symbols the rewards of these tasks can teach together.
+
+    For example:
+      nrm tasks
+      nrm tasks --family reach --family.max-steps 5
+      nrm tasks --family mixture --symbols a,b,c,empty --count 200
+    """
+
+    symbols: Names = None
+    """Comma-separated symbols of the sampled tasks, exactly one of which holds at each step: a to l and empty when
     absent."""
-    propositions: str | None = None
-    """Comma-separated propositions of the drawn tasks instead, any of which may hold at a step."""
+    propositions: Names = None
+    """Comma-separated propositions of the sampled tasks instead, any of which may hold at a step."""
     json: bool = False
     """Print JSON instead of tables."""
-    settings: HiddenSettings = field(default_factory=dict)
 
     def run(self) -> int:
-        """Print the lists, or the tasks that were drawn."""
-        check_family(self.family, self.settings)
-        if self.family is not None:
-            return self._draw(self.family)
+        """Print the lists, or the tasks that were sampled."""
+        family = self.chosen_family()
+        if family is not None:
+            return self._sample(family)
         if self != type(self)(json=self.json):
-            raise UsageError("--count, --seed, --symbols and --propositions are for drawn tasks; add --family NAME")
+            raise UsageError("--count, --seed, --symbols and --propositions are for sampled tasks; add --family NAME")
         tasks = [
             {
                 "number": task.number,
@@ -69,13 +67,13 @@ class Tasks:
             return 0
         _print("The paper's tasks (--task N or NAME)", {"number": "N"}, tasks)
         _print("Patterns (call them in any formula)", {"name": "", "example": "pattern"}, patterns)
-        _print("Families of tasks (draw some with --family NAME)", {}, families)
+        _print("Families of tasks (sample some with --family NAME)", {}, families)
         return 0
 
-    def _draw(self, family: str) -> int:
-        """Draw tasks, and say what they teach together."""
-        chosen = chosen_family(family, self.settings)
-        pool = draw_family(chosen, self.count, self.seed, self.symbols, self.propositions)
+    def _sample(self, family: Sampler) -> int:
+        """Sample tasks, and say what they teach together."""
+        count = 5 if self.count is None else self.count
+        pool = sample_tasks(family, alphabet_of(self.symbols, self.propositions) or LETTERS, count, self.seed)
         rows = [
             {
                 "formula": name,
@@ -86,18 +84,14 @@ class Tasks:
         ]
         found = task_set_shortcuts(pool)
         if self.json:
-            print(json.dumps({"family": family, "tasks": rows, **family_json(found)}, indent=2))
+            told = {"groundable": found.groundable, "confusable": [list(names) for names in found.confusable]}
+            print(json.dumps({"family": self.family, "tasks": rows, **told}, indent=2))
             return 0
-        _print(f"Tasks of the family {family} (seed {self.seed})", {"steps": "steps at least"}, rows)
-        plain_console().print(verdict(found))
-        if note := alone_note(chosen, pool.alphabet):
-            print(f"{note}. {TRY_PROPOSITIONS}")
+        _print(f"Tasks of the family {self.family} (seed {self.seed})", {"steps": "steps at least"}, rows)
+        plain_console().print(_verdict(found))
+        if note := alone_note(family, pool.alphabet):
+            print(f"{note}. See what it means with --propositions a,b,c,d")
         return 0
-
-
-def draw_family(family: Sampler, count: int, seed: int, symbols: str | None, propositions: str | None) -> TaskSet:
-    """Some tasks of a family over the symbols that the options name."""
-    return sample_tasks(family, alphabet_of(symbols, propositions) or LETTERS, count, seed)
 
 
 def alone_note(family: Sampler, alphabet: Alphabet) -> str:
@@ -106,12 +100,7 @@ def alone_note(family: Sampler, alphabet: Alphabet) -> str:
     return f"note: where one symbol holds at a time, {lost}" if lost else ""
 
 
-def family_json(found: TaskSetShortcuts) -> dict[str, object]:
-    """What tasks teach together, for scripts."""
-    return {"groundable": found.groundable, "confusable": [list(names) for names in found.confusable]}
-
-
-def verdict(found: TaskSetShortcuts) -> str:
+def _verdict(found: TaskSetShortcuts) -> str:
     """What tasks teach together, in a sentence."""
     if found.groundable:
         return "Their rewards together can teach every symbol."

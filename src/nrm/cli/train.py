@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from nrm.cli.arguments import Arguments, HiddenSettings, Settings, chosen_family, print_settings
+from nrm.cli.arguments import Arguments, Count, Mark, Settings, UsageError
+from nrm.cli.helping import print_settings
 from nrm.cli.learned import learned_lines
-from nrm.cli.options import UsageError, formula_option
+from nrm.cli.options import Formula, Logic, formula_option
 from nrm.cli.tasks import alone_note
 from nrm.cli.terminal import interrupt_flag
 from nrm.errors import NrmError, NrmWarning, describe, listing
@@ -35,46 +36,51 @@ class Train:
 
     --help-all also lists the settings of the environment, method and algorithm that are named beside it; with --recipe,
     --help shows the recipe.
+
+    For example:
+      nrm train --task "F gem" --out runs/gem
+      nrm train --env letter --tasks mixture --out runs/letters
+      nrm train --resume runs/gem
     """
 
-    task: str | None = None
+    task: Formula = None
     """A paper task (1 to 8, or its name), a formula, or a task file (.toml)."""
-    machine: str | None = None
+    machine: Annotated[str | None, Mark("FILE")] = None
     """A machine file instead of a task: .json, .dot, .hoa or .txt."""
-    logic: str = DEFAULT_LOGIC
+    logic: Logic = DEFAULT_LOGIC
     """The language of the formula: ltlf, ldlf, ppltl, re, or module:name."""
-    tasks: str | None = None
+    tasks: Annotated[str | None, Mark("FAMILY")] = None
     """Many tasks, sampled anew for every episode: a family (see nrm tasks), file:PATH, or module:name."""
-    env: str = "map"
+    env: Annotated[str, Mark("ENV")] = "map"
     """map, image, letter, flat, robot, minigrid:ID, gym:ID, or module:name of your own."""
-    method: str = "nrm"
+    method: Annotated[str, Mark("METHOD")] = "nrm"
     """rm (is given the true symbols), nrm (learns them), automata-learning (is given them, learns the task),
     pure-learning (learns both), rnn, memoryless, or module:name."""
-    algorithm: str = "auto"
+    algorithm: Annotated[str, Mark("NAME")] = "auto"
     """a2c, ppo, module:name, or auto, which goes by the environment."""
-    recipe: str = "auto"
+    recipe: Annotated[str, Mark("RECIPE")] = "auto"
     """Settings to start from: paper, another recipe, a TOML file, none, or auto (the environment's own)."""
-    grounder: Path | None = None
+    grounder: Annotated[Path | None, Mark("RUN")] = None
     """A run whose grounder to begin with, on the same symbols and observations."""
-    total_episodes: int | None = None
+    total_episodes: Count | None = None
     """Episodes to train for; 10,000 when absent."""
-    total_timesteps: int | None = None
+    total_timesteps: Count | None = None
     """Steps of all environments to train for, instead of episodes."""
-    num_envs: int | None = None
+    num_envs: Count | None = None
     """Environments that step side by side; the recipe or the algorithm says."""
     seed: int = 0
     """Equal seeds give equal runs."""
-    device: str | None = None
+    device: Annotated[str | None, Mark("DEVICE")] = None
     """cpu (the default), cuda, cuda:NUMBER or auto."""
-    out: Path | None = None
-    """The folder for the run: configuration, metrics, checkpoints."""
+    out: Annotated[Path | None, Mark("RUN")] = None
+    """The folder for the run: configuration, metrics, checkpoints (required, unless --resume names one)."""
     end: Literal["outcome", "absorbing", "limit"] = "outcome"
     """When the task ends an episode: when it is done or lost, when no symbol matters any more, or at the step limit."""
-    resume: Path | None = None
+    resume: Annotated[Path | None, Mark("RUN")] = None
     """Go on with the run in this folder; a larger --total-episodes or --total-timesteps extends it."""
     quiet: bool = False
     """No progress bar."""
-    settings: HiddenSettings = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)
 
     def run(self) -> int:
         """Train to the end, or until interrupted."""
@@ -123,7 +129,7 @@ class Train:
         for names in check_teaching(config):
             warnings.warn(
                 f"however long one trains, the rewards of these tasks cannot tell apart {listing(names)}; further "
-                "tasks may (nrm shortcuts --family)",
+                "tasks may (nrm tasks --family NAME)",
                 NrmWarning,
                 stacklevel=2,
             )
@@ -193,16 +199,16 @@ class Train:
         return {**self.settings, method.section: {**given, "initial": str(self.grounder.resolve())}}
 
 
-def more_help(read: Arguments, everything: bool) -> None:
+def more_help(command: str, read: Arguments, everything: bool) -> None:
     """What --help shows besides the options: the recipe and the settings of what is named beside it."""
     from nrm.runs import AUTO, default_sections, env_as_set, read_recipe
+    from nrm.samplers import sampler_of
 
     named = {name: read.value(name, getattr(Train, name)) for name in ("env", "method", "algorithm", "recipe")}
     tasks = read.value("tasks", "") or None
-    if read.command != "train":
-        family = read.value("family", "")
-        if family and fields(found := cast(Any, chosen_family(family, {}))):
-            print_settings({"family": found})
+    if command != "train":
+        if family := read.value("family", ""):
+            print_settings({"family": sampler_of(family)})
         return
     if named["recipe"] != AUTO:
         print(read_recipe(named["recipe"]).text)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import tyro
 from rich.console import Console
 
+from nrm.cli.arguments import Folder, Mark, UsageError
 from nrm.cli.film import Wish, blocks, captioned, gif, shades, wish_line, wishes
 from nrm.cli.learned import LearnedSymbols, learned_lines
-from nrm.cli.options import UsageError, formula_option
+from nrm.cli.options import Formula, Logic, formula_option
 from nrm.errors import listing
 from nrm.files import write_bytes
 from nrm.logic import DEFAULT_LOGIC
@@ -34,13 +34,18 @@ class Watch:
 
     Of a run that learned its machine, the states are those of the learned one, each with its potential, and what is
     read at each step is told with the symbol that was learned of it.
+
+    For example:
+      nrm watch runs/gem
+      nrm watch runs/gem --gif gem.gif
+      nrm watch runs/letters --task "F(a & (!b U c)) & F d"
     """
 
-    run_folder: tyro.conf.Positional[Path]
+    run_folder: Folder
     """The folder of the run."""
-    task: str | None = None
+    task: Formula = None
     """Of an agent of many tasks: the formula to execute, also one that it has never seen."""
-    logic: str = DEFAULT_LOGIC
+    logic: Logic = DEFAULT_LOGIC
     """The language of that formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
     seed: int = 12345
     """Of the episode."""
@@ -48,7 +53,7 @@ class Watch:
     """Always take the best action instead of drawing from the policy."""
     delay: float = 0.4
     """Seconds between two steps in the terminal."""
-    gif: Path | None = None
+    gif: Annotated[Path | None, Mark("FILE.gif")] = None
     """Write a moving picture here instead."""
 
     def run(self) -> int:

@@ -68,12 +68,12 @@ def reach_avoid(goal: Part, *hazards: Part) -> Formula:
 
 
 def patrol(*places: Part, rounds: int = 2) -> Formula:
-    """Each place at least `rounds` times (default 2), in any order: `patrol(a, b, 3)`."""
+    """Each place at least N times (default 2), in any order: `patrol(a, b, 3)`."""
     return both(*(existence(place, rounds) for place in at_least_one("patrol", places)))
 
 
 def existence(event: Part, times: int = 1) -> Formula:
-    """The event at least `times` times: `F(a & X F a)` for two."""
+    """The event at least N times: `F(a & X F a)` for two."""
     part = as_formula(event)
     result = _eventually(part)
     for _ in range(checked_count(times) - 1):
