@@ -80,7 +80,7 @@ def test_what_a_family_cannot_teach_is_named(nrm_command: Nrm, tmp_path: Path) -
     [
         (("tasks", "--family", "reech"), "did you mean 'reach'? (samplers: mixture"),
         (("tasks", "--count", "3"), "add --family NAME"),
-        (("tasks", "--family", "reach", "--count", "0"), "--count takes a whole number that is at least 1, not 0"),
+        (("tasks", "--family", "reach", "--count", "0"), "--count takes a whole number of at least 1, not 0"),
         (("tasks", "--family", "reach-avoid", "--symbols", "a,empty"), "3 different events at least; there are 1"),
         (("tasks", "--family", "file:nowhere.txt"), "nowhere.txt"),
         (("tasks", "--family.max-steps", "5"), "say of which one: --family NAME"),

@@ -130,16 +130,19 @@ def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path, monk
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["sweep", "--out", "x"], "no grid file is given"),
+        (["sweep", "--out", "x"], "GRID.toml is missing"),
         (["sweep", "missing.toml", "--out", "x"], "no such file or folder"),
-        (["sweep", "sweep.toml"], "say where the runs go"),
+        (["sweep", "sweep.toml"], "--out FOLDER is missing"),
         (["sweep", "bad.toml", "--out", "x"], "bad.toml, line 2: unknown key 'seed'; did you mean 'seeds'"),
         (["sweep", "sweep.toml", "--out", "x", "--processes", "0"], "at least 1, not 0"),
         (["sweep", "sweep.toml", "--out", "x", "--address", "a:1"], "add --engine ray"),
         (["sweep", "sweep.toml", "--out", "sweep.toml"], "cannot make the folder sweep.toml: it is a file"),
         (["reproduce", "--tasks", "9", "--out", "x"], "unknown paper task '9'"),
         (["reproduce", "--methods", "nmr", "--out", "x"], "did you mean 'nrm'"),
-        (["reproduce", "--total-episodes", "0", "--out", "x"], "episodes must be at least 1, not 0"),
+        (
+            ["reproduce", "--total-episodes", "0", "--out", "x"],
+            "--total-episodes takes a whole number of at least 1, not 0",
+        ),
         (["reproduce", "--seeds", "1", "1", "--out", "x"], "seeds lists 1 twice"),
         (["reproduce", "--engine", "ray", "--address", "a:1", "--processes", "2", "--out", "x"], "drop --processes"),
     ],

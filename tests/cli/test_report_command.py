@@ -41,7 +41,7 @@ def test_bad_input(nrm_command: Nrm, tmp_path: Path) -> None:
     for arguments, message in (
         ([str(tmp_path)], "there are no runs below"),
         ([str(tmp_path / "nowhere")], "there is no folder"),
-        ([str(tmp_path), "--recorded", "-1"], "--recorded takes a number of runs"),
+        ([str(tmp_path), "--recorded", "-1"], "--recorded takes a whole number"),
     ):
         outcome = nrm_command("report", *arguments)
         assert outcome.status == 2

@@ -141,7 +141,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
         (["train", "--task", "1", "--env.size", "2", "--out", "x"], "outside the 2x2 grid"),
         (["train", "--task", "1", "--grounding.grounder", "mpl", "--out", "x"], "did you mean 'mlp'"),
         (["train", "--task", "1", "--env", "gone:ENV", "--out", "x"], "there is no module 'gone'"),
-        (["train", "--task", "1", "--total-episodes", "0", "--out", "x"], "episodes must be at least 1, not 0"),
+        (["train", "--task", "1", "--total-episodes", "0", "--out", "x"], "number of at least 1, not 0"),
         (["train", "--resume", "missing"], "holds no run"),
         (["train", "--resume", "x", "--task", "1"], "drop the other options"),
         (["train", "--resume", "x", "--total-episodes", "9"], "x holds no run"),

@@ -13,7 +13,6 @@ from nrm.errors import EngineError, GridError
 from nrm.sweeps import Grid, run_grid
 from nrm.sweeps.cells import cell_path
 from nrm.sweeps.engines import Event, LocalEngine, RayEngine
-from nrm.sweeps.running import Forecast
 from tests.sweeps.grids import GRID, Killer, events, metrics, reference
 
 torch.set_num_threads(1)
@@ -100,36 +99,3 @@ def test_workers_that_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_bad_engines(build: object, message: str) -> None:
     with pytest.raises(EngineError, match=message):
         build()  # type: ignore[operator]
-
-
-def test_the_forecast() -> None:
-    cells = Grid(("1", "2"), methods=("rm", "nrm"), total_episodes=100).cells
-    forecast = Forecast(cells)
-    assert forecast.seconds_left() is None
-    rm, nrm, *_ = cells
-    forecast.add(Event("begun", rm), 0.0)
-    forecast.add(Event("begun", nrm), 0.0)
-    forecast.add(Event("done", rm), 10.0)  # 0.1 s an episode
-    assert forecast.seconds_left() == pytest.approx(300 * 0.1 / 1)  # NRM is taken for average
-    forecast.add(Event("progress", nrm, reached=50), 10.0)  # it may have gone on from anywhere
-    forecast.add(Event("progress", nrm, reached=60), 20.0)  # 1 s an episode
-    assert forecast.seconds_left() == pytest.approx((40 + 100) * 1 + 100 * 0.1)
-    forecast.add(Event("failed", nrm), 21.0)
-    assert forecast.seconds_left() == pytest.approx(100 * 1 + 100 * 0.1)
-
-
-def test_the_forecast_counts_steps_and_episodes_apart() -> None:
-    cells = Grid(
-        ("1",), methods=("rm",), families=("reach",), variants={"": {}, "long": {"total_timesteps": 1000}}
-    ).cells
-    one, one_long, many, many_long = cells
-    forecast = Forecast(cells)
-    forecast.add(Event("begun", one), 0.0)
-    forecast.add(Event("done", one), 10.0)
-    assert forecast.seconds_left() is None  # of steps nothing is known
-    forecast.add(Event("begun", one_long), 10.0)
-    forecast.add(Event("done", one_long), 12.0)  # 1,000 steps
-    assert forecast.seconds_left() == pytest.approx(10_000 * 0.001 + 1000 * 0.002)
-    forecast.add(Event("done", many), 12.0)
-    forecast.add(Event("done", many_long), 12.0)
-    assert forecast.seconds_left() == 0

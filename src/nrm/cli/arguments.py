@@ -184,7 +184,7 @@ def _converted(name: str, option: Option, words: Words) -> Any:
             raise UsageError(f"{name} is {listing(choices)}, not '{words[0]}'{suggestion(words[0], choices)}") from None
         reason = str(error).partition(" - at")[0].replace("Expected ", "").replace("`", "")
         wanted = reason.partition(", got")[0].replace("int | null", "int").replace("int", "a whole number")
-        wanted = wanted.replace("float", "a number").replace(" >= ", " that is at least ").replace(" < ", " below ")
+        wanted = wanted.replace("float", "a number").replace(" >= ", " of at least ").replace(" < ", " below ")
         raise UsageError(f"{name} takes {wanted}, not {' '.join(words)}") from None
 
 

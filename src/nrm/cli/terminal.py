@@ -52,82 +52,77 @@ def interrupt_flag() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
+@contextmanager
+def progress_bars(quiet: bool) -> Iterator[tuple[Progress, Console]]:
+    """Bars on standard error, each with a note; none where nobody looks at them."""
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, refresh_per_second=4, disable=quiet or not console.is_terminal) as bars:
+        yield bars, console
+
+
 Plan = Callable[[Sequence["Cell"], int], Callable[["Event"], None]]
 
 
 @contextmanager
 def grid_progress(quiet: bool) -> Iterator[Plan]:
     """What `run_grid` calls with the cells to train, on standard error."""
-    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-    if quiet:
-        yield lambda *_: lambda _: None
-    elif console.is_terminal:
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
-        )
-        with Progress(*columns, TimeElapsedColumn(), console=console, refresh_per_second=4) as bars:
-            yield lambda cells, done: _Bars(bars, cells, done)
-    else:
-        yield lambda cells, done: _Lines(console, cells, done)
+    with progress_bars(quiet) as (bars, console):
+        yield lambda cells, done: (lambda _: None) if quiet else _GridProgress(bars, console, cells, done)
 
 
-class _Lines:
-    """A line for each run that ends, and for whatever goes wrong."""
+class _GridProgress:
+    """A bar for the grid and one for each run under way; a line for each run that ends, and for what goes wrong."""
 
-    def __init__(self, console: Console, cells: Sequence[Cell], done: int) -> None:
-        from nrm.sweeps import Forecast
-
-        self._console = console
-        self._forecast = Forecast(cells)
-        self._began: dict[str, float] = {}
+    def __init__(self, bars: Progress, console: Console, cells: Sequence[Cell], done: int) -> None:
+        self._bars, self._console = bars, console
+        self._all = bars.add_task("runs", total=done + len(cells), completed=done, note="")
+        self._running: dict[str, tuple[TaskID, float]] = {}
+        self._shares: dict[str, list[float]] = {cell.name: [0.0, 0.0] for cell in cells}
+        """Of each cell: how much of it was there when it was first heard of, and how much is there now."""
+        self._began = time.monotonic()
         self._ended, self._total = done, done + len(cells)
         if done:
             console.print(f"{done} of {self._total} runs are done already")
 
     def __call__(self, event: Event) -> None:
-        now = time.monotonic()
-        self._forecast.add(event, now)
-        name = event.cell.name
+        name, now = event.cell.name, time.monotonic()
         if event.kind == "begun":
-            self._began[name] = now
-        elif event.kind == "retried":
-            self._console.print(f"{name} is tried again: {event.message}", soft_wrap=True)
-        elif event.kind != "progress":
-            self._ended += 1
-            left = duration(self._forecast.seconds_left())
-            what = f"{event.kind} after {duration(now - self._began[name])}"
-            why = f": {event.message}" if event.message else ""
-            self._console.print(f"[{self._ended}/{self._total}] {name} {what}{why}; {left} left", soft_wrap=True)
-
-
-class _Bars:
-    """A bar for the grid, and one for each run under way."""
-
-    def __init__(self, bars: Progress, cells: Sequence[Cell], done: int) -> None:
-        from nrm.sweeps import Forecast
-
-        self._bars = bars
-        self._forecast = Forecast(cells)
-        self._all = bars.add_task("runs", total=done + len(cells), completed=done, note="")
-        self._running: dict[str, TaskID] = {}
-
-    def __call__(self, event: Event) -> None:
-        self._forecast.add(event, time.monotonic())
-        name = event.cell.name
-        if event.kind == "begun":
-            self._running[name] = self._bars.add_task(f"  {name}", total=event.cell.config.amount, note="")
+            bar = self._bars.add_task(f"  {name}", total=event.cell.config.amount, note="")
+            self._running[name] = bar, now
         elif event.kind == "progress":
-            note = f"return {event.mean:6.1f}"
-            self._bars.update(self._running[name], completed=event.reached, note=note)
+            bar, _ = self._running[name]
+            share = event.reached / event.cell.config.amount
+            self._shares[name] = [self._shares[name][0] or share, share]
+            self._bars.update(bar, completed=event.reached, note=f"return {event.mean:6.1f}")
         else:
-            self._bars.remove_task(self._running.pop(name))
-            self._bars.advance(self._all, event.kind != "retried")
-            if event.message:
-                self._bars.console.print(f"{name} {event.kind}: {event.message}")
-        self._bars.update(self._all, note=f"{duration(self._forecast.seconds_left())} left")
+            bar, began = self._running.pop(name)
+            self._bars.remove_task(bar)
+            self._end(event, now - began)
+        self._bars.update(self._all, completed=self._ended, note=f"{self._left()} left")
+
+    def _end(self, event: Event, seconds: float) -> None:
+        name = event.cell.name
+        if event.kind == "retried":
+            self._console.print(f"{name} is tried again: {event.message}", soft_wrap=True)
+            return
+        self._ended += 1
+        self._shares[name][1] = 1.0
+        why = f": {event.message}" if event.message else ""
+        what = f"{event.kind} after {duration(seconds)}{why}"
+        self._console.print(f"[{self._ended}/{self._total}] {name} {what}; {self._left()} left", soft_wrap=True)
+
+    def _left(self) -> str:
+        """How long the rest takes if it goes on as so far."""
+        gained = sum(now - first for first, now in self._shares.values())
+        rest = sum(1 - now for _, now in self._shares.values())
+        return duration((time.monotonic() - self._began) * rest / gained if gained else None)
 
 
 def duration(seconds: float | None) -> str:
@@ -142,27 +137,16 @@ def duration(seconds: float | None) -> str:
 @contextmanager
 def stage_progress(quiet: bool = False) -> Iterator[Callable[[str, int, int], None] | None]:
     """What is told the name of a stage, how much of it is done, and of how much; None where nobody looks at it."""
-    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[left]} left", markup=False),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, refresh_per_second=4) as bars:
+    with progress_bars(quiet) as (bars, _):
         stages: dict[str, tuple[TaskID, float]] = {}
 
         def show(stage: str, done: int, total: int) -> None:
             now = time.monotonic()
             if stage not in stages:
-                stages[stage] = bars.add_task(stage, total=total, left="?"), now
+                stages[stage] = bars.add_task(stage, total=total, note="? left"), now
             bar, began = stages[stage]
             # One part may take minutes, which rich would forget between two of them.
             left = duration((now - began) * (total - done) / done if done else None)
-            bars.update(bar, completed=done, left=left)
+            bars.update(bar, completed=done, note=f"{left} left")
 
-        yield show
+        yield None if bars.disable else show

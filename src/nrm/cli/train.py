@@ -12,15 +12,12 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
 from nrm.cli.arguments import Arguments, Count, Mark, Settings, UsageError
 from nrm.cli.helping import print_settings
 from nrm.cli.learned import learned_lines
 from nrm.cli.options import Formula, Logic, formula_option
 from nrm.cli.tasks import alone_note
-from nrm.cli.terminal import interrupt_flag
+from nrm.cli.terminal import duration, interrupt_flag, progress_bars
 from nrm.errors import NrmError, NrmWarning, describe, listing
 from nrm.logic import DEFAULT_LOGIC
 from nrm.machines import is_machine_file
@@ -224,37 +221,22 @@ def more_help(command: str, read: Arguments, everything: bool) -> None:
 @contextmanager
 def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], None] | None]:
     """A live line: episodes, steps per second, mean return of the last 100, grounding accuracy, time left."""
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    columns = (
-        TextColumn("{task.completed}/{task.total} {task.fields[what]}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[rate]:>7,.0f} steps/s  return {task.fields[mean]:6.1f}  {task.fields[ground]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
     began, first = time.monotonic(), trainer.steps
-    with Progress(*columns, console=console, refresh_per_second=4) as bar:
-        by_steps = trainer.most_steps is not None
-        total = trainer.most_steps if by_steps else trainer.episodes
-        what = "steps" if by_steps else "episodes"
-        job = bar.add_task("train", total=total, what=what, rate=0.0, mean=0.0, ground="")
+    by_steps = trainer.most_steps is not None
+    total = trainer.most_steps if by_steps else trainer.episodes
+    with progress_bars(quiet) as (bars, _):
+        job = bars.add_task("steps" if by_steps else "episodes", total=total, note="")
+        reached = trainer.steps if by_steps else len(trainer.history.returns)
 
         def show(now: Trainer) -> None:
             seconds = max(time.monotonic() - began, 1e-9)
-            accuracy = now.history.accuracy
-            bar.update(
-                job,
-                completed=now.steps if by_steps else len(now.history.returns),
-                rate=(now.steps - first) / seconds,
-                mean=now.history.mean_return(),
-                ground=f"grounding {accuracy[-1][3]:.0%}" if accuracy else "",
-            )
+            done = now.steps if by_steps else len(now.history.returns)
+            ground = f"  grounding {now.history.accuracy[-1][3]:.0%}" if now.history.accuracy else ""
+            left = duration(seconds * ((total or 0) - done) / (done - reached) if done > reached else None)
+            note = f"{(now.steps - first) / seconds:,.0f} steps/s  return {now.history.mean_return():.1f}{ground}"
+            bars.update(job, completed=done, note=f"{note}  {left} left")
 
-        yield show
+        yield None if bars.disable else show
 
 
 def _way_on(folder: RunFolder) -> str:

@@ -55,11 +55,6 @@ class Cell:
     """The name of the configuration change; empty for none."""
     config: RunConfig
 
-    @property
-    def kind(self) -> tuple[str, ...]:
-        """Environment, method, family, and unit: what the cost of an episode, or of a step, depends on most."""
-        return self.config.env_title, self.config.method, self.config.tasks or "", self.config.unit
-
 
 @dataclass(frozen=True)
 class Grid:
