@@ -141,7 +141,7 @@ def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path, monk
         (["reproduce", "--methods", "nmr", "--out", "x"], "did you mean 'nrm'"),
         (
             ["reproduce", "--total-episodes", "0", "--out", "x"],
-            "--total-episodes takes a whole number of at least 1, not 0",
+            "number of at least 1, not 0",
         ),
         (["reproduce", "--seeds", "1", "1", "--out", "x"], "seeds lists 1 twice"),
         (["reproduce", "--engine", "ray", "--address", "a:1", "--processes", "2", "--out", "x"], "drop --processes"),
