@@ -142,16 +142,16 @@ def test_names_that_lead_nowhere(name: str, message: str) -> None:
         (own("no_environment"), r"gave int, not a gymnasium\.Env"),
         (own("ENV"), "is one environment, but several are needed"),
         (own("NUMBER"), "is 3; name a function or class"),
-        (own("Old"), r"Old, step 1 of episode 1: step\(\) must return .* not 4 values .*the old gym package"),
+        (own("Old"), r"Old, step 1 of episode 1: step\(\) must return .*the old gym"),
         (own("Breaks"), r"own:Breaks, step 3 of episode 1, action \d: ZeroDivisionError: no more steps"),
         (own("WrongShape"), r"WrongShape, step 1 of episode 1: the observation has shape \(2,\), but"),
-        (own("NotANumber"), "NotANumber, step 1 of episode 1: the reward is nan"),
-        (own("NothingAtFirst"), r"the first observation, which reset\(\) gives, is nan at \(0,\); observations must"),
+        (own("NotANumber"), "NotANumber, step 1 of episode 1: the reward .* nan"),
+        (own("NothingAtFirst"), r"the first observation is not finite: \[nan\]"),
         (own("Pieces"), r"not Tuple.*--env\.wrappers gymnasium\.wrappers:FlattenObservation"),
-        (own("Corridor", label=OWN + "wrong_label"), f"the label {OWN}wrong_label says 'zebra' at step 1 of"),
-        (own("Corridor", label=OWN + "failing_label"), r"failing_label failed at step 1 of episode 1: KeyError"),
+        (own("Corridor", label=OWN + "wrong_label"), "'zebra' at step 1 of"),
+        (own("Corridor", label=OWN + "failing_label"), r"step 1 of episode 1, .*: KeyError: 'nothing' \(.*own.py"),
         (own("Corridor", label=OWN + "one_argument"), r"called with three arguments"),
-        (own("Corridor", label=OWN + "NUMBER"), "is 3, which cannot be called"),
+        (own("Corridor", label=OWN + "NUMBER"), "the label is 3"),
         (own("Corridor", label="info:evnt"), r"info has no 'evnt' \(it has event\); did you mean 'event'"),
         (own("Corridor", label=None), r"does not say what holds.*--env.label module:name"),
         (
@@ -167,7 +167,7 @@ def test_environments_that_break_the_rules(config: GymConfig, message: str) -> N
 
 def test_nothing_holds_where_no_symbol_says_so() -> None:
     two = nrm.compile("F(mail & F desk)", ("mail", "desk"))
-    with pytest.raises(UnknownSymbolError, match="says 'floor' at step 1"):
+    with pytest.raises(UnknownSymbolError, match="'floor' at step 1"):
         own("Corridor").build(two, 1)
 
 

@@ -94,7 +94,7 @@ def test_the_environments_own_end_counts_under_every_rule() -> None:
 
 @pytest.mark.parametrize(("formula", "end"), [("G !a", "outcome"), ("a & !a", "outcome"), ("true", "absorbing")])
 def test_a_task_that_is_over_before_it_begins_is_refused(formula: str, end: End) -> None:
-    with pytest.raises(EnvError, match="every episode could end at once; use end='limit'"):
+    with pytest.raises(EnvError, match=r"could end at once.*use end='limit'"):
         TaskEnv(Script(["a"]), nrm.compile(formula, ABC), end=end)
 
 
@@ -123,7 +123,7 @@ def test_outputs_that_are_rewards_are_paid_as_they_are(tmp_path: Path) -> None:
     said = [(), "a", "a", "a", ()]
     steps = run(TaskEnv(Script(said), machine, end="limit", pay="outputs"))
     assert [step[0] for step in steps] == [-0.5, 2.0, 0.0, 2.0, 0.0]
-    with pytest.raises(EnvError, match="a step pays 'differences' or 'outputs', not 'output'; did you"):
+    with pytest.raises(EnvError, match="'output'; did you mean 'outputs'"):
         TaskEnv(Script(said), machine, pay="output")  # type: ignore[arg-type]
 
 
@@ -144,19 +144,14 @@ def test_nothing_holds_is_a_symbol_in_an_exclusive_alphabet() -> None:
     assert [step[3]["label"] for step in run(TaskEnv(Script([(), None]), machine, empty="c"))] == ["c", "c"]
     with pytest.raises(UnknownSymbolError, match=r"nothing holds at step 1 of episode 1.*empty="):
         run(TaskEnv(Script([()]), machine))
-    with pytest.raises(UnknownSymbolError, match="empty='d' is no symbol of the task"):
+    with pytest.raises(UnknownSymbolError, match="'d' of empty"):
         TaskEnv(Script([()]), machine, empty="d")
 
 
 def test_bad_labels_are_named_with_their_step() -> None:
     machine = nrm.compile("F alpha", ("alpha", "beta"))
-    with pytest.raises(
-        UnknownSymbolError,
-        match=r"the label of the environment says 'alhpa' at step 2 of episode 1, .*; did you mean 'alpha'\? Correct "
-        r"the label, or the task, if that is where it is misspelt, or name all that the label can say: nrm\.compile\(",
-    ) as told:
+    with pytest.raises(UnknownSymbolError, match=r"'alhpa' at step 2 of episode 1; did you mean 'alpha'\?"):
         run(TaskEnv(Script(["beta", "alhpa"]), machine))
-    assert "--env.symbols" not in str(told.value)
     env = TaskEnv(Script(["alhpa"]), machine)
     env.reset()
     env.reset()
@@ -167,7 +162,7 @@ def test_bad_labels_are_named_with_their_step() -> None:
     with pytest.raises(TraceError, match="2 symbols at step 1"):
         run(TaskEnv(Script([["alpha", "beta"]]), machine))
     for said in (True, 1.5, [1, 2], np.zeros(2)):
-        with pytest.raises(EnvError, match=r"the label of the environment gave .* at step 1"):
+        with pytest.raises(EnvError, match=r"the label gave .* at step 1"):
             run(TaskEnv(Script([said]), machine))
     with pytest.raises(EnvError, match=r"shape \(3,\) at step 1 of episode 1, for 2 symbols"):
         run(TaskEnv(Script([np.zeros(3, dtype=bool)]), machine))
@@ -241,9 +236,5 @@ def test_a_label_that_says_something_unknown_is_named() -> None:
         return "kitchen"
 
     machine = nrm.compile("F a", ABC)
-    with pytest.raises(
-        UnknownSymbolError, match=r"the label room says 'kitchen' at step 1 .*; correct the label, or name"
-    ):
+    with pytest.raises(UnknownSymbolError, match="'kitchen' at step 1"):
         run(TaskEnv(Script(["a"]), machine, room))
-    with pytest.raises(UnknownSymbolError, match="the label says 'kitchen' at step 1"):
-        run(TaskEnv(Script(["a"]), machine, lambda *_: "kitchen"))

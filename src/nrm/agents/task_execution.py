@@ -14,7 +14,7 @@ from torch import Tensor
 
 from nrm.agents.playing import play
 from nrm.agents.training import Trainer
-from nrm.envs import BatchedEnv, Speaker, StepBatch, Truth, labelling, letter_of
+from nrm.envs import BatchedEnv, StepBatch, Truth, labelling, letter_of
 from nrm.errors import ConfigError, EnvError, LimitError, NrmWarning, listing
 from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine, not_asked
 from nrm.shortcuts import task_set_shortcuts
@@ -23,9 +23,6 @@ from nrm.tracking import TaskMemory
 Env = gymnasium.Env[Any, Any]
 MAX_STATES = 5000
 """States of a machine past which a belief over them, at every step of many environments, takes too long."""
-ENVIRONMENT = Speaker("the label of the environment", declare="")
-"""The symbols are those that the agent was trained on."""
-
 
 Ended = Literal["done", "lost", "environment", "steps"]
 """The agent calls the task done, or lost, more probable than not; the environment ended; or the steps are over."""
@@ -136,7 +133,7 @@ class _SingleEnv:
         self.paid += float(reward)
         if self._label is not None:
             said = self._label(observation, info, self._env)
-            letter = letter_of(said, self.machine.alphabet, None, f"step {len(self.taken)}", ENVIRONMENT)
+            letter = letter_of(said, self.machine.alphabet, None, f"step {len(self.taken)}")
             self.truth = self._truth(letter, self.machine.next_state(int(self.truth.state), letter))
         shown = self._shown(observation)
         return StepBatch(shown, torch.zeros(1), torch.tensor([terminated]), torch.tensor([truncated]), shown)

@@ -12,7 +12,7 @@ from nrm.envs.base import (
     tasks_of,
 )
 from nrm.envs.counter_rng import environment_seeds
-from nrm.envs.labels import Speaker, labelling, letter_of
+from nrm.envs.labels import labelling, letter_of
 from nrm.envs.minecraft import ACTIONS, MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv
 from nrm.envs.plane import BatchedPlane, PlaneConfig, PlaneEnv
 from nrm.envs.registry import ENVS, Board, EnvConfig, Spaces, TaskSpace, WithoutMemory, find_env, many_task_envs
@@ -41,7 +41,6 @@ __all__ = [
     "Probe",
     "ProbedEnv",
     "Spaces",
-    "Speaker",
     "StepBatch",
     "TaskEnv",
     "TaskSpace",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 import gymnasium
@@ -23,47 +22,6 @@ METHODS = ("get_events", "label")
 CONVENTIONS = (*KEYS, *METHODS)
 """Where environments are known to say what holds: `info["labels"]`, `info["propositions"]`, and the methods
 `env.get_events()` and `env.label()`."""
-INFO = "info:"
-"""What the name of any other key of info begins with: `info:event`."""
-
-
-@dataclass(frozen=True)
-class Speaker:
-    """Who says what holds, and how one tells there what can hold: for errors."""
-
-    name: str = "the label"
-    declare: str = "nrm.compile(formula, symbols) where one holds at a time, else propositions=…"
-    """How symbols are declared; empty where they cannot be."""
-    empty: str = "empty=…"
-    """How the symbol is named that holds where nothing else does."""
-
-    @staticmethod
-    def by_option(label: str | None) -> Speaker:
-        """Of a label that the settings of a run name."""
-        options = "--env.symbols where one holds at a time, else --env.propositions"
-        return Speaker(f"the label {label or 'of the environment'}", options, "--env.empty")
-
-
-@dataclass(frozen=True)
-class SpokenLabel:
-    """A label that knows its speaker."""
-
-    function: LabelFunction
-    speaker: Speaker
-
-    def __call__(self, observation: Any, info: dict[str, Any], env: Any) -> Any:
-        """What holds."""
-        return self.function(observation, info, env)
-
-
-def speaker_of(label: LabelFunction | str | None) -> Speaker:
-    """Who speaks in a label that is given in Python."""
-    if isinstance(label, SpokenLabel):
-        return label.speaker
-    if label is None or isinstance(label, str):
-        return Speaker(f"the label {label or 'of the environment'}")
-    name = getattr(label, "__name__", type(label).__name__)
-    return Speaker() if name == "<lambda>" else Speaker(f"the label {name}")
 
 
 def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -> LabelFunction:
@@ -71,53 +29,42 @@ def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -
 
     Names are those of `CONVENTIONS`, `info:KEY` for another key of info, and `module:name` for a function.
     """
-    if callable(label):
-        _check_arguments(label)
-        return label
+    if isinstance(label, str) and ":" in label and not label.startswith("info:"):
+        label = cast(LabelFunction, import_value(label, "label"))
     if label is None:
         return _whichever
-    key = label.removeprefix(INFO)
+    if not isinstance(label, str):
+        _check_function(label)
+        return label
+    key = label.removeprefix("info:")
     if key != label or key in KEYS:
         return lambda observation, info, env: _from_info(info, key)  # noqa: ARG005
-    if label in METHODS:
-        if not env.has_wrapper_attr(label):
-            raise EnvError(f"the environment {env} has no method {label}(); pass label=function instead")
-        return lambda observation, info, env: env.get_wrapper_attr(label)()  # noqa: ARG005
-    if ":" in label:
-        return labelling(_imported(label), env)
-    raise EnvError(
-        f"unknown way to label '{label}'{suggestion(label, CONVENTIONS)}; give a function of (observation, info, "
-        f"environment), module:name of one, {INFO}KEY, or one of {', '.join(CONVENTIONS)}"
-    )
-
-
-def _imported(path: str) -> LabelFunction:
-    found = import_value(path, "label")
-    if not callable(found):
+    if label not in METHODS:
         raise EnvError(
-            f"the label '{path}' is {found!r}, which cannot be called; give a function of (observation, info, "
-            "environment)"
+            f"unknown way to label '{label}'{suggestion(label, CONVENTIONS)}; give a function of (observation, info, "
+            f"environment), module:name of one, info:KEY, or one of {', '.join(CONVENTIONS)}"
         )
-    return cast(LabelFunction, found)
+    if not env.has_wrapper_attr(label):
+        raise EnvError(f"the environment {env} has no method {label}(); pass label=function instead")
+    return lambda observation, info, env: env.get_wrapper_attr(label)()  # noqa: ARG005
 
 
-def _check_arguments(label: LabelFunction) -> None:
-    """Raise `EnvError` unless the function can be called with three arguments, as far as one can tell."""
+def _check_function(label: Any) -> None:
+    """Raise `EnvError` unless this can be called with three arguments, as far as one can tell."""
+    if not callable(label):
+        raise EnvError(f"the label is {label!r}, which is no function of (observation, info, environment)")
     try:
-        signature = inspect.signature(label)
-    except (TypeError, ValueError):  # some built-in functions do not say
+        inspect.signature(label).bind(None, None, None)
+    except ValueError:  # some built-in functions do not say
         return
-    try:
-        signature.bind(None, None, None)
     except TypeError as error:
         raise EnvError(
-            f"the label takes {signature}, but it is called with three arguments: (observation, info, "
-            f"environment); {error}"
+            f"the label is called with three arguments, (observation, info, environment), but takes others: {error}"
         ) from None
 
 
-def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str, speaker: Speaker) -> Letter:
-    """The letter of what was said to hold, by whom.
+def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str) -> Letter:
+    """The letter of what a label said to hold at a place: `step 3 of episode 1`.
 
     It may be a symbol's name; a collection of names; a mapping from names to truth values; truth values, or zeros and
     ones, in the order of the alphabet; text whose characters are names (the habit of `get_events`); a letter's number;
@@ -128,35 +75,25 @@ def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str, s
     if isinstance(said, (int, np.integer)) and not isinstance(said, bool):
         if 0 <= said < alphabet.size:
             return int(said)
-        raise UnknownSymbolError(f"{speaker.name} gave letter {said} at {place}; letters are 0 to {alphabet.size - 1}")
-    names = _names(said, alphabet, place, speaker)
-    for name in names:
-        if name not in alphabet.places:
-            raise UnknownSymbolError(_undeclared(name, alphabet, place, speaker))
-    if names or not alphabet.is_exclusive:
+        raise UnknownSymbolError(f"the label gave letter {said} at {place}; letters are 0 to {alphabet.size - 1}")
+    names = _names(said, alphabet, place)
+    if not names and alphabet.is_exclusive:
+        if empty is None:
+            raise UnknownSymbolError(
+                f"the label says that nothing holds at {place}, but of symbols one always does: say which with empty=… "
+                f"(--env.empty; symbols: {listing(alphabet.symbols)}), or compile the task over propositions"
+            )
+        names = (empty,)
+    try:
         return alphabet.letter(names, place)
-    if empty is None:
+    except UnknownSymbolError as error:
         raise UnknownSymbolError(
-            f"{speaker.name} says that nothing holds at {place}, but in an exclusive alphabet one symbol always does: "
-            f"say which with {speaker.empty} (symbols: {', '.join(alphabet.symbols)}), or compile the task over "
-            "propositions"
-        )
-    return alphabet.letter(empty, place)
+            f"the label says what the task does not know: {error}. Correct one of them, or declare all that the label "
+            "can say: nrm.compile(formula, symbols), --env.symbols where one holds at a time, else --env.propositions"
+        ) from None
 
 
-def _undeclared(name: str, alphabet: Alphabet, place: str, speaker: Speaker) -> str:
-    """What to say of a symbol that is said to hold and that the task does not know."""
-    near = suggestion(name, alphabet.symbols)
-    ways = [f"{'Correct' if near else 'correct'} the label"]
-    ways += ["the task, if that is where it is misspelt"] if near else []
-    ways += [f"name all that the label can say: {speaker.declare}"] if speaker.declare else []
-    return (
-        f"{speaker.name} says '{name}' at {place}, which is no symbol of the task (symbols: "
-        f"{listing(alphabet.symbols)}){near or ';'} {', or '.join(ways)}"
-    )
-
-
-def _names(said: Any, alphabet: Alphabet, place: str, speaker: Speaker) -> tuple[str, ...]:
+def _names(said: Any, alphabet: Alphabet, place: str) -> tuple[str, ...]:
     if said is None:
         return ()
     if isinstance(said, str):
@@ -168,14 +105,13 @@ def _names(said: Any, alphabet: Alphabet, place: str, speaker: Speaker) -> tuple
         said = np.asarray(said)
         if said.shape != (len(alphabet.symbols),):
             raise EnvError(
-                f"{speaker.name} gave truth values of shape {said.shape} at {place}, for {len(alphabet.symbols)} "
-                "symbols"
+                f"the label gave truth values of shape {said.shape} at {place}, for {len(alphabet.symbols)} symbols"
             )
         return tuple(name for name, holds in zip(alphabet.symbols, said.tolist(), strict=True) if holds)
     if isinstance(said, Collection) and all(isinstance(name, str) for name in said):
-        return tuple(str(name) for name in said)
+        return tuple(said)
     raise EnvError(
-        f"{speaker.name} gave {said!r} ({type(said).__name__}) at {place}; give a symbol's name, several names, "
+        f"the label gave {said!r} ({type(said).__name__}) at {place}; give a symbol's name, several names, "
         "truth values, or None for nothing"
     )
 

@@ -9,24 +9,18 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
-from numpy.typing import NDArray
 
 from nrm.aliases import Symbol
-from nrm.envs.labels import LabelFunction, labelling, letter_of, speaker_of
-from nrm.envs.task_runner import End, ending_states, pool_ending_states
-from nrm.errors import EnvError, UnknownSymbolError, listing, shorten, suggestion
-from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine
+from nrm.envs.labels import LabelFunction, labelling, letter_of
+from nrm.envs.task_runner import End, ending_states
+from nrm.errors import EnvError, UnknownSymbolError, shorten, unknown
+from nrm.machines import MachineLike, MooreMachine, TaskSet
 
 Observation = TypeVar("Observation")
 Action = TypeVar("Action")
 
 Pay: TypeAlias = Literal["differences", "outputs"]
 """What a step pays: how much the potential changed, or the output of the state that it leads to."""
-
-TASK = "task"
-"""The entry of `info` with the number of the task, and of the options of a reset that says which one it shall be."""
-_TASK_STREAM = 0x7A5C
-"""Tasks are drawn from the seed of a reset and this number, so that they take no draws from the environment."""
 
 
 class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
@@ -71,26 +65,22 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
                 f"the environment {env} has a task already (a machine of {inner.machine.states} states), and would be "
                 "paid for twice; put the task on the environment inside, or drop one of the two TaskEnv"
             )
-        self.tasks = machine if isinstance(machine, TaskSet) else None
-        machine = machine.union if isinstance(machine, TaskSet) else as_machine(machine)
-        if empty is not None and empty not in machine.alphabet.symbols:
-            symbols = machine.alphabet.symbols
-            raise UnknownSymbolError(
-                f"empty='{empty}' is no symbol of the task (symbols: {listing(symbols)}){suggestion(empty, symbols)}"
-            )
         if pay not in get_args(Pay):
-            raise EnvError(f"a step pays 'differences' or 'outputs', not {pay!r}{suggestion(str(pay), get_args(Pay))}")
-        self.machine: MooreMachine
-        kept = self.tasks or machine
+            raise EnvError(unknown("pay", pay, get_args(Pay)))
+        self.tasks = machine if isinstance(machine, TaskSet) else None
+        tasks = machine if isinstance(machine, TaskSet) else TaskSet.of([machine])
+        if empty is not None and empty not in tasks.alphabet.symbols:
+            raise UnknownSymbolError(unknown("symbol", empty, tasks.alphabet.symbols, " of empty"))
+        kept = self.tasks or tasks.union
         RecordConstructorArgs.__init__(self, machine=kept, label=label, end=end, empty=empty, pay=pay)
         gymnasium.Wrapper.__init__(self, env)
-        self.machine = machine
+        self.machine: MooreMachine = tasks.union
         self.end: End = end
         self.pay: Pay = pay
-        self._ends = ending_states(machine, end) if self.tasks is None else pool_ending_states(self.tasks, end)
+        self._initial = tasks.initial
+        self._ends = ending_states(tasks, end)
         self._empty = empty
         self._label = labelling(label, env)
-        self._speaker = speaker_of(label)
         self._generator = np.random.default_rng()
         self._task = 0
         self._state: int | None = None
@@ -103,7 +93,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         """Begin an episode, with the machine in its initial state: of the task that is drawn, where there are many."""
         options = self._draw(seed, options)
         observation, info = reset_result(self.env.reset(seed=seed, options=options), self.env)
-        self._state = self.machine.initial if self.tasks is None else int(self.tasks.initial[self._task])
+        self._state = int(self._initial[self._task])
         self._episode += 1
         self._time = 0
         return observation, {**info, "base_reward": 0.0, "base_terminated": False, **self._truth(-1)}
@@ -117,7 +107,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         given = self.env.step(action)
         observation, base_reward, terminated, truncated, info = step_result(given, self.env, place)
         said = self._label(observation, info, self.env)
-        letter = letter_of(said, self.machine.alphabet, self._empty, place, self._speaker)
+        letter = letter_of(said, self.machine.alphabet, self._empty, place)
         before, self._state = self._state, self.machine.next_state(self._state, letter)
         paid_before = self.machine.outputs[before] if self.pay == "differences" else 0.0
         reward = float(self.machine.outputs[self._state] - paid_before)
@@ -135,9 +125,10 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         """Choose the task of an episode. What is left of the options, for the environment."""
         if self.tasks is None:
             return options
-        if seed is not None:
-            self._generator = np.random.default_rng([seed, _TASK_STREAM])
-        wanted = (options or {}).get(TASK)
+        if seed is not None:  # with a number of their own, so that tasks take no draws from the environment
+            self._generator = np.random.default_rng([seed, 0x7A5C])
+        others = dict(options or {})
+        wanted = others.pop("task", None)
         count = len(self.tasks)
         if wanted is None:
             self._task = int(self._generator.integers(count))
@@ -145,11 +136,11 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or not 0 <= wanted < count:
             raise EnvError(f"options name the task {wanted!r}; the tasks are 0 to {count - 1}")
         self._task = int(wanted)
-        return {key: value for key, value in (options or {}).items() if key != TASK}
+        return others
 
     def _truth(self, letter: int) -> dict[str, Any]:
         assert self._state is not None
-        told = {} if self.tasks is None else {TASK: self._task}
+        told = {} if self.tasks is None else {"task": self._task}
         return {
             **told,
             "label": None if letter < 0 else self.machine.alphabet.letter_name(letter),
@@ -172,7 +163,7 @@ def own_task(env: gymnasium.Env[Any, Any]) -> TaskEnv[Any, Any] | None:
 def reset_result(given: Any, env: gymnasium.Env[Any, Any]) -> tuple[Any, dict[str, Any]]:
     """What `reset` gave: (observation, info), or `EnvError`."""
     if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], dict):
-        raise EnvError(f"{_name(env)}: reset() must return (observation, info), not {_shape(given)}")
+        raise EnvError(f"{_name(env)}: reset() must return (observation, info), not {shorten(repr(given))}")
     _check_observation(given[0], env, "reset()")
     return given
 
@@ -180,19 +171,18 @@ def reset_result(given: Any, env: gymnasium.Env[Any, Any]) -> tuple[Any, dict[st
 def step_result(given: Any, env: gymnasium.Env[Any, Any], place: str) -> tuple[Any, float, bool, bool, dict[str, Any]]:
     """What `step` gave, as plain numbers and truth values, or a `EnvError` with the place: `step 3 of episode 1`."""
     if not isinstance(given, tuple) or len(given) != 5 or not isinstance(given[4], dict):
-        way_out = " (an environment of the old gym package, before version 0.26)" if _is_old(given) else ""
         raise EnvError(
             f"{_name(env)}, {place}: step() must return (observation, reward, terminated, truncated, info), not "
-            f"{_shape(given)}{way_out}"
+            f"{shorten(repr(given))} (four values are the old gym's, before version 0.26)"
         )
     observation, reward, terminated, truncated, info = given
     _check_observation(observation, env, place)
     try:
         paid = float(reward)
     except (TypeError, ValueError):
-        raise EnvError(f"{_name(env)}, {place}: the reward must be a number, not {reward!r}") from None
+        paid = math.nan
     if not math.isfinite(paid):
-        raise EnvError(f"{_name(env)}, {place}: the reward is {paid}")
+        raise EnvError(f"{_name(env)}, {place}: the reward must be a finite number, not {reward!r}")
     for name, flag in (("terminated", terminated), ("truncated", truncated)):
         if not isinstance(flag, (bool, np.bool_, int)):
             raise EnvError(f"{_name(env)}, {place}: {name} must be True or False, not {shorten(repr(flag))}")
@@ -207,39 +197,6 @@ def _check_observation(observation: Any, env: gymnasium.Env[Any, Any], place: st
             f"{_name(env)}, {place}: the observation has shape {np.shape(observation)}, but observation_space is "
             f"{space}"
         )
-
-
-def check_actions(actions: NDArray[Any], space: spaces.Space[Any]) -> None:
-    """Raise unless actions (N,) or (N, parts), numbered from 0, are among those of a discrete space."""
-    if isinstance(space, (spaces.Discrete, spaces.MultiDiscrete)):
-        most = space.n if isinstance(space, spaces.Discrete) else space.nvec
-        wrong = np.argwhere((actions < 0) | (actions >= most))
-        if len(wrong):
-            where = int(wrong[0][0])
-            raise EnvError(f"action {actions[where]} in environment {where} is outside of {space}, numbered from 0")
-
-
-def wrapper_for(space: spaces.Space[Any]) -> str:
-    """Which wrapper makes of a space one that agents can use, as the end of a sentence."""
-    if isinstance(space, (spaces.Dict, spaces.Tuple, spaces.MultiDiscrete, spaces.MultiBinary)):
-        return (
-            "gymnasium.wrappers.FlattenObservation makes one Box of observations "
-            "(--env.wrappers gymnasium.wrappers:FlattenObservation); of actions, a wrapper of yours can list those "
-            "that are of use (gymnasium.ActionWrapper)"
-        )
-    if isinstance(space, spaces.Box):
-        return "gymnasium.wrappers.DiscretizeAction(env, bins) makes actions Discrete, in the function that makes it"
-    return "a wrapper of yours has to turn it into numbers (gymnasium.ObservationWrapper, gymnasium.ActionWrapper)"
-
-
-def _is_old(given: Any) -> bool:
-    return isinstance(given, tuple) and len(given) == 4 and isinstance(given[3], dict)
-
-
-def _shape(given: Any) -> str:
-    if isinstance(given, tuple):
-        return f"{len(given)} values ({', '.join(type(part).__name__ for part in given)})"
-    return f"a single {type(given).__name__}"
 
 
 def _name(env: gymnasium.Env[Any, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import torch
@@ -19,38 +19,31 @@ End = Literal["outcome", "absorbing", "limit"]
 only when the environment itself ends, for tasks that can be lost again or hold from the start, as `G(a -> F b)`."""
 
 
-def ending_states(machine: MooreMachine, end: End) -> BoolArray:
-    """(states,) where the episode ends. An accepting state need not be absorbing to be an outcome."""
+def ending_states(tasks: MooreMachine | TaskSet, end: End) -> BoolArray:
+    """(states,) where the episodes of a task end, or those of many, by the states of their union.
+
+    An accepting state need not be absorbing to be an outcome.
+    """
     if end not in get_args(End):
         raise EnvError(unknown("end", end, get_args(End)))
+    if isinstance(tasks, TaskSet):
+        return np.concatenate([_named(*pair, end) for pair in zip(tasks.names, tasks.machines, strict=True)])
+    return _named("", tasks, end)
+
+
+def _named(name: str, machine: MooreMachine, end: End) -> BoolArray:
     if end == "limit":
         return np.zeros(machine.states, dtype=np.bool_)
     ending = machine.absorbing if end == "absorbing" else machine.accepting | machine.dead
     if ending[machine.initial]:
-        how = (
-            "no letter leaves the first state"
-            if end == "absorbing"
-            else f"the task {unsatisfiable(machine.alphabet)}"
-            if machine.dead[machine.initial]
-            else "the task holds before the first step"
-        )
+        how = "no letter leaves its first state" if end == "absorbing" else "it holds before the first step"
+        if end == "outcome" and machine.dead[machine.initial]:
+            how = f"it {unsatisfiable(machine.alphabet)}"
         raise EnvError(
-            f"{how}, so with end='{end}' every episode could end at once; use end='limit' (nrm train --end limit) to "
-            "go on to the time limit"
+            f"every episode of the task {name} could end at once with end='{end}', for {how}; use end='limit' "
+            "(nrm train --end limit) to go on to the time limit"
         )
     return ending
-
-
-def pool_ending_states(tasks: TaskSet, end: End) -> BoolArray:
-    """(states of the union,) where episodes of many tasks end; an error names the task."""
-    return np.concatenate([_named(*pair, end) for pair in zip(tasks.names, tasks.machines, strict=True)])
-
-
-def _named(name: str, machine: MooreMachine, end: End) -> BoolArray:
-    try:
-        return ending_states(machine, end)
-    except EnvError as error:
-        raise EnvError(f"the task {name}: {error}") from None
 
 
 States = NDArray[np.int64]
@@ -94,19 +87,6 @@ class _ByMoves:
         return after, (self._outputs.take(after) - self._outputs.take(states)).astype(np.float32)
 
 
-MAX_PROPOSITIONS = 62
-"""Propositions whose letters fit into a number of 64 bits."""
-_TASK_COUNTER = 1 << 33
-"""The draw of an episode's task; environments draw from lower counters."""
-
-
-class Judged(NamedTuple):
-    """What the tasks made of a step of N environments."""
-
-    reward: NDArray[np.float32]
-    terminated: NDArray[np.bool_]
-
-
 class TaskRunner:
     """Runs the machines of N environments on the letters that they read. Each episode has a task of its own.
 
@@ -122,13 +102,13 @@ class TaskRunner:
         self.end: End = end
         machine = tasks.union
         count_of_names = len(machine.alphabet.symbols)
-        if count_of_names > MAX_PROPOSITIONS and machine.alphabet.is_free:
+        if count_of_names > 62 and machine.alphabet.is_free:
             raise EnvError(
                 f"environments that step side by side number letters by 64 bits; {count_of_names} propositions are "
-                f"more than {MAX_PROPOSITIONS}. Put the task on single environments (TaskEnv)"
+                "more than 62. Put the task on single environments (TaskEnv)"
             )
         self._stepper = stepper(machine)
-        self._ends = ending_states(machine, end) if self.given is None else pool_ending_states(tasks, end)
+        self._ends = ending_states(tasks, end)
         self._initial = tasks.initial.astype(np.int64)
         self._shares = np.arange(1, len(tasks) + 1) / len(tasks)
         self.weights = np.ones(len(tasks))
@@ -159,16 +139,17 @@ class TaskRunner:
         self.task[done] = self._drawn(keys)
         self.state = np.where(done, self._initial.take(self.task), self.state)
 
-    def step(self, letters: NDArray[np.int64]) -> Judged:
-        """Let the machines read letters (N,)."""
+    def step(self, letters: NDArray[np.int64]) -> tuple[Paid, BoolArray]:
+        """Let the machines read letters (N,): what is paid, and where the task ends the episode."""
         self.state, paid = self._stepper.step(self.state, letters)
         self.final_state = self.state
-        return Judged(paid, self._ends.take(self.state))
+        return paid, self._ends.take(self.state)
 
     def _drawn(self, keys: Words) -> NDArray[np.int64]:
         if len(self.tasks) == 1:
             return np.zeros(len(keys), dtype=np.int64)
-        chance = (draws(keys, _TASK_COUNTER) >> np.uint64(11)).astype(np.float64) / (1 << 53)
+        # Environments draw from lower counters.
+        chance = (draws(keys, 1 << 33) >> np.uint64(11)).astype(np.float64) / (1 << 53)
         return np.searchsorted(self._shares, chance, side="right").astype(np.int64)
 
     def fingerprint(self) -> dict[str, Any]:

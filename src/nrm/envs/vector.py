@@ -15,7 +15,6 @@ from torch import Tensor
 
 from nrm.envs.base import StepBatch, Truth, action_size, action_space, check_count, task_digest
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
-from nrm.envs.task_env import TaskEnv, check_actions, wrapper_for
 from nrm.errors import EnvError
 from nrm.machines import MooreMachine, TaskSet
 from nrm.observations import ObservationSpec, Parts
@@ -53,7 +52,8 @@ class GymVectorEnv:
         self.actions = action_space(action)
         if not isinstance(observation, (spaces.Box, *CHOICES, spaces.Dict)):
             raise EnvError(
-                f"observations must be a Box, Discrete or Dict, not {observation}; {wrapper_for(observation)}"
+                f"observations must be a Box, Discrete or Dict, not {observation}; FlattenObservation makes one Box "
+                "of them (--env.wrappers gymnasium.wrappers:FlattenObservation), or a wrapper of yours"
             )
         self._alone = isinstance(observation, CHOICES)
         together = spaces.Dict({ALONE: observation}) if self._alone else observation
@@ -63,6 +63,7 @@ class GymVectorEnv:
         self.machine = _machine(vector)
         self.tasks = _tasks(vector)
         """The tasks, where every episode has one of many; None for one."""
+        self._first_states = (self.tasks or TaskSet.of([self.machine])).initial.astype(np.int64)
         self.count = int(vector.num_envs)
         self.shape: tuple[int, ...] = tuple(observation.shape or ()) if self._parts is None else (self._parts.width,)
         self.dtype = torch.from_numpy(np.zeros(0, (self._parts or observation).dtype)).dtype
@@ -111,7 +112,6 @@ class GymVectorEnv:
                 f"{self.unrepeatable}. Let reset(seed=…) seed all of its randomness, or begin a new run"
             )
         taken: NDArray[Any] = actions.cpu().numpy()
-        check_actions(taken, self.vector.single_action_space)
         observation, reward, terminated, truncated, info = self.vector.step(self._given(taken))
         truncated = truncated & ~terminated
         done: NDArray[np.bool_] = terminated | truncated
@@ -143,9 +143,7 @@ class GymVectorEnv:
     @property
     def _initial(self) -> NDArray[np.int64]:
         """(N,) the states in which the present tasks begin."""
-        if self.tasks is None:
-            return np.full(self.count, self.machine.initial, dtype=np.int64)
-        return self.tasks.initial[self._task].astype(np.int64)
+        return self._first_states[self._task]
 
     def _note_tasks(self, info: dict[str, Any], which: NDArray[np.bool_]) -> None:
         """Note the tasks of episodes that begin where `which` (N,) says so."""
@@ -238,13 +236,17 @@ class GymVectorEnv:
         space = self._action_space
         shaped: NDArray[Any] = actions.reshape(self.count, *space.shape)
         if isinstance(space, spaces.Box):
-            inside: NDArray[Any] = np.clip(shaped, space.low, space.high)
-            if not np.allclose(inside, shaped, rtol=1e-5, atol=1e-6):
-                where = int(np.flatnonzero(~np.isclose(inside, shaped).reshape(self.count, -1).all(1))[0])
-                raise EnvError(f"action {shaped[where]} in environment {where} is outside of {space}")
-            return inside.astype(space.dtype, copy=False)
-        first = getattr(space, "start", 0)
-        return np.asarray(shaped + first).astype(space.dtype, copy=False)
+            given = np.clip(shaped, space.low, space.high)
+            wrong = ~np.isclose(given, shaped, rtol=1e-5, atol=1e-6)
+        else:
+            given = np.asarray(shaped + getattr(space, "start", 0))
+            counts = 2 if isinstance(space, spaces.MultiBinary) else getattr(space, "nvec", getattr(space, "n", 0))
+            wrong = (shaped < 0) | (shaped >= counts)
+        if wrong.any():
+            where = int(np.argwhere(wrong)[0][0])
+            raise EnvError(f"action {shaped[where]} in environment {where} is outside of {space}, numbered from 0")
+        taken: NDArray[Any] = given.astype(space.dtype, copy=False)
+        return taken
 
     def _idle(self) -> NDArray[Any]:
         """An action for environments that wait for their turn."""
@@ -310,7 +312,7 @@ def _machine(vector: VectorEnv[Any, Any, Any]) -> MooreMachine:
     except AttributeError:
         machines = ()
     if not machines or not all(isinstance(machine, MooreMachine) for machine in machines):
-        raise EnvError(f"the environments of {vector} have no task; wrap each in nrm.{TaskEnv.__name__}(env, machine)")
+        raise EnvError(f"the environments of {vector} have no task; wrap each in nrm.TaskEnv(env, machine)")
     if any(machine != machines[0] for machine in machines):
         raise EnvError("the environments of a batch must share one task; theirs differ")
     found: MooreMachine = machines[0]

@@ -11,14 +11,13 @@ import gymnasium
 from gymnasium.wrappers import TimeLimit
 
 from nrm.aliases import Argument, Symbol
-from nrm.envs.gym.checks import LISTS, GuardedEnv, guarded_label, misspelt, rehearse
+from nrm.envs.gym.checks import GuardedEnv, rehearse
 from nrm.envs.gym.make import PREFIX, check_id, make_env
-from nrm.envs.labels import Speaker, labelling
 from nrm.envs.registry import ENVS, EnvConfig, Spaces
 from nrm.envs.task_env import TaskEnv, own_task
 from nrm.envs.task_runner import End
 from nrm.envs.vector import GymVectorEnv
-from nrm.errors import ConfigError, EnvError, UnknownSymbolError
+from nrm.errors import ConfigError, EnvError
 from nrm.logic import is_paper_task, read_formula
 from nrm.machines import (
     Alphabet,
@@ -119,7 +118,9 @@ class GymConfig(EnvConfig):
         """What an environment says can hold: its attribute `symbols` (one at a time) or `propositions` (any)."""
         env = self.make()
         try:
-            said = {name: env.get_wrapper_attr(name) for name in LISTS if env.has_wrapper_attr(name)}
+            said = {
+                name: env.get_wrapper_attr(name) for name in ("symbols", "propositions") if env.has_wrapper_attr(name)
+            }
         finally:
             env.close()
         return alphabet_of(**said) if len(said) == 1 else None
@@ -127,13 +128,7 @@ class GymConfig(EnvConfig):
     def build(self, tasks: MooreMachine, count: int, end: End = "outcome") -> GymVectorEnv:
         """N environments side by side, once one of them has been seen to follow the rules."""
         make = partial(gym_env, self, tasks, end)
-        try:
-            found = rehearse(make)
-        except UnknownSymbolError:
-            # Where nobody lists what can hold, it may be the task that misspells it.
-            if self.alphabet is None and (problem := misspelt(self.make, self.label, tasks.alphabet)):
-                raise UnknownSymbolError(problem) from None
-            raise
+        found = rehearse(make)
         env = GymVectorEnv.of(make, count, self.processes)
         env.unrepeatable = found
         return env
@@ -169,11 +164,9 @@ def gym_env(
     env = config.make(render_mode)
     if (inner := own_task(env)) is not None:
         _check_own(config, inner, known, end)
-        return GuardedEnv(env, config.source)
-    guarded = GuardedEnv(env, config.source)
-    label = labelling(config.label, guarded)
-    spoken = guarded_label(label, Speaker.by_option(config.label), guarded)
-    return TaskEnv(guarded, known, spoken, end=end, empty=_empty(config, known.alphabet))
+    else:
+        env = TaskEnv(env, known, config.label, end=end, empty=_empty(config, known.alphabet))
+    return GuardedEnv(env, config.source)
 
 
 def _empty(config: GymConfig, alphabet: Alphabet) -> Symbol | None:

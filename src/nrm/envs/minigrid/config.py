@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import gymnasium
 
 from nrm.aliases import Argument, Symbol
-from nrm.envs.labels import LabelFunction, Speaker, SpokenLabel, labelling
+from nrm.envs.labels import LabelFunction
 from nrm.envs.minigrid.tasks import ACTIONS, EMPTY, GridLabels, minigrid_task, ready_task
 from nrm.envs.registry import ENVS, EnvConfig
 from nrm.envs.task_env import TaskEnv
@@ -172,6 +172,4 @@ def minigrid_env(
     task = as_machine(minigrid_task(config.id) if machine is None else machine)
     symbols = task.alphabet.symbols
     empty = EMPTY if EMPTY in symbols and task.alphabet.is_exclusive else None
-    if label is None and config.label is not None:
-        label = SpokenLabel(labelling(config.label, images), Speaker.by_option(config.label))
-    return TaskEnv(images, task, label or GridLabels(symbols), empty=empty, end=end)
+    return TaskEnv(images, task, label or config.label or GridLabels(symbols), empty=empty, end=end)
