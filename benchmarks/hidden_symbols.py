@@ -168,7 +168,7 @@ def run(steps: int, method: str, seed: int) -> Row:
     if grounding is None:
         return what | {"success": success(agent, test, machine)}
     assert isinstance(test, NeuralRewardMachineVecWrapper)
-    test.keeps_letters = True
+    test.tracker.keeps_letters = True
     share = success(agent, test, machine)
     learned = sum(update.record is not None for update in grounding.updates)
     accuracy, balanced = named(model, machine, test.tracker.take())

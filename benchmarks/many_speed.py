@@ -24,7 +24,7 @@ from nrm.agents import Trainer
 from nrm.machines import MooreMachine, TaskSet
 from nrm.runs import RunConfig, choose_run
 from nrm.samplers import sample_tasks
-from nrm.tracking import Transition, begin, reset
+from nrm.tracking import Transition
 
 DRAWN = 3000
 """Tasks that are drawn; more are the same ones with their letters renamed."""
@@ -134,7 +134,7 @@ class Stepping:
         self._memory: Any = memory_of(choose_run(None, run.env, method, tasks="mixture", total_timesteps=1), self._env)
         self._generator = torch.Generator().manual_seed(0)
         self._env.reset(0)
-        self._carry = begin(self._memory, self._env.count, self._env.task)
+        self._carry = self._memory.begin(self._env.task)
         self.spent: list[tuple[float, float]] = []
 
     def go(self, steps: int) -> None:
@@ -153,7 +153,7 @@ class Stepping:
             seen = Transition(batch.final_observation, None, action, batch.reward, told, label)
             remembering = time.process_time()
             reached = memory.read(self._carry, seen)
-            self._carry = reset(memory, reached, batch.terminated | batch.truncated, env.task)
+            self._carry = memory.reset(reached, batch.terminated | batch.truncated, env.task)
             memory.feature(self._carry)
             self.spent.append((stepped - began, time.process_time() - remembering))
 

@@ -19,7 +19,7 @@ from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, TrainingError
 from nrm.neural import FlatFeatures
 from nrm.runs import RunFolder, choose_run, train
-from nrm.tracking import MachineMemory, StateMemory
+from nrm.tracking import StateMemory
 
 SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
 
@@ -72,8 +72,10 @@ class WideMemory(StateMemory):
     """A memory whose feature is wider than its table has rows."""
 
     def __init__(self, machine: nrm.MooreMachine) -> None:
+        super().__init__(nrm.machines.TaskSet.of([machine]))
         generator = torch.Generator().manual_seed(0)
-        super().__init__(torch.randn(machine.states, 2 * machine.states + 3, generator=generator), machine.initial)
+        self.size, self.view_letters = 2 * machine.states + 3, None
+        self.table = torch.randn(machine.states, self.size, generator=generator)
 
 
 def test_the_rows_of_a_tabled_policy_go_by_the_rows_of_the_memory() -> None:
@@ -90,13 +92,13 @@ def test_the_rows_of_a_tabled_policy_go_by_the_rows_of_the_memory() -> None:
 
 
 def test_a_table_that_does_not_hold_the_features_is_refused() -> None:
-    class Halved(MachineMemory):
+    class Halved(StateMemory):
         def feature(self, carry: Tensor) -> Tensor:
             return super().feature(carry // 2)
 
     machine = nrm.compile("F(pickaxe & F lava) & G !door", SYMBOLS)
     with pytest.raises(ConfigError, match=r"feature\(carry\) is table\[carry\]"):
-        A2C(BatchedMinecraft(MinecraftConfig(), machine, 8), Halved(machine), A2CConfig(), NetworkConfig(), seed=0)
+        A2C(BatchedMinecraft(MinecraftConfig(), machine, 8), Halved.of(machine), A2CConfig(), NetworkConfig(), seed=0)
 
 
 def test_large_envs_have_no_table() -> None:

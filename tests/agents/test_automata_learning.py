@@ -130,7 +130,7 @@ def test_the_memory_follows_the_machine_and_believes_rewards_that_it_does_not_sa
     seen = Transition(torch.tensor([1, 0, 3]), None, unused, torch.tensor([50.0, 0.0, 100.0]), None)
     assert memory.read(start, seen).tolist() == [1, 0, 2]
     assert memory.feature(memory.read(start, seen))[0].tolist() == [0.0, 1.0, 0.0, 0.0]
-    elsewhere = memory.on(frames().flip(0))
+    elsewhere = memory.on(frames().flip(0), nrm.machines.TaskSet.of(["F a"], nrm.Alphabet.exclusive("ab")))
     assert (
         elsewhere.read(start[:1], Transition(torch.tensor([2]), None, unused[:1], torch.tensor([50.0]), None)).item()
         == 1

@@ -17,7 +17,7 @@ from nrm.machines import TaskSet, task_view
 from nrm.neural import AttendingGrounder, NeuralRewardMachine
 from nrm.runs import RunFolder, choose_run, train
 from nrm.samplers import sample_tasks
-from nrm.tracking import TaskBeliefMemory, TaskStateMemory, Transition
+from nrm.tracking import StateMemory, TaskBeliefMemory, Transition
 
 SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
 QUICK = {"minibatch_size": 128, "update_epochs": 4}
@@ -35,7 +35,7 @@ def small_run(method: str, steps: int, seed: int = 3, family: str = "reach", **s
 def test_the_view_of_a_true_state_and_of_a_belief_by_hand() -> None:
     tasks = TaskSet.of(["F a", "F(b & F c)", "!a U c"], ALPHABET)
     view = task_view(tasks.union)
-    told = TaskStateMemory(tasks)
+    told = StateMemory(tasks)
     assert told.feature(told.begin(torch.tensor([1, 2]))).tolist() == view[tasks.initial[[1, 2]]].astype("f4").tolist()
 
     class Sure(torch.nn.Module):

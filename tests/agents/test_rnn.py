@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from nrm.agents.rnn import RecurrentConfig, RecurrentMemory
-from nrm.tracking import Transition, reset
+from nrm.tracking import Transition
 
 
 def test_the_lstm_is_one_lstm_over_the_whole_window() -> None:
@@ -34,7 +34,7 @@ def test_a_whole_rollout_in_one_call_is_the_rollout_step_by_step() -> None:
     for step in range(time):
         stepped.append(memory.feature(carry))
         seen = Transition(features[step], features[step], actions[step], rewards[step], None)
-        carry = reset(memory, memory.read(carry, seen), done[step])
+        carry = memory.reset(memory.read(carry, seen), done[step], torch.zeros(envs).long())
     whole = memory.unrolled(begun, Transition(features, features, actions, rewards, None), done, torch.zeros_like(done))
     torch.testing.assert_close(whole, torch.stack(stepped), rtol=0, atol=1e-6)
     weight = torch.randn(time, envs, 5, generator=generator)

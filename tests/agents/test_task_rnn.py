@@ -23,7 +23,7 @@ POOL = TaskSet.of([*LATE, *WAYS, "F a", "!b U c", "F(a & (!b U c)) & F b"], ALPH
 
 
 def memory_of(tasks: TaskSet, seed: int = 3) -> Any:
-    return small_run("rnn", 100, seed).learner.memory.with_tasks(None, tasks)  # type: ignore[attr-defined]
+    return small_run("rnn", 100, seed).learner.memory.on(None, tasks)
 
 
 @pytest.mark.parametrize("formulas", [LATE, WAYS])

@@ -18,7 +18,7 @@ from nrm.errors import ConfigError, LimitError
 from nrm.machines import task_view
 from nrm.neural import MlpGrounder, NeuralRewardMachine
 from nrm.runs import choose_run
-from nrm.tracking import BeliefMemory, MachineMemory, Transition, ViewedMemory
+from nrm.tracking import BeliefMemory, StateMemory, Transition, ViewedMemory
 
 TASK = nrm.compile("F(pickaxe & F gem) & G !lava", MINECRAFT_SYMBOLS)
 FEW: dict[str, Any] = {"env": {"size": 3, "letters": 3, "copies": 1, "steps": 15}, "tasks": {"count": 4}}
@@ -32,7 +32,7 @@ def trainer(method: str, episodes: int = 300, **network: Any) -> Trainer:
 
 
 def test_the_view_of_each_state_and_of_a_belief_by_hand() -> None:
-    told = ViewedMemory(MachineMemory(TASK), TASK)
+    told = ViewedMemory(StateMemory.of(TASK), TASK)
     assert told.size == VIEW.shape[1]
     assert (told.feature(torch.arange(TASK.states)).numpy() == VIEW).all()
     assert told.table is not None
@@ -87,7 +87,7 @@ def test_bad_requests() -> None:
         NetworkConfig(view="tasks")  # type: ignore[arg-type]
     wide = nrm.compile("F p0", [f"p{number}" for number in range(5001)])
     with pytest.raises(LimitError, match=r"--network\.view state"):
-        ViewedMemory(MachineMemory(wide), wide)
+        ViewedMemory(StateMemory.of(wide), wide)
 
 
 def test_the_short_option(tmp_path: Path) -> None:

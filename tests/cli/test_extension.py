@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import torch
 
 from nrm.agents import Method, Prepared
+from nrm.tracking import Memory
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,7 @@ class ClockConfig:
     """Steps that it counts."""
 
 
-class Clock:
-    sees_truth = False
-    learns = False
-
+class Clock(Memory):
     def __init__(self, most):
         self.size = most + 1
         self.table = torch.eye(self.size)
@@ -47,9 +45,6 @@ class Clock:
 
     def feature(self, carry):
         return self.table[carry]
-
-    def on(self, frames, belief=None):
-        return self
 
 
 CLOCK = Method(

@@ -15,9 +15,8 @@ from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore
 from nrm.neural.descent import sequence
 from nrm.neural.em.expectation import expected_letters
-from nrm.tracking import TaskBeliefMemory
+from nrm.tracking import BeliefMemory, TaskBeliefMemory, Transition
 from nrm.tracking.accuracy import AccuracyMeter
-from nrm.tracking.memories import BeliefMemory, Transition
 
 
 def named(count: int) -> list[str]:

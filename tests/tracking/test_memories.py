@@ -11,7 +11,7 @@ from nrm.agents.rnn import RecurrentConfig, RecurrentMemory
 from nrm.neural.grounders import MlpGrounder, TrueLabels
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
-from nrm.tracking import Belief, BeliefMemory, MachineMemory, Transition, reset
+from nrm.tracking import Belief, BeliefMemory, StateMemory, Transition
 from nrm.tracking import belief_step as belief_step_module
 from nrm.tracking.belief_step import BeliefStep, ListedBeliefStep, TensorBeliefStep, belief_step
 
@@ -39,7 +39,7 @@ def belief_memory(conditioned: bool, crisp: bool = False, frames: bool = True) -
 
 
 def test_rm_remembers_the_true_state() -> None:
-    memory = MachineMemory(MACHINE)
+    memory = StateMemory.of(MACHINE)
     start = memory.start(2)
     assert memory.feature(start).tolist() == [[1, 0, 0, 0], [1, 0, 0, 0]]
     carry = memory.read(start, seen(torch.zeros(2), state=torch.tensor([3, 1])))
@@ -105,7 +105,7 @@ def test_an_ended_episode_is_forgotten_and_others_are_not() -> None:
     recurrent = RecurrentMemory(2, 4, RecurrentConfig(size=5))
     for memory in (belief_memory(True), recurrent):
         carry = memory.read(memory.start(2), seen(torch.tensor([0, 0]), torch.tensor([50.0, 50.0])))
-        after = reset(memory, carry, torch.tensor([True, False]))
+        after = memory.reset(carry, torch.tensor([True, False]), torch.zeros(2).long())
         assert torch.equal(after[0], memory.start(1)[0])
         assert torch.equal(after[1], carry[1])
         assert not torch.equal(carry[0], memory.start(1)[0])

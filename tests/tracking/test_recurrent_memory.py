@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from nrm.neural import FitConfig, NeuralRewardMachine
-from nrm.tracking import AccuracyMeter, Belief, BeliefMemory, Grounding, RecordedEpisode, Tracker, Transition, reset
+from nrm.tracking import AccuracyMeter, Belief, BeliefMemory, Grounding, RecordedEpisode, Tracker, Transition
 from nrm.tracking.recorder import Recorder
 from tests.neural.test_recurrent import MACHINE, Delayed, delayed_episodes, gru
 
@@ -46,7 +46,7 @@ def test_an_ended_episode_is_forgotten() -> None:
     memory = BeliefMemory(net, None, "open-loop")
     carry = memory.read(memory.start(2), seen(torch.tensor([0.0, 0.0]), torch.zeros(2)))
     assert carry[:, -1].tolist() == [0, 0]  # the last observation is its state
-    carry = reset(memory, carry, torch.tensor([True, False]))
+    carry = memory.reset(carry, torch.tensor([True, False]), torch.zeros(2).long())
     assert carry[:, -1].tolist() == [2, 0]
     after = memory.feature(memory.read(carry, seen(torch.tensor([2.0, 2.0]), torch.zeros(2))))
     assert [MACHINE.outputs[int(row.argmax())] for row in after] == [0, 50]  # only the second has read an a
@@ -57,19 +57,19 @@ def test_beliefs_of_episodes_under_way_are_computed_anew() -> None:
     tracker, generator = Tracker(net, 3, "open-loop"), np.random.default_rng(0)
     steps = [generator.normal(size=(3, 3)).astype(np.float32) for _ in range(6)]
     for time, shown in enumerate(steps):
-        tracker.step(shown, np.zeros(3), lambda: np.zeros(3))
+        tracker.step(shown, np.zeros(3))
         if time == 2:
             tracker.restart(np.array([False, True, False]))
     net.load_state_dict(model(seed=1).state_dict())
     tracker.refresh()
     wanted = Tracker(net, 3, "open-loop", record=False)
     for time, shown in enumerate(steps):
-        wanted.step(shown, np.zeros(3), lambda: np.zeros(3))
+        wanted.step(shown, np.zeros(3))
         if time == 2:
             wanted.restart(np.array([False, True, False]))
     assert np.allclose(tracker.beliefs, wanted.beliefs, atol=1e-6)
-    tracker.step(steps[0], np.zeros(3), lambda: np.zeros(3))
-    wanted.step(steps[0], np.zeros(3), lambda: np.zeros(3))
+    tracker.step(steps[0], np.zeros(3))
+    wanted.step(steps[0], np.zeros(3))
     assert np.allclose(tracker.beliefs, wanted.beliefs, atol=1e-6)
 
 

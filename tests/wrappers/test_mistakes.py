@@ -9,7 +9,7 @@ import pytest
 from gymnasium.vector import SyncVectorEnv
 
 import nrm
-from nrm.errors import EnvError, NrmWarning
+from nrm.errors import EnvError
 from nrm.neural import NeuralRewardMachine, ProbabilisticMoore, grounder_for
 from nrm.wrappers import NeuralRewardMachineWrapper, model_for
 from tests.envs.own import SYMBOLS, Corridor, holds
@@ -32,26 +32,6 @@ def test_an_environment_in_place_of_its_space() -> None:
         model_for(SyncVectorEnv([Corridor]), MACHINE)  # type: ignore[arg-type]
     with pytest.raises(EnvError, match=r"takes a space of Gymnasium, such as .* not 3"):
         model_for(3, MACHINE)  # type: ignore[arg-type]
-
-
-def test_an_environment_that_pays_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nrm.tracking.tracker.UNPAID", 20)
-    plain = Corridor()
-    with pytest.warns(NrmWarning, match=r"20 steps have paid nothing but 0.*nrm\.TaskEnv\(env, machine, label\)"):
-        walk(NeuralRewardMachineWrapper(plain, model_for(plain.observation_space, MACHINE)), 25)
-    # With a task, nothing may be paid for as long as it takes.
-    walk(NeuralRewardMachineWrapper(nrm.TaskEnv(plain, MACHINE, lambda *_: "floor"), MACHINE), 25)
-    tasked = nrm.TaskEnv(plain, MACHINE, lambda *_: "floor")
-    walk(NeuralRewardMachineWrapper(tasked, model_for(plain.observation_space, MACHINE)), 25)
-
-
-def test_episodes_that_nobody_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nrm.tracking.tracker.UNTAKEN", 3)
-    env = nrm.TaskEnv(Corridor(), MACHINE, holds)
-    model = model_for(env.observation_space, MACHINE)
-    with pytest.warns(NrmWarning, match=r"3 episodes were recorded and nobody took them.*GroundingCallback"):
-        walk(NeuralRewardMachineWrapper(env, model), 120)
-    walk(NeuralRewardMachineWrapper(env, model, record=False), 120)
 
 
 def test_a_machine_that_has_yet_to_be_learned() -> None:

@@ -78,11 +78,10 @@ def test_vectors_learn_one_machine_together(mode: AutoresetMode, told: bool) -> 
 def test_present_episodes_follow_a_new_machine() -> None:
     model = nrm.unknown_machine(4)
     tracker = nrm.tracking.Tracker(model, 1)
-    states = lambda: np.zeros(1)  # noqa: E731 - nobody asks
     for observation, reward in ((0.0, 0.0), (1.0, 50.0)):
-        tracker.step(np.array([[observation]]), np.array([reward]), states)
+        tracker.step(np.array([[observation]]), np.array([reward]))
     tracker.restart(np.ones(1, dtype=np.bool_))
-    tracker.step(np.array([[1.0]]), np.array([50.0]), states)
+    tracker.step(np.array([[1.0]]), np.array([50.0]))
     assert tracker.beliefs.argmax() == 0  # nothing was learned yet
     assert model.add(tracker.take()) is not None
     tracker.refresh()
@@ -91,7 +90,7 @@ def test_present_episodes_follow_a_new_machine() -> None:
 
 def test_symbols_that_nobody_tells_are_an_error() -> None:
     env = NeuralRewardMachineWrapper(Silent(task_env()), nrm.unknown_machine(4, symbols=TASK))
-    with pytest.raises(EnvError, match=r"symbols are to be told .*unknown_machine\(\) without symbols"):
+    with pytest.raises(EnvError, match=r"symbols are to be given .*unknown_machine\(\) without symbols"):
         random_episodes(env, 1)
 
 

@@ -16,7 +16,7 @@ from nrm.agents.rollouts import Rollout, act, current_tasks
 from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.neural import DistinctPatches, attention_loss, changed_places
-from nrm.tracking import Memory, Transition, begin, reset
+from nrm.tracking import Memory, Transition
 
 
 class Actor:
@@ -45,10 +45,11 @@ class Actor:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             spec = env.spec
-            letters = getattr(memory, "view_letters", None)
             sample = self._sample()
             first = None if sample is None else sample.cpu()
-            sight = Sight(spec.shape, first, spec.table is None, spec.entries, spec.toroidal, spec.tiled, letters)
+            sight = Sight(
+                spec.shape, first, spec.table is None, spec.entries, spec.toroidal, spec.tiled, memory.view_letters
+            )
             # Drawn on the processor: equal seeds begin with equal networks on every device.
             self.net: Any = network_kind(env, network).build(sight, memory.size, self.head, network).to(self.device)
         self.generator = torch.Generator().manual_seed(seed)
@@ -71,7 +72,7 @@ class Actor:
         self._tabled = rows is not None and rows <= 4 * steps * env.count
         self._unmoved = torch.zeros(env.count, 0, device=self.device)
         self._patches: DistinctPatches | None = None
-        self.carry = begin(memory, env.count, current_tasks(env, self.device))
+        self.carry = memory.begin(current_tasks(env, self.device))
 
     def _sample(self) -> Tensor | None:
         """Observations to normalise over: all there are, or the first images. First positions tell too little."""
@@ -108,7 +109,7 @@ class Actor:
     def updated(self) -> None:
         """The networks have changed: what was computed once is computed anew."""
         self._features = self._policy = self._reached = self._acted = self._patches = None
-        if self.memory.learns and hasattr(self.memory, "refresh"):
+        if self.memory.learns:
             self.memory.refresh()
         if isinstance(self.net.encoder, RunningFeatures):
             self.net.encoder.settle()
@@ -279,7 +280,7 @@ class Actor:
             )
             # The step after tells the task of an episode that begins; after the last step nothing is asked.
             task = rollout.task[min(step + 1, len(rollout.task) - 1)]
-            carry = reset(self.memory, self.memory.read(carry, seen), rollout.done[step], task)
+            carry = self.memory.reset(self.memory.read(carry, seen), rollout.done[step], task)
         return torch.stack(result)
 
     def state_dict(self) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.neural import GROUNDERS, NeuralRewardMachine, RecurrentGrounder, emission_for, grounder_for, said_symbols
-from nrm.tracking import BeliefMemory, Grounding, GroundingConfig, MachineMemory, TaskBeliefMemory, TaskStateMemory
+from nrm.tracking import Grounding, GroundingConfig, StateMemory, belief_memory
 
 
 def _prepare_rm(env: BatchedEnv, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
     tasks = tasks_of(env)
     device = device_of(env)
-    return Prepared(MachineMemory(env.machine, device) if tasks is None else TaskStateMemory(tasks, device))
+    return Prepared(StateMemory.of(env.machine, device) if tasks is None else StateMemory(tasks, device))
 
 
 RM = METHODS.register(
@@ -78,8 +78,7 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
         )
     model = NeuralRewardMachine(grounder, env.machine if tasks is None else tasks, emission).eval()
     model.to(device_of(env))
-    remembers = BeliefMemory if tasks is None else TaskBeliefMemory
-    memory = remembers(model, env.frames, settings.first_belief)
+    memory = belief_memory(model, env.frames, settings.first_belief)
     grounding = Grounding(
         model,
         memory,

@@ -18,7 +18,7 @@ from nrm.agents.training import Trainer
 from nrm.envs import BatchedEnv, GymVectorEnv, StepBatch, tasks_of
 from nrm.errors import EnvError, NrmWarning
 from nrm.machines import TaskSet
-from nrm.tracking import Belief, BeliefMemory, Memory, TaskMemory, ViewedMemory, report
+from nrm.tracking import Belief, Memory
 
 NOISE_SCALE = 7.0
 """How many times stronger the noise is."""
@@ -102,22 +102,18 @@ def unrewarded(memory: Memory) -> Belief:
 
     Rewards tell most of the state of a task by themselves, so a test that reads them says little about symbols.
     """
-    inner = memory.memory if isinstance(memory, ViewedMemory) else memory
-    argmax = isinstance(inner, BeliefMemory) and inner.belief == "argmax"
-    return "argmax" if argmax else "open-loop"
+    return "argmax" if memory.belief == "argmax" else "open-loop"
 
 
 def memory_for(trainer: Trainer, env: BatchedEnv, belief: Belief) -> Memory:
     """The trainer's memory on another environment, with its tasks; `belief`: what it reads."""
-    memory, tasks = trainer.learner.memory, tasks_of(env)
-    if isinstance(memory, TaskMemory):
-        return memory.with_tasks(env.frames, tasks or TaskSet.of([env.machine]), belief)
-    if tasks is not None:
+    tasks = tasks_of(env)
+    if tasks is not None and trainer.tasks is None:
         raise EnvError(
             "the agent was trained on one task and follows the states of its machine; for tasks that it has not seen, "
             "train it on many: nrm train --tasks mixture"
         )
-    return memory.on(env.frames, belief)
+    return trainer.learner.memory.on(env.frames, tasks or TaskSet.of([env.machine]), belief)
 
 
 @torch.no_grad()
@@ -152,12 +148,9 @@ def play(
         return head.best(logits) if greedy else head.sample(logits, noise)
 
     for step in act(env, memory, summary, choose, env.reset(seed), reads_rewards=kind == "filtered"):
-        said, states, learned, read = report(memory, step.carry, step.seen, step.reached)
-        feature = memory.feature(step.reached)
-        if states is None and trainer.method.tracks_states and not isinstance(memory, TaskMemory):
-            states = feature  # of somebody's own memory, which reports nothing
-        shown = (step.truth.label, step.truth.final_state, step.task, said, states, learned, read)
-        yield Played(step.action, step.batch, feature, *shown).cpu()
+        shown = (step.truth.label, step.truth.final_state, step.task)
+        believed = memory.report(step.carry, step.seen, step.reached)
+        yield Played(step.action, step.batch, memory.feature(step.reached), *shown, *believed).cpu()
         stuck.begin(step.batch.terminated | step.batch.truncated)
 
 

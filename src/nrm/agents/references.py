@@ -10,22 +10,18 @@ from torch import Tensor
 from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs import BatchedEnv
-from nrm.tracking import Belief, Transition
+from nrm.tracking import Memory, Transition
 
 
-class NoMemory:
+class NoMemory(Memory):
     """The same number at every step."""
-
-    sees_truth = False
-    learns = False
 
     def __init__(self, device: torch.device) -> None:
         self.size = 1
-        self.table: Tensor | None = torch.ones(1, 1, device=device)
+        self.table: Tensor = torch.ones(1, 1, device=device)
 
     def start(self, count: int) -> Tensor:
         """(envs,) the only row there is."""
-        assert self.table is not None
         return torch.zeros(count, dtype=torch.int64, device=self.table.device)
 
     def read(self, carry: Tensor, seen: Transition) -> Tensor:  # noqa: ARG002 - nothing is remembered
@@ -34,12 +30,7 @@ class NoMemory:
 
     def feature(self, carry: Tensor) -> Tensor:
         """(…, 1) ones."""
-        assert self.table is not None
         return self.table[carry]
-
-    def on(self, frames: Tensor | None, belief: Belief | None = None) -> NoMemory:  # noqa: ARG002
-        """Itself."""
-        return self
 
 
 def _prepare_memoryless(env: BatchedEnv, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
@@ -60,13 +51,10 @@ NONE = METHODS.register(
 )
 
 
-class ReturnMemory:
+class ReturnMemory(Memory):
     """The sum of the rewards so far, in units of the best: what it earns with it, rewards alone tell of the state."""
 
-    sees_truth = False
-    learns = False
     size = 1
-    table: Tensor | None = None
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -82,10 +70,6 @@ class ReturnMemory:
     def feature(self, carry: Tensor) -> Tensor:
         """(…, 1) the sum."""
         return carry
-
-    def on(self, frames: Tensor | None, belief: Belief | None = None) -> ReturnMemory:  # noqa: ARG002
-        """Itself; where no rewards are read, they are 0."""
-        return self
 
 
 def _prepare_return(env: BatchedEnv, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001

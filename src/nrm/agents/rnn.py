@@ -15,7 +15,7 @@ from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs import ActionSpace, BatchedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.machines import TaskSet, labelled_moves
-from nrm.tracking import Belief, Transition
+from nrm.tracking import Belief, Memory, Transition
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,10 @@ class RecurrentConfig:
                 raise ConfigError(f"recurrent.{name} must be positive, not {getattr(self, name)}")
 
 
-class RecurrentMemory(nn.Module):
+class RecurrentMemory(nn.Module, Memory):
     """The hidden state of an LSTM that reads features, actions, rewards. The carry is (envs, 2, layers, size)."""
 
-    sees_truth = False
     learns = True
-    table: Tensor | None = None
 
     def __init__(
         self, features: int, actions: ActionSpace, config: RecurrentConfig, device: torch.device | None = None
@@ -101,10 +99,6 @@ class RecurrentMemory(nn.Module):
     def feature(self, carry: Tensor) -> Tensor:
         """The hidden state of the last layer."""
         return carry[..., 0, -1, :]
-
-    def on(self, frames: Tensor | None, belief: Belief | None = None) -> RecurrentMemory:  # noqa: ARG002
-        """Itself."""
-        return self
 
 
 WIDTH = 64
@@ -199,7 +193,7 @@ class Told(NamedTuple):
     """(…, width) what is known of its initial state."""
 
 
-class TaskRecurrentMemory(nn.Module):
+class TaskRecurrentMemory(nn.Module, Memory):
     """An LSTM that reads observations and the task. It follows no machine.
 
     Tasks are machines whose states a network describes that learns with the policy. Beside the initial state the
@@ -207,9 +201,7 @@ class TaskRecurrentMemory(nn.Module):
     may learn to tell where in the task it is. The carry is (envs, …): that of the LSTM, flat, and the task's number.
     """
 
-    sees_truth = False
     learns = True
-    table: Tensor | None = None
 
     def __init__(self, memory: RecurrentMemory, encoder: GraphEncoder, query: nn.Linear, tasks: TaskSet) -> None:
         """`memory`: it reads what is known of the initial state beside features."""
@@ -282,11 +274,7 @@ class TaskRecurrentMemory(nn.Module):
         shares = scores.masked_fill(~real, -torch.inf).softmax(-1)
         return torch.cat([hidden, told.begin, (shares.unsqueeze(-2) @ states).squeeze(-2)], -1)
 
-    def on(self, frames: Tensor | None, belief: Belief | None = None) -> TaskRecurrentMemory:
-        """The same for other frames."""
-        return self.with_tasks(frames, self._tasks, belief)
-
-    def with_tasks(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskRecurrentMemory:  # noqa: ARG002
+    def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskRecurrentMemory:  # noqa: ARG002
         """The same for other tasks."""
         return TaskRecurrentMemory(self.memory, self.encoder, self.query, tasks)
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from nrm.envs import BatchedEnv, StepBatch, Truth
-from nrm.tracking import Memory, Transition, begin, reset
+from nrm.tracking import Memory, Transition
 
 
 class Rollout(NamedTuple):
@@ -94,7 +94,7 @@ def act(
     `summary`: what memories that learn read of observations. `carry`: that of episodes that go on.
     """
     task = current_tasks(env, observation.device)
-    carry = begin(memory, env.count, task) if carry is None else carry
+    carry = memory.begin(task) if carry is None else carry
     while True:
         action = choose(observation, carry)
         batch, truth = env.step(action), env.truth
@@ -104,7 +104,7 @@ def act(
         seen = Transition(batch.final_observation, shown, action, paid, state, truth.label)
         reached = memory.read(carry, seen)
         following = current_tasks(env, observation.device)
-        after = reset(memory, reached, batch.terminated | batch.truncated, following)
+        after = memory.reset(reached, batch.terminated | batch.truncated, following)
         yield Step(observation, carry, task, action, batch, truth, seen, reached, after)
         observation, carry, task = batch.observation, after, following
 

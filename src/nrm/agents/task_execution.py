@@ -18,7 +18,6 @@ from nrm.envs import BatchedEnv, StepBatch, Truth, labelling, letter_of
 from nrm.errors import ConfigError, EnvError, LimitError, NrmWarning, listing
 from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine, not_asked
 from nrm.shortcuts import task_set_shortcuts
-from nrm.tracking import TaskMemory
 
 Env = gymnasium.Env[Any, Any]
 MAX_STATES = 5000
@@ -48,7 +47,7 @@ class Agent:
     """A policy that sees tasks through their view, so that any formula over the symbols that it knows will do."""
 
     def __init__(self, trainer: Trainer) -> None:
-        if not isinstance(trainer.learner.memory, TaskMemory):
+        if trainer.tasks is None:
             raise ConfigError(
                 "this agent was trained on one task and knows no other; train one on many: nrm train --tasks mixture"
             )

@@ -85,7 +85,7 @@ class GroundingCallback(BaseCallback):
             raise EnvError("the callback and the environment's wrapper must be given one and the same model")
         if not isinstance(self.machine, NeuralRewardMachine):
             return
-        wrapper.keeps_letters = self._meter is not None
+        wrapper.tracker.keeps_letters = self._meter is not None
         self._wrapper = wrapper
         if self._grounding is None:
             self._grounding = Grounding.of(wrapper.tracker, self._every, self._settings, keep=self._keep)

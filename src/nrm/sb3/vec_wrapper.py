@@ -11,7 +11,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from nrm.errors import ConfigError, EnvError
 from nrm.machines import MachineLike, Penalties, TaskSet
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Belief, MachineLearning, told_states, told_tasks
+from nrm.tracking import Belief, Info, MachineLearning
 from nrm.wrappers import BeliefLayout, Reads, build_tracker
 
 
@@ -64,14 +64,12 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         self.reward_scale = float(reward_scale)
         self.penalties = Penalties() if record else None
         """What failures cost while the agent trains; None where it is paid what the task pays."""
-        self.keeps_letters = False
-        """Whether true letters (`info["letter"]`) are kept beside the episodes, for evaluation alone."""
 
     def reset(self) -> Any:
         """Begin episodes everywhere, certain of the machine's initial state."""
         observation = self.venv.reset()
         everywhere = np.ones(self.num_envs, dtype=np.bool_)
-        self.tracker.restart(everywhere, self.augmentation.read(observation), self._tasks(everywhere))
+        self.tracker.restart(everywhere, self.augmentation.read(observation), self._begun(everywhere))
         return self.augmentation.join(observation, self.tracker.beliefs)
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
@@ -81,33 +79,30 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         seen = np.array(self.augmentation.read(observation))
         for index in ended:
             seen[index] = self.augmentation.read(infos[index]["terminal_observation"])
-        keeps = self.keeps_letters or self.tracker.told
-        letters = np.array([info.get("letter", -1) for info in infos]) if keeps else None
-        self.tracker.step(
-            seen, rewards, lambda: told_states([info.get("machine_state") for info in infos], self.num_envs), letters
-        )
+        self.tracker.step(seen, rewards, lambda key: [info.get(key) for info in infos])
         if ended.size:
             beliefs = self.tracker.beliefs
             for index in ended:
                 final = infos[index]["terminal_observation"]
                 infos[index]["terminal_observation"] = self.augmentation.join(final, beliefs[index])
-            self.tracker.restart(dones, self.augmentation.read(observation), self._tasks(dones))
+            self.tracker.restart(dones, self.augmentation.read(observation), self._begun(dones))
         paid = rewards * self.reward_scale
         if self.penalties is not None:
             truncated = np.array([info.get("TimeLimit.truncated", False) for info in infos])
             paid = paid * self.penalties.weights(rewards, dones & ~truncated, truncated)
         return self.augmentation.join(observation, self.tracker.beliefs), paid.astype(np.float32), dones, infos
 
-    def _tasks(self, which: NDArray[np.bool_]) -> NDArray[np.int64] | None:
-        """(N,) the tasks of the episodes that begin where `which` says so; None where there is one task."""
-        if not self.tracker.many:
-            return None
-        found = np.full(self.num_envs, None, dtype=object)
-        begun = np.flatnonzero(which).tolist()
-        # What a reset says is lost on the way through some wrappers, so the environments are asked.
-        if self.venv.has_attr("task_number"):
-            found[begun] = self.venv.get_attr("task_number", begun)
-        return told_tasks(found, self.num_envs, which)
+    def _begun(self, which: NDArray[np.bool_]) -> Info:
+        """What environments say of the episodes that begin where `which` says so."""
+
+        def info(key: str) -> Any:
+            # What a reset says is lost on the way through some wrappers, so the environments are asked.
+            if key != "task" or not self.venv.has_attr("task_number"):
+                return None
+            begun = np.flatnonzero(which).tolist()
+            return dict(zip(begun, self.venv.get_attr("task_number", begun), strict=True))
+
+        return info
 
 
 def machines_of(venv: VecEnv) -> list[Any]:

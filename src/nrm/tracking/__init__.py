@@ -1,6 +1,7 @@
 """What follows a machine through episodes while somebody acts: memories, recorder, grounding updates, accuracy."""
 
 from nrm.tracking.accuracy import Accuracy, AccuracyMeter, BorderAccuracy
+from nrm.tracking.belief_memories import BeliefMemory, TaskBeliefMemory, belief_memory
 from nrm.tracking.belief_step import Belief
 from nrm.tracking.grounding import Decision, Grounding, GroundingUpdate, left_to_learn
 from nrm.tracking.grounding_config import GroundingConfig, UpdateConfig, update_settings
@@ -14,22 +15,9 @@ from nrm.tracking.letters import (
     observation_name,
 )
 from nrm.tracking.machine_learning import InferenceConfig, Judge, MachineLearning, unknown_machine
-from nrm.tracking.memories import (
-    BeliefMemory,
-    MachineMemory,
-    Memory,
-    Report,
-    StateMemory,
-    TaskMemory,
-    Transition,
-    ViewedMemory,
-    begin,
-    report,
-    reset,
-)
+from nrm.tracking.memories import Memory, Report, StateMemory, Transition, ViewedMemory
 from nrm.tracking.recorder import RecordedEpisode, Recorder
-from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory
-from nrm.tracking.tracker import Tracker, told_states, told_tasks
+from nrm.tracking.tracker import Info, Tracker
 from nrm.tracking.versions import Version, found_at
 
 __all__ = [
@@ -45,11 +33,11 @@ __all__ = [
     "GroundingUpdate",
     "HypothesisMemory",
     "InferenceConfig",
+    "Info",
     "Judge",
     "LabelledSymbols",
     "ListedSymbols",
     "MachineLearning",
-    "MachineMemory",
     "Memory",
     "ObservedSymbols",
     "RecordedEpisode",
@@ -58,21 +46,15 @@ __all__ = [
     "StateMemory",
     "SymbolIndex",
     "TaskBeliefMemory",
-    "TaskMemory",
-    "TaskStateMemory",
     "Tracker",
     "Transition",
     "UpdateConfig",
     "Version",
     "ViewedMemory",
-    "begin",
+    "belief_memory",
     "found_at",
     "left_to_learn",
     "observation_name",
-    "report",
-    "reset",
-    "told_states",
-    "told_tasks",
     "unknown_machine",
     "update_settings",
 ]

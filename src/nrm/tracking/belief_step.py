@@ -13,8 +13,6 @@ from torch import Tensor
 from nrm.machines import LevelCodec
 from nrm.neural import NeuralRewardMachine
 
-MOST = 1 << 18
-"""Numbers of the table of all moves up to which it is kept: letters times states times states."""
 MAX_LISTED = 1 << 25
 """Numbers of the matrices of all listed observations, with all potentials, up to which these are kept."""
 IMPOSSIBLE = 1e-6
@@ -32,7 +30,7 @@ def belief_step(model: NeuralRewardMachine, belief: Belief) -> Step:
     """The fastest step for a model."""
     machine = model.machine
     letters = machine.classes if model.distribution.counted else machine.alphabet.size
-    small = letters * machine.states**2 <= MOST
+    small = letters * machine.states**2 <= 1 << 18  # numbers of the table of all moves, up to which it is kept
     known = small and not machine.learned and machine.levels.device.type == "cpu"
     return BeliefStep(model, belief) if known else TensorBeliefStep(model, belief)
 

@@ -23,8 +23,8 @@ from nrm.neural import (
     contradiction,
     fit,
 )
+from nrm.tracking.belief_memories import BeliefMemory
 from nrm.tracking.grounding_config import update_settings
-from nrm.tracking.memories import BeliefMemory
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.tracker import Tracker
 

@@ -8,22 +8,19 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.inference import MIN_NOISE, Hypothesis, LetterModel, leads_of
-from nrm.machines import TOLERANCE
+from nrm.machines import TOLERANCE, TaskSet
 from nrm.tracking.belief_step import Belief
 from nrm.tracking.letters import SymbolIndex
-from nrm.tracking.memories import Report, Transition, reads_rewards
+from nrm.tracking.memories import Memory, Report, Transition, reads_rewards
 
 
-class HypothesisMemory:
+class HypothesisMemory(Memory):
     """The number of the state that the present machine is in, one-hot among `room` numbers.
 
     The machine grows and changes while somebody acts; the width does not, and states keep their numbers as far as
     machines agree. Where a step shows another potential than the machine says, the machine is wrong: the memory goes on
     from a state with that potential. The carry is (envs,) the numbers.
     """
-
-    sees_truth = False
-    learns = False
 
     def __init__(
         self, letters: SymbolIndex, room: int, corrects: bool = True, device: torch.device | None = None
@@ -75,22 +72,20 @@ class HypothesisMemory:
         """The state of the present machine, and the letter that it read."""
         return Report(learned=self.feature(reached)[:, self.numbers], read=torch.from_numpy(self.letters.find(seen)))
 
-    def numbers_of(self, carry: Tensor) -> Tensor:
-        """(…) the numbers of the states that a carry says."""
-        return carry
-
-    def on(self, frames: Tensor | None, belief: Belief | None = None) -> HypothesisMemory:
+    def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> HypothesisMemory:  # noqa: ARG002
         """The same machine in another environment with the same observations."""
-        corrects = self._corrects and reads_rewards(belief)
-        other = HypothesisMemory(self.letters.on(frames), self.size, corrects, self.device)
+        other = self._like(self.letters.on(frames), self._corrects and reads_rewards(belief))
         other.follow(self.hypothesis, self.numbers, self.values)
         return other
+
+    def _like(self, letters: SymbolIndex, corrects: bool) -> HypothesisMemory:
+        return HypothesisMemory(letters, self.size, corrects, self.device)
 
 
 class HypothesisBelief(HypothesisMemory):
     """How probable it is to be in each state, by number.
 
-    A letter that is told may have been another one, the more often read the more probably; potentials that are paid
+    A letter that is given may have been another one, the more often read the more probably; potentials that are paid
     tell states apart. The carry is (envs, room + 1): the belief, and the sum of rewards.
     """
 
@@ -103,7 +98,7 @@ class HypothesisBelief(HypothesisMemory):
         corrects: bool = True,
         device: torch.device | None = None,
     ) -> None:
-        self._flips, self._misread = max(reward_noise, MIN_NOISE), label_noise
+        self._reward_noise, self._label_noise = max(reward_noise, MIN_NOISE), label_noise
         super().__init__(letters, room, corrects, device)
         self.table = None
 
@@ -115,7 +110,7 @@ class HypothesisBelief(HypothesisMemory):
             # What came before a letter is not looked at: so many were read in all.
             counts = np.zeros((hypothesis.letters + 1, hypothesis.letters))
             counts[0] = hypothesis.seen.sum(0)
-            likely = LetterModel.of(counts, 0.0).first * LetterModel.of(counts, self._misread).told.T
+            likely = LetterModel.of(counts, 0.0).first * LetterModel.of(counts, self._label_noise).told.T
             likely /= likely.sum(1, keepdims=True)
         leads = leads_of(self._moves)
         moves = np.concatenate([np.tensordot(likely, leads[:-1], 1), leads[-1:]])
@@ -136,20 +131,12 @@ class HypothesisBelief(HypothesisMemory):
         if not self._corrects:
             return torch.cat([after, level[:, None]], 1)
         fits = (torch.from_numpy(self._level).float().to(level.device) - level[:, None]).abs() <= self._slack
-        after = after * torch.where(fits, 1 - self._flips, self._flips / max(1, len(self.values) - 1))
+        after = after * torch.where(fits, 1 - self._reward_noise, self._reward_noise / max(1, len(self.values) - 1))
         return torch.cat([after / after.sum(1, keepdim=True), level[:, None]], 1)
 
     def feature(self, carry: Tensor) -> Tensor:
         """(…, room) the belief."""
         return carry[..., :-1]
 
-    def numbers_of(self, carry: Tensor) -> Tensor:
-        """(…) the most probable numbers."""
-        return carry[..., :-1].argmax(-1)
-
-    def on(self, frames: Tensor | None, belief: Belief | None = None) -> HypothesisBelief:
-        """The same machine in another environment with the same observations."""
-        corrects = self._corrects and reads_rewards(belief)
-        other = HypothesisBelief(self.letters.on(frames), self.size, self._flips, self._misread, corrects, self.device)
-        other.follow(self.hypothesis, self.numbers, self.values)
-        return other
+    def _like(self, letters: SymbolIndex, corrects: bool) -> HypothesisMemory:
+        return HypothesisBelief(letters, self.size, self._reward_noise, self._label_noise, corrects, self.device)

@@ -23,8 +23,8 @@ MAX_LETTERS = 1024
 UNKNOWN = -1
 """The number of what was never recorded."""
 
-UNTOLD = (
-    "the symbols are to be told (info['letter']), and this environment does not; put the task on it with "
+NO_SYMBOLS = (
+    "the symbols are to be given (info['letter']), and this environment does not; put the task on it with "
     "nrm.TaskEnv(env, machine, label), or learn symbols too: the method 'pure-learning', or "
     "nrm.unknown_machine() without symbols"
 )
@@ -104,13 +104,13 @@ class LabelledSymbols(SymbolIndex):
     def find(self, seen: Transition) -> NDArray[np.int64]:
         """By looking them up."""
         if seen.letter is None:
-            raise EnvError(UNTOLD)
+            raise EnvError(NO_SYMBOLS)
         return np.array([self._numbers.get(letter, UNKNOWN) for letter in seen.letter.tolist()], dtype=np.int64)
 
     def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
         """New ones are noted."""
         if episode.letters is None or bool((episode.letters < 0).any()):
-            raise EnvError(UNTOLD)
+            raise EnvError(NO_SYMBOLS)
         for letter in episode.letters.tolist():
             if letter not in self._numbers:
                 self._numbers[letter] = len(self.letters)

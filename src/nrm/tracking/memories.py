@@ -1,37 +1,20 @@
 """What an agent remembers of a task, as a pure function on an explicit state, the *carry*.
 
-`start` begins episodes, `read` takes in what a step showed, `reset` begins anew where an episode ended, and `feature`
+`begin` starts episodes, `read` takes in what a step showed, `reset` starts over where an episode ended, and `feature`
 is what the policy sees (paper, "Comparisons").
 """
 
 from __future__ import annotations
 
-import warnings
-from typing import NamedTuple, Protocol, cast, get_args, runtime_checkable
+from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from nrm.errors import EnvError, LimitError, NrmWarning, listing, suggestion
+from nrm.errors import LimitError
 from nrm.machines import MooreMachine, TaskSet, amount_of_letters, task_view, view_width
-from nrm.neural import NeuralRewardMachine
-from nrm.tracking.belief_step import Belief, Step, belief_step, listed_step
-
-MAX_WIDTH = 20_000
-"""Numbers of a view past which a policy should see the state instead."""
-
-_OLD_BELIEFS: dict[str, Belief] = {"conditioned": "filtered", "open": "open-loop", "crisp": "argmax"}
-
-
-def as_belief(name: str) -> Belief:
-    """A kind of belief by its name; those of the last release are read too."""
-    if name in _OLD_BELIEFS:
-        warnings.warn(f"the belief '{name}' is called '{_OLD_BELIEFS[name]}' now", NrmWarning, stacklevel=3)
-        return _OLD_BELIEFS[name]
-    known = get_args(Belief)
-    if name not in known:
-        raise EnvError(f"unknown belief {name!r}{suggestion(str(name), known)} (beliefs: {listing(known)})")
-    return cast(Belief, name)
+from nrm.tracking.belief_step import Belief
 
 
 def reads_rewards(belief: Belief | None) -> bool:
@@ -53,7 +36,7 @@ class Transition(NamedTuple):
     state: Tensor | None
     """(envs,) the machine's true state: given to memories that see the truth alone."""
     letter: Tensor | None = None
-    """(envs,) the true letter that was read, where somebody tells it: for memories that are told the symbols."""
+    """(envs,) the true letter that was read, for memories that are given the symbols."""
 
 
 class Report(NamedTuple):
@@ -69,87 +52,85 @@ class Report(NamedTuple):
     """(envs,) the number of the letter that such a machine read; negative where it is a new one."""
 
 
-class Memory(Protocol):
+class Memory(ABC):
     """A memory for N environments at once."""
 
     size: int
     """Width of the feature."""
-    sees_truth: bool
+    sees_truth = False
     """Whether `read` is given the machine's true state."""
-    learns: bool
+    learns = False
     """Whether gradients of the agent's loss reach the memory's parameters (it is then an `nn.Module`)."""
-    table: Tensor | None
+    table: Tensor | None = None
     """(rows, size) all features that there are, where they are few; the carry is then (envs,) their row numbers."""
+    view_letters: int | None = None
+    """How many letters the view of a task has, where that is what the policy sees."""
+    belief: Belief = "open-loop"
+    """What it reads, where it follows a belief."""
 
+    @abstractmethod
     def start(self, count: int) -> Tensor:
-        """The carry at the beginning of episodes: (envs, …)."""
+        """The carry at the beginning of episodes of the only task, or of the first: (envs, …)."""
 
+    def begin(self, task: Tensor) -> Tensor:
+        """The carry at the beginning of episodes with tasks of these numbers (envs,); 0 where there is one."""
+        return self.start(len(task))
+
+    def reset(self, carry: Tensor, done: Tensor, task: Tensor) -> Tensor:
+        """The carry with a new beginning where an episode is done (envs,); task: (envs,) of the episodes now."""
+        if not bool(done.any()):
+            return carry
+        rows = done.nonzero().squeeze(1)
+        return carry.index_copy(0, rows, self.begin(task[rows]))
+
+    @abstractmethod
     def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """The carry after a step, before any reset."""
 
+    @abstractmethod
     def feature(self, carry: Tensor) -> Tensor:
         """(…, size) what the policy sees of a carry, with any leading dimensions."""
 
-    def on(self, frames: Tensor | None, belief: Belief | None = None) -> Memory:
-        """The same memory for another environment of the task; `belief`: another kind."""
+    def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:  # noqa: ARG002
+        """What it believes of a step that led from a carry to the carry `reached`; nothing by default."""
+        return Report()
+
+    def refresh(self) -> None:  # noqa: B027 - most have nothing to compute again
+        """What it looks at has learned."""
+
+    def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> Memory:  # noqa: ARG002
+        """The same memory for another environment, with tasks over the same symbols; `belief`: another kind."""
+        return self
 
 
-@runtime_checkable
-class ReportingMemory(Protocol):
-    """A memory that follows states."""
-
-    def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:
-        """What it believes of a step that led from a carry to the carry `reached`."""
-
-
-def report(memory: Memory, carry: Tensor, seen: Transition, reached: Tensor) -> Report:
-    """What any memory believes of a step."""
-    return memory.report(carry, seen, reached) if isinstance(memory, ReportingMemory) else Report()
-
-
-@runtime_checkable
-class TaskMemory(Memory, Protocol):
-    """A memory for environments that have another task with every episode."""
-
-    def begin(self, task: Tensor) -> Tensor:
-        """The carry at the beginning of episodes with tasks of these numbers (envs,)."""
-
-    def with_tasks(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskMemory:
-        """The same memory for an env with other tasks over the same symbols; `belief`: another kind, if given."""
-
-
-def begin(memory: Memory, count: int, task: Tensor | None = None) -> Tensor:
-    """The carry at the beginning of episodes; task: (envs,) the numbers of their tasks, where there are many."""
-    return memory.start(count) if task is None or not isinstance(memory, TaskMemory) else memory.begin(task)
-
-
-def reset(memory: Memory, carry: Tensor, done: Tensor, task: Tensor | None = None) -> Tensor:
-    """The carry with a new beginning where an episode is done (envs,); task: as in `begin`, of the episodes now."""
-    if not bool(done.any()):
-        return carry
-    if task is not None and isinstance(memory, TaskMemory):
-        rows = done.nonzero().squeeze(1)
-        return carry.index_copy(0, rows, memory.begin(task[rows]))
-    shape = (-1,) + (1,) * (carry.dim() - 1)
-    return torch.where(done.view(shape), memory.start(1), carry)
-
-
-class StateMemory:
-    """The true state of the machine, seen through a table: one-hot. The carry is (envs,) the states."""
+class StateMemory(Memory):
+    """The true state of each environment's task, among the states of all tasks. The carry is (envs,) the states."""
 
     sees_truth = True
-    learns = False
 
-    def __init__(self, table: Tensor, initial: int) -> None:
-        """`table`: (states, size) what the policy sees in each state."""
-        self.table: Tensor | None = table
-        self._table = table
+    def __init__(self, tasks: TaskSet, device: torch.device | None = None, one_hot: bool = False) -> None:
+        """`one_hot`: the policy sees the number of the state, and not the view of the task from there."""
+        states = len(tasks.task_of_state)
+        table = torch.eye(states) if one_hot else torch.tensor(tasks.view, dtype=torch.float32)
+        self.table: Tensor = table.to(device)
         self.size = int(table.shape[1])
-        self._initial = initial
+        self.view_letters = None if one_hot else tasks.alphabet.size
+        self._tasks, self._one_hot = tasks, one_hot
+        self._initials = torch.tensor(tasks.initial, dtype=torch.int64, device=device)
+        self._first = torch.tensor(tasks.first[tasks.task_of_state], dtype=torch.int64, device=device)
+
+    @classmethod
+    def of(cls, machine: MooreMachine, device: torch.device | None = None) -> StateMemory:
+        """Of the only task: its state, one-hot."""
+        return cls(TaskSet.of([machine]), device, one_hot=True)
 
     def start(self, count: int) -> Tensor:
-        """All in the initial state."""
-        return torch.full((count,), self._initial, device=self._table.device)
+        """All in the first initial state."""
+        return self._initials[:1].repeat(count)
+
+    def begin(self, task: Tensor) -> Tensor:
+        """The initial states."""
+        return self._initials[task]
 
     def read(self, carry: Tensor, seen: Transition) -> Tensor:  # noqa: ARG002 - the truth needs no memory of its own
         """The state that was reached."""
@@ -158,136 +139,30 @@ class StateMemory:
 
     def feature(self, carry: Tensor) -> Tensor:
         """The row of the state."""
-        return self._table[carry]
+        return self.table[carry]
 
     def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:  # noqa: ARG002
-        """The state."""
-        return Report(states=self.feature(reached))
+        """The state of each environment's own machine."""
+        return Report(
+            states=torch.nn.functional.one_hot(reached - self._first[reached], self._tasks.max_states).float()
+        )
 
-    def on(self, frames: Tensor | None, belief: Belief | None = None) -> StateMemory:  # noqa: ARG002 - it is told
-        """Itself."""
-        return self
-
-
-class MachineMemory(StateMemory):
-    """The true state of one machine, one-hot."""
-
-    def __init__(self, machine: MooreMachine, device: torch.device | None = None) -> None:
-        super().__init__(torch.eye(machine.states, device=device), machine.initial)
+    def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> StateMemory:  # noqa: ARG002
+        """The same for other tasks."""
+        return type(self)(tasks, self.table.device, self._one_hot)
 
 
-class BeliefMemory:
-    """The belief of the neural machine over its states, and the potential of the rewards so far.
-
-    Open loop it follows the paper's equation VRM_net; filtered, it is also weighed by the potential that the rewards
-    received so far tell. The carry is (envs, states + 1 + width): the belief, the potential, the grounder's state.
-    """
-
-    sees_truth = False
-    learns = False
-    table: Tensor | None = None
-
-    def __init__(self, model: NeuralRewardMachine, frames: Tensor | None, belief: Belief) -> None:
-        """`frames`: all observations where they are listed; they are then read by their row numbers."""
-        self.model = model
-        self.belief: Belief = belief
-        self.size = model.machine.states
-        self._frames = frames
-        self._encoded: Tensor | None = None
-        self._prepare()
-        self.refresh()
-
-    def _prepare(self) -> None:
-        """What stays as it is while the grounder learns."""
-        machine = self.model.machine
-        level = torch.full((1, 1), machine.initial_level, device=machine.levels.device)
-        state = self.model.reading.start(1).detach().to(level.device)
-        self._first = torch.cat([self.model.initial_belief(1).detach(), level, state], 1)
-        self._step = belief_step(self.model, self.belief)
-        self._listed: Step | None = None
-
-    @torch.no_grad()
-    def refresh(self) -> None:
-        """Look at the grounder anew: after it has learned, what it makes of all known frames is computed once."""
-        if self._frames is not None:
-            self._encoded = self.model.reading.encode(self._frames)
-            self._list()
-
-    def _list(self) -> None:
-        """The moves of all known frames, where these do not depend on what came before."""
-        if self._encoded is not None and not self.model.recurrent:
-            self._listed = listed_step(self.model, self.belief, self._letters(self._encoded))
-
-    def follow(self, belief: Belief) -> None:
-        """Go on with another kind of belief."""
-        if belief != self.belief:
-            self.belief = belief
-            self._prepare()
-            self.refresh()
-
-    def start(self, count: int) -> Tensor:
-        """Certain of the initial state."""
-        return self._first.repeat(count, 1)
-
-    @torch.no_grad()
-    def read(self, carry: Tensor, seen: Transition) -> Tensor:
-        """One step of the recursion."""
-        if self._listed is not None:
-            return self._listed(carry, seen.observation, seen.reward)
-        symbols, after = self._said(carry, seen.observation)
-        return torch.cat([self._step(carry, self._letters(symbols), seen.reward), after], 1)
-
-    @torch.no_grad()
-    def letters(self, carry: Tensor, observation: Tensor) -> Tensor:
-        """(envs, letters) how probable each is, where a step from a carry shows an observation or its row number."""
-        return self.model.letter_probs(self._said(carry, observation)[0])
-
-    def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:
-        """What the grounder says, and the belief."""
-        return Report(letters=self.letters(carry, seen.observation), states=self.states(reached))
-
-    def _said(self, carry: Tensor, observation: Tensor) -> tuple[Tensor, Tensor]:
-        """(envs, symbols) what the grounder says about a step, and its state (envs, width) after."""
-        reading = self.model.reading
-        encoded = reading.encode(observation) if self._encoded is None else self._encoded[observation]
-        return reading.read(encoded, carry[:, self.size + 1 :])
-
-    def _letters(self, symbols: Tensor) -> Tensor:
-        """(…, letters) what the machine moves by: as the grounder says, or the most probable letter for certain."""
-        said = self.model.distribution
-        read = said.certain(symbols) if self.belief == "argmax" else said.letter_probs(symbols)
-        return read.to(self.model.machine.dtype)
-
-    def feature(self, carry: Tensor) -> Tensor:
-        """The belief."""
-        return carry[..., : self.size]
-
-    def states(self, carry: Tensor) -> Tensor:
-        """(…, states) the belief."""
-        return carry[..., : self.size]
-
-    def level(self, carry: Tensor) -> Tensor:
-        """(…) the potential that the rewards so far lead to."""
-        return carry[..., self.size]
-
-    def on(self, frames: Tensor | None, belief: Belief | None = None) -> BeliefMemory:
-        """The same model on other frames."""
-        return type(self)(self.model, frames, belief or self.belief)
-
-
-class ViewedMemory:
+class ViewedMemory(Memory):
     """A memory of the states of one machine, whose policy sees the view from there; of a belief, its expectation."""
-
-    learns = False
 
     def __init__(self, memory: Memory, machine: MooreMachine) -> None:
         """`memory`: its feature is a belief over the states of `machine`."""
         width = view_width(machine.alphabet)
-        if width > MAX_WIDTH:
+        if width > 20_000:  # numbers past which a policy should see the state instead
             letters = amount_of_letters(machine.alphabet)
             raise LimitError(
-                f"the view of a task over {letters} letters has {width:,} numbers, more than the limit of "
-                f"{MAX_WIDTH:,}; let the policy see the state: --network.view state"
+                f"the view of a task over {letters} letters has {width:,} numbers, more than the limit of 20,000; let "
+                "the policy see the state: --network.view state"
             )
         self.memory = memory
         self.size = width
@@ -296,6 +171,11 @@ class ViewedMemory:
         self._machine = machine
         self._view = torch.tensor(task_view(machine), dtype=torch.float32, device=memory.start(1).device)
         self.table = None if memory.table is None else memory.table @ self._view
+
+    @property
+    def belief(self) -> Belief:  # type: ignore[override]
+        """What the other memory reads."""
+        return self.memory.belief
 
     def start(self, count: int) -> Tensor:
         """The other memory's beginning."""
@@ -311,8 +191,8 @@ class ViewedMemory:
 
     def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:
         """What the other memory believes."""
-        return report(self.memory, carry, seen, reached)
+        return self.memory.report(carry, seen, reached)
 
-    def on(self, frames: Tensor | None, belief: Belief | None = None) -> ViewedMemory:
-        """The same on other frames."""
-        return ViewedMemory(self.memory.on(frames, belief), self._machine)
+    def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> ViewedMemory:
+        """The same in another environment."""
+        return ViewedMemory(self.memory.on(frames, tasks, belief), self._machine)

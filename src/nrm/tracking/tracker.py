@@ -2,49 +2,40 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.errors import EnvError, NrmWarning
+from nrm.errors import EnvError, unknown
 from nrm.machines import LevelCodec, MooreMachine, TaskSet
 from nrm.neural import NeuralRewardMachine
+from nrm.tracking.belief_memories import BeliefMemory, belief_memory
 from nrm.tracking.belief_step import Belief
-from nrm.tracking.hypothesis_memory import HypothesisMemory
-from nrm.tracking.letters import UNTOLD
+from nrm.tracking.letters import NO_SYMBOLS
 from nrm.tracking.machine_learning import MachineLearning
-from nrm.tracking.memories import (
-    BeliefMemory,
-    MachineMemory,
-    StateMemory,
-    TaskMemory,
-    Transition,
-    as_belief,
-    begin,
-    reset,
-)
+from nrm.tracking.memories import Memory, StateMemory, Transition
 from nrm.tracking.recorder import RecordedEpisode, Recorder
-from nrm.tracking.task_memories import TaskBeliefMemory, TaskStateMemory
 
-UNTAKEN = 2_000
-"""Recorded episodes that nobody took, after which somebody probably forgot to learn from them."""
-UNPAID = 5_000
-"""Steps without any pay after which an environment probably lacks its task."""
+Info: TypeAlias = Callable[[str], Any]
+"""Gives what N environments say under a key of `info` (N,); None where they say nothing."""
+
+
+def _nothing(key: str) -> None:
+    """What environments say that say nothing."""
 
 
 class Tracker:
     """What N environments' machines believe, step by step, for agents of other libraries.
 
     With a `NeuralRewardMachine` the belief comes from observations and rewards. With a `MooreMachine` it is the true
-    state, one-hot, which the environments must tell (`info["machine_state"]`): a reward machine is that special case.
+    state, one-hot, which the environments must give (`info["machine_state"]`): a reward machine is that special case.
     With a `MachineLearning` it is the state of the machine that was learned so far.
-    Where the model is of many tasks, or a `TaskSet` stands in its place, what is believed is the view of the task that
-    an environment has, which it must tell when an episode begins (`info["task"]`).
+    With a `TaskSet`, or a model of one, what is believed is the view of the task that an environment has, which it must
+    give when an episode begins (`info["task"]`).
     """
 
     def __init__(
@@ -55,111 +46,79 @@ class Tracker:
         record: bool = True,
     ) -> None:
         """`record`: whether a neural machine's episodes are kept, until `take` is called."""
+        if belief not in get_args(Belief):
+            raise EnvError(unknown("belief", belief, get_args(Belief)))
         self.model = model
         self.count = count
-        self.memory = _memory(model, as_belief(belief))
-        self.told = isinstance(model, MachineLearning) and model.letters.labelled
-        """Whether `step` needs the true letters."""
+        self.memory = _memory(model, belief)
+        self.views_task = self.memory.view_letters is not None
+        """Whether what is believed is the view of a task, whose number `restart` asks for."""
+        self.record = record and not self.memory.sees_truth
+        self.keeps_letters = False
+        """Whether true letters (`info["letter"]`) are kept beside the episodes, for evaluation alone."""
+        self.recorder = Recorder(count)
+        self._needs_letters = isinstance(model, MachineLearning) and model.letters.labelled
         self._device = torch.device("cpu")
         if isinstance(model, NeuralRewardMachine):
             self._device = model.machine.levels.device
             self._codec = LevelCodec(model.machine.levels.cpu().numpy())
-        self.many = isinstance(self.memory, TaskMemory)
-        """Whether every episode has one of many tasks, which `restart` is told."""
         self._tasks = np.zeros(count, dtype=np.int64)
-        self.expects_pay = False
-        """Whether the environments have no task that anybody knows of, so that they must pay for one themselves."""
-        self._unpaid = 0
-        self._warned = False
-        self.record = record and not self.sees_truth
-        self.recorder = Recorder(count)
         self._finished: list[RecordedEpisode] = []
         self._steps = np.zeros(count, dtype=np.int64)
         self._unused = torch.zeros(count, dtype=torch.int64)
         self._carry = self.memory.start(count)
 
     @property
-    def sees_truth(self) -> bool:
-        """Whether `step` needs the machine's true states."""
-        return self.memory.sees_truth
-
-    @property
     def beliefs(self) -> NDArray[np.float32]:
         """(N, states) what is believed now; (N, width) the views of the tasks, where there are many."""
         return self.memory.feature(self._carry).float().cpu().numpy().copy()
 
-    def step(
-        self,
-        observations: NDArray[Any],
-        rewards: NDArray[Any],
-        states: Callable[[], NDArray[Any]],
-        letters: NDArray[np.int64] | None = None,
-    ) -> None:
+    def step(self, observations: NDArray[Any], rewards: NDArray[Any], info: Info = _nothing) -> None:
         """Take in a step of all environments, before any reset.
 
-        observations: (N, …); rewards: (N,); states: gives the machine's true states (N,), asked for only where the
-        truth is told; letters: (N,) the true letters, kept beside the episodes for evaluation, and to learn a machine
-        over them.
+        observations: (N, …); rewards: (N,); info: gives the machine's true states, where the memory sees them, and the
+        true letters, to learn a machine over them or to be kept beside the episodes for evaluation.
         """
         self._steps += 1
         self._check_finite(observations)
-        truth = torch.as_tensor(np.asarray(states(), dtype=np.int64)) if self.sees_truth else None
-        rows = 0 if self.memory.table is None else len(self.memory.table)
-        if truth is not None and int(truth.max()) >= rows:
-            raise EnvError(
-                f"the environment is in state {int(truth.max())} of its machine, but the one that is given has "
-                f"{rows} states; give both the same"
-            )
-        if self.told and letters is None:
-            raise EnvError(UNTOLD)
+        truth = self._states(info) if self.memory.sees_truth else None
+        letters = self._letters(info) if self._needs_letters or self.keeps_letters else None
         self._carry = self._read(self._carry, observations, rewards, truth, letters)
         if isinstance(self.memory, BeliefMemory):
             self._check_levels(self.memory, rewards)
-            self._check_pay(rewards)
         if self.record:
             self.recorder.add(rewards, observations, letters)
 
     def finish(self, done: NDArray[np.bool_]) -> None:
         """Give out the episodes of the environments that are done (N,); their beliefs stay until `restart`."""
         ended = self.recorder.finish(done)
-        if self.many:
+        if self.views_task:
             ended = [episode._replace(task=int(self._tasks[episode.environment])) for episode in ended]
         self._finished += ended
-        if len(self._finished) >= UNTAKEN and not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"{len(self._finished):,} episodes were recorded and nobody took them, so the grounder learns nothing: "
-                "add callback=GroundingCallback(model) to agent.learn, or call tracker.take() and nrm.fit in a loop of "
-                "your own; for evaluation, wrap with record=False",
-                NrmWarning,
-                stacklevel=3,
-            )
 
-    def restart(
-        self, which: NDArray[np.bool_], first: NDArray[Any] | None = None, tasks: NDArray[np.int64] | None = None
-    ) -> None:
+    def restart(self, which: NDArray[np.bool_], first: NDArray[Any] | None = None, info: Info = _nothing) -> None:
         """Begin new episodes where `which` (N,) says so. An episode that was left early teaches as much as any.
 
-        first: (N, …) what is seen now, to be checked; no machine reads it. tasks: (N,) the numbers of the tasks that
-        the new episodes have, where there are many; what stands in other places is not looked at.
+        first: (N, …) what is seen now, to be checked; no machine reads it. info: gives the numbers of the tasks that
+        the new episodes have, where the memory views tasks; what stands in other places is not looked at.
         """
         self.finish(which)
         self._steps[which] = 0
         if first is not None:
             self._check_finite(first)
-        if self.many and tasks is not None:
-            self._tasks = np.where(which, tasks, self._tasks)
+        if self.views_task:
+            self._tasks[which] = self._begun(info, which)
         done = torch.from_numpy(np.array(which)).to(self._device)
-        self._carry = reset(self.memory, self._carry, done, self._task_numbers)
+        self._carry = self.memory.reset(self._carry, done, self._task_numbers)
 
     @property
-    def _task_numbers(self) -> Tensor | None:
-        return torch.from_numpy(self._tasks).to(self._device) if self.many else None
+    def _task_numbers(self) -> Tensor:
+        return torch.from_numpy(self._tasks).to(self._device)
 
-    def skip(self, which: NDArray[np.bool_], tasks: NDArray[np.int64] | None = None) -> None:
+    def skip(self, which: NDArray[np.bool_], info: Info = _nothing) -> None:
         """The last step was none where `which` (N,) says so, but the beginning of an episode. See `restart`."""
         self.recorder.forget(which)
-        self.restart(which, tasks=tasks)
+        self.restart(which, info=info)
 
     def take(self) -> list[RecordedEpisode]:
         """The episodes that ended since the last call."""
@@ -167,37 +126,54 @@ class Tracker:
         return taken
 
     def refresh(self) -> None:
-        """After the grounder or the machine has learned: believe what it says now of all in the present episodes."""
-        if self.sees_truth:
-            return
-        if isinstance(self.memory, BeliefMemory):
-            self.memory.refresh()
+        """After the grounder or the machine has learned: what it says now of all in the present episodes."""
+        self.memory.refresh()
         if not self.record:
             return
-        carry = begin(self.memory, self.count, self._task_numbers)
+        carry = self.memory.begin(self._task_numbers)
         for time in range(len(self.recorder)):
             present, observations, rewards, letters = self.recorder.present(time)
             mask = torch.from_numpy(present).to(self._device)
-            read = self._read(carry, observations, rewards, None, letters if self.told else None)
+            read = self._read(carry, observations, rewards, None, letters)
             carry = torch.where(mask.view(-1, *[1] * (carry.dim() - 1)), read, carry)
         self._carry = carry
 
-    def _check_pay(self, rewards: NDArray[Any]) -> None:
-        """Warn once where environments without a task pay nothing for long: rewards of 0 teach no symbol."""
-        if not self.expects_pay:
-            return
-        if np.any(rewards):
-            self.expects_pay = False
-            return
-        self._unpaid += self.count
-        if self._unpaid >= UNPAID:
-            self.expects_pay = False
-            warnings.warn(
-                f"{self._unpaid:,} steps have paid nothing but 0, and the environment has no task (nrm.TaskEnv), so "
-                "there is nothing to learn symbols from: put the task on it with nrm.TaskEnv(env, machine, label)",
-                NrmWarning,
-                stacklevel=4,
+    def _states(self, info: Info) -> Tensor:
+        """(N,) the true states; an error where nobody gives them, or where they are those of another machine."""
+        states = np.asarray(info("machine_state"))
+        if states.shape != (self.count,) or states.dtype.kind not in "iu":
+            raise EnvError(
+                "a reward machine needs the machine's true state in info['machine_state'] at every step, and this "
+                "environment does not give it; put the task on it with nrm.TaskEnv(env, machine, label), or give a "
+                "NeuralRewardMachine, which needs no labels"
             )
+        rows = 0 if self.memory.table is None else len(self.memory.table)
+        if int(states.max()) >= rows:
+            raise EnvError(
+                f"the environment is in state {int(states.max())} of its machine, but the one that is given has "
+                f"{rows} states; give both the same"
+            )
+        return torch.as_tensor(states.astype(np.int64))
+
+    def _letters(self, info: Info) -> NDArray[np.int64] | None:
+        """(N,) the true letters; an error where they are needed and nobody gives them."""
+        letters = np.asarray(info("letter"))
+        if letters.shape == (self.count,) and letters.dtype.kind in "iu":
+            return letters
+        if self._needs_letters:
+            raise EnvError(NO_SYMBOLS)
+        return None
+
+    def _begun(self, info: Info, which: NDArray[np.bool_]) -> list[int]:
+        """The numbers of the tasks of the episodes that begin; an error where nobody gives them."""
+        found = info("task")
+        numbers = [] if found is None else [found[index] for index in np.flatnonzero(which)]
+        if len(numbers) < which.sum() or any(not isinstance(one, (int, np.integer)) for one in numbers):
+            raise EnvError(
+                "the model has many tasks, and this environment does not say which one an episode has, in "
+                "info['task']; put the tasks on it with nrm.TaskEnv(env, pool, label)"
+            )
+        return numbers
 
     def _check_levels(self, memory: BeliefMemory, rewards: NDArray[Any]) -> None:
         """Raise `EnvError` where the rewards so far lead to no potential."""
@@ -231,55 +207,27 @@ class Tracker:
         observations: NDArray[Any],
         rewards: NDArray[Any],
         truth: Tensor | None,
-        letters: NDArray[np.int64] | None = None,
+        letters: NDArray[np.int64] | None,
     ) -> Tensor:
-        # The machine that is told its state reads nothing else.
+        # The machine that is given its state reads nothing else.
         seen = self._unused if truth is not None else torch.as_tensor(observations, device=self._device)
         paid = torch.as_tensor(np.asarray(rewards, dtype=np.float32), device=self._device)
-        told = torch.as_tensor(letters) if self.told else None
+        known = None if letters is None else torch.as_tensor(letters)
         with torch.no_grad():
-            return self.memory.read(carry, Transition(seen, None, self._unused, paid, truth, told))
+            return self.memory.read(carry, Transition(seen, None, self._unused, paid, truth, known))
 
 
-_Followed = BeliefMemory | StateMemory | HypothesisMemory
-
-
-def _memory(model: object, belief: Belief) -> _Followed:
+def _memory(model: object, belief: Belief) -> Memory:
     """What follows a model."""
     if isinstance(model, NeuralRewardMachine):
-        model.eval()
-        kind = BeliefMemory if model.tasks is None else TaskBeliefMemory
-        return kind(model, None, belief)
+        return belief_memory(model.eval(), None, belief)
     if isinstance(model, MooreMachine):
-        return MachineMemory(model)
+        return StateMemory.of(model)
     if isinstance(model, TaskSet):
-        return TaskStateMemory(model)
+        return StateMemory(model)
     if isinstance(model, MachineLearning):
         return model.memory
     raise EnvError(
         "a belief comes from a NeuralRewardMachine, from a MooreMachine or TaskSet whose true state the environment "
-        f"tells, or from a machine that is learned (nrm.unknown_machine), not from {type(model).__name__}"
+        f"gives, or from a machine that is learned (nrm.unknown_machine), not from {type(model).__name__}"
     )
-
-
-def told_tasks(found: Any, count: int, which: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Numbers of tasks (N,) from what `info["task"]` held; an error where an episode that begins does not tell its."""
-    numbers = np.full(count, None, dtype=object) if found is None else np.asarray(found, dtype=object)
-    if numbers.shape != (count,) or any(not isinstance(one, (int, np.integer)) for one in numbers[which]):
-        raise EnvError(
-            "the model has many tasks, and this environment does not say which one an episode has, in info['task']; "
-            "put the tasks on it with nrm.TaskEnv(env, pool, label)"
-        )
-    return np.array([one if begins else 0 for one, begins in zip(numbers, which, strict=True)], dtype=np.int64)
-
-
-def told_states(found: Any, count: int) -> NDArray[np.int64]:
-    """True states (N,) from what `info["machine_state"]` held; an error where nobody tells them."""
-    states = np.asarray(found)
-    if states.shape != (count,) or states.dtype.kind not in "iu":
-        raise EnvError(
-            "a reward machine needs the machine's true state in info['machine_state'] at every step, and this "
-            "environment does not tell it; put the task on it with nrm.TaskEnv(env, machine, label), or give a "
-            "NeuralRewardMachine, which needs no labels"
-        )
-    return states.astype(np.int64)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nrm.errors import EnvError
 from nrm.machines import MachineLike, TaskSet
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking import Belief, MachineLearning, told_states, told_tasks
+from nrm.tracking import Belief, MachineLearning
 from nrm.wrappers.augmentation import BeliefLayout, Reads
 from nrm.wrappers.models import build_tracker
 
@@ -65,8 +65,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
         """Begin an episode, certain of the machine's initial state."""
         observation, info = self.env.reset(seed=seed, options=options)
         begins = np.ones(1, dtype=np.bool_)
-        tasks = told_tasks([info.get("task")], 1, begins) if self.tracker.many else None
-        self.tracker.restart(begins, self.augmentation.read(observation)[None], tasks)
+        self.tracker.restart(begins, self.augmentation.read(observation)[None], lambda key: [info.get(key)])
         self._begun = True
         return self._joined(observation), info
 
@@ -78,8 +77,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
         self.tracker.step(
             np.array(self.augmentation.read(observation))[None],
             np.array([float(reward)]),
-            lambda: told_states([info.get("machine_state")], 1),
-            np.array([info.get("letter", -1)]) if self.tracker.told else None,
+            lambda key: [info.get(key)],
         )
         if terminated or truncated:
             self.tracker.finish(np.ones(1, dtype=np.bool_))
@@ -136,7 +134,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         everywhere = np.ones(self.num_envs, dtype=np.bool_)
         which = everywhere if options is None else options.get("reset_mask", everywhere)
         observation, info = self.env.reset(seed=seed, options=options)
-        self.tracker.restart(which, self.augmentation.read(observation), self._tasks(info, which))
+        self.tracker.restart(which, self.augmentation.read(observation), info.get)
         self._over = self._over & ~which
         self._begun = True
         return self.augmentation.join(observation, self.tracker.beliefs), info
@@ -152,15 +150,14 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         if self.mode == AutoresetMode.SAME_STEP and done.any():
             for index in np.flatnonzero(done):
                 seen[index] = self.augmentation.read(info["final_obs"][index])
-        letters = self._told(info, done, "letter") if self.tracker.told else None
-        self.tracker.step(seen, reward, lambda: self._states(info, done), letters)
+        self.tracker.step(seen, reward, lambda key: self._about(info, done, key))
         if self._over.any():
-            self.tracker.skip(self._over, self._tasks(info, self._over))
+            self.tracker.skip(self._over, info.get)
         if done.any():
             self.tracker.finish(done)
             if self.mode == AutoresetMode.SAME_STEP:
                 info = {**info, "final_obs": self._final(info["final_obs"], done)}
-                self.tracker.restart(done, self.augmentation.read(observation), self._tasks(info, done))
+                self.tracker.restart(done, self.augmentation.read(observation), info.get)
         self._over = done if self.mode == AutoresetMode.NEXT_STEP else self._over
         return self.augmentation.join(observation, self.tracker.beliefs), reward, terminated, truncated, info
 
@@ -172,16 +169,8 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
             final[index] = self.augmentation.join(observations[index], beliefs[index])
         return final
 
-    def _tasks(self, info: dict[str, Any], which: NDArray[np.bool_]) -> NDArray[np.int64] | None:
-        """(N,) the tasks of the episodes that begin where `which` says so; None where there is one task."""
-        return told_tasks(info.get("task"), self.num_envs, which) if self.tracker.many else None
-
-    def _states(self, info: dict[str, Any], done: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """(N,) the true states that the step reached."""
-        return told_states(self._told(info, done, "machine_state"), self.num_envs)
-
-    def _told(self, info: dict[str, Any], done: NDArray[np.bool_], key: str) -> Any:
-        """(N,) what environments tell about the step itself; None where they do not."""
+    def _about(self, info: dict[str, Any], done: NDArray[np.bool_], key: str) -> Any:
+        """(N,) what environments say about the step itself; None where they say nothing."""
         found = info.get(key)
         if self.mode == AutoresetMode.SAME_STEP and done.any():
             ended = info.get("final_info", {}).get(key)

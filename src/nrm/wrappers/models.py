@@ -93,8 +93,7 @@ def build_tracker(
         _check_known(known)
     machines = list(others)
     tracker = Tracker(known, count, belief, record)
-    tracker.expects_pay = not machines
-    entry = TASK if tracker.many else BELIEF
+    entry = TASK if tracker.views_task else BELIEF
     augmentation = Augmentation.of(space, tracker.memory.size, layout, reads, entry)
     check_same_task(known, machines)
     if isinstance(known, NeuralRewardMachine):

@@ -1,0 +1,200 @@
+"""Memories that follow a belief over the states of the task, which a grounder gives."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from nrm.machines import LevelCodec, TaskSet
+from nrm.neural import NeuralRewardMachine, TaskMachines
+from nrm.tracking.belief_step import IMPOSSIBLE, Belief, Step, belief_step, listed_step
+from nrm.tracking.memories import Memory, Report, Transition, reads_rewards
+
+
+class BeliefMemory(Memory):
+    """The belief of the neural machine over its states, and the potential of the rewards so far.
+
+    Open loop it follows the paper's equation VRM_net; filtered, it is also weighed by the potential that the rewards
+    received so far tell. The carry is (envs, states + 1 + width): the belief, the potential, the grounder's state.
+    """
+
+    def __init__(self, model: NeuralRewardMachine, frames: Tensor | None, belief: Belief) -> None:
+        """`frames`: all observations where they are listed; they are then read by their row numbers."""
+        self.model = model
+        self.belief: Belief = belief
+        self.size = model.machine.states
+        self._frames = frames
+        self._encoded: Tensor | None = None
+        self._prepare()
+        self.refresh()
+
+    def _prepare(self) -> None:
+        """What stays as it is while the grounder learns."""
+        machine = self.model.machine
+        level = torch.full((1, 1), machine.initial_level, device=machine.levels.device)
+        state = self.model.reading.start(1).detach().to(level.device)
+        self._first = torch.cat([self.model.initial_belief(1).detach(), level, state], 1)
+        self._step = belief_step(self.model, self.belief)
+        self._listed: Step | None = None
+
+    @torch.no_grad()
+    def refresh(self) -> None:
+        """After the grounder has learned: what it makes of all known frames is computed once."""
+        if self._frames is not None:
+            self._encoded = self.model.reading.encode(self._frames)
+            self._list()
+
+    def _list(self) -> None:
+        """The moves of all known frames, where these do not depend on what came before."""
+        if self._encoded is not None and not self.model.recurrent:
+            self._listed = listed_step(self.model, self.belief, self._letters(self._encoded))
+
+    def follow(self, belief: Belief) -> None:
+        """Go on with another kind of belief."""
+        if belief != self.belief:
+            self.belief = belief
+            self._prepare()
+            self.refresh()
+
+    def start(self, count: int) -> Tensor:
+        """Certain of the initial state."""
+        return self._first.repeat(count, 1)
+
+    @torch.no_grad()
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
+        """One step of the recursion."""
+        if self._listed is not None:
+            return self._listed(carry, seen.observation, seen.reward)
+        symbols, after = self._said(carry, seen.observation)
+        return torch.cat([self._step(carry, self._letters(symbols), seen.reward), after], 1)
+
+    @torch.no_grad()
+    def letters(self, carry: Tensor, observation: Tensor) -> Tensor:
+        """(envs, letters) how probable each is, where a step from a carry shows an observation or its row number."""
+        return self.model.letter_probs(self._said(carry, observation)[0])
+
+    def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:
+        """What the grounder says, and the belief."""
+        return Report(letters=self.letters(carry, seen.observation), states=self.states(reached))
+
+    def _said(self, carry: Tensor, observation: Tensor) -> tuple[Tensor, Tensor]:
+        """(envs, symbols) what the grounder says about a step, and its state (envs, width) after."""
+        reading = self.model.reading
+        encoded = reading.encode(observation) if self._encoded is None else self._encoded[observation]
+        return reading.read(encoded, carry[:, self.size + 1 :])
+
+    def _letters(self, symbols: Tensor) -> Tensor:
+        """(…, letters) what the machine moves by: as the grounder says, or the most probable letter for certain."""
+        said = self.model.distribution
+        read = said.certain(symbols) if self.belief == "argmax" else said.letter_probs(symbols)
+        return read.to(self.model.machine.dtype)
+
+    def feature(self, carry: Tensor) -> Tensor:
+        """The belief."""
+        return carry[..., : self.size]
+
+    def states(self, carry: Tensor) -> Tensor:
+        """(…, states) the belief."""
+        return carry[..., : self.size]
+
+    def level(self, carry: Tensor) -> Tensor:
+        """(…) the potential that the rewards so far lead to."""
+        return carry[..., self.size]
+
+    def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> BeliefMemory:  # noqa: ARG002
+        """The same model on other frames."""
+        return BeliefMemory(self.model, frames, belief or self.belief)
+
+
+class TaskBeliefMemory(BeliefMemory):
+    """The view of a task under the belief over its machine's states (the expectation of the view).
+
+    Where no rewards are read, the view is that of the states where the task is not decided yet: who wrongly believes
+    it done looks for what may still be missing. The belief itself stays as it is. The carry is (envs, width + states +
+    2): the view, the belief, the potential, and the task's number.
+    """
+
+    def _prepare(self) -> None:
+        """Tables over the states of all tasks; padding, which no belief is in, has the last row."""
+        machines = self.model.machine
+        assert isinstance(machines, TaskMachines)
+        self._machines, self._tasks = machines, machines.tasks
+        device = machines.levels.device
+        self._view = torch.tensor(self._tasks.view, dtype=torch.float32, device=device)
+        self.size = int(self._view.shape[1])
+        self.view_letters = self._tasks.alphabet.size
+        outputs = torch.tensor(self._tasks.union.outputs, dtype=torch.float32)
+        self._outputs = torch.nn.functional.pad(outputs, (0, 1), value=float("inf")).to(device)
+        self._slack = LevelCodec(self._tasks.levels).slack
+        union = self._tasks.union
+        # Where nothing that comes can change any more whether the task is done, it is decided.
+        undecided = torch.tensor(~(union.dead | (union.accepting & union.absorbing)))
+        self._undecided = torch.nn.functional.pad(undecided, (0, 1)).to(device)
+        self._states = self._tasks.max_states
+
+    def _list(self) -> None:
+        """Nothing: moves are those of each environment's own task."""
+
+    def start(self, count: int) -> Tensor:
+        """All at the beginning of the first task."""
+        return self.begin(self._machines.initials.new_zeros(count))
+
+    def begin(self, task: Tensor) -> Tensor:
+        """Certain of the initial states of tasks with these numbers (envs,)."""
+        belief = self._machines.start_of(task, self._states)
+        level = torch.full((len(task),), self._machines.initial_level, device=task.device)
+        return self._carry(belief, level, task)
+
+    def _carry(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
+        matters = belief if reads_rewards(self.belief) else self._where_undecided(belief, task)
+        view = self._machines.expected(matters, task, self._view)
+        return torch.cat([view, belief, level.unsqueeze(1), task.to(view.dtype).unsqueeze(1)], 1)
+
+    def _where_undecided(self, belief: Tensor, task: Tensor) -> Tensor:
+        """The belief given that the task is not decided; as it is where nothing speaks for that."""
+        undecided = belief * self._undecided[self._machines.rows(task, self._states)]
+        total, least = undecided.sum(1, keepdim=True), 1e-30
+        return torch.where(total > least, undecided / total.clamp(min=least), belief)
+
+    @torch.no_grad()
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
+        """One step of the recursion, each environment by its own machine."""
+        task = self.task(carry)
+        letters = self._letters(self._said(carry, seen.observation)[0])
+        belief = self._machines.step_of(task, self.states(carry), letters)
+        level = self.level(carry) + seen.reward
+        if reads_rewards(self.belief):
+            belief = self._weighed(belief, level, task)
+        return self._carry(belief, level, task)
+
+    def _weighed(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
+        """The belief given the potential. If it calls that impossible, the grounder is wrong: any state of it."""
+        outputs = self._outputs[self._machines.rows(task, self._states)]
+        allowed = ((outputs - level.unsqueeze(1)).abs() <= self._slack).to(belief.dtype)
+        joint = belief * allowed
+        total = joint.sum(1, keepdim=True)
+        anything = allowed / allowed.sum(1, keepdim=True).clamp(min=1.0)
+        return torch.where(total > IMPOSSIBLE, joint / total.clamp(min=IMPOSSIBLE), anything)
+
+    def states(self, carry: Tensor) -> Tensor:
+        """(…, states) the belief, over the states of each environment's own machine."""
+        return carry[..., self.size : -2]
+
+    def level(self, carry: Tensor) -> Tensor:
+        """(…) the potential that the rewards so far lead to."""
+        return carry[..., -2]
+
+    def task(self, carry: Tensor) -> Tensor:
+        """(…) the number of the task."""
+        return carry[..., -1].long()
+
+    def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskBeliefMemory:
+        """The same grounder for other tasks."""
+        model = NeuralRewardMachine(self.model.grounder, tasks, self.model.emission).eval().to(self._view.device)
+        return TaskBeliefMemory(model, frames, belief or self.belief)
+
+
+def belief_memory(model: NeuralRewardMachine, frames: Tensor | None, belief: Belief) -> BeliefMemory:
+    """What follows a model: the states of its only task, or the views of many."""
+    kind = TaskBeliefMemory if isinstance(model.machine, TaskMachines) else BeliefMemory
+    return kind(model, frames, belief)
