@@ -10,16 +10,19 @@ import nrm
 from nrm.agents import new_trainer
 from nrm.agents.actions import DiscreteActions
 from nrm.agents.networks import NetworkConfig, Sight
-from nrm.agents.networks.egocentric import DIRECTIONS, FILTERS, HEADS, EgocentricNetwork, _offsets
-from nrm.agents.networks.layers import CHANNELS, SUMMARY_WIDTH
+from nrm.agents.networks.egocentric import DIRECTIONS, HEADS, EgocentricNetwork, _offsets
+from nrm.agents.networks.layers import CHANNELS, FILTERS, SUMMARY_WIDTH
 from nrm.agents.ppo import PPO, PPOConfig, inverse_weight
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError
+from nrm.observations import ObservationSpec
 
 
 def network(side: int = 64, memory: int = 5) -> EgocentricNetwork:
     torch.manual_seed(0)
-    return EgocentricNetwork(Sight((side, side, 3), None, endless=True), memory, DiscreteActions(4), NetworkConfig())
+    return EgocentricNetwork(
+        Sight(ObservationSpec((side, side, 3), torch.float32), None), memory, DiscreteActions(4), NetworkConfig()
+    )
 
 
 def images(count: int, side: int = 64) -> Tensor:
@@ -85,7 +88,7 @@ def test_images_of_any_size_are_seen(side: int) -> None:
 
 def test_vectors_are_refused_with_the_way_out() -> None:
     with pytest.raises(ConfigError, match=r"--network\.encoder auto"):
-        EgocentricNetwork(Sight((4,), None, endless=True), 2, DiscreteActions(4), NetworkConfig())
+        EgocentricNetwork(Sight(ObservationSpec((4,), torch.float32), None), 2, DiscreteActions(4), NetworkConfig())
 
 
 def test_actions_are_told_from_where_the_attended_place_went() -> None:

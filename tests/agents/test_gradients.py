@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from nrm.agents.actions import categorical
+from nrm.agents.algorithms import Descent, finite
 from nrm.agents.networks.paper import twin_hidden
-from nrm.agents.updates import Descent, finite
 from nrm.errors import TrainingError
 
 

@@ -21,6 +21,7 @@ from nrm.agents.networks.paper import ActorCritic
 from nrm.agents.ppo import PPOConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError
+from nrm.observations import ObservationSpec
 from nrm.runs import choose_run
 
 SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
@@ -71,7 +72,9 @@ def test_scaling_weights_is_scaling_pixels() -> None:
 
 @pytest.mark.parametrize("side", [4, 7, 56, 64, 65])
 def test_images_of_any_size_are_seen(side: int) -> None:
-    net = DynamicNetwork(Sight((side, side, 3), None, endless=True), 5, DiscreteActions(4), NetworkConfig())
+    net = DynamicNetwork(
+        Sight(ObservationSpec((side, side, 3), torch.float32), None), 5, DiscreteActions(4), NetworkConfig()
+    )
     features = net.encoder(images(3, side))
     scores, values = net(features, torch.randn(3, 5))
     assert scores.shape == (3, 4)
@@ -82,7 +85,9 @@ def test_images_of_any_size_are_seen(side: int) -> None:
 def test_the_dynamic_network_is_its_definition(wraps: bool) -> None:
     """Filters written by the memory, a convolution of neighbours, on a torus across the edges, and a full layer."""
     torch.manual_seed(0)
-    net = DynamicNetwork(Sight((4, 5, 3), None, True, None, wraps), 6, DiscreteActions(4), NetworkConfig())
+    net = DynamicNetwork(
+        Sight(ObservationSpec((4, 5, 3), torch.float32, toroidal=wraps), None), 6, DiscreteActions(4), NetworkConfig()
+    )
     seen, memory = torch.randint(0, 2, (7, 4, 5, 3)), torch.randn(7, 6)
     found = net.hidden(net.encoder(seen), memory)
     maps = torch.einsum("nfc,nhwc->nfhw", net.filters(memory).view(7, 16, 3), seen.float()).relu()
@@ -117,7 +122,9 @@ def test_features_of_images_begin_uncorrelated_and_no_larger_than_a_grid_of_zero
     looks = torch.randint(0, 256, (5, 8, 8, 3), dtype=torch.uint8)
     which = torch.randint(0, 5, (200, 2, 2))
     images = looks[which].permute(0, 1, 3, 2, 4, 5).reshape(200, 16, 16, 3)
-    net = DynamicNetwork(Sight((16, 16, 3), images, True, cells=True), 6, DiscreteActions(4), NetworkConfig())
+    net = DynamicNetwork(
+        Sight(ObservationSpec((16, 16, 3), torch.uint8, tiled=True), images), 6, DiscreteActions(4), NetworkConfig()
+    )
     assert net.mixed is not None
     shown = net.encoder(images).view(200, -1, 4).transpose(1, 2).flatten(0, 1)
     values = torch.linalg.eigvalsh(torch.cov(net.mixed(shown).T).detach())
@@ -255,7 +262,7 @@ def test_waves_by_hand() -> None:
 @pytest.mark.parametrize("head", [DiscreteActions(9), BoxActions(-torch.ones(2), torch.ones(2))])
 def test_fields_are_mixed_as_the_memory_says(head: Any) -> None:
     torch.manual_seed(0)
-    sight = Sight((2,), None, endless=True)
+    sight = Sight(ObservationSpec((2,), torch.float32), None)
     net: Any = NETWORKS["fourier"].build(sight, 5, head, NetworkConfig())
     seen, memory = torch.randn(7, 2), torch.randn(7, 5)
     features = net.encoder(seen)
@@ -276,7 +283,7 @@ def test_fields_are_mixed_as_the_memory_says(head: Any) -> None:
 
 def test_the_view_of_a_task_weighs_the_fields_of_letters() -> None:
     torch.manual_seed(0)
-    sight = Sight((2,), None, endless=True, letters=3)
+    sight = Sight(ObservationSpec((2,), torch.float32), None, letters=3)
     net: Any = NETWORKS["fourier"].build(sight, 13, DiscreteActions(9), NetworkConfig())
     assert net.weights is None
     features, view = net.encoder(torch.randn(2, 2)), torch.zeros(2, 13)
@@ -298,10 +305,12 @@ def test_numbers_are_scaled_by_what_was_seen_unless_told_otherwise() -> None:
     seen = torch.randn(50, 3) * 4 + 2
     for normalise in (True, False):
         net: Any = NETWORKS["fourier"].build(
-            Sight((3,), None, endless=True), 5, DiscreteActions(3), NetworkConfig(normalise=normalise)
+            Sight(ObservationSpec((3,), torch.float32), None), 5, DiscreteActions(3), NetworkConfig(normalise=normalise)
         )
         net.encoder.notice(seen)
         net.encoder.settle()
         assert bool((net.encoder.spread != 1).all()) == normalise
     with pytest.raises(ConfigError, match=r"looks at vectors, not at observations of shape \(4, 4, 3\)"):
-        NETWORKS["fourier"].build(Sight((4, 4, 3), None, endless=True), 5, DiscreteActions(3), NetworkConfig())
+        NETWORKS["fourier"].build(
+            Sight(ObservationSpec((4, 4, 3), torch.float32), None), 5, DiscreteActions(3), NetworkConfig()
+        )

@@ -13,11 +13,11 @@ from torch import Tensor
 from torch.nn.functional import max_pool2d
 
 from nrm.agents.actions import DiscreteActions
-from nrm.agents.networks import NetworkConfig, Sight
-from nrm.agents.networks.egocentric import FADING, FILTERS, LOUD, PLANS, RARE, PlanningNetwork
-from nrm.agents.networks.layers import CHANNELS, spread
-from nrm.agents.networks.registry import resolved
+from nrm.agents.networks import NetworkConfig, Sight, resolved
+from nrm.agents.networks.egocentric import PlanningNetwork
+from nrm.agents.networks.layers import CHANNELS, FILTERS, spread
 from nrm.errors import ConfigError
+from nrm.observations import ObservationSpec
 from nrm.runs import choose_run
 
 
@@ -63,22 +63,24 @@ def test_values_and_gradients_are_those_of_the_rounds(seed: int, rows: int, colu
 
 def network(side: int = 32, memory: int = 5) -> PlanningNetwork:
     torch.manual_seed(0)
-    return PlanningNetwork(Sight((side, side, 3), None, endless=True), memory, DiscreteActions(4), NetworkConfig())
+    return PlanningNetwork(
+        Sight(ObservationSpec((side, side, 3), torch.float32), None), memory, DiscreteActions(4), NetworkConfig()
+    )
 
 
 def test_plans_are_values_of_what_the_memory_wants() -> None:
     net = network()  # 4x4 places
     maps, memory = torch.randn(3, CHANNELS, 16), torch.randn(3, 5)
     found = net.sought(maps, memory)
-    assert found.shape == (3, FILTERS + PLANS, 16)
+    assert found.shape == (3, FILTERS + 4, 16)
     wanted = found[:, :FILTERS]
-    scores = net.ways(wanted.transpose(1, 2)).transpose(1, 2).view(3, 2 * PLANS, 4, 4)
-    goal, opened = (scores[:, :PLANS] - RARE).sigmoid(), FADING * (RARE - scores[:, PLANS:]).sigmoid()
+    scores = net.ways(wanted.transpose(1, 2)).transpose(1, 2).view(3, 2 * 4, 4, 4)
+    goal, opened = (scores[:, :4] - 2.0).sigmoid(), 0.9 * (2.0 - scores[:, 4:]).sigmoid()
     value = goal
     for _ in range(6):
         near = torch.maximum(max_pool2d(value, (3, 1), 1, (1, 0)), max_pool2d(value, (1, 3), 1, (0, 1)))
         value = torch.maximum(goal, opened * near)
-    torch.testing.assert_close(found[:, FILTERS:], LOUD * value.flatten(2))
+    torch.testing.assert_close(found[:, FILTERS:], 4.0 * value.flatten(2))
 
 
 def test_all_of_it_learns() -> None:
@@ -93,7 +95,7 @@ def test_all_of_it_learns() -> None:
 
 def test_vectors_are_refused_with_the_way_out() -> None:
     with pytest.raises(ConfigError, match=r"--network\.encoder auto"):
-        PlanningNetwork(Sight((4,), None, endless=True), 5, DiscreteActions(4), NetworkConfig())
+        PlanningNetwork(Sight(ObservationSpec((4,), torch.float32), None), 5, DiscreteActions(4), NetworkConfig())
 
 
 def test_many_tasks_from_images_without_end_are_planned() -> None:

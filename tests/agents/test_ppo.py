@@ -178,16 +178,11 @@ def test_a_recurrent_memory_is_replayed_through_the_whole_rollout_of_its_environ
 
 
 @pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ({"update_epochs": 0}, "update_epochs must be positive, not 0"),
-        ({"clip_coef": -0.1}, "clip_coef must be positive"),
-        ({"gae_lambda": 1.5}, "gae_lambda lies from 0 to 1, not 1.5"),
-    ],
+    ("name", "value"), [("update_epochs", 0), ("clip_coef", -0.1), ("gae_lambda", 1.5), ("num_steps", 0)]
 )
-def test_impossible_settings(setting: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        PPOConfig(**setting)
+def test_impossible_settings(name: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=f"algorithm.{name}.*{value}"):
+        PPOConfig(**{name: value})
 
 
 def test_a_tabled_policy_learns_as_one_without() -> None:
@@ -233,17 +228,15 @@ def test_what_an_end_is_worth_by_hand() -> None:
     assert config.scaled(reward, ended, weight, level).tolist() == [pytest.approx([0, -0.1, 0, 1.0, -0.6, -0.3])]
 
 
-def test_a_terminal_reward_is_shaping_with_potentials_taken_from_the_values(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Potential-based shaping, with values that are less by the potential of each state; regressions cost nothing."""
-    monkeypatch.setattr("nrm.agents.ppo.REGRESSION_COST", 0.0)
+def test_a_terminal_reward_is_shaping_with_potentials_taken_from_the_values() -> None:
+    """Potential-based shaping, with values that are less by the potential of each state, but for regressions' costs."""
     generator = torch.Generator().manual_seed(0)
     config = PPOConfig(terminal_reward=True, gamma=0.9)
     level = torch.tensor([0.0, 50.0, 50.0, 0.0, 25.0, 100.0])
     worth, values = level * config.reward_scale, torch.rand(6, generator=generator)
     reward, over = level.diff(), torch.tensor([False] * 4 + [True])
-    paid = config.scaled(reward, over, torch.ones(5), level[1:])
+    cost = 0.2 * config.reward_scale * reward.clamp(max=0.0)
+    paid = config.scaled(reward, over, torch.ones(5), level[1:]) - cost
     shaped = [0.9 * float(worth[t + 1]) - float(worth[t]) for t in range(4)] + [float(worth[5] - worth[4])]
     less = values - worth
     for t in range(5):

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nrm.agents.updates import advantages, levels
+from nrm.agents.algorithms import advantages, levels
 
 
 def column(*values: float) -> Tensor:

@@ -1,7 +1,7 @@
 """Agents: methods (what is remembered), algorithms (how it learns), training, evaluation, and executing formulas."""
 
 from nrm.agents.a2c import A2CConfig
-from nrm.agents.acting import Actor
+from nrm.agents.acting import Actor, Rollout
 from nrm.agents.algorithms import ALGORITHMS, Algorithm, Learner
 from nrm.agents.curriculum import Choice
 from nrm.agents.devices import find_device
@@ -11,7 +11,6 @@ from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig
 from nrm.agents.playing import Played, action_names, film, play, unrewarded
 from nrm.agents.ppo import PPOConfig
-from nrm.agents.rollouts import Rollout
 from nrm.agents.task_execution import Agent, RolloutResult, check_new_tasks
 from nrm.agents.training import Decided, History, Trainer, new_trainer
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import torch
 
-from nrm.agents.algorithms import ALGORITHMS, Algorithm
+from nrm.agents.acting import Rollout
+from nrm.agents.algorithms import ALGORITHMS, Algorithm, OnPolicyConfig, OnPolicyLearner, advantages, finite
 from nrm.agents.networks import NetworkConfig
-from nrm.agents.rollouts import Rollout
-from nrm.agents.updates import OnPolicyConfig, OnPolicyLearner, advantages, finite
 from nrm.envs import BatchedEnv
 from nrm.tracking import Memory
 

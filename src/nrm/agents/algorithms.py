@@ -1,16 +1,20 @@
-"""Algorithms: how a policy learns from what it did. Each is one file that registers one value."""
+"""Algorithms: how a policy learns from what it did, and what on-policy ones share. Each registers one value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Protocol
 
+import torch
+from torch import Tensor, nn
+
+from nrm.agents.acting import Actor, Rollout
 from nrm.agents.networks import Network, NetworkConfig
-from nrm.agents.rollouts import Rollout
 from nrm.envs import BatchedEnv
-from nrm.errors import ConfigError
+from nrm.errors import ConfigError, TrainingError
 from nrm.registry import Registry
+from nrm.settings import Checked, Count, Positive, Share
 from nrm.tracking import Memory
 
 
@@ -68,3 +72,180 @@ ALGORITHMS: Registry[Algorithm] = Registry(
     tuple(field.name for field in fields(Algorithm) if field.name != "name"),
     {name: f"nrm.agents.{name}" for name in ("a2c", "ppo")},
 )
+
+
+@dataclass(frozen=True)
+class OnPolicyConfig(Checked):
+    """Settings of every on-policy algorithm."""
+
+    section = "algorithm."
+
+    num_steps: Count = 5
+    """Steps of each environment between two updates."""
+    learning_rate: Positive = 1e-3
+    """Adam's step size for all networks, at the beginning."""
+    gamma: Share = 0.97
+    """The discount factor."""
+    gae_lambda: Share = 0.95
+    """Lambda of the advantage estimates; 1 gives n-step returns."""
+    vf_coef: float = 0.5
+    """Weight of the squared error of values in the loss."""
+    ent_coef: float = 0.05
+    """Weight of the policy's entropy in the loss, at the beginning."""
+    final_ent_coef: float = 0.005
+    """The weight that it comes down to, in a straight line."""
+    reward_scale: Positive = 0.01
+    """Rewards are multiplied by this before they are learned from."""
+    max_grad_norm: float | None = 0.5
+    """Longer gradients are shortened to this."""
+    sde_sample_freq: Count | None = None
+    """Steps in training that sample actions with the same noise, within a rollout: exploration that is correlated in
+    time. 8 for continuous actions, else 1, when absent. Tests sample noise at every step."""
+
+    def ent_coef_at(self, progress: float) -> float:
+        """The weight of the entropy when this share of training is over."""
+        return self.ent_coef + min(1.0, progress) * (self.final_ent_coef - self.ent_coef)
+
+
+class OnPolicyLearner:
+    """One agent on one batched environment."""
+
+    def __init__(
+        self, env: BatchedEnv, memory: Memory, config: OnPolicyConfig, network: NetworkConfig, seed: int
+    ) -> None:
+        self.memory = memory
+        self.actor = Actor(env, memory, network, config.num_steps, seed, config.sde_sample_freq)
+        self.policy = self.actor.net
+        self._descent = Descent(self.actor.parameters, config.learning_rate, config.max_grad_norm)
+
+    def collect(self) -> Rollout:
+        """Act for a rollout."""
+        return self.actor.collect()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that learning goes on from."""
+        return {"actor": self.actor.state_dict(), "optimizer": self._descent.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+        self.actor.load_state_dict(state["actor"])
+        self._descent.load_state_dict(state["optimizer"])
+
+
+def advantages(
+    rewards: Tensor,
+    values: Tensor,
+    next_values: Tensor,
+    terminated: Tensor,
+    truncated: Tensor,
+    gamma: float,
+    gae_lambda: float = 1.0,
+) -> Tensor:
+    """(time, envs) generalised advantage estimates; `gae_lambda=1` gives n-step returns minus values.
+
+    `values`: V of the observation that each action was taken at. `next_values`: V of what each action led to, before
+    any reset. A terminated episode is worth nothing more; a truncated one is bootstrapped with `next_values`. In both
+    cases nothing flows back from the next episode. All inputs are (time, envs) without gradient.
+    """
+    delta = rewards + gamma * next_values * ~terminated - values
+    carried = gamma * gae_lambda * ~(terminated | truncated)
+    running = torch.zeros_like(delta[0])
+    result = []
+    for here, later in zip(reversed(delta.unbind(0)), reversed(carried.unbind(0)), strict=True):
+        running = torch.addcmul(here, later, running)
+        result.append(running)
+    return torch.stack(result[::-1])
+
+
+def levels(rewards: Tensor, done: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
+    """(time, envs) the sum of each episode's rewards up to each step, and (envs,) what the next window goes on from.
+
+    `start`: (envs,) the sums before the first step. Where rewards are differences of potentials, this is the
+    potential reached (above that of the beginning).
+    """
+    running = start
+    result = []
+    for paid, over in zip(rewards.unbind(0), done.unbind(0), strict=True):
+        result.append(running + paid)
+        running = torch.where(over, 0.0, result[-1])
+    return torch.stack(result), running
+
+
+class Descent:
+    """Adam on some parameters, with gradients that are shortened where they are long.
+
+    Small networks spend more time in calls than on numbers, so parameters and gradients become views of one vector
+    each: a step is a handful of calls however many parameters there are. The views must not be replaced.
+    """
+
+    def __init__(self, parameters: Sequence[Tensor], learning_rate: float, max_grad_norm: float | None) -> None:
+        self._parameters = list(parameters)
+        self._gradient_norm = max_grad_norm
+        self._values = nn.Parameter(torch.cat([parameter.detach().flatten() for parameter in self._parameters]))
+        self._gradient = self._values.grad = torch.zeros_like(self._values)
+        self._optimizer = torch.optim.Adam([self._values], lr=learning_rate, fused=True)
+        views = zip(self._parameters, self._parts(self._values.data), self._parts(self._gradient), strict=True)
+        for parameter, value, gradient in views:
+            parameter.data, parameter.grad = value, gradient
+
+    def step(
+        self,
+        losses: Tensor | Sequence[Tensor],
+        learning_rate: float | None = None,
+        gradients: Sequence[Tensor] | None = None,
+    ) -> None:
+        """One step down a loss; `learning_rate`: a new step size.
+
+        Where the loss is a simple sum over some tensors, these and its `gradients` with respect to them do as well.
+        """
+        self._gradient.zero_()
+        torch.autograd.backward(losses, gradients)
+        if learning_rate is not None:
+            self._optimizer.param_groups[0]["lr"] = learning_rate
+        with torch.no_grad():
+            self._shorten()
+        self._optimizer.step()
+
+    def _shorten(self) -> None:
+        if self._gradient_norm is None:
+            return
+        length = float(torch.linalg.vector_norm(self._gradient))
+        if not length <= self._gradient_norm:  # what is not a number stays so, and shows in the loss
+            self._gradient.mul_(self._gradient_norm / (length + 1e-6))
+
+    def _parts(self, vector: Tensor) -> list[Tensor]:
+        """What of a vector belongs to each parameter, as views of their shapes."""
+        parts = torch.split(vector, [parameter.numel() for parameter in self._parameters])
+        return [part.view(parameter.shape) for part, parameter in zip(parts, self._parameters, strict=True)]
+
+    def state_dict(self) -> list[dict[str, Tensor]]:
+        """Steps and moments of every parameter, in order; of the same shapes before the first step."""
+        now = self._optimizer.state.get(self._values, {})
+        step = now.get("step", torch.tensor(0.0))
+        means, squares = (
+            self._parts(now.get(name, torch.zeros_like(self._gradient))) for name in ("exp_avg", "exp_avg_sq")
+        )
+        return [
+            {"step": step.clone(), "exp_avg": mean.clone(), "exp_avg_sq": square.clone()}
+            for mean, square in zip(means, squares, strict=True)
+        ]
+
+    def load_state_dict(self, saved: list[dict[str, Tensor]]) -> None:
+        """Go on with saved moments, whose shapes are known to be right: fused Adam trusts what it is given."""
+        device = self._values.device
+        self._optimizer.state[self._values] = {
+            "step": saved[0]["step"].clone().to(device),
+            "exp_avg": torch.cat([state["exp_avg"].flatten() for state in saved]).to(device),
+            "exp_avg_sq": torch.cat([state["exp_avg_sq"].flatten() for state in saved]).to(device),
+        }
+
+
+def finite(parts: Mapping[str, Tensor], learning_rate: float) -> dict[str, float]:
+    """The parts of a loss as numbers, or a `TrainingError` where one is no longer finite."""
+    numbers = dict(zip(parts, torch.stack(list(parts.values())).tolist(), strict=True))
+    if not all(abs(part) < float("inf") for part in numbers.values()):
+        told = ", ".join(f"{name} {value:g}" for name, value in numbers.items())
+        raise TrainingError(
+            f"the loss is no longer finite ({told}); lower learning_rate (now {learning_rate:g}) or max_grad_norm"
+        )
+    return numbers

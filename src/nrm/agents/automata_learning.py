@@ -5,6 +5,11 @@ Automata learning is given the true symbols; pure learning is given observations
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from typing import cast
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -27,86 +32,63 @@ from nrm.tracking import (
     SymbolIndex,
 )
 
-PROBES = 1000
-"""Drawn observations on which symbols are judged that a grounder reads."""
-READ = 0.99
-"""Share of a letter's observations that must be read as one symbol."""
-
-
-def check_one_task(env: BatchedEnv, method: str) -> None:
-    """Raise `ConfigError` where every episode has another task: there is no one machine to learn."""
-    if tasks_of(env) is not None:
-        raise ConfigError(
-            f"the method '{method}' learns the machine of one task, but every episode has another one here (--tasks); "
-            "name one with --task, or use the method nrm"
-        )
-
 
 def judge_for(env: BatchedEnv, letters: SymbolIndex) -> Judge | None:
     """Whether learned machines are the env's, for evaluation; None where nobody tells what observations mean."""
     if isinstance(letters, LabelledSymbols):
-        return _judge_told(env.machine, letters)
+        return partial(_judge_labelled, env.machine, letters)
     if isinstance(letters, ObservedSymbols):
-        return _judge_read(env, letters)
+        able = env.frames is not None or isinstance(env, ProbedEnv)
+        return partial(_judge_read, env, letters, cache(partial(_shown, env))) if able else None
     labels = env.true_labels()
     if labels is None or not isinstance(letters, ListedSymbols):
         return None
     meaning = np.zeros(len(letters), dtype=np.int64)
     meaning[letters.numbers] = labels.numpy()
-    return lambda known, values: same_task(env.machine, meaning, known, values)
+    return partial(same_task, env.machine, meaning)
 
 
-def _judge_told(task: MooreMachine, told: LabelledSymbols) -> Judge:
-    """The same for letters that are told. Of an exclusive alphabet all count, those that were not met yet too."""
-
-    def judge(known: Hypothesis, values: NDArray[np.float64]) -> bool:
-        met = told.letters[: known.letters]
-        if not task.alphabet.is_exclusive:
-            return same_task(task, np.array(met), known, values)
-        table = np.repeat(np.arange(known.states)[:, None], task.alphabet.size, 1)
-        table[:, met] = known.table
-        symbols = np.zeros(task.alphabet.size, dtype=np.int64)
-        whole = Hypothesis(table, known.levels, np.zeros_like(table), symbols)
-        return same_task(task, np.arange(task.alphabet.size), whole, values)
-
-    return judge
+def _judge_labelled(task: MooreMachine, given: LabelledSymbols, known: Hypothesis, values: NDArray[np.float64]) -> bool:
+    """By the letters that were given. Of an exclusive alphabet all count, those that were not met yet too."""
+    met = given.letters[: known.letters]
+    if not task.alphabet.is_exclusive:
+        return same_task(task, np.array(met), known, values)
+    table = np.repeat(np.arange(known.states)[:, None], task.alphabet.size, 1)
+    table[:, met] = known.table
+    return same_task(task, np.arange(task.alphabet.size), _with_table(known, table), values)
 
 
-def _judge_read(env: BatchedEnv, letters: ObservedSymbols) -> Judge | None:
-    """The same for symbols that a grounder reads: it must read each true letter as one symbol, on drawn observations.
-
-    None where the environment draws none.
-    """
-    if env.frames is None and not isinstance(env, ProbedEnv):
+def _judge_read(
+    env: BatchedEnv,
+    letters: ObservedSymbols,
+    shown: Callable[[], Probe],
+    known: Hypothesis,
+    values: NDArray[np.float64],
+) -> bool | None:
+    """By the symbols that a grounder reads: each true letter must be read as one symbol."""
+    if letters.known is None or not letters.continuous:
         return None
-    shown: list[Probe] = []
+    read, true = letters.known.read(shown().observations), shown().letters.numpy()
+    met = np.unique(true)
+    counts = np.zeros((len(met), known.letters), dtype=np.int64)
+    np.add.at(counts, (np.searchsorted(met, true), read), 1)
+    if (counts.max(1) < 0.99 * counts.sum(1)).any():
+        return False
+    return same_task(env.machine, met, _with_table(known, known.table[:, counts.argmax(1)]), values)
 
-    def judge(known: Hypothesis, values: NDArray[np.float64]) -> bool | None:
-        if letters.known is None or not letters.continuous:
-            return None
-        if not shown:
-            shown.append(_shown(env))
-        read, true = letters.known.read(shown[0].observations), shown[0].letters.numpy()
-        met = np.unique(true)
-        counts = np.zeros((len(met), known.letters), dtype=np.int64)
-        np.add.at(counts, (np.searchsorted(met, true), read), 1)
-        if (counts.max(1) < READ * counts.sum(1)).any():
-            return False
-        table = known.table[:, counts.argmax(1)]
-        whole = Hypothesis(table, known.levels, np.zeros_like(table), np.zeros(len(met), dtype=np.int64))
-        return same_task(env.machine, met, whole, values)
 
-    return judge
+def _with_table(known: Hypothesis, table: NDArray[np.int64]) -> Hypothesis:
+    """A machine with the moves of other letters."""
+    return Hypothesis(table, known.levels, np.zeros_like(table), np.zeros(table.shape[1], dtype=np.int64))
 
 
 def _shown(env: BatchedEnv) -> Probe:
-    """Observations whose letters are known."""
-    if env.frames is not None:
-        labels = env.true_labels()
-        assert labels is not None
-        return Probe(env.frames, labels, torch.ones(len(labels)), 0.5)
-    assert isinstance(env, ProbedEnv)
-    return env.probe(PROBES, 0)
+    """Observations whose letters are known: all, or some that are sampled."""
+    if env.frames is None:
+        return cast(ProbedEnv, env).probe(1000, 0)
+    labels = env.true_labels()
+    assert labels is not None
+    return Probe(env.frames, labels, torch.ones(len(labels)), 0.5)
 
 
 def same_task(task: MooreMachine, meaning: NDArray[np.int64], known: Hypothesis, values: NDArray[np.float64]) -> bool:
@@ -157,11 +139,27 @@ class LearnedStates:
         return float(counts.max(0).sum() / total)
 
 
-def _prepare_labelled(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    check_one_task(env, "automata-learning")
-    letters = LabelledSymbols(env.machine.alphabet)
+def _one_task(env: BatchedEnv, letters: SymbolIndex, settings: InferenceConfig) -> Prepared:
+    """What learns the machine of an env's one task; `ConfigError` where every episode has another task."""
+    if tasks_of(env) is not None:
+        raise ConfigError(
+            "a machine is learned of one task, but every episode has another one here (--tasks); name one with --task, "
+            "or use the method nrm"
+        )
     inference = MachineLearning(letters, settings, judge_for(env, letters), device_of(env))
     return Prepared(inference.memory, inference=inference)
+
+
+def _prepare_labelled(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    return _one_task(env, LabelledSymbols(env.machine.alphabet), settings)
+
+
+def _prepare_unlabelled(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    if env.frames is not None and len(env.frames) <= MAX_LETTERS:
+        return _one_task(env, ListedSymbols(env.frames), settings)
+    blank = torch.empty(0, *env.shape, dtype=env.dtype)
+    symbols = ObservedSymbols(None, blank, lambda count: grounder_on(env, "auto", count), env.frames, seed)
+    return _one_task(env, symbols, settings)
 
 
 MACHINE = METHODS.register(
@@ -179,28 +177,13 @@ MACHINE = METHODS.register(
         unknown="machine",
     )
 )
-
-
-def _prepare_unlabelled(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    check_one_task(env, "pure-learning")
-    letters: SymbolIndex
-    if env.frames is not None and len(env.frames) <= MAX_LETTERS:
-        letters = ListedSymbols(env.frames)
-    else:
-        blank = torch.empty(0, *env.shape, dtype=env.dtype)
-        letters = ObservedSymbols(None, blank, lambda count: grounder_on(env, "auto", count), env.frames, seed)
-    inference = MachineLearning(letters, settings, judge_for(env, letters), device_of(env))
-    return Prepared(inference.memory, inference=inference)
-
-
 BOTH = METHODS.register(
-    Method(
+    replace(
+        MACHINE,
         name="pure-learning",
         label="learned symbols and machine",
         knows="is given neither; learns symbols and machine",
         prepare=_prepare_unlabelled,
-        config=InferenceConfig,
-        section="inference",
         colour="#e6a700",
         dark="#ffd24a",
         dash=(5, 1, 1, 1),

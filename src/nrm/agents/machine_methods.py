@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -97,10 +98,7 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
 
 
 def _prepare_frozen(env: BatchedEnv, settings: GroundingConfig, features: int, seed: int) -> Prepared:
-    prepared = _prepare(env, settings, features, seed)
-    assert prepared.grounding is not None
-    prepared.grounding.learns = False
-    return prepared
+    return _prepare(env, replace(settings, learn=False), features, seed)
 
 
 NRM = METHODS.register(
@@ -120,20 +118,17 @@ NRM = METHODS.register(
         unknown="grounding",
     )
 )
-
 FROZEN = METHODS.register(
-    Method(
+    replace(
+        NRM,
         name="frozen",
         label="frozen random grounder",
         knows="is given the task; its symbols are random and stay so",
         prepare=_prepare_frozen,
-        config=GroundingConfig,
-        section="grounding",
         colour="#8c6d46",
         dark="#c9a66b",
         dash=(2, 1),
         marker="d",
-        tracks_states=True,
-        grounds=True,
+        unknown="",
     )
 )

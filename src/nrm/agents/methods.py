@@ -1,4 +1,7 @@
-"""Methods: what an agent is told about the task, and what it remembers. Each is one file that registers one value."""
+"""Methods: what an agent is given of the task, and what it remembers. Each registers one value.
+
+Two references are made here, no memory at all and the return so far: what these earn, a method must not be praised for.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 
+import torch
+from torch import Tensor
+
+from nrm.agents.devices import device_of
 from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.registry import Registry
-from nrm.tracking import Grounding, MachineLearning, Memory
+from nrm.tracking import Grounding, MachineLearning, Memory, Transition
 
 
 class Prepared(NamedTuple):
@@ -72,8 +79,75 @@ METHODS: Registry[Method] = Registry(
         "automata-learning": "nrm.agents.automata_learning",
         "pure-learning": "nrm.agents.automata_learning",
         "rnn": "nrm.agents.rnn",
-        "memoryless": "nrm.agents.references",
-        "return": "nrm.agents.references",
+        "memoryless": "nrm.agents.methods",
+        "return": "nrm.agents.methods",
         "frozen": "nrm.agents.machine_methods",
     },
+)
+
+
+class NoMemory(Memory):
+    """The same number at every step."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.size = 1
+        self.table: Tensor = torch.ones(1, 1, device=device)
+
+    def start(self, count: int) -> Tensor:
+        """(envs,) the only row there is."""
+        return torch.zeros(count, dtype=torch.int64, device=self.table.device)
+
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:  # noqa: ARG002 - nothing is remembered
+        """As before."""
+        return carry
+
+    def feature(self, carry: Tensor) -> Tensor:
+        """(…, 1) ones."""
+        return self.table[carry]
+
+
+class ReturnMemory(Memory):
+    """The sum of the rewards so far, in units of the best: what it earns with it, rewards alone tell of the state."""
+
+    size = 1
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+
+    def start(self, count: int) -> Tensor:
+        """(envs, 1) nothing was paid."""
+        return torch.zeros(count, 1, device=self._device)
+
+    def read(self, carry: Tensor, seen: Transition) -> Tensor:
+        """What was paid is added."""
+        return carry + seen.reward[:, None].to(carry.dtype) / 100
+
+    def feature(self, carry: Tensor) -> Tensor:
+        """(…, 1) the sum."""
+        return carry
+
+
+METHODS.register(
+    Method(
+        name="memoryless",
+        label="no memory",
+        knows="is given neither, and remembers nothing",
+        prepare=lambda env, settings, features, seed: Prepared(NoMemory(device_of(env))),  # noqa: ARG005
+        colour="#7f7f7f",
+        dark="#a8a8a8",
+        dash=(1, 2),
+        marker="x",
+    )
+)
+METHODS.register(
+    Method(
+        name="return",
+        label="return so far",
+        knows="is given neither, and sees the sum of its rewards",
+        prepare=lambda env, settings, features, seed: Prepared(ReturnMemory(device_of(env))),  # noqa: ARG005
+        colour="#56b4e9",
+        dark="#8fd0f5",
+        dash=(3, 1, 1, 1),
+        marker="v",
+    )
 )

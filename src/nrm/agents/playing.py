@@ -11,9 +11,9 @@ import torch
 from gymnasium.wrappers import RenderCollection
 from torch import Tensor
 
+from nrm.agents.acting import act
 from nrm.agents.actions import head_for
 from nrm.agents.devices import placed
-from nrm.agents.rollouts import act
 from nrm.agents.training import Trainer
 from nrm.envs import BatchedEnv, GymVectorEnv, StepBatch, tasks_of
 from nrm.errors import EnvError, NrmWarning

@@ -9,36 +9,27 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nrm.agents.algorithms import ALGORITHMS, Algorithm
+from nrm.agents.acting import Rollout
+from nrm.agents.algorithms import ALGORITHMS, Algorithm, OnPolicyConfig, OnPolicyLearner, advantages, finite, levels
 from nrm.agents.networks import NetworkConfig
-from nrm.agents.rollouts import Rollout
-from nrm.agents.updates import OnPolicyConfig, OnPolicyLearner, advantages, finite, levels
 from nrm.envs import BatchedEnv
 from nrm.machines import Penalties
+from nrm.settings import Count, Positive
 from nrm.tracking import Memory
-
-INVERSE_WEIGHT, INVERSE_UNTIL, INVERSE_EVERY = 1.0, 0.8, 4
-"""Weight of the inverse-dynamics loss at the beginning, of networks that have one; the share of training after which it
-has come down to nothing; and of how many steps of a minibatch one is enough."""
-REGRESSION_COST = 0.2
-"""How much of what a regression takes it costs, with a terminal reward. A full cost is more than an end is worth from
-afar: where the way to it leads through a regression, agents would rather stand still."""
-MAX_LIKELIER = 20.0
-"""Logarithm of how many times more probable an action can become in an update before it no longer counts."""
 
 
 @dataclass(frozen=True)
 class PPOConfig(OnPolicyConfig):
     """Proximal policy optimisation."""
 
-    num_steps: int = 32
+    num_steps: Count = 32
     """Steps of each environment between two updates."""
-    update_epochs: int = 3
+    update_epochs: Count = 3
     """How often an update goes through the rollout."""
-    minibatch_size: int = 512
+    minibatch_size: Count = 512
     """Steps that a gradient is taken over. Memories that learn are replayed, so for them whole environments are taken,
     as many as give about this many steps."""
-    clip_coef: float = 0.2
+    clip_coef: Positive = 0.2
     """How far, as a share, the probability of an action may move in an update before it no longer counts."""
     final_learning_rate: float = 0.0
     """The step size that it comes down to at the end, in a straight line."""
@@ -56,8 +47,6 @@ class PPOConfig(OnPolicyConfig):
     """What an episode costs, after scaling, that ends with a step that pays nothing: by something that the task knows
     nothing of, such as leaving the plane."""
 
-    positive = (*OnPolicyConfig.positive, "update_epochs", "minibatch_size", "clip_coef")
-
     def learning_rate_at(self, progress: float) -> float:
         """The step size when this share of training is over."""
         return self.learning_rate + min(1.0, progress) * (self.final_learning_rate - self.learning_rate)
@@ -71,14 +60,16 @@ class PPOConfig(OnPolicyConfig):
         if level is not None:
             worth = weight * level * self.reward_scale
             worth = torch.where(terminated & (reward == 0), -self.exit_penalty, worth)
-            return torch.where(terminated, worth, REGRESSION_COST * self.reward_scale * reward.clamp(max=0.0))
+            # A regression costs a fifth of what it takes. A full cost is more than an end is worth from afar: where the
+            # way to it leads through a regression, agents would rather stand still.
+            return torch.where(terminated, worth, 0.2 * self.reward_scale * reward.clamp(max=0.0))
         paid = reward * weight * self.reward_scale
         return paid - self.exit_penalty * (terminated & (reward == 0)) if self.exit_penalty else paid
 
 
 def inverse_weight(progress: float) -> float:
-    """The weight of the inverse-dynamics loss when this share of training is over."""
-    return INVERSE_WEIGHT * max(0.0, 1 - progress / INVERSE_UNTIL)
+    """The weight of the inverse-dynamics loss when this share of training is over: none after four fifths of it."""
+    return max(0.0, 1 - progress / 0.8)
 
 
 class PPO(OnPolicyLearner):
@@ -122,8 +113,9 @@ class PPO(OnPolicyLearner):
                 losses = self._losses(part, *rows)
                 policy_loss, value_loss, entropy = losses
                 loss = policy_loss + config.vf_coef * value_loss - ent_coef * entropy
-                told = self.actor.inverse_dynamics_loss(part.subsample(INVERSE_EVERY)) if inverse > 0 else None
-                self._descent.step(loss if told is None else loss + inverse * told, rate)
+                # One in four steps of a minibatch is enough.
+                moved = self.actor.inverse_dynamics_loss(part.subsample(4)) if inverse > 0 else None
+                self._descent.step(loss if moved is None else loss + inverse * moved, rate)
                 found.append(torch.stack(losses).detach())
         actor.updated()
         means = torch.stack(found).mean(0)
@@ -140,7 +132,7 @@ class PPO(OnPolicyLearner):
         if config.norm_adv and advantage.numel() > 1:
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         # Narrow Gaussians can make an action e^100 times as probable, and infinity times nothing is no number.
-        ratio = (chosen - log_probs).clamp(max=MAX_LIKELIER).exp()
+        ratio = (chosen - log_probs).clamp(max=20.0).exp()
         clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
         policy_loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
         return policy_loss, (now - returns).square().mean(), entropies.mean()

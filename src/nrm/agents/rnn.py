@@ -13,27 +13,24 @@ from nrm.agents.actions import head_for
 from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs import ActionSpace, BatchedEnv, tasks_of
-from nrm.errors import ConfigError
 from nrm.machines import TaskSet, labelled_moves
+from nrm.settings import Checked, Count
 from nrm.tracking import Belief, Memory, Transition
 
 
 @dataclass(frozen=True)
-class RecurrentConfig:
+class RecurrentConfig(Checked):
     """The recurrent memory."""
 
-    size: int = 50
+    section = "recurrent."
+
+    size: Count = 50
     """Units of each LSTM layer."""
-    layers: int = 2
+    layers: Count = 2
     """Layers of the LSTM."""
     reads_rewards: bool = False
     """Whether the LSTM reads the last action and reward too, or the observation alone, as in the paper. Tests that read
     no rewards show it zeros."""
-
-    def __post_init__(self) -> None:
-        for name in ("size", "layers"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"recurrent.{name} must be positive, not {getattr(self, name)}")
 
 
 class RecurrentMemory(nn.Module, Memory):

@@ -108,5 +108,7 @@ def converted(data: Any, kind: Any, path: str) -> Any:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
         reason, _, place = str(error).partition(" - at `$")
-        where = f"{path}{place.rstrip('`')}".removeprefix(".")
-        raise ConfigError(f"{where}: {reason[0].lower()}{reason[1:]}".removeprefix(": ")) from None
+        place = place.rstrip("`")
+        where, value = f"{path}{place}".removeprefix("."), data.get(place[1:]) if isinstance(data, Mapping) else None
+        shown = "" if value is None or ", got" in reason else f", not {value!r}"
+        raise ConfigError(f"{where}: {reason[0].lower()}{reason[1:]}{shown}".removeprefix(": ")) from None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
+import msgspec
 import numpy as np
 
 from nrm.automata import Limits
-from nrm.errors import ConfigError, LimitError, NrmError, NrmWarning, unknown
+from nrm.errors import ConfigError, LimitError, NrmError, NrmWarning
 from nrm.logic import Formula, atom, named_formula
 from nrm.machines import (
     Alphabet,
@@ -23,6 +24,7 @@ from nrm.machines import (
     not_asked,
 )
 from nrm.samplers.registry import Listed, Sampler, sampler_of
+from nrm.settings import Checked, Count, Share
 from nrm.shortcuts import Copies
 
 IDLE = "empty"
@@ -36,12 +38,14 @@ Emphasis = Literal["longest", "shortest"]
 
 
 @dataclass(frozen=True)
-class TaskSetConfig:
+class TaskSetConfig(Checked):
     """The tasks that an agent learns from."""
 
-    count: int = 3000
+    section = "tasks."
+
+    count: Count = 3000
     """How many different tasks are sampled; a sampler that has fewer gives all it has."""
-    max_states: int = 30
+    max_states: Annotated[int, msgspec.Meta(ge=2)] = 30
     """Tasks with larger machines are left out."""
     seed: int | None = None
     """The seed that they are drawn from; that of the run when absent."""
@@ -51,36 +55,20 @@ class TaskSetConfig:
     """Whether copies of them are kept for the test too: tasks that a permutation of the symbols makes equal to one."""
     curriculum: Curriculum = "none"
     """How they come in: none (all at once), or success (from short to long, as the longest so far are carried out)."""
-    curriculum_threshold: float = 0.8
+    curriculum_threshold: Share = 0.8
     """Of a curriculum by success: the success of the longest tasks that are drawn at which longer ones come in. Where
     many short tasks are hard, a high bar keeps some runs from ever meeting the long ones."""
     emphasis: Emphasis = "longest"
     """Of a curriculum by success: the tasks that half of the episodes have, the longest so far, until all are in, or
     the shortest, to the end. Where training cuts episodes off early, long tasks teach hardly more than their beginning.
     """
-    training_horizon: int | None = None
+    training_horizon: Count | None = None
     """Steps after which training cuts an episode off, where the environment would let it go on: whoever is stuck
     begins anew. Tests take the environment as it is. The environment's own limit when absent."""
-    stuck_noise: int | None = None
+    stuck_noise: Count | None = None
     """Of tests with sampled actions: where the view of the task has stayed the same for so many steps, some follow at
     random, in one direction, so that nobody hovers; where nothing comes of it, again after half as many. Never when
     absent."""
-
-    def __post_init__(self) -> None:
-        if self.curriculum not in get_args(Curriculum):
-            raise ConfigError(unknown("curriculum", self.curriculum, get_args(Curriculum)))
-        if self.emphasis not in get_args(Emphasis):
-            raise ConfigError(unknown("emphasis", self.emphasis, get_args(Emphasis)))
-        if not 0 <= self.curriculum_threshold <= 1:
-            raise ConfigError(f"tasks.curriculum_threshold is a share from 0 to 1, not {self.curriculum_threshold}")
-        for name in ("training_horizon", "stuck_noise"):
-            if (steps := getattr(self, name)) is not None and steps < 1:
-                raise ConfigError(f"tasks.{name} is a number of steps from 1, or absent, not {steps}")
-        if self.count < 1 or self.max_states < 2:
-            raise ConfigError(
-                f"tasks.count is at least 1 and tasks.most-states at least 2; they are {self.count} and "
-                f"{self.max_states}"
-            )
 
 
 def events_of(alphabet: Alphabet) -> tuple[Formula, ...]:

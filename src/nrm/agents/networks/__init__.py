@@ -1,5 +1,133 @@
-"""Networks: how agents see, and what they make of it."""
+"""Networks: how agents see, and what they make of it. Each is one file that registers one value."""
 
-from nrm.agents.networks.registry import NETWORKS, Network, NetworkConfig, NetworkKind, Sight, network_kind, resolved
+from __future__ import annotations
 
-__all__ = ["NETWORKS", "Network", "NetworkConfig", "NetworkKind", "Sight", "network_kind", "resolved"]
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Literal, NamedTuple, Protocol
+
+from torch import Tensor, nn
+
+from nrm.agents.actions import ActionHead
+from nrm.envs import BatchedEnv, tasks_of
+from nrm.errors import ConfigError
+from nrm.observations import ObservationSpec
+from nrm.registry import Registry
+from nrm.settings import Checked, Count
+
+View = Literal["auto", "state", "task"]
+
+
+@dataclass(frozen=True)
+class NetworkConfig(Checked):
+    """The networks, the same for every method and algorithm."""
+
+    section = "network."
+
+    hidden: Count = 120
+    """Width of the hidden layers of the paper's actor and critic."""
+    normalise: bool = True
+    """Whether observations are centred and scaled over all there are (or over those seen so far), and image features
+    spread out on them."""
+    encoder: str = "auto"
+    """How the agent sees: paper (its appendix), dynamic
+    (filters that the memory writes, for images), egocentric (finds the agent in an image, and sees things from there),
+    planning (likewise, and plans ways around what is to be avoided), fourier (waves over a vector, with fields for each
+    letter), parts (entries of a Dict), blind, a module:name, or auto: parts for a Dict; fourier for vectors without end
+    where there are many tasks; for images without end dynamic where there are few pixels or edges meet, planning where
+    there are many tasks, and what suits the algorithm elsewhere; else paper."""
+    view: View = "auto"
+    """What the policy sees of the task: state (which state of the machine it is in, or the belief over them), task
+    (which letters help and which hurt, from there), or auto: task where there are many tasks, else state."""
+
+
+class Sight(NamedTuple):
+    """What is known of an environment's observations before anything is done."""
+
+    spec: ObservationSpec
+    sample: Tensor | None
+    """(n, *shape) observations to normalise over: all there are, or the first images; None for neither."""
+    letters: int | None = None
+    """Of how many letters the memory's feature is the view of a task (`nrm.machines`); None where it is none."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of one observation."""
+        return self.spec.shape
+
+    def check_axes(self, axes: int, network: str) -> None:
+        """Raise `ConfigError` unless observations have so many axes: 3 for images, 1 for vectors."""
+        if len(self.shape) != axes:
+            kind = "images (height, width, channels)" if axes == 3 else "vectors"
+            raise ConfigError(
+                f"the network '{network}' looks at {kind}, not at observations of shape {tuple(self.shape)}; use "
+                "--network.encoder auto"
+            )
+
+
+class Network(Protocol):
+    """An actor and a critic. Observations become features once; memories join them afterwards."""
+
+    @property
+    def encoder(self) -> Callable[[Tensor], Tensor]:
+        """From observations (n, …) to their features (n, width)."""
+
+    def summary(self, features: Tensor) -> Tensor:
+        """(…, reads) what memories that learn read of features (…, width)."""
+
+    def logits(self, features: Tensor, memory: Tensor) -> Tensor:
+        """(n, scores) for acting, from features (n, width) and the memory's (n, size)."""
+
+    def value(self, features: Tensor, memory: Tensor) -> Tensor:
+        """(n,) for bootstrapping."""
+
+    def __call__(self, features: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """(n, scores) and (n,) values, for learning."""
+
+
+@dataclass(frozen=True)
+class NetworkKind:
+    """A family of networks."""
+
+    name: str
+    """How the command line and files call it."""
+    label: str
+    """How people read it."""
+    reads: Callable[[Sequence[int]], int]
+    """From the shape of observations to the width of `summary`."""
+    build: Callable[[Sight, int, ActionHead, NetworkConfig], nn.Module]
+    """A `Network` from what is seen, the width of the memory's feature, the kind of actions, and the settings."""
+
+
+_HOMES = {"planning": "egocentric", "parts": "paper", "blind": "paper"}
+_NAMES = ("paper", "dynamic", "egocentric", "planning", "fourier", "parts", "blind")
+NETWORKS: Registry[NetworkKind] = Registry(
+    "network",
+    tuple(field.name for field in fields(NetworkKind) if field.name != "name"),
+    {name: f"nrm.agents.networks.{_HOMES.get(name, name)}" for name in _NAMES},
+)
+
+
+def is_grid(shape: Sequence[int]) -> bool:
+    """Whether the pixels of an image are so few that they are cells of a grid, each with a place of its own."""
+    return max(shape[:2]) <= 12
+
+
+def resolved(env: BatchedEnv, config: NetworkConfig, images: str = "paper") -> NetworkConfig:
+    """The settings with a network in place of auto; `images`: the name of the one for images without end, one task."""
+    if config.encoder != "auto":
+        return config
+    if env.spec.entries is not None:
+        return replace(config, encoder="parts")
+    if env.frames is None and len(env.shape) == 1 and tasks_of(env) is not None:
+        return replace(config, encoder="fourier")
+    if env.frames is not None or len(env.shape) != 3:
+        return replace(config, encoder="paper")
+    if is_grid(env.shape) or env.spec.toroidal:  # all is seen from the agent already
+        return replace(config, encoder="dynamic")
+    return replace(config, encoder=images if tasks_of(env) is None else "planning")
+
+
+def network_kind(env: BatchedEnv, config: NetworkConfig) -> NetworkKind:
+    """The network that the settings name for an environment."""
+    return NETWORKS[resolved(env, config).encoder]

@@ -8,18 +8,17 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.agents.networks.layers import CHANNELS, SUMMARY_WIDTH, Patches, SharedTrunk, WrappedAround, nearly_uniform
-from nrm.agents.networks.registry import MAX_CELLS, NETWORKS, NetworkConfig, NetworkKind, Sight
-from nrm.errors import ConfigError
+from nrm.agents.networks import NETWORKS, NetworkConfig, NetworkKind, Sight, is_grid
+from nrm.agents.networks.layers import (
+    CHANNELS,
+    FILTERS,
+    SUMMARY_WIDTH,
+    Patches,
+    SharedTrunk,
+    WrappedAround,
+    nearly_uniform,
+)
 from nrm.neural import OVERLAPPING
-
-FILTERS = 16
-"""Maps that the memory writes."""
-FAINT = 1e-3
-"""Spread of features, as a share of the largest, below which they are not made larger."""
-VARIANCE = 0.5
-"""Of all features of a place together, at first: that of a grid of zeros and ones half of whose cells are empty. With
-larger inputs the first steps of descent are too long."""
 
 
 class Cells(nn.Module):
@@ -49,14 +48,10 @@ class DynamicNetwork(SharedTrunk):
     def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__()
-        if len(sight.shape) != 3:
-            raise ConfigError(
-                f"the dynamic network looks at images (height, width, channels), not at {tuple(sight.shape)}; use "
-                "--network.encoder paper"
-            )
-        small = max(sight.shape[:2]) <= MAX_CELLS
+        sight.check_axes(3, "dynamic")
+        small = is_grid(sight.shape)
         sample = sight.sample if config.normalise else None
-        side = 2 if sight.cells else OVERLAPPING
+        side = 2 if sight.spec.tiled else OVERLAPPING
         self.encoder = Cells(sight.shape) if small else Patches(sight.shape, sample, side)
         places = self.encoder.places
         channels = self.encoder.width // (places[0] * places[1])
@@ -64,7 +59,7 @@ class DynamicNetwork(SharedTrunk):
         self.mixed = None if small else _whitening(self.encoder, sample, channels)
         self.filters = nn.Linear(memory, channels * FILTERS)
         self.wanted = nn.Linear(memory, SUMMARY_WIDTH)
-        self._wraps = sight.wraps
+        self._wraps = sight.spec.toroidal
         self.near = nn.Conv2d(FILTERS, CHANNELS, 3)
         self.full = nn.Linear(CHANNELS * places[0] * places[1] + SUMMARY_WIDTH, 128)
         self.actor = nearly_uniform(head.layer(128))
@@ -107,8 +102,11 @@ def _whitening(encoder: nn.Module, sample: Tensor | None, channels: int) -> nn.L
     shown = encoder(sample).view(len(sample), channels, -1).transpose(1, 2).flatten(0, 1)
     centre = shown.mean(0)
     values, vectors = torch.linalg.eigh(torch.cov(shown.T))
-    scales = (values.clamp(min=0) + FAINT * values[-1]).rsqrt()
-    scales *= (VARIANCE / (values * scales.square()).sum()).sqrt()
+    # Features below a thousandth of the largest spread are not made larger.
+    scales = (values.clamp(min=0) + 1e-3 * values[-1]).rsqrt()
+    # All features of a place together vary as those of a grid of zeros and ones half of whose cells are empty. With
+    # larger inputs the first steps of descent are too long.
+    scales *= (0.5 / (values * scales.square()).sum()).sqrt()
     weight = vectors @ torch.diag(scales) @ vectors.T
     layer.weight.copy_(weight)
     layer.bias.copy_(-weight @ centre)

@@ -6,29 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.agents.networks.layers import CHANNELS, SUMMARY_WIDTH, Patches, SharedTrunk, nearly_uniform, spread
-from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
-from nrm.errors import ConfigError
+from nrm.agents.networks import NETWORKS, NetworkConfig, NetworkKind, Sight
+from nrm.agents.networks.layers import CHANNELS, FILTERS, SUMMARY_WIDTH, Patches, SharedTrunk, nearly_uniform, spread
 from nrm.neural import narrow_convolution
 
-FILTERS = 16
-"""Maps that the memory writes."""
 HEADS = 2
 """Places that are looked for. One can settle on something that only looks like the agent; not all of them do."""
 DIRECTIONS = 16
 """Ways to weigh what lies around each of them."""
-REACHES = (2.0, 6.0)
-"""Places over which what lies in a direction fades, at the beginning."""
-SHARPNESS = 4.0
-"""How fast attention moves, compared with other parameters."""
-PLANS = 4
-"""Maps of values."""
-FADING = 0.9
-"""What is left of a value after one place of open way."""
-RARE = 2.0
-"""Scores begin around 0; as much is taken from them, so that at first little is wanted and little in the way."""
-LOUD = 4.0
-"""Values lie from 0 to 1 and differ little from place to place; what they are multiplied by."""
 
 
 class EgocentricNetwork(SharedTrunk):
@@ -58,11 +43,7 @@ class EgocentricNetwork(SharedTrunk):
     def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__()
-        if len(sight.shape) != 3:
-            raise ConfigError(
-                f"the {self.name} network looks at images (height, width, channels), not at {tuple(sight.shape)}; use "
-                "--network.encoder auto"
-            )
+        sight.check_axes(3, self.name)
         self.encoder = Patches(sight.shape, sight.sample if config.normalise else None)
         height, across = self.encoder.places
         self._places = height * across
@@ -92,7 +73,7 @@ class EgocentricNetwork(SharedTrunk):
     def attention(self, features: Tensor) -> Tensor:
         """(n, heads, places): how much the agent is taken to be at each place; features (n, width)."""
         scores = narrow_convolution(self.looks, features.reshape(-1, *self._map)).flatten(2) + self.place
-        return torch.softmax(SHARPNESS * scores, -1)
+        return torch.softmax(4.0 * scores, -1)  # attention moves faster than other parameters
 
     def motion(self, features: Tensor, following: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """How features (n, width) led to the following ones, as attention sees it.
@@ -134,12 +115,13 @@ def _shown(maps: Tensor, attention: Tensor) -> Tensor:
 
 
 def _compass(height: int, across: int) -> Tensor:
-    """(offsets, DIRECTIONS): how far each offset lies in each of the directions, fading by each of the reaches."""
+    """(offsets, DIRECTIONS): how far each offset lies in each of the directions, fading over 2 places or 6."""
     down, right = torch.cartesian_prod(torch.arange(1.0 - height, height), torch.arange(1.0 - across, across)).T
     far, angle = torch.hypot(down, right), torch.atan2(down, right)
-    turns = torch.arange(DIRECTIONS // len(REACHES)) * (2 * torch.pi * len(REACHES) / DIRECTIONS)
+    reaches = (2.0, 6.0)
+    turns = torch.arange(DIRECTIONS // len(reaches)) * (2 * torch.pi * len(reaches) / DIRECTIONS)
     towards = torch.cos(angle[:, None] - turns) * (far > 0)[:, None]
-    return torch.cat([0.5 * towards * torch.exp(-far / reach)[:, None] for reach in REACHES], 1)
+    return torch.cat([0.5 * towards * torch.exp(-far / reach)[:, None] for reach in reaches], 1)
 
 
 def _offsets(height: int, across: int) -> Tensor:
@@ -159,26 +141,25 @@ class PlanningNetwork(EgocentricNetwork):
     """
 
     name = "planning"
-    extra = PLANS
+    extra = 4
 
     def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__(sight, memory, head, config)
-        self.ways = nn.Linear(FILTERS, 2 * PLANS)
+        self.ways = nn.Linear(FILTERS, 2 * self.extra)
 
     def sought(self, maps: Tensor, memory: Tensor) -> Tensor:
-        """(n, FILTERS + PLANS, places) what the memory looks for, and how near it is."""
+        """(n, FILTERS + extra, places) what the memory looks for, and how near it is."""
         wanted = super().sought(maps, memory)
         _, height, across = self._map
         # Neighbours lie far apart in memory, so that what is done to all rows of a batch is done at once.
         scores = (self.ways.weight @ wanted).permute(2, 0, 1).contiguous() + self.ways.bias
-        goal, opened = (
-            part.sigmoid().reshape(height, across, -1)
-            for part in (scores[..., :PLANS] - RARE, RARE - scores[..., PLANS:])
-        )
-        values = spread(goal, FADING * opened, height + across - 2)
-        planned = values.view(self._places, -1, PLANS).permute(1, 2, 0)
-        return torch.cat([wanted, LOUD * planned], 1)
+        # Scores begin around 0: at first little is wanted, and little in the way.
+        wants, avoids = scores[..., : self.extra] - 2.0, 2.0 - scores[..., self.extra :]
+        goal, opened = (part.sigmoid().reshape(height, across, -1) for part in (wants, avoids))
+        values = spread(goal, 0.9 * opened, height + across - 2)  # a tenth is lost with every place of open way
+        planned = values.view(self._places, -1, self.extra).permute(1, 2, 0)
+        return torch.cat([wanted, 4.0 * planned], 1)  # values differ little from place to place
 
 
 def _kind(build: type[EgocentricNetwork], label: str) -> NetworkKind:

@@ -8,23 +8,12 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
+from nrm.agents.networks import NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.layers import SUMMARY_WIDTH, RunningFeatures, SharedTrunk, nearly_uniform
-from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
-from nrm.errors import ConfigError
 from nrm.neural import directions, waves
 
-WAVES = 64
-SLOWEST, FASTEST = 1.0, 10.0
-"""Of the waves, in radians for each standard deviation of the numbers."""
-TRUNK = 128
-"""Functions of what is seen that all letters share."""
 FIELDS = 24
 """Functions of what is seen that each letter has of its own."""
-SLOTS = 16
-"""The same for so many mixtures that are learned, where the memory is no view of a task."""
-FIRST, HIDDEN = 192, 128
-CHANNELS = 4
-"""Of these weights, where they are learned."""
 
 
 class Waves(RunningFeatures):
@@ -36,8 +25,9 @@ class Waves(RunningFeatures):
         """`scaled`: whether numbers are scaled by what was seen so far."""
         super().__init__(shape)
         self.scaled = scaled
-        self.register_buffer("ways", directions(self.width, WAVES, SLOWEST, FASTEST))
-        self.width += 2 * WAVES
+        # The slowest and fastest have 1 and 10 radians for each standard deviation of the numbers.
+        self.register_buffer("ways", directions(self.width, 64, 1.0, 10.0))
+        self.width += 2 * 64
 
     def settle(self) -> None:
         """Scale by what was noticed, unless numbers stay as they are."""
@@ -66,30 +56,27 @@ class FourierNetwork(SharedTrunk):
     def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__()
-        if len(sight.shape) != 1:
-            raise ConfigError(
-                f"the network 'fourier' looks at vectors, not at observations of shape {tuple(sight.shape)}; use "
-                "--network.encoder auto"
-            )
+        sight.check_axes(1, "fourier")
         self.encoder = Waves(sight.shape, config.normalise)
         width = self.encoder.width
         # A view is blocks of numbers, one for each letter: gains and losses now, then next; and the distance left.
-        self._slots, channels = SLOTS, CHANNELS
+        # Of other memories, 4 mixtures of 16 fields are learned.
+        self._slots, channels = 16, 4
         self.weights: nn.Linear | None = None
         if sight.letters is not None and memory > sight.letters and (memory - 1) % (2 * sight.letters) == 0:
             self._slots, channels = sight.letters, (memory - 1) // sight.letters
         else:
-            self.weights = nn.Linear(memory, CHANNELS * SLOTS)
-        self.trunk = nn.Linear(width, TRUNK)
-        self.fields = nn.Linear(TRUNK, self._slots * FIELDS)
-        self.first = nn.Linear(TRUNK + memory + channels * FIELDS, FIRST)
-        self.second = nn.Linear(FIRST, HIDDEN)
-        self.actor = nearly_uniform(head.layer(HIDDEN))
-        self.critic = nn.Linear(HIDDEN, 1)
+            self.weights = nn.Linear(memory, channels * self._slots)
+        self.trunk = nn.Linear(width, 128)
+        self.fields = nn.Linear(128, self._slots * FIELDS)
+        self.first = nn.Linear(128 + memory + channels * FIELDS, 192)
+        self.second = nn.Linear(192, 128)
+        self.actor = nearly_uniform(head.layer(128))
+        self.critic = nn.Linear(128, 1)
         self.read = nn.Linear(width, SUMMARY_WIDTH)
 
     def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, HIDDEN) from features (n, width) and memory (n, memory)."""
+        """(n, 128) from features (n, width) and memory (n, memory)."""
         trunk = self.trunk(features).relu()
         fields = self.fields(trunk).relu().view(len(trunk), -1, FIELDS)
         weights = self._weights(memory)

@@ -23,6 +23,8 @@ SUMMARY_WIDTH = 64
 """Width of what memories that learn read."""
 CHANNELS = 32
 """Features of a place of an image."""
+FILTERS = 16
+"""Maps that the memory writes."""
 
 
 class SharedTrunk(nn.Module):

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from nrm.agents.actions import ActionHead
+from nrm.agents.networks import NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.layers import SUMMARY_WIDTH, RunningFeatures
-from nrm.agents.networks.registry import NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.errors import ConfigError
 from nrm.neural import FlatFeatures, PartsEncoder
 
@@ -218,12 +218,12 @@ class PartsNetwork(ActorCritic):
     """The paper's actor and critic on the entries of a Dict: images by convolutions, numbers by a layer, joined."""
 
     def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
-        if sight.parts is None:
+        if sight.spec.entries is None:
             raise ConfigError(
                 f"the network 'parts' reads the entries of a Dict, but observations are one array of shape "
                 f"{tuple(sight.shape)}; use --network.encoder auto"
             )
-        encoder = PartsEncoder(sight.parts, 64)
+        encoder = PartsEncoder(sight.spec.entries, 64)
         super().__init__(encoder, memory, head, config.hidden)
         self.read = nn.Linear(encoder.width, SUMMARY_WIDTH)
 
@@ -234,7 +234,7 @@ class PartsNetwork(ActorCritic):
 
 
 def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> ActorCritic:
-    endless_numbers = sight.endless and len(sight.shape) != 3
+    endless_numbers = sight.spec.table is None and len(sight.shape) != 3
     encoder = (
         RunningFeatures(sight.shape)
         if endless_numbers and config.normalise
