@@ -12,7 +12,7 @@ from torch import Tensor
 from nrm.errors import EpisodeError, LimitError
 from nrm.machines import MooreMachine, TaskSet
 from nrm.neural import EpisodeBuffer, NeuralRewardMachine, grounded_traces
-from nrm.shortcuts import Shortcuts, TaskSetShortcuts, best_symmetry, diagnose, shortcuts, task_set_shortcuts
+from nrm.shortcuts import Shortcuts, TaskSetShortcuts, best_symmetry, shortcuts, task_set_shortcuts
 
 
 class Accuracy(NamedTuple):
@@ -27,7 +27,7 @@ class Accuracy(NamedTuple):
 
 
 class BorderAccuracy(NamedTuple):
-    """The same where observations are without end: also near the borders between symbols, and far from them."""
+    """The same where observations are continuous: also near the borders between symbols, and far from them."""
 
     overall: Accuracy
     near: float
@@ -43,10 +43,10 @@ class AccuracyMeter:
     """Measures grounders of one task, or of many. Shortcuts are found once, when they are first needed."""
 
     def __init__(self, tasks: MooreMachine | TaskSet) -> None:
-        self._machine = tasks.union if isinstance(tasks, TaskSet) else tasks
-        self._many = tasks if isinstance(tasks, TaskSet) else None
-        self._shortcuts: Shortcuts | None = None
-        self._pooled: TaskSetShortcuts | None = None
+        self._tasks = tasks
+        union = tasks.union if isinstance(tasks, TaskSet) else tasks
+        self._same = tuple(range(union.states))
+        self._known: Shortcuts | TaskSetShortcuts | None = None
         self.note = ""
         """Why accuracy modulo shortcuts, or a part of it, is left out; empty where it is not."""
 
@@ -76,63 +76,42 @@ class AccuracyMeter:
         return BorderAccuracy(overall, close, away, within)
 
     def _judged(self, true: NDArray[np.int64], predicted: NDArray[np.int64]) -> tuple[Accuracy, NDArray[np.bool_]]:
-        """Accuracy, and whether each prediction (n,) is right modulo shortcuts; plainly where these are not known."""
-        machine = self._machine
-        if self._many is not None:
-            return self._judged_by_tasks(self._many, true, predicted)
-        if not machine.alphabet.is_small:
-            return self._judged_by_class(true, predicted)
-        confusion = _confusion(true, predicted, machine.alphabet.size)
-        same = tuple(range(machine.states))
-        if self.note:
-            return Accuracy(*_without_shortcuts(confusion), float("nan"), same), true == predicted
-        try:
-            known = self._shortcuts = self._shortcuts or shortcuts(machine)
-            found = diagnose(known, confusion)
-        except LimitError as error:
-            self.note = f"accuracy modulo shortcuts is left out: {error}"
-            return self._judged(true, predicted)
-        # States that rewards alone do not tell apart are merged in `known`; then no state has a mirror image to name.
-        merged = known.machine.states < machine.states
-        mirror = same if merged else known.states_under(found.symmetry)
-        classes = known.machine.letter_class
-        right = classes[predicted] == np.array(found.symmetry)[classes[true]]
-        return Accuracy(found.accuracy, found.balanced_accuracy, found.accuracy_modulo_shortcuts, mirror), right
-
-    def _judged_by_class(
-        self, true: NDArray[np.int64], predicted: NDArray[np.int64]
-    ) -> tuple[Accuracy, NDArray[np.bool_]]:
-        """The same where letters are too many for a table of them."""
-        machine = self._machine
-        same = tuple(range(machine.states))
+        """Accuracy, and whether each prediction (n,) is right modulo shortcuts; see `_judged_without` else."""
         plain, balanced = _by_letter(true, predicted)
         try:
-            known = self._shortcuts = self._shortcuts or shortcuts(machine)
-            own, other = known.machine.classes_of(true), known.machine.classes_of(predicted)
-            symmetry, agreement = best_symmetry(known.group, _confusion(own, other, known.machine.classes))
+            if self.note:
+                raise LimitError(self.note)
+            known = self._known = self._known or self._shortcuts()
+            classes = known.machine.letters if isinstance(known, Shortcuts) else known.letters
+            own, other = classes.take(true), classes.take(predicted)
+            symmetry, _ = best_symmetry(known.group, _confusion(own, other, len(known.group.identity)))
         except LimitError as error:
-            self.note = f"accuracy modulo shortcuts is left out: {error}"
-            return Accuracy(plain, balanced, float("nan"), same), true == predicted
-        merged = known.machine.states < machine.states
-        mirror = same if merged else known.states_under(symmetry)
-        return Accuracy(plain, balanced, agreement / len(true), mirror), other == np.array(symmetry)[own]
+            right, modulo = self._judged_without(error, true, predicted)
+            return Accuracy(plain, balanced, modulo, self._same), right
+        right = other == np.array(symmetry)[own]
+        mirror = self._same
+        # States that rewards alone do not tell apart are merged in `known`; then no state has a mirror image to name.
+        if isinstance(known, Shortcuts) and known.machine.states == len(mirror):
+            mirror = known.states_under(symmetry)
+        return Accuracy(plain, balanced, float(right.mean()), mirror), right
 
-    def _judged_by_tasks(
-        self, tasks: TaskSet, true: NDArray[np.int64], predicted: NDArray[np.int64]
-    ) -> tuple[Accuracy, NDArray[np.bool_]]:
-        """The same for many tasks. Where their symmetries are too many, only letters that all treat alike are one."""
-        right = _alike(tasks, true, predicted) if self.note else None
-        if right is None:
-            try:
-                known = self._pooled = self._pooled or task_set_shortcuts(tasks)
-                own, other = known.letters.take(true), known.letters.take(predicted)
-                symmetry, _ = best_symmetry(known.group, _confusion(own, other, len(known.class_sizes)))
-            except LimitError as error:
-                self.note = f"accuracy modulo shortcuts takes no account of symmetries of the tasks: {error}"
-                return self._judged_by_tasks(tasks, true, predicted)
-            right = other == np.array(symmetry)[own]
-        same = tuple(range(self._machine.states))
-        return Accuracy(*_by_letter(true, predicted), float(right.mean()), same), right
+    def _shortcuts(self) -> Shortcuts | TaskSetShortcuts:
+        return task_set_shortcuts(self._tasks) if isinstance(self._tasks, TaskSet) else shortcuts(self._tasks)
+
+    def _judged_without(
+        self, error: LimitError, true: NDArray[np.int64], predicted: NDArray[np.int64]
+    ) -> tuple[NDArray[np.bool_], float]:
+        """Where symmetries are too many: plainly, and of many tasks, letters that all of them treat alike are one."""
+        if isinstance(self._tasks, TaskSet):
+            left_out = "accuracy modulo shortcuts takes no account of symmetries of the tasks"
+            classes = [(machine.classes_of(true), machine.classes_of(predicted)) for machine in self._tasks.machines]
+            right = np.all([own == other for own, other in classes], axis=0)
+            modulo = float(right.mean())
+        else:
+            left_out = "accuracy modulo shortcuts is left out"
+            right, modulo = true == predicted, float("nan")
+        self.note = self.note or f"{left_out}: {error}"
+        return right, modulo
 
 
 def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.int64]:
@@ -143,17 +122,13 @@ def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.i
     return letters
 
 
-def _alike(tasks: TaskSet, true: NDArray[np.int64], predicted: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(n,) whether every task treats a prediction as it treats the true letter."""
-    classes = [(machine.classes_of(true), machine.classes_of(predicted)) for machine in tasks.machines]
-    alike: NDArray[np.bool_] = np.all([own == other for own, other in classes], axis=0)
-    return alike
-
-
 def _by_letter(true: NDArray[np.int64], predicted: NDArray[np.int64]) -> tuple[float, float]:
     """Plain and balanced accuracy, however many letters there are."""
     seen, places = np.unique(np.concatenate([true, predicted]), return_inverse=True)
-    return _without_shortcuts(_confusion(places[: len(true)], places[len(true) :], len(seen)))
+    confusion = _confusion(places[: len(true)], places[len(true) :], len(seen))
+    counts, right = confusion.sum(1), confusion.diagonal()
+    occur = counts > 0
+    return float(right.sum() / counts.sum()), float((right[occur] / counts[occur]).mean())
 
 
 def _confusion(true: NDArray[np.integer], predicted: NDArray[np.integer], size: int) -> NDArray[np.float64]:
@@ -161,10 +136,3 @@ def _confusion(true: NDArray[np.integer], predicted: NDArray[np.integer], size: 
     counts = np.zeros((size, size))
     np.add.at(counts, (true, predicted), 1.0)
     return counts
-
-
-def _without_shortcuts(confusion: np.ndarray) -> tuple[float, float]:
-    """Plain and balanced accuracy from counts [true letter, predicted letter]."""
-    counts, right = confusion.sum(1), confusion.diagonal()
-    seen = counts > 0
-    return float(right.sum() / counts.sum()), float((right[seen] / counts[seen]).mean())
