@@ -25,7 +25,7 @@ from nrm import MooreMachine
 from nrm.errors import NrmError
 from nrm.inference import Evidence, LetterTrace, learn_machine
 from nrm.machines import Alphabet, LevelCodec, equivalent, until_over
-from nrm.tracking import InferenceConfig, ListedSymbols, MachineLearning, RecordedEpisode
+from nrm.tracking import InferenceConfig, MachineLearning, ObservedSymbols, RecordedEpisode
 
 SIDE_BY_SIDE = 8
 """Episodes that come together."""
@@ -144,7 +144,7 @@ def row_in_loop(name: str, machine: MooreMachine, count: int, config: Config, la
     )
     right, seconds, versions, states = 0, 0.0, list[int](), list[str]()
     for seed in range(config.first_seed, config.first_seed + config.seeds):
-        learning = MachineLearning(ListedSymbols(torch.arange(truth.alphabet.size)[:, None]), settings)
+        learning = MachineLearning(ObservedSymbols(torch.arange(truth.alphabet.size)[:, None]), settings)
         read = (
             misread_traces(machine, count, seed, label_noise)
             if label_noise

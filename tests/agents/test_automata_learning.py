@@ -22,7 +22,6 @@ from nrm.neural import FrameTable
 from nrm.tracking import (
     HypothesisMemory,
     InferenceConfig,
-    ListedSymbols,
     MachineLearning,
     ObservedSymbols,
     RecordedEpisode,
@@ -100,7 +99,7 @@ def frames() -> torch.Tensor:
 
 
 def test_a_machine_grows_by_refutation_and_states_keep_their_numbers() -> None:
-    learning = MachineLearning(ListedSymbols(frames()), InferenceConfig(states=4))
+    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=4))
     assert learning.add([episode([0, 0], [0.0, 0.0])]) is None  # nothing happens, as was believed
     first = learning.add([episode([0, 1], [0.0, 50.0])])
     assert first is not None
@@ -120,7 +119,7 @@ def test_a_machine_grows_by_refutation_and_states_keep_their_numbers() -> None:
 
 
 def test_the_memory_follows_the_machine_and_believes_rewards_that_it_does_not_say() -> None:
-    learning = MachineLearning(ListedSymbols(frames()), InferenceConfig(states=4))
+    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=4))
     learning.add([episode([0, 1, 2], [0.0, 50.0, 50.0])])
     memory = learning.memory
     start = memory.start(3)
@@ -138,7 +137,7 @@ def test_the_memory_follows_the_machine_and_believes_rewards_that_it_does_not_sa
 
 
 def test_too_many_states_leave_the_old_machine_with_a_note() -> None:
-    learning = MachineLearning(ListedSymbols(frames()), InferenceConfig(states=2))
+    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=2))
     learning.add([episode([1], [50.0])])
     assert learning.add([episode([1, 2], [50.0, 50.0])]) is None
     assert learning.hypothesis.states == 2
@@ -146,7 +145,7 @@ def test_too_many_states_leave_the_old_machine_with_a_note() -> None:
 
 
 def test_settled_machines_keep_no_episodes_but_those_that_surprise() -> None:
-    learning = MachineLearning(ListedSymbols(frames()), InferenceConfig(states=4, settled=10, keep=6))
+    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=4, settled=10, keep=6))
     for _ in range(30):
         learning.add([episode([0, 1], [0.0, 50.0])])
     assert learning.episodes - learning.surprised >= 10
@@ -162,7 +161,7 @@ def test_wrong_rewards_do_not_grow_the_machine_for_ever() -> None:
     generator = np.random.default_rng(0)
     grown = {}
     for reward_noise in (0.0, 0.05):
-        learning = MachineLearning(ListedSymbols(frames()), InferenceConfig(states=8, reward_noise=reward_noise))
+        learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=8, reward_noise=reward_noise))
         for _ in range(600):
             cells = generator.integers(4, size=10)
             levels = np.where(np.maximum.accumulate(cells == 1), 50.0, 0.0)
@@ -244,7 +243,7 @@ def test_where_nothing_explains_endless_observations_the_machine_stays_blank() -
 
 
 def test_observations_that_no_kept_episode_holds_are_let_go() -> None:
-    letters = ObservedSymbols(FrameTable(np.arange(3000.0)[:, None]))
+    letters = ObservedSymbols(table=FrameTable(np.arange(3000.0)[:, None]))
     assert letters.continuous
     assert letters.compact(np.arange(2999)) is None  # there is nothing to gain
     moved = letters.compact(np.array([5, 7, 7]))

@@ -57,7 +57,7 @@ def test_looks_come_at_a_share_of_all_episodes_and_those_in_between_are_passed_o
     assert isinstance(model, nrm.NeuralRewardMachine)
 
     def fresh() -> Grounding:
-        return Grounding(model, tracker, FitConfig(epochs=1), every=10, most=30, spacing=0.5)
+        return Grounding(model, tracker, GroundingConfig(every=10, keep=30, spacing=0.5), FitConfig(epochs=1))
 
     grounding = fresh()
     found = play(env, grounding, 130)
@@ -109,10 +109,10 @@ def test_a_saved_state_counts_on() -> None:
 
 def test_misuse_is_named() -> None:
     env = task_env()
-    with pytest.raises(ConfigError, match="a MooreMachine is told the truth"):
+    with pytest.raises(ConfigError, match="a MooreMachine is given the truth"):
         Grounding.of(NeuralRewardMachineWrapper(env, TASK).tracker)
     wrapped = NeuralRewardMachineWrapper(env, untrained())
-    with pytest.raises(ConfigError, match="they are 0 and 360"):
+    with pytest.raises(ConfigError, match="every must be positive, not 0"):
         Grounding.of(wrapped.tracker, every=0)
     with pytest.raises(ConfigError, match="must be a FitConfig"):
         Grounding.of(wrapped.tracker, config=3)  # type: ignore[arg-type]

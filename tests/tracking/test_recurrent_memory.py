@@ -6,7 +6,16 @@ import numpy as np
 import torch
 
 from nrm.neural import FitConfig, NeuralRewardMachine
-from nrm.tracking import AccuracyMeter, Belief, BeliefMemory, Grounding, RecordedEpisode, Tracker, Transition
+from nrm.tracking import (
+    AccuracyMeter,
+    Belief,
+    BeliefMemory,
+    Grounding,
+    GroundingConfig,
+    RecordedEpisode,
+    Tracker,
+    Transition,
+)
 from nrm.tracking.recorder import Recorder
 from tests.neural.test_recurrent import MACHINE, Delayed, delayed_episodes, gru
 
@@ -90,7 +99,8 @@ def recorded(number: int, told: bool = True) -> list[RecordedEpisode]:
 
 def grounding() -> Grounding:
     net = model()
-    return Grounding(net, BeliefMemory(net, None, "open-loop"), FitConfig(epochs=20, restarts=1), every=20, most=40)
+    config, fit = GroundingConfig(every=20, keep=40), FitConfig(epochs=20, restarts=1)
+    return Grounding(net, BeliefMemory(net, None, "open-loop"), config, fit)
 
 
 def test_letters_are_kept_beside_what_a_recurrent_grounder_learns_from() -> None:

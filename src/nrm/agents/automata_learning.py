@@ -22,11 +22,9 @@ from nrm.errors import ConfigError
 from nrm.inference import Hypothesis
 from nrm.machines import Alphabet, LevelCodec, MooreMachine, equivalent
 from nrm.tracking import (
-    MAX_LETTERS,
     InferenceConfig,
     Judge,
     LabelledSymbols,
-    ListedSymbols,
     MachineLearning,
     ObservedSymbols,
     SymbolIndex,
@@ -37,11 +35,12 @@ def judge_for(env: BatchedEnv, letters: SymbolIndex) -> Judge | None:
     """Whether learned machines are the env's, for evaluation; None where nobody tells what observations mean."""
     if isinstance(letters, LabelledSymbols):
         return partial(_judge_labelled, env.machine, letters)
-    if isinstance(letters, ObservedSymbols):
+    assert isinstance(letters, ObservedSymbols)
+    if letters.numbers is None or letters.continuous:
         able = env.frames is not None or isinstance(env, ProbedEnv)
         return partial(_judge_read, env, letters, cache(partial(_shown, env))) if able else None
     labels = env.true_labels()
-    if labels is None or not isinstance(letters, ListedSymbols):
+    if labels is None:
         return None
     meaning = np.zeros(len(letters), dtype=np.int64)
     meaning[letters.numbers] = labels.numpy()
@@ -155,10 +154,8 @@ def _prepare_labelled(env: BatchedEnv, settings: InferenceConfig, features: int,
 
 
 def _prepare_unlabelled(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    if env.frames is not None and len(env.frames) <= MAX_LETTERS:
-        return _one_task(env, ListedSymbols(env.frames), settings)
     blank = torch.empty(0, *env.shape, dtype=env.dtype)
-    symbols = ObservedSymbols(None, blank, lambda count: grounder_on(env, "auto", count), env.frames, seed)
+    symbols = ObservedSymbols(env.frames, blank, lambda count: grounder_on(env, "auto", count), seed)
     return _one_task(env, symbols, settings)
 
 

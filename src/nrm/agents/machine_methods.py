@@ -80,21 +80,9 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
     model = NeuralRewardMachine(grounder, env.machine if tasks is None else tasks, emission).eval()
     model.to(device_of(env))
     memory = belief_memory(model, env.frames, settings.first_belief)
-    grounding = Grounding(
-        model,
-        memory,
-        settings.fit_config(seed, listed=env.frames is not None),
-        every=settings.every,
-        most=settings.keep,
-        frames=env.frames,
-        blank=torch.empty(0, *env.shape, dtype=env.dtype),
-        longest=settings.longest,
-        steady=settings.steady,
-        spacing=settings.spacing,
-        annealed=memory if settings.belief == "annealed" else None,
-    )
-    grounding.learns = settings.learn
-    return Prepared(memory, grounding)
+    fit = settings.fit_config(seed, listed=env.frames is not None)
+    blank = torch.empty(0, *env.shape, dtype=env.dtype)
+    return Prepared(memory, Grounding(model, memory, settings, fit, env.frames, blank))
 
 
 def _prepare_frozen(env: BatchedEnv, settings: GroundingConfig, features: int, seed: int) -> Prepared:

@@ -7,9 +7,7 @@ from nrm.tracking.grounding import Decision, Grounding, GroundingUpdate, left_to
 from nrm.tracking.grounding_config import GroundingConfig, UpdateConfig, update_settings
 from nrm.tracking.hypothesis_memory import HypothesisMemory
 from nrm.tracking.letters import (
-    MAX_LETTERS,
     LabelledSymbols,
-    ListedSymbols,
     ObservedSymbols,
     SymbolIndex,
     observation_name,
@@ -21,7 +19,6 @@ from nrm.tracking.tracker import Info, Tracker
 from nrm.tracking.versions import Version, found_at
 
 __all__ = [
-    "MAX_LETTERS",
     "Accuracy",
     "AccuracyMeter",
     "Belief",
@@ -36,7 +33,6 @@ __all__ = [
     "Info",
     "Judge",
     "LabelledSymbols",
-    "ListedSymbols",
     "MachineLearning",
     "Memory",
     "ObservedSymbols",

@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -24,16 +24,9 @@ from nrm.neural import (
     fit,
 )
 from nrm.tracking.belief_memories import BeliefMemory
-from nrm.tracking.grounding_config import update_settings
+from nrm.tracking.grounding_config import GroundingConfig, update_settings
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.tracker import Tracker
-
-
-class Refreshed(Protocol):
-    """What looks at the grounder, and must look anew when it has learned."""
-
-    def refresh(self) -> None:
-        """Look at the grounder anew."""
 
 
 class GroundingUpdate(NamedTuple):
@@ -55,41 +48,30 @@ class Grounding:
     def __init__(
         self,
         model: NeuralRewardMachine,
-        memory: Refreshed,
+        memory: BeliefMemory | Tracker,
+        config: GroundingConfig,
         settings: FitConfig,
-        every: int,
-        most: int,
         frames: Tensor | None = None,
         blank: Tensor | None = None,
-        longest: int | None = None,
-        steady: bool = False,
-        spacing: float = 0.0,
-        annealed: BeliefMemory | None = None,
     ) -> None:
-        """`memory`: looks at the grounder anew after each update; `settings`: how an update learns.
+        """`memory`: looks at the grounder again after each update; `config`: when there is one, and from what.
 
-        `every`: episodes between two updates; `most`: episodes kept; `frames`: what row numbers stand for, if episodes
-        hold these; `blank`: (0, …) no observations, but of the kind that will come, for saved states; `longest`: most
-        steps of an episode that are learned from; `steady`: see `UpdatePolicy`; `spacing`: episodes between two updates
-        at least, as a share of all so far; `annealed`: a memory that no longer reads rewards when half is over.
+        `settings`: how an update learns; `frames`: what row numbers stand for, if episodes hold these; `blank`: (0, …)
+        no observations, but of the kind that will come, for saved states.
         """
         self.model = model
         self._memory = memory
+        self._config = config
         self._settings = settings
-        self._every = every
-        self._most = most
         self._frames = FrameTable()
         self._listed = None if frames is None else self._frames.add(frames.cpu().numpy())
         self._blank = torch.empty(0) if blank is None else blank
-        self._longest = longest
-        self._spacing = spacing
-        self._annealed = annealed
         self._passed_over = 0
         """Episodes to come that nobody looks at."""
         self._kept: list[RecordedEpisode] = []
         self._fresh: list[RecordedEpisode] = []
-        self._policy = UpdatePolicy(settings.target, steady=steady)
-        self.learns = True
+        self._policy = UpdatePolicy(settings.target, steady=config.steady)
+        self.learns = config.learn
         """Whether updates learn anything; a frozen grounder stays as it is."""
         self.updates = 0
         """How many updates have learned something."""
@@ -113,18 +95,18 @@ class Grounding:
         """
         if not isinstance(tracker.model, NeuralRewardMachine):
             raise ConfigError(
-                f"a {type(tracker.model).__name__} is told the truth and has nothing to learn; wrap the environment "
+                f"a {type(tracker.model).__name__} is given the truth and has nothing to learn; wrap the environment "
                 "with nrm.model_for(env.observation_space, machine)"
             )
         if not tracker.record:
             raise EnvError("the environment's wrapper keeps no episodes; make it with record=True")
         settings = update_settings(every, keep, config, seed)
-        return cls(tracker.model, tracker, settings, every=every, most=keep)
+        return cls(tracker.model, tracker, GroundingConfig(every=every, keep=keep), settings)
 
     def advance(self, progress: float) -> None:
         """Tell which share of training is over: beliefs are filtered first, and later those of tests."""
-        if self._annealed is not None and progress >= 0.5:
-            self._annealed.follow("open-loop")
+        if self._config.belief == "annealed" and progress >= 0.5 and isinstance(self._memory, BeliefMemory):
+            self._memory.follow("open-loop")
 
     def add(self, episodes: Iterable[RecordedEpisode]) -> GroundingUpdate | None:
         """Take in finished episodes; when enough are new, learn. What became of them, or None while they are few.
@@ -134,14 +116,14 @@ class Grounding:
         if not self.learns:
             return None
         self._fresh += map(self._numbered, self._not_passed_over(episodes))
-        if len(self._fresh) < self._every:
+        if len(self._fresh) < self._config.every:
             return None
         fresh, self._fresh = self._fresh, []
         settings = replace(self._settings, seed=self._settings.seed + 1000 * self.updates)
         batch = self._batch(fresh)
         self._check_possible(batch)
         self.episodes += len(fresh)
-        self._passed_over = max(0, int(self._spacing * self.episodes) - self._every)
+        self._passed_over = max(0, int(self._config.spacing * self.episodes) - self._config.every)
         loss, explained = self._surprise(batch)
         decision = self._policy.decide(loss)
         if decision.verdict != "learn":
@@ -172,8 +154,9 @@ class Grounding:
 
     def _numbered(self, episode: RecordedEpisode) -> RecordedEpisode:
         """An episode whose observations are numbers of frames."""
-        if self._longest is not None and episode.length > self._longest:
-            episode = episode.begun(self._longest)
+        longest = self._config.longest
+        if longest is not None and episode.length > longest:
+            episode = episode.begun(longest)
         shown = episode.observations
         numbers = self._frames.add(shown) if self._listed is None else self._listed[shown]
         # True letters are for evaluation alone: kept beside what a recurrent grounder learns from.
@@ -188,7 +171,7 @@ class Grounding:
 
     def _most_telling(self, episodes: list[RecordedEpisode]) -> list[RecordedEpisode]:
         """The episodes that are kept: a good policy does the same again and again, so rare rewards go first."""
-        surplus = len(episodes) - self._most
+        surplus = len(episodes) - self._config.keep
         if surplus <= 0:
             return episodes
         dropped = set(np.argsort(self._buffer(episodes).rarity(), kind="stable")[:surplus].tolist())

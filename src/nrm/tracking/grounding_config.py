@@ -84,8 +84,7 @@ class GroundingConfig(FitSettings):
 
 def update_settings(every: int, keep: int, config: FitConfig | None, seed: int) -> FitConfig:
     """How updates learn where observations cannot be enumerated: as `config` says, or by default; checked."""
-    if every < 1 or keep < 1:
-        raise ConfigError(f"every and keep count episodes, at least 1; they are {every} and {keep}")
+    default = GroundingConfig(every=every, keep=keep).fit_config(seed, listed=False)
     if config is not None and not isinstance(config, FitConfig):
         raise ConfigError(f"config must be a FitConfig, such as nrm.FitConfig(epochs=100), not {config!r}")
-    return config or GroundingConfig().fit_config(seed, listed=False)
+    return config or default

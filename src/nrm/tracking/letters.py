@@ -1,4 +1,4 @@
-"""What counts as one letter of an unknown machine, and letters that are told."""
+"""What counts as one letter of an unknown machine, and letters that are given."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SymbolIndex(ABC):
     """Numbers of letters, in the order in which they came: by default those of what was observed."""
 
     labelled = False
-    """Whether letters are true symbols, which the environment tells."""
+    """Whether letters are true symbols, which the environment gives."""
     continuous = False
     """Whether what is observed cannot be enumerated, so that letters are symbols that a grounder reads."""
 
@@ -88,7 +88,7 @@ class SymbolIndex(ABC):
 
 
 class LabelledSymbols(SymbolIndex):
-    """The letters of an alphabet that the environment tells, those that occurred so far."""
+    """The letters of an alphabet that the environment gives, those that occurred so far."""
 
     labelled = True
 
@@ -115,7 +115,11 @@ class LabelledSymbols(SymbolIndex):
             if letter not in self._numbers:
                 self._numbers[letter] = len(self.letters)
                 self.letters.append(letter)
-        check_count(len(self))
+        if len(self) > MAX_LETTERS:
+            raise LimitError(
+                f"there are more than {MAX_LETTERS} distinct symbols, and each would be a letter of the machine; label "
+                "fewer, or give the task and learn what its symbols look like (--method nrm)"
+            )
         return np.array([self._numbers[letter] for letter in episode.letters.tolist()], dtype=np.int64)
 
     def name(self, letter: int) -> str:
@@ -136,52 +140,6 @@ class LabelledSymbols(SymbolIndex):
         self._numbers = {letter: number for number, letter in enumerate(self.letters)}
 
 
-def check_count(count: int) -> None:
-    """Raise `LimitError` where letters are too many."""
-    if count > MAX_LETTERS:
-        raise LimitError(
-            f"there are more than {MAX_LETTERS} distinct symbols, and each would be a letter of the machine; tell "
-            "fewer, or tell the task and learn what its symbols look like (--method nrm)"
-        )
-
-
-class ListedSymbols(SymbolIndex):
-    """The distinct ones of an environment's listed observations: all letters are known from the beginning."""
-
-    def __init__(self, frames: Tensor, known: FrameTable | None = None) -> None:
-        """`known`: the letters that there are already, for other frames of the same environment."""
-        self._table = known or FrameTable()
-        before = len(self._table)
-        numbers = self._table.add(frames.cpu().numpy())
-        self.numbers = numbers if known is None else np.where(numbers < before, numbers, UNKNOWN)
-        """(frames,) the letter of each."""
-        if known is None:
-            check_count(len(self._table))
-
-    def __len__(self) -> int:
-        return len(self._table)
-
-    def find(self, seen: Transition) -> NDArray[np.int64]:
-        """By row number."""
-        found: NDArray[np.int64] = self.numbers[seen.observation.cpu().numpy()]
-        return found
-
-    def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
-        """By row number: none is new."""
-        found: NDArray[np.int64] = self.numbers[episode.observations]
-        return found
-
-    def name(self, letter: int) -> str:
-        """The observation itself, where it is short."""
-        return observation_name(self._table[letter], letter)
-
-    def on(self, frames: Tensor | None) -> SymbolIndex:
-        """By the row numbers of other frames."""
-        if frames is None:
-            return ObservedSymbols(FrameTable(self._table[:]))
-        return ListedSymbols(frames, FrameTable(self._table[:]))
-
-
 class ObservedSymbols(SymbolIndex):
     """The distinct observations that were recorded so far, as long as they are few.
 
@@ -191,21 +149,22 @@ class ObservedSymbols(SymbolIndex):
 
     def __init__(
         self,
-        table: FrameTable | None = None,
+        frames: Tensor | None = None,
         blank: Tensor | None = None,
         make: GrounderFactory | None = None,
-        frames: Tensor | None = None,
         seed: int = 0,
+        table: FrameTable | None = None,
     ) -> None:
-        """`blank`: (0, …) no observations, but of the kind that will come, for saved states.
+        """`frames`: all observations, where they are listed; steps and episodes then hold their row numbers.
 
-        `make`: makes grounders, by default those that fit; `frames`: what row numbers stand for, if episodes hold
-        these; `seed`: of learning.
+        `blank`: (0, …) no observations, but of the kind that will come, for saved states; `make`: makes grounders, by
+        default those that fit; `seed`: of learning; `table`: the letters that there are already.
         """
         self._table = FrameTable() if table is None else table
         self._blank = torch.empty(0) if blank is None else blank
         self._make = make
-        self._listed = None if frames is None else self._table.add(frames.cpu().numpy())
+        self.numbers = None if frames is None else self._table.add(frames.cpu().numpy())
+        """(frames,) the number of each, where they are listed."""
         self._seed = seed
         self._rounds = 0
         self._read = np.zeros(0, dtype=np.int64)
@@ -221,18 +180,18 @@ class ObservedSymbols(SymbolIndex):
     def find(self, seen: Transition) -> NDArray[np.int64]:
         """By looking them up, or by what the grounder says."""
         shown = seen.observation.cpu()
+        if self.numbers is not None:
+            rows: NDArray[np.int64] = self.numbers[shown.numpy()]
+            return self._letters()[rows] if self.continuous else rows
         if not self.continuous:
             return self._table.find(shown.numpy(), UNKNOWN)
-        if self._listed is not None:
-            found: NDArray[np.int64] = self._letters()[self._listed[shown.numpy()]]
-            return found
         return np.zeros(len(shown), dtype=np.int64) if self.known is None else self.known.read(shown)
 
     def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
         """New ones are noted."""
-        if self._listed is not None:
-            numbers: NDArray[np.int64] = self._listed[episode.observations]
-            return numbers
+        if self.numbers is not None:
+            listed: NDArray[np.int64] = self.numbers[episode.observations]
+            return listed
         numbers = self._table.add(episode.observations)
         self.continuous = self.continuous or len(self._table) > MAX_LETTERS
         return numbers
@@ -270,7 +229,7 @@ class ObservedSymbols(SymbolIndex):
     def compact(self, used: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Forget all observations but those with these numbers, where they are too many; where each has moved."""
         rows = np.unique(used)
-        if not self.continuous or self._listed is not None or len(self._table) < 1.25 * len(rows) + MAX_LETTERS:
+        if not self.continuous or self.numbers is not None or len(self._table) < 1.25 * len(rows) + MAX_LETTERS:
             return None
         kept = self._letters()[rows]
         moved = self._table.compact(used)
@@ -293,17 +252,18 @@ class ObservedSymbols(SymbolIndex):
     def on(self, frames: Tensor | None) -> SymbolIndex:
         """The same letters, listed or not."""
         table = FrameTable(self._table[:]) if len(self._table) else FrameTable()
-        if frames is not None and not self.continuous:
-            return ListedSymbols(frames, table)
-        other = ObservedSymbols(table, self._blank, self._make, frames, self._seed)
+        other = ObservedSymbols(None, self._blank, self._make, self._seed, table)
         other.continuous, other.known = self.continuous, self.known
+        if frames is not None:
+            rows = frames.cpu().numpy()
+            other.numbers = table.add(rows) if self.continuous else table.find(rows, UNKNOWN)
         return other
 
     def state_dict(self) -> dict[str, Any]:
         """The observations, and what reads symbols: None until it was learned, because its shapes come with it."""
-        known = self.known
+        known, new = self.known, self.numbers is None
         return {
-            "observations": torch.from_numpy(self._table[:].copy()) if len(self._table) else self._blank,
+            "observations": torch.from_numpy(self._table[:].copy()) if new and len(self._table) else self._blank,
             "endless": self.continuous,
             "rounds": self._rounds,
             "symbols": 0 if known is None else known.hypothesis.letters,
@@ -313,13 +273,13 @@ class ObservedSymbols(SymbolIndex):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on with saved ones."""
-        saved = state["observations"]
-        if self._listed is None:
+        if self.numbers is None:
+            saved = state["observations"]
             self._table = FrameTable(saved.numpy()) if len(saved) else FrameTable()
-        self.continuous, self._rounds = state.get("endless", False), state.get("rounds", 0)
+        self.continuous, self._rounds = state.get("endless", self.continuous), state.get("rounds", 0)
         self.known, self._read = None, np.zeros(0, dtype=np.int64)
         if state.get("symbols"):
-            grounder = (self._make or continuous_grounders(saved.shape[1:]))(state["symbols"])
+            grounder = (self._make or continuous_grounders(self._table[:].shape[1:]))(state["symbols"])
             grounder.load_state_dict(state["grounder"])
             self.known = Grounded(grounder.eval(), Hypothesis.blank(state["symbols"], 0), *state["explained"])
 

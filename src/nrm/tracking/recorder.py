@@ -57,13 +57,8 @@ class Recorder:
 
     def add(self, rewards: NDArray[Any], observations: NDArray[Any], letters: NDArray[np.int64] | None = None) -> None:
         """Take in a step: rewards (N,), observations (N, …) before any reset, and perhaps the true letters (N,)."""
-        self._totals += rewards
-        self.lengths += 1
-        if self.keep:
-            self._append(np.asarray(rewards)[None], np.asarray(observations)[None])
-            if letters is not None:
-                self._letters[self._size - 1] = letters
-            self._told[self._size - 1] = letters is not None
+        read = None if letters is None else letters[None]
+        self.record(np.asarray(rewards)[None], np.asarray(observations)[None], np.zeros((1, len(rewards)), bool), read)
 
     def finish(self, done: NDArray[np.bool_]) -> list[RecordedEpisode]:
         """The episodes of the environments that are done, in their order; the others go on."""
