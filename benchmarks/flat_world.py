@@ -1,6 +1,6 @@
 """One agent for every task in FlatWorld, tested zero-shot on formulas that nothing was chosen on.
 
-    python -m benchmarks.flat_world --tasks-file flat-tasks.txt --methods nrm rm --actions discrete --seeds 901 902 903
+    python -m benchmarks.flat_world --tasks-file flat-tasks.txt --methods nrm rm --actions discrete --seeds 4000 4001 4002
 
 Four sets of formulas are reported: the five that DeepLTL's authors publish figures for, their list of tasks (a file
 with a formula a line), and two times 20 random ones. Settings are chosen on 40 others (`benchmarks.flat_tuning`). No
@@ -209,7 +209,7 @@ def main() -> None:
     parser.add_argument("--tasks-file", type=Path, help="the published list of tasks, a formula a line")
     parser.add_argument("--methods", nargs="+", default=["nrm", "rm"])
     parser.add_argument("--actions", nargs="+", default=["discrete", "continuous"])
-    parser.add_argument("--seeds", nargs="+", type=int, default=[901, 902, 903, 904, 905])
+    parser.add_argument("--seeds", nargs="+", type=int, default=[4000, 4001, 4002, 4003, 4004])
     parser.add_argument("--frames", type=int, default=4_000_000)
     parser.add_argument("--episodes", type=int, default=500)
     parser.add_argument("--workers", type=int, default=1)
