@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nrm.report.curves import POINTS, curves
+from nrm.report.curves import curves
 from tests.results.synthetic import record
 
 
@@ -23,7 +23,7 @@ def test_a_curve_is_the_mean_of_bins() -> None:
     shown = curves([replace(run, grounding=grounding)])
     size, (line,) = shown["size"], shown["runs"]
     assert size == 6
-    assert len(line["return"]) == -(-episodes // size) <= POINTS
+    assert len(line["return"]) == -(-episodes // size) <= 200
     slow = [returns[start : start + size].mean() for start in range(0, episodes, size)]
     assert line["return"] == pytest.approx(slow, abs=0.051)
     assert line["modulo"] == [0.5 if min((n + 1) * size, episodes) < 400 else 1.0 for n in range(len(slow))]

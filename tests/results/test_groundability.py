@@ -65,5 +65,5 @@ def test_files(rows: list[GroundabilityRow], tmp_path: Path) -> None:
 
 def test_ways_of_counting_that_disagree_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groundability, "brute_force", lambda machine: iter([{}]))
-    with pytest.raises(NrmError, match=r"disagree on paper task 1 \(closed form: 54, Algorithm 1: 54, brute force: 1"):
+    with pytest.raises(NrmError, match=r"paper task 1.*54.*1"):
         measure_groundability(budget=0, tasks=PAPER_TASKS[:1], least_seconds=0)

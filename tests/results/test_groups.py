@@ -7,7 +7,6 @@ import pytest
 
 from nrm.machines import Task, task_toml
 from nrm.results import Group, Record, group_runs, method_named
-from nrm.results.groups import paper_task_of
 from nrm.results.records import setting_text
 from nrm.runs import choose_run
 from tests.results.synthetic import grid, record
@@ -120,10 +119,11 @@ def test_methods_speak_for_themselves_and_those_that_are_gone_have_a_name() -> N
     assert (gone.label, gone.grounds, gone.tracks_states) == ("nowhere:METHOD", False, False)
 
 
-def test_paper_tasks_are_known_by_their_formula() -> None:
-    first = paper_task_of(record([1], task="F lava & F pickaxe").task)
-    assert first is None  # another order of the conjuncts is another formula
-    second = paper_task_of(record([1], task="F pickaxe & F lava").task)
-    assert second is not None
-    assert second.number == 1
-    assert paper_task_of(record([1], task="F gem").task) is None
+@pytest.mark.parametrize(
+    ("formula", "number"),
+    # Another order of the conjuncts is another formula.
+    [("F lava & F pickaxe", None), ("F pickaxe & F lava", 1), ("F gem", None)],
+)
+def test_paper_tasks_are_known_by_their_formula(formula: str, number: int | None) -> None:
+    (group,) = group_runs([record([1], task=formula)]).groups
+    assert (group.paper and group.paper.number) == number

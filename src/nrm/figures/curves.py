@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 Named = tuple[str, "Figure"]
 """A figure and the name of its files."""
-TASKS_A_FIGURE = 8
 LETTERS = {("map", 1): "(a) ", ("map", 2): "(b) ", ("image", 1): "(c) ", ("image", 2): "(d) "}
 """The panels of the paper's figure 2."""
 
@@ -59,39 +58,29 @@ def figure_2(runs: Runs) -> Iterator[Named]:
         named = f"{LETTERS.get((env, number), '')}{env}, class {number}"
         _draw(panel, curves, named, f"{'task' if len(tasks) == 1 else 'tasks'} {numbers}; ")
         _references(panel, tasks)
-    _finish(figure, _with_references(panels, runs.looks), runs, f"return, mean of {runs.window} episodes")
+    _finish(figure, panels, runs, f"return, mean of {runs.window} episodes")
     yield "figure-2", figure
 
 
 def task_figures(runs: Runs) -> Iterator[Named]:
-    """The paper's appendix: a panel for each task, a figure for each environment."""
+    """The paper's appendix: a panel for each task, a figure for each environment.
+
+    Agents of many tasks: success over steps, a panel for each family.
+    """
     for env in runs.envs:
-        for part, tasks in _pages(runs.split(env)[0]):
-            figure, panels = new_figure(len(tasks), 1.95, sharex=True, sharey=True)
-            for task, panel in zip(tasks, panels, strict=True):
-                cells = [(series, found) for series in runs.series if (found := runs.of(task, series))]
-                _draw(panel, [(series, learning_curve(found, runs.window)) for series, found in cells], _titled(task))
-                _references(panel, [task])
-            looks = _with_references(panels, runs.looks)
-            _finish(figure, looks, runs, f"{env}: return, mean of {runs.window} episodes")
-            yield f"tasks-{file_part(env)}{part}", figure
-
-
-def family_figures(runs: Runs) -> Iterator[Named]:
-    """Agents of many tasks: success over steps, a panel for each family, a figure for each environment."""
-    from matplotlib.ticker import PercentFormatter
-
-    for env in runs.envs:
-        for part, families in _pages(runs.split(env)[1]):
-            figure, panels = new_figure(len(families), 2.3, sharey=True)
-            for family, panel in zip(families, panels, strict=True):
-                cells = [(series, found) for series in runs.series if (found := runs.of(family, series))]
-                curves = [(series, success_curve(found, runs.window)) for series, found in cells]
-                _draw(panel, curves, _titled(family), most=1.0)
-                panel.set_ylim(-0.03, 1.03)
-                panel.yaxis.set_major_formatter(PercentFormatter(1.0))
-            _finish(figure, runs.looks, runs, f"{env}: success, mean of {runs.window} episodes", "step")
-            yield f"families-{file_part(env)}{part}", figure
+        for many, tasks in enumerate(runs.split(env)):
+            curve, what, over = (success_curve, "success", "step") if many else (learning_curve, "return", "episode")
+            for part, page in _pages(tasks):
+                figure, panels = new_figure(len(page), 2.3 if many else 1.95, sharex=not many, sharey=True)
+                for task, panel in zip(page, panels, strict=True):
+                    cells = [(series, found) for series in runs.series if (found := runs.of(task, series))]
+                    _draw(panel, [(series, curve(found, runs.window)) for series, found in cells], _titled(task))
+                    if many:
+                        _percent(panel)
+                    else:
+                        _references(panel, [task])
+                _finish(figure, panels, runs, f"{env}: {what}, mean of {runs.window} episodes", over)
+                yield f"{'families' if many else 'tasks'}-{file_part(env)}{part}", figure
 
 
 def grounding_figures(runs: Runs) -> Iterator[Named]:
@@ -111,17 +100,14 @@ def grounding_figures(runs: Runs) -> Iterator[Named]:
 def _grounding(
     page: Sequence[tuple[Group, dict[str, Curve]]], runs: Runs, env: str, series: Series, over: str
 ) -> Figure:
-    from matplotlib.ticker import PercentFormatter
-
     figure, panels = new_figure(len(page), 1.95, sharex=True, sharey=True)
     for (task, curves), panel in zip(page, panels, strict=True):
         for name, curve in curves.items():
-            _line(panel, curve, ACCURACY_LOOKS[name][1], most=1.0)
+            _line(panel, curve, ACCURACY_LOOKS[name][1])
         title(panel, _titled(task), count_note([(series.label, max(curve.runs for curve in curves.values()))]))
-        panel.set_ylim(-0.03, 1.03)
-        panel.yaxis.set_major_formatter(PercentFormatter(1.0))
+        _percent(panel)
     shown = [ACCURACY_LOOKS[name] for name in ACCURACY_LOOKS if any(name in curves for _, curves in page)]
-    _finish(figure, shown, runs, f"{env}: grounding accuracy of {series.label}", over)
+    _finish(figure, panels, runs, f"{env}: grounding accuracy of {series.label}", over, shown)
     return figure
 
 
@@ -130,27 +116,32 @@ def _titled(task: Group) -> str:
 
 
 def _pages(items: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Panels that share a figure, with what the names of further figures end in."""
-    for start in range(0, len(items), TASKS_A_FIGURE):
-        yield f"-{start // TASKS_A_FIGURE + 1}" if start else "", items[start : start + TASKS_A_FIGURE]
+    """Panels that share a figure, at most 8, with what the names of further figures end in."""
+    for start in range(0, len(items), 8):
+        yield f"-{start // 8 + 1}" if start else "", items[start : start + 8]
 
 
-def _draw(
-    panel: Axes, curves: Sequence[tuple[Series, Curve]], named: str, note: str = "", most: float | None = None
-) -> None:
+def _draw(panel: Axes, curves: Sequence[tuple[Series, Curve]], named: str, note: str = "") -> None:
     for series, curve in curves:
-        _line(panel, curve, series.look, most)
+        _line(panel, curve, series.look)
     panel.set_xlim(left=0)
     title(panel, named, note + count_note([(series.label, curve.runs) for series, curve in curves]))
 
 
-def _line(panel: Axes, curve: Curve, look: Look, most: float | None = None) -> None:
-    low, high = curve.mean - curve.deviation, curve.mean + curve.deviation
-    if most is not None:
-        low, high = low.clip(0, most), high.clip(0, most)
-    panel.fill_between(curve.at, low, high, color=look.colour, alpha=0.18, linewidth=0)
+def _line(panel: Axes, curve: Curve, look: Look) -> None:
+    """A line; with a band of its deviation, where there is any."""
+    if curve.deviation.any():
+        ends = [(curve.mean + sign * curve.deviation).clip(*curve.bounds) for sign in (-1, 1)]
+        panel.fill_between(curve.at, *ends, color=look.colour, alpha=0.18, linewidth=0)
     marker = look.marker if len(curve.at) == 1 else ""
     panel.plot(curve.at, curve.mean, color=look.colour, linestyle=look.line, linewidth=1.4, marker=marker)
+
+
+def _percent(panel: Axes) -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    panel.set_ylim(-0.03, 1.03)
+    panel.yaxis.set_major_formatter(PercentFormatter(1.0))
 
 
 def _references(panel: Axes, tasks: Sequence[Group]) -> None:
@@ -162,12 +153,17 @@ def _references(panel: Axes, tasks: Sequence[Group]) -> None:
             panel.axhline(sum(earned) / len(earned), color=look.colour, linestyle=look.line, linewidth=1.0, gid=name)
 
 
-def _with_references(panels: Sequence[Axes], looks: Sequence[tuple[str, Look]]) -> list[tuple[str, Look]]:
-    """What a legend says, with the references that any panel shows."""
+def _finish(
+    figure: Figure,
+    panels: Sequence[Axes],
+    runs: Runs,
+    ylabel: str,
+    over: str = "episode",
+    looks: Sequence[tuple[str, Look]] | None = None,
+) -> None:
+    """The legend of some looks, those of the runs if absent, and of what any panel shows; the names of the axes."""
     drawn = {line.get_gid() for panel in panels for line in panel.lines}
-    return [*looks, *(shown for name, shown in REFERENCE_LOOKS.items() if name in drawn)]
-
-
-def _finish(figure: Figure, looks: Sequence[tuple[str, Look]], runs: Runs, ylabel: str, over: str = "episode") -> None:
-    legend_above(figure, looks, band="± deviation over runs")
+    references = (shown for name, shown in REFERENCE_LOOKS.items() if name in drawn)
+    band = "± deviation over runs" if any(panel.collections for panel in panels) else ""
+    legend_above(figure, [*(runs.looks if looks is None else looks), *references], band)
     name_axes(figure, over, ylabel, runs.left_out)

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nrm.errors import StatisticsError
+from nrm.errors import StatisticsError, counted
 from nrm.figures.style import Look, further_look, method_look
 from nrm.results import ACCURACIES, Group, Record, Values, group_runs, method_named, method_order, moving_mean
 
 POINTS = 250
 """Most points of a curve: more cannot be told apart in print, and make a vector file large."""
-WINDOW = 100
-"""Episodes of a moving mean (paper, "Other Details")."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,13 @@ class Curve:
     mean: Values
     deviation: Values
     runs: int
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    """Between which all values are."""
+
+    @classmethod
+    def over(cls, at: Values, rows: Values, bounds: tuple[float, float] = (-np.inf, np.inf)) -> Curve:
+        """Mean and deviation of rows (runs, points)."""
+        return cls(at, rows.mean(0), rows.std(0), len(rows), bounds)
 
 
 @dataclass(frozen=True)
@@ -76,9 +81,9 @@ class Runs:
 
     @property
     def window(self) -> int:
-        """Episodes of the moving means: 100, or a quarter of the shortest run."""
+        """Episodes of the moving means: 100 (paper, "Other Details"), or a quarter of the shortest run."""
         shortest = min(len(run.returns) for group in self.groups for run in group.finished)
-        return max(1, min(WINDOW, shortest // 4))
+        return max(1, min(100, shortest // 4))
 
     @property
     def looks(self) -> list[tuple[str, Look]]:
@@ -88,9 +93,7 @@ class Runs:
     @property
     def left_out(self) -> str:
         """What to say about the runs that are left out."""
-        if not self.unfinished:
-            return ""
-        return f"{self.unfinished} unfinished {'run' if self.unfinished == 1 else 'runs'} left out"
+        return f"{counted(self.unfinished, 'unfinished run')} left out" if self.unfinished else ""
 
 
 def collect(records: Iterable[Record]) -> Runs:
@@ -111,8 +114,7 @@ def learning_curve(runs: Sequence[Record], window: int) -> Curve:
     length = min(len(run.returns) for run in runs)
     smooth = moving_mean(np.stack([run.returns[:length] for run in runs]), window)
     places = _places(smooth.shape[1])
-    picked = smooth[:, places]
-    return Curve(places.astype(np.float64) + min(window, length), picked.mean(0), picked.std(0), len(runs))
+    return Curve.over(places.astype(np.float64) + min(window, length), smooth[:, places])
 
 
 def success_curve(runs: Sequence[Record], window: int) -> Curve:
@@ -122,7 +124,7 @@ def success_curve(runs: Sequence[Record], window: int) -> Curve:
     start, end = max(float(steps[0]) for steps in ends), min(float(steps[-1]) for steps in ends)
     at: Values = np.linspace(start, end, POINTS) if end > start else np.array([end])
     lines = np.stack([np.interp(at, steps, line) for steps, line in zip(ends, smooth, strict=True)])
-    return Curve(at, lines.mean(0), lines.std(0), len(runs))
+    return Curve.over(at, lines, (0, 1))
 
 
 def class_curve(curves: Sequence[Curve]) -> Curve:
@@ -142,30 +144,24 @@ def grounding_curves(runs: Sequence[Record]) -> dict[str, Curve]:
     known = [run for run in runs if run.grounding is not None and len(run.grounding["episode"])]
     if not known:
         return {}
-    if known[0].task is None:
-        end = min(int(run.metrics["steps"][-1]) for run in known)
-        at = _places(end + 1).astype(np.float64)
-        done = [np.searchsorted(run.metrics["steps"], at, side="right") for run in known]
-    else:
-        end = min(len(run.returns) for run in known)
-        at = _places(end + 1).astype(np.float64)
-        done = [at.astype(np.int64)] * len(known)
+    many = known[0].task is None
+    end = min(int(run.metrics["steps"][-1]) if many else len(run.returns) for run in known)
+    at = _places(end + 1).astype(np.float64)
     curves = {}
     for name in ACCURACIES:
+        done = [np.searchsorted(run.metrics["steps"], at, side="right") if many else at for run in known]
         rows = np.stack([run.accuracy_at(name, episodes) for run, episodes in zip(known, done, strict=True)])
         rows = rows[np.isfinite(rows).all(axis=1)]
         if len(rows):
-            curves[name] = Curve(at, rows.mean(0), rows.std(0), len(rows))
+            curves[name] = Curve.over(at, rows, (0, 1))
     return curves
 
 
 def count_note(counts: Sequence[tuple[str, int]]) -> str:
     """How many runs are behind each of some series: `5 runs each`, or a number for each."""
-    numbers = {count for _, count in counts}
-    if len(numbers) > 1:
+    if len({count for _, count in counts}) > 1:
         return "runs: " + ", ".join(f"{label} {count}" for label, count in counts)
-    (number,) = numbers
-    return f"{number} {'run' if number == 1 else 'runs'}{' each' if len(counts) > 1 else ''}"
+    return counted(counts[0][1], "run") + (" each" if len(counts) > 1 else "")
 
 
 def _places(length: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

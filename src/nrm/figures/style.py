@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 7.2
-"""Inches: a page of text."""
-LEGEND_LETTERS, LEGEND_LINE = 105, 7
-"""Letters of a legend that fit in a row, and those that a line takes the room of."""
-LEAST_HEIGHT = 2.6
-"""Inches: of a figure whose vertical axis is named."""
 GREY = "#555555"
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = (
@@ -76,9 +70,9 @@ def new_figure(count: int, height: float, tall: bool = True, **shared: Any) -> t
 
     columns = min(2, count)
     rows = -(-count // columns)
-    # The legend and the labels around the panels need about as much room whatever their number, and one row of panels
-    # must be as high as the name of its axis is long.
-    figure = Figure(figsize=(WIDTH, max(rows * height, LEAST_HEIGHT if tall else 0) + 0.75), layout="constrained")
+    # As wide as a page of text. The legend and the labels around the panels need about as much room whatever their
+    # number, and one row of panels must be as high as the name of its axis is long.
+    figure = Figure(figsize=(7.2, max(rows * height, 2.6 if tall else 0) + 0.75), layout="constrained")
     panels: list[Axes] = list(figure.subplots(rows, columns, squeeze=False, **shared).flat)
     for unused in panels[count:]:
         unused.remove()
@@ -111,7 +105,7 @@ def legend_above(figure: Figure, looks: Sequence[tuple[str, Look]], band: str = 
     if band:
         handles.append(Patch(color="#999999", alpha=0.35, linewidth=0, label=band))
     longest = max((len(handle.get_label()) for handle in handles), default=0)
-    columns = max(1, min(5, len(handles), LEGEND_LETTERS // (longest + LEGEND_LINE)))
+    columns = max(1, min(5, len(handles), 105 // (longest + 7)))  # letters in a row; a line takes the room of 7
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False, fontsize=9)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -34,40 +35,43 @@ SCORES: dict[str, Callable[[Record], float]] = {
 """What the score of a run is: where it ended, and how fast it came there."""
 
 
-ROW_LETTERS = 20
-"""Letters of a row's name that fit in a line beside two panels."""
 LEAST_SPAN = 5.0
 """Least width of an axis of returns, of the 100 that an episode can pay."""
+Draw = Callable[["Axes", str, str], str]
+"""Draws an environment and a kind of score into a panel, and says what to note above it."""
 
 
 def summary_figures(runs: Runs, seed: int = 0) -> Iterator[Named]:
     """The three figures; those that compare need two series with a task in common."""
-    yield "iqm", _figure(runs, _intervals, seed, "return, interquartile mean and 95 % interval")
-    yield "profiles", _figure(runs, _profiles, seed, "return", height=2.3)
-    if any(_pairs(runs, env) for env in runs.envs):
-        yield "improvement", _figure(runs, _improvements, seed, "probability of improvement and 95 % interval")
+    intervals, profiles = partial(_intervals, runs, seed), partial(_profiles, runs, seed)
+    names = [_wrapped(series.label) for series in runs.series]
+    yield "iqm", _figure(runs, runs.envs, intervals, _height(names), "return, interquartile mean and 95 % interval")
+    yield "profiles", _figure(runs, runs.envs, profiles, 2.3, "return", "share of runs that return more")
+    pairs = {env: found for env in runs.envs if (found := _pairs(runs, env))}
+    if pairs:
+        height = max(_height(_pair_names(found)) for found in pairs.values())
+        improvements = partial(_improvements, runs, seed)
+        yield "improvement", _figure(runs, pairs, improvements, height, "probability of improvement and 95 % interval")
 
 
-def _figure(
-    runs: Runs, draw: Callable[[Axes, Runs, str, str, int], str], seed: int, xlabel: str, height: float = 1.3
-) -> Figure:
-    """A row of panels for each environment: one panel for each kind of score."""
-    envs = [env for env in runs.envs if draw is not _improvements or _pairs(runs, env)]
-    if draw is not _profiles:
-        named = [_labels(runs, env, draw is _improvements) for env in envs]
-        height = 0.75 + 0.24 * max(sum(label.count("\n") + 1 for label in labels) for labels in named)
-    figure, panels = new_figure(len(envs) * len(SCORES), height, tall=draw is _profiles)
+def _figure(runs: Runs, envs: Iterable[str], draw: Draw, height: float, xlabel: str, ylabel: str = "") -> Figure:
+    """A row of panels for each environment: one panel for each kind of score. A legend where `ylabel` names an axis."""
     places = [(env, score) for env in envs for score in SCORES]
+    figure, panels = new_figure(len(places), height, tall=bool(ylabel))
     for (env, score), panel in zip(places, panels, strict=True):
-        note = draw(panel, runs, env, score, seed)
-        title(panel, f"{env}, {score}", note)
-    if draw is _profiles:
+        title(panel, f"{env}, {score}", draw(panel, env, score))
+    if ylabel:
         legend_above(figure, runs.looks)
-    name_axes(figure, xlabel, "share of runs that return more" if draw is _profiles else "", runs.left_out)
+    name_axes(figure, xlabel, ylabel, runs.left_out)
     return figure
 
 
-def _intervals(panel: Axes, runs: Runs, env: str, score: str, seed: int) -> str:
+def _height(names: Sequence[str]) -> float:
+    """Inches that rows with these names take."""
+    return 0.75 + 0.24 * sum(name.count("\n") + 1 for name in names)
+
+
+def _intervals(runs: Runs, seed: int, panel: Axes, env: str, score: str) -> str:
     found, note = _comparable(runs, env, score)
     rows = [(series, iqm(strata, np.random.default_rng(seed))) for series, strata in found]
     for place, (series, interval) in enumerate(rows):
@@ -81,19 +85,19 @@ def _intervals(panel: Axes, runs: Runs, env: str, score: str, seed: int) -> str:
     return note
 
 
-def _improvements(panel: Axes, runs: Runs, env: str, score: str, seed: int) -> str:
-    for place, (ours, theirs, tasks) in enumerate(_pairs(runs, env)):
+def _improvements(runs: Runs, seed: int, panel: Axes, env: str, score: str) -> str:
+    pairs = _pairs(runs, env)
+    for place, (ours, theirs, tasks) in enumerate(pairs):
         strata = [_strata(runs, tasks, series, score) for series in (ours, theirs)]
         interval = probability_of_improvement(strata[0], strata[1], np.random.default_rng(seed))
         _interval(panel, interval, place, BLACK, "o")
-    _name_rows(panel, _labels(runs, env, True))
+    _name_rows(panel, _pair_names(pairs))
     panel.axvline(0.5, color=BLACK, linewidth=0.8, linestyle=(0, (4, 2)))
     panel.set_xlim(-0.03, 1.03)
-    pairs = [tasks for _, _, tasks in _pairs(runs, env)]
-    return f"over {_span(pairs)} in common"
+    return f"over {_span([tasks for _, _, tasks in pairs])} in common"
 
 
-def _profiles(panel: Axes, runs: Runs, env: str, score: str, seed: int) -> str:
+def _profiles(runs: Runs, seed: int, panel: Axes, env: str, score: str) -> str:
     found, note = _comparable(runs, env, score)
     pooled = np.concatenate([scores for _, strata in found for scores in strata])
     margin = max(LEAST_SPAN - float(np.ptp(pooled)), 0.06 * float(np.ptp(pooled))) / 2
@@ -102,7 +106,7 @@ def _profiles(panel: Axes, runs: Runs, env: str, score: str, seed: int) -> str:
         profile = performance_profile(strata, thresholds, np.random.default_rng(seed))
         colour, line = series.look.colour, series.look.line
         panel.fill_between(thresholds, profile.low, profile.high, color=colour, alpha=0.15, linewidth=0)
-        panel.plot(thresholds, profile.share, color=colour, linestyle=line, linewidth=1.4)
+        panel.plot(thresholds, profile.estimate, color=colour, linestyle=line, linewidth=1.4)
     panel.set_ylim(-0.03, 1.03)
     return note
 
@@ -145,15 +149,13 @@ def _interval(panel: Axes, interval: Interval, place: int, colour: str, marker: 
     panel.plot([interval.estimate], [place], color=colour, marker=marker, markersize=5)
 
 
-def _labels(runs: Runs, env: str, pairs: bool) -> list[str]:
-    """What rows are called: series, or pairs of them. Long names take several lines."""
-    if not pairs:
-        return [_wrapped(series.label) for series in runs.series]
-    return [_wrapped(f"{ours.label} > {theirs.label}") for ours, theirs, _ in _pairs(runs, env)]
+def _pair_names(pairs: Sequence[tuple[Series, Series, list[Group]]]) -> list[str]:
+    return [_wrapped(f"{ours.label} > {theirs.label}") for ours, theirs, _ in pairs]
 
 
 def _wrapped(label: str) -> str:
-    return textwrap.fill(label, ROW_LETTERS)
+    """The name of a row; long ones take several lines beside two panels."""
+    return textwrap.fill(label, 20)
 
 
 def _name_rows(panel: Axes, labels: list[str]) -> None:

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nrm.figures.curves import family_figures, figure_2, grounding_figures, task_figures
+from nrm.figures.curves import figure_2, grounding_figures, task_figures
 from nrm.figures.series import collect
 from nrm.figures.style import BLUE, GREEN, GREY, ORANGE, VERMILION, matplotlib_or_error, new_figure, save
 from nrm.figures.summary import summary_figures
-from nrm.results import BUDGET, GroundabilityRow, Record, measure_groundability, write_groundability_tables
+from nrm.results import GroundabilityRow, Record, measure_groundability, write_groundability_tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def write_groundability(
-    out: Path, budget: float = BUDGET, rows: Sequence[GroundabilityRow] | None = None
-) -> list[Path]:
+def write_groundability(out: Path, budget: float = 2.0, rows: Sequence[GroundabilityRow] | None = None) -> list[Path]:
     """Write the paper's tables 1 and 2, ours beside its figures, and say where: Markdown, CSV and a picture.
 
     `budget`: seconds for each task that the brute force over formulas may take; where that ends it, the tables say
@@ -74,7 +72,7 @@ def write_figures(records: Iterable[Record], out: Path, seed: int = 0) -> list[P
     matplotlib_or_error()
     runs = collect(records)
     paths: list[Path] = []
-    curves = chain(figure_2(runs), task_figures(runs), family_figures(runs), grounding_figures(runs))
+    curves = chain(figure_2(runs), task_figures(runs), grounding_figures(runs))
     for name, figure in chain(curves, summary_figures(runs, seed)):
         paths.extend(save(figure, out, name))
     return paths

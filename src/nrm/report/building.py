@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from importlib.metadata import version
@@ -16,19 +17,15 @@ from nrm.report.curves import curves, summary
 from nrm.report.drawing import Tiles, machine_data
 from nrm.report.learned import learned_data, shortcut_words, too_long, unbelieved_words, unread_words
 from nrm.report.page import Page
-from nrm.report.recording import NoPictureError, load_agent, record_task
-from nrm.report.trials import Trials, first_line
-from nrm.results import Group, Record, group_runs, method_named, method_order, read_records, without_memory
+from nrm.report.recording import NoPictureError, load_agent, noted, record_task
+from nrm.report.trials import try_agents
+from nrm.results import Group, group_runs, method_named, method_order, read_records, without_memory
 from nrm.shortcuts import Shortcuts, shortcuts
 
 Analysis = Shortcuts | LimitError
 """The shortcuts of a task, or why the analysis gave up."""
 Progress = Callable[[str, int, int], None]
-"""Is told the name of a stage, how much of it is done, and of how much."""
-DASH = 2
-"""Pixels of a line's width, in which the lengths of its dashes are given."""
-FORMULAS = 24
-"""Formulas of a family that agents of many tasks are tried on."""
+"""Takes the name of a stage, how much of it is done, and of how much."""
 
 
 def write_report(folder: Path | str, title: str | None = None, out: Path | None = None) -> Path:
@@ -41,19 +38,19 @@ def build_report(
     title: str | None = None,
     *,
     recorded: int = 1,
-    formulas: int = FORMULAS,
+    formulas: int = 24,
     tasks: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Page:
     """Read all runs below a folder, and play episodes with `recorded` runs of each method, task and environment.
 
     Agents of many tasks are tried on `formulas` tasks of their family that they were not trained on, and on `tasks`,
-    which are formulas of the reader's. `progress` is told how far each stage of the work is. What cannot be read is
+    which are formulas of the reader's. `progress` hears how far each stage of the work is. What cannot be read is
     named on the page.
     """
     root = Path(folder)
-    told = partial(partial, progress or (lambda *_: None))
-    records, problems = read_records(root, told("reading runs"))
+    stage = partial(partial, progress or (lambda *_: None))
+    records, problems = read_records(root, stage("reading runs"))
     begun = [*_begun(root), *(record.path for record in records if not len(record.returns))]
     unfinished = dict.fromkeys(begun, "begun; no episodes are saved yet")
     records = [record for record in records if len(record.returns)]
@@ -67,17 +64,17 @@ def build_report(
     groups = sorted(found, key=lambda group: not group.many)
     problems |= copies
     tiles = Tiles()
-    tried = Trials(groups, tiles, problems)
-    tried.run(recorded, formulas, tasks, told("trying formulas"))
-    drawn = told("groups of runs")
+    tried = try_agents(groups, tiles, problems, recorded, formulas, tasks, stage("trying formulas"))
+    drawn = stage("groups of runs")
     drawn(0, len(groups))
     one_task = {group.task: group.records[0].task for group in groups}
     analyses = {name: _analysis(task) for name, task in one_task.items() if task is not None}
     shown = []
     for number, group in enumerate(groups):
-        data = _group_data(group)
-        data |= tried.of(number) if group.many else _recorded(group, recorded, analyses[group.task], tiles, problems)
-        shown.append(data)
+        data = tried.groups.get(number, {"trial": None, "tried": None, "recordings": []})
+        if not group.many:
+            data = {"recordings": _recorded(group, recorded, analyses[group.task], tiles, problems)}
+        shown.append({**_group_data(group), **data})
         drawn(number + 1, len(groups))
     data = {
         "title": title or f"Runs in {'/'.join(root.resolve().parts[-2:])}",
@@ -90,7 +87,7 @@ def build_report(
             for name, task in one_task.items()
         ],
         "groups": shown,
-        "trials": tried.data,
+        "trials": tried.trials,
         "tiles": list(tiles.images),
         "unfinished": _notes(unfinished, root),
         "problems": _notes(problems, root),
@@ -112,7 +109,7 @@ def _method_data(name: str) -> Json:
         "label": method.label,
         "knows": method.knows,
         "colour": f"light-dark({method.colour}, {method.dark})",
-        "dash": " ".join(f"{DASH * length:g}" for length in method.dash),
+        "dash": " ".join(f"{2 * length:g}" for length in method.dash),  # lines are 2 pixels wide
         "grounds": method.grounds,
         "unread": unread_words(method),
         "unbelieved": unbelieved_words(method),
@@ -131,6 +128,7 @@ def _task_data(name: str, task: Task, found: Analysis) -> Json:
 def _group_data(group: Group) -> Json:
     # Numbers are about the finished runs, or about all while none is finished.
     counted = group.finished or group.records
+    best = without_memory(counted[0])
     return {
         "env": group.env,
         "task": group.task,
@@ -141,33 +139,23 @@ def _group_data(group: Group) -> Json:
         "finished": len(group.finished),
         **summary(counted),
         "curves": curves(counted),
-        "without_memory": _without_memory(counted[0]),
+        "without_memory": None if best is None else {name: round(value, 1) for name, value in best._asdict().items()},
         "learned": learned_data(counted[0]),
     }
 
 
-def _without_memory(record: Record) -> Json | None:
-    """What the best policies without memory earn; None where nobody can compute it."""
-    found = without_memory(record)
-    return None if found is None else {name: round(value, 1) for name, value in found._asdict().items()}
-
-
-def _recorded(group: Group, recorded: int, found: Analysis, tiles: Tiles, problems: dict[Path, str]) -> Json:
+def _recorded(group: Group, recorded: int, found: Analysis, tiles: Tiles, problems: dict[Path, str]) -> list[Json]:
     """Episodes of some runs on one task."""
     recordings: list[Json] = []
     known = None if isinstance(found, LimitError) else found
-    for record in group.finished or group.records:
-        if len(recordings) == recorded:
-            break
-        try:
-            assert record.task is not None
-            played = record_task(record.config, load_agent(record), record.task.machine(), tiles, known)
-            recordings.append({"seed": record.seed, **played})
-        except NoPictureError:
-            break
-        except Exception as error:  # a damaged checkpoint must not cost the rest of the page
-            problems.setdefault(record.path, f"no episode was played: {first_line(error)}")
-    return {"recordings": recordings}
+    with suppress(NoPictureError):
+        for record in group.finished or group.records:
+            if len(recordings) == recorded or record.task is None:
+                break
+            with noted(record, problems):
+                played = record_task(record.config, load_agent(record), record.task.machine(), tiles, known)
+                recordings.append({"seed": record.seed, **played})
+    return recordings
 
 
 def _begun(root: Path) -> list[Path]:

@@ -10,12 +10,6 @@ import numpy as np
 from nrm.aliases import FloatArray, Json
 from nrm.results import Record, Scores, Spread
 
-POINTS = 200
-"""Most points of a curve."""
-_MEASURES = {"return": 1, "success": 3, "length": 1}
-"""Columns of metrics.csv that are shown, and the decimals that are kept."""
-_GROUNDING = {"plain": "accuracy", "modulo": "accuracy_modulo_shortcuts"}
-
 
 def summary(runs: Sequence[Record]) -> Json:
     """What some runs reached: [mean, standard deviation] of each score, None where it is unknown."""
@@ -37,14 +31,14 @@ def summary(runs: Sequence[Record]) -> Json:
 
 
 def curves(runs: Sequence[Record]) -> Json:
-    """Each run, binned, so that a long run keeps its shape: means over every `size` episodes, or steps.
+    """Each run in at most 200 bins, so that a long run keeps its shape: means over every `size` episodes, or steps.
 
     Over steps where a run counts these, or where it had many tasks, whose episodes differ in length.
     """
     unit = "steps" if any(record.config.unit == "steps" or record.task is None for record in runs) else "episodes"
     reached = max(_places(record, unit)[-1] for record in runs)
     amount = max(record.config.amount if record.config.unit == unit else reached for record in runs)
-    size = max(1, math.ceil(amount / POINTS))
+    size = max(1, math.ceil(amount / 200))
     return {"unit": unit, "size": size, "length": int(reached), "runs": [_run(record, unit, size) for record in runs]}
 
 
@@ -58,12 +52,11 @@ def _run(record: Record, unit: str, size: int) -> Json:
     # An episode counts where it ended; with 8 episodes in bins of 5, the bins end at 5 and at 10.
     bins = ((_places(record, unit) - 1) // size).astype(np.int64)
     counts = np.bincount(bins)
-    for name, decimals in _MEASURES.items():
+    for name, decimals in (("return", 1), ("success", 3), ("length", 1)):
         with np.errstate(invalid="ignore"):
-            means = np.bincount(bins, record.metrics[name]) / counts
-        shown[name] = _rounded(means, decimals)
+            shown[name] = _rounded(np.bincount(bins, record.metrics[name]) / counts, decimals)
     if record.grounding is not None and len(record.grounding["episode"]):
-        for name, column in _GROUNDING.items():
+        for name, column in (("plain", "accuracy"), ("modulo", "accuracy_modulo_shortcuts")):
             values = record.accuracy_at(column, counts.cumsum())
             if np.isfinite(values).any():
                 shown[name] = _rounded(values, 4)

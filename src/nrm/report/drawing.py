@@ -15,12 +15,8 @@ from nrm.aliases import Json
 from nrm.errors import MissingExtraError
 from nrm.machines import MooreMachine, colour, graphviz, move_texts, to_dot
 
-MAX_DRAWN = 60
-"""States up to which a machine is drawn on a page."""
-MAX_LISTED = 60
-"""States whose moves are listed."""
-MAX_MOVES = 12
-"""Moves of a state that are listed."""
+MAX_STATES = 60
+"""States up to which a machine is drawn on a page, and whose moves are listed."""
 
 
 def machine_data(machine: MooreMachine) -> Json:
@@ -38,8 +34,8 @@ def machine_data(machine: MooreMachine) -> Json:
             for state in range(machine.states)
         ],
         "moves": [
-            [[target, condition] for target, condition in move_texts(machine, state, MAX_MOVES)]
-            for state in range(min(machine.states, MAX_LISTED))
+            [[target, condition] for target, condition in move_texts(machine, state, 12)]
+            for state in range(min(machine.states, MAX_STATES))
         ],
         "drawing": drawing(machine),
     }
@@ -50,7 +46,7 @@ def drawing(machine: MooreMachine) -> Json | None:
 
     The page draws them itself: so they follow its colours, and a state can be lit up.
     """
-    if machine.states > MAX_DRAWN:
+    if machine.states > MAX_STATES:
         return None
     try:
         graph = graphviz().AGraph(string=to_dot(machine))

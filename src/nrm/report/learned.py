@@ -11,15 +11,7 @@ from nrm.machines import TaskSet
 from nrm.report.drawing import machine_data
 from nrm.results import Record
 from nrm.runs import LearnedMachines, RunFolder
-from nrm.shortcuts import (
-    Shortcuts,
-    TaskSetShortcuts,
-    breaking_potential,
-    confusions,
-    findings,
-    remedies,
-    task_set_shortcuts,
-)
+from nrm.shortcuts import Shortcuts, breaking_potential, confusions, findings, remedies, task_set_shortcuts
 from nrm.tracking import Version
 
 MAX_SYMBOLS = 40
@@ -50,7 +42,7 @@ def too_long(error: LimitError) -> Json:
 def family_words(pool: TaskSet, family: str) -> Json:
     """The same of many tasks together."""
     sizes = [machine.states for machine in pool.machines]
-    told = (
+    about = (
         f"Trained on {len(pool):,} tasks of the family {family}, another with every episode. Their machines have "
         f"{min(sizes)} to {max(sizes)} states."
     )
@@ -58,29 +50,26 @@ def family_words(pool: TaskSet, family: str) -> Json:
         found = task_set_shortcuts(pool)
     except LimitError as error:
         words = too_long(error)
-        return {**words, "sentences": [told, *words["sentences"]]}
+        return {**words, "sentences": [about, *words["sentences"]]}
     others = {name: listing([one for one in names if one != name]) for names in found.confusable for name in names}
+    verdict = (
+        "Their rewards together leave one reading of the symbols, the true one: symbols can be learned plainly, and "
+        "not just modulo shortcuts."
+    )
+    repair = []
+    if not found.groundable:
+        sets = "; ".join("{" + listing(names) + "}" for names in found.confusable)
+        verdict = f"However long one trains, their rewards cannot tell apart: {sets}."
+        repair = ["Train on further tasks, or on another family, in which one of them helps and the other does not."]
     names = [found.alphabet.letter_name(letter) for letter in range(min(found.alphabet.size, MAX_SYMBOLS))]
     return {
-        "sentences": [told, _verdict(found)],
+        "sentences": [about, verdict],
         "symbols": [
             {"name": name, "teachable": name not in others, "confusable": others.get(name, "")} for name in names
         ],
         "hidden": max(0, found.alphabet.size - MAX_SYMBOLS),
-        "repair": []
-        if found.groundable
-        else ["Train on further tasks, or on another family, in which one of them helps and the other does not."],
+        "repair": repair,
     }
-
-
-def _verdict(found: TaskSetShortcuts) -> str:
-    if found.groundable:
-        return (
-            "Their rewards together leave one reading of the symbols, the true one: symbols can be learned plainly, "
-            "and not just modulo shortcuts."
-        )
-    sets = "; ".join("{" + listing(names) + "}" for names in found.confusable)
-    return f"However long one trains, their rewards cannot tell apart: {sets}."
 
 
 def unread_words(method: Method) -> str:
@@ -94,22 +83,13 @@ def unbelieved_words(method: Method) -> str:
     return "remembers the state of the machine that it learns itself" if infers else method.knows
 
 
-MAX_VERSIONS = 12
-"""Versions that are shown: the first half of these, and the last."""
-MAX_NAMES = 8
-"""Letters of a symbol that are named."""
-MAX_STEPS = 30
-"""Steps of a refuting episode that are shown, the last ones."""
-
-
 def learned_data(record: Record) -> Json | None:
     """What a run learned of its machine; None for methods that learn none."""
     found = RunFolder(record.path).machines()
     if found is None:
         return None
-    half = MAX_VERSIONS // 2
     versions = found.versions
-    shown = versions if len(versions) <= MAX_VERSIONS else (*versions[:half], *versions[-half:])
+    shown = versions if len(versions) <= 12 else (*versions[:6], *versions[-6:])
     return {
         "seed": record.seed,
         "guess": found.guess,
@@ -134,7 +114,7 @@ def _version_data(version: Version, found: LearnedMachines) -> Json:
         "right": version.right,
         "machine": machine_data(machine),
         "symbols": [
-            {"name": names[symbol], "letters": mine[:MAX_NAMES], "more": max(0, len(mine) - MAX_NAMES)}
+            {"name": names[symbol], "letters": mine[:8], "more": max(0, len(mine) - 8)}
             for symbol, mine in sorted(letters.items())
         ],
         "seen": [
@@ -148,13 +128,9 @@ def _version_data(version: Version, found: LearnedMachines) -> Json:
 
 
 def _refuting_data(version: Version, found: LearnedMachines) -> Json | None:
+    """The episode that refuted a version: its last 30 steps."""
     why = version.refuted_by
     if why is None:
         return None
     steps = [[found.letters[letter], level] for letter, level in zip(why.letters, why.levels, strict=True)]
-    return {
-        "steps": steps[-MAX_STEPS:],
-        "hidden": max(0, len(steps) - MAX_STEPS),
-        "expected": why.expected,
-        "shown": why.shown,
-    }
+    return {"steps": steps[-30:], "hidden": max(0, len(steps) - 30), "expected": why.expected, "shown": why.shown}

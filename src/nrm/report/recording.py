@@ -1,7 +1,11 @@
-"""What a trained agent does and sees: episodes played from a checkpoint, and the grounding cell by cell."""
+"""What a trained agent does and sees: episodes played from a run's folder, and the grounding cell by cell."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,110 +26,22 @@ from nrm.tracking import Belief
 
 SEED = 12345
 """Of the episodes, and of the layout where one is drawn; as in `nrm watch`."""
-MAX_STATES = 12
-"""States whose share of the belief is kept at a step, the likeliest first."""
-MAX_LETTERS = 6
-"""Letters whose share of what is read is kept at a step, the likeliest first."""
-LEAST_SHARE = 5e-4
-"""Of a belief that is kept."""
-
-
-def step_row(shown: Played) -> Json:
-    """Action, letter, reward, state reached, belief over states; what is read, and the state of a learned machine."""
-    action = shown.action[0]
-    row: Json = {
-        "action": int(action) if action.dim() == 0 else ", ".join(f"{part:.3g}" for part in action.tolist()),
-        "letter": int(shown.label[0]),
-        "reward": round(float(shown.batch.reward[0]), 3),
-        "state": int(shown.state[0]),
-    }
-    if shown.belief is not None:
-        row["belief"] = _likely(shown.belief[0], MAX_STATES)
-    if shown.learned is not None:
-        row["learned"] = _likely(shown.learned[0], MAX_STATES)
-    if shown.said is not None:
-        row["read"] = _likely(shown.said[0], MAX_LETTERS)
-    return row
-
-
-def _likely(belief: Tensor, most: int) -> list[list[float]]:
-    """The likeliest places of a distribution with their shares."""
-    shares = belief.numpy()
-    order = np.argsort(-shares, kind="stable")[:most].tolist()
-    return [[place, round(float(shares[place]), 3)] for place in order if shares[place] >= LEAST_SHARE]
-
-
-def end_of(shown: Played, machine: MooreMachine) -> str:
-    """How an episode ended with a step: success, failure or limit; cut where it goes on."""
-    if bool(shown.batch.terminated[0]):
-        return "success" if bool(machine.accepting[int(shown.state[0])]) else "failure"
-    return "limit" if bool(shown.batch.truncated[0]) else "cut"
-
-
-MAX_PICTURES = 120
-"""Steps of an episode that are kept, each with a picture."""
-SIDE = 160
-"""Most pixels along a side of a picture."""
 
 
 class NoPictureError(EnvError):
     """An environment of which a page can show nothing. Not a fault of the run."""
 
 
-def film_task(
-    config: RunConfig,
-    trainer: Trainer,
-    machine: MooreMachine,
-    tiles: Tiles,
-    seed: int = SEED,
-    belief: Belief | None = None,
-) -> Json:
-    """Play an episode by a run's policy and one by its best actions in an environment that renders pixels."""
-    episodes = []
-    letters: set[int] = set()
-    actions: tuple[str, ...] = ()
-    for greedy in (False, True):
-        env = config.env_config.render(machine, "rgb_array", config.end)
-        if env.render_mode != "rgb_array":
-            raise NoPictureError(f"{config.env} renders no pixels")
-        actions = action_names(env)
-        start, end, steps = -1, "cut", []
-        for pictures, played in film(trainer, env, seed, greedy, belief, config.env):
-            if not pictures:
-                raise NoPictureError(f"{config.env} draws nothing")
-            numbers = [tiles.number(small(np.asarray(picture))) for picture in pictures]
-            start = numbers[0] if start < 0 else start
-            row = {**step_row(played), "frame": numbers[-1]}
-            letters |= {row["letter"], *(letter for letter, _ in row.get("read", ()))}
-            steps.append(row)
-            end = end_of(played, machine)
-            if end != "cut" or len(steps) == MAX_PICTURES:
-                break
-        env.close()
-        episodes.append({"greedy": greedy, "start": start, "end": end, "steps": steps})
-    return {
-        "filmed": True,
-        "names": {letter: machine.alphabet.letter_name(letter) for letter in sorted(letters)},
-        "actions": actions,
-        "grounding": None,
-        "episodes": episodes,
-    }
-
-
-def small(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """A picture (height, width, 3) with sides of at most `SIDE`: means of squares, in few colours, which pack well."""
-    height, width = picture.shape[:2]
-    factor = -(-max(height, width) // SIDE)
-    if factor == 1:
-        return picture
-    cut = picture[: height // factor * factor, : width // factor * factor]
-    blocks = cut.reshape(height // factor, factor, width // factor, factor, 3)
-    means: NDArray[np.uint8] = blocks.mean((1, 3)).astype(np.uint8) // 8 * 8 + 3
-    return means
-
-
-MAX_STEPS = 400
-"""Steps of an episode that are kept."""
+@contextmanager
+def noted(record: Record, problems: dict[Path, str]) -> Iterator[None]:
+    """Note what goes wrong with a run: a damaged file or an environment of the user's must not cost the whole page."""
+    try:
+        yield
+    except NoPictureError:
+        raise
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        problems.setdefault(record.path, f"no episode was played: {reason}")
 
 
 def load_agent(record: Record) -> Trainer:
@@ -150,38 +66,103 @@ def record_task(
     absent.
     """
     board = config.env_config.board(machine, config.end, seed)
-    if board is None:
-        return film_task(config, trainer, machine, tiles, seed, belief)
-    grounding = ground_cells(trainer, board.env, found)
-    episodes = [play_once(trainer, board.env, greedy, seed, belief) for greedy in (False, True)]
-    read = {letter for episode in episodes for step in episode["steps"] for letter, _ in step.get("read", ())}
-    letters = {*board.letters, *read, *(grounding["learned"] if grounding else ())}
-    return {
-        "width": board.width,
-        "height": board.height,
-        "drawn": board.drawn,
-        "contents": board.contents,
-        "letters": board.letters,
-        "names": {letter: board.env.machine.alphabet.letter_name(letter) for letter in sorted(letters)},
-        "tiles": [[tiles.number(picture) for picture in pair] for pair in board.tiles],
-        "actions": board.actions,
-        "grounding": grounding,
-        "episodes": episodes,
-    }
+    grounding = None if board is None else ground_cells(trainer, board.env, found)
+    actions: tuple[str, ...] = () if board is None else board.actions
+    episodes = []
+    for greedy in (False, True):
+        if board is None:
+            actions, episode = _film(config, trainer, machine, tiles, seed, greedy, belief)
+        else:
+            start = int(board.env.reset(seed)[0])  # playing begins with the same reset
+            played = islice(play(trainer, board.env, seed, greedy, belief), 400)
+            cells = (({"cell": int(shown.batch.final_observation[0])}, shown) for shown in played)
+            episode = {"start": start, **_episode(cells, machine)}
+        episodes.append({"greedy": greedy, **episode})
+    steps = [step for episode in episodes for step in episode["steps"]]
+    letters = {letter for step in steps for letter, _ in [*step.get("read", ()), (step["letter"], 1)]}
+    shown: Json = {"filmed": True}
+    if board is not None:
+        letters |= {*board.letters, *(grounding["learned"] if grounding else ())}
+        kept = ("width", "height", "drawn", "contents", "letters")
+        shown = {name: getattr(board, name) for name in kept}
+        shown["tiles"] = [[tiles.number(picture) for picture in pair] for pair in board.tiles]
+    names = {letter: machine.alphabet.letter_name(letter) for letter in sorted(letters)}
+    return {**shown, "names": names, "actions": actions, "grounding": grounding, "episodes": episodes}
 
 
-def play_once(trainer: Trainer, env: BatchedEnv, greedy: bool, seed: int, belief: Belief | None = None) -> Json:
-    """One episode, a row for each step: cell, action, letter read, reward, state reached, belief."""
-    start = int(env.reset(seed)[0])  # playing begins with the same reset
-    steps: list[Json] = []
-    end = "cut"
-    for shown in play(trainer, env, seed, greedy, belief):
-        cell = int(shown.batch.final_observation[0])
-        steps.append({"cell": cell, **step_row(shown)})
-        end = end_of(shown, env.machine)
-        if end != "cut" or len(steps) == MAX_STEPS:
+def _film(
+    config: RunConfig,
+    trainer: Trainer,
+    machine: MooreMachine,
+    tiles: Tiles,
+    seed: int,
+    greedy: bool,
+    belief: Belief | None,
+) -> tuple[tuple[str, ...], Json]:
+    """The names of actions, and an episode in an environment that renders pixels: its first 120 steps."""
+    env = config.env_config.render(machine, "rgb_array", config.end)
+    if env.render_mode != "rgb_array":
+        raise NoPictureError(f"{config.env} renders no pixels")
+    frames: list[int] = []
+
+    def shots() -> Iterator[tuple[Json, Played]]:
+        for pictures, played in islice(film(trainer, env, seed, greedy, belief, config.env), 120):
+            if not pictures:
+                raise NoPictureError(f"{config.env} draws nothing")
+            frames.extend(tiles.number(small(np.asarray(picture))) for picture in pictures)
+            yield {"frame": frames[-1]}, played
+
+    episode = _episode(shots(), machine)
+    actions = action_names(env)
+    env.close()
+    return actions, {"start": frames[0], **episode}
+
+
+def _episode(played: Iterable[tuple[Json, Played]], machine: MooreMachine) -> Json:
+    """An episode, a row for each step: what is shown of it, and what was done, read and believed.
+
+    Its end is success, failure or limit; cut where it goes on.
+    """
+    steps, end = [], "cut"
+    for place, shown in played:
+        action = shown.action[0]
+        beliefs = (("belief", shown.belief, 12), ("learned", shown.learned, 12), ("read", shown.said, 6))
+        steps.append(
+            {
+                **place,
+                "action": int(action) if action.dim() == 0 else ", ".join(f"{part:.3g}" for part in action.tolist()),
+                "letter": int(shown.label[0]),
+                "reward": round(float(shown.batch.reward[0]), 3),
+                "state": int(shown.state[0]),
+                **{name: _likely(shares[0], most) for name, shares, most in beliefs if shares is not None},
+            }
+        )
+        if bool(shown.batch.terminated[0]):
+            end = "success" if bool(machine.accepting[int(shown.state[0])]) else "failure"
+        elif bool(shown.batch.truncated[0]):
+            end = "limit"
+        if end != "cut":
             break
-    return {"greedy": greedy, "start": start, "end": end, "steps": steps}
+    return {"end": end, "steps": steps}
+
+
+def _likely(belief: Tensor, most: int) -> list[list[float]]:
+    """The likeliest places of a distribution with their shares, as far as these can be seen."""
+    shares = belief.numpy()
+    order = np.argsort(-shares, kind="stable")[:most].tolist()
+    return [[place, round(float(shares[place]), 3)] for place in order if shares[place] >= 5e-4]
+
+
+def small(picture: NDArray[np.uint8], side: int = 160) -> NDArray[np.uint8]:
+    """A picture (height, width, 3) with sides of at most `side`: means of squares, in few colours, which pack well."""
+    height, width = picture.shape[:2]
+    factor = -(-max(height, width) // side)
+    if factor == 1:
+        return picture
+    cut = picture[: height // factor * factor, : width // factor * factor]
+    blocks = cut.reshape(height // factor, factor, width // factor, factor, 3)
+    means: NDArray[np.uint8] = blocks.mean((1, 3)).astype(np.uint8) // 8 * 8 + 3
+    return means
 
 
 def ground_cells(trainer: Trainer, env: BatchedEnv, found: Shortcuts | None) -> Json | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -15,15 +16,13 @@ from nrm.errors import ConfigError, NrmError
 from nrm.machines import MooreMachine, TaskSet, not_asked, task_view, view_columns
 from nrm.report.drawing import Tiles, machine_data
 from nrm.report.learned import family_words
-from nrm.report.recording import SEED, NoPictureError, load_agent, record_task
+from nrm.report.recording import SEED, NoPictureError, load_agent, noted, record_task
 from nrm.results import Group, Record
 from nrm.runs import RunConfig
 from nrm.samplers import FILE_PREFIX, Sampler, TemplateSampler, sample_tasks
 
-SHOWN = 6
-"""Formulas of which episodes are played, besides those that the reader asked for."""
-MAX_COLUMNS = 20
-"""Letters in the picture of a view."""
+EPISODES = 25
+"""Of each formula that an agent is tried on."""
 
 
 class Given(NamedTuple):
@@ -49,7 +48,7 @@ class Formulas:
     def shown(self) -> list[int]:
         """Those of which episodes are played: all that were asked for, and some others from small to large."""
         others = sorted(range(self.wanted, len(self.pool)), key=lambda number: self.pool.machines[number].states)
-        places = np.unique(np.linspace(0, len(others) - 1, min(SHOWN, len(others))).round().astype(np.int64))
+        places = np.unique(np.linspace(0, len(others) - 1, min(6, len(others))).round().astype(np.int64))
         return [*range(self.wanted), *(others[place] for place in places)]
 
     @property
@@ -138,8 +137,8 @@ def view_data(machine: MooreMachine) -> Json:
     view = task_view(machine)
     blocks = view[:, :-1].reshape(machine.states, 4, letters)
     columns = np.arange(letters)
-    if letters > MAX_COLUMNS:  # the letters of which the task says most
-        columns = np.sort(np.argsort(-np.abs(blocks).sum((0, 1)), kind="stable")[:MAX_COLUMNS])
+    if letters > 20:  # the letters of which the task says most
+        columns = np.sort(np.argsort(-np.abs(blocks).sum((0, 1)), kind="stable")[:20])
     return {
         "letters": [names[int(letter)] for letter in columns],
         "numbers": columns.tolist(),
@@ -149,12 +148,7 @@ def view_data(machine: MooreMachine) -> Json:
     }
 
 
-EPISODES = 25
-"""Of each formula that an agent is tried on."""
-
-
-@dataclass(frozen=True)
-class Loaded:
+class Loaded(NamedTuple):
     """A run whose agent can be tried."""
 
     group: int
@@ -162,127 +156,105 @@ class Loaded:
     record: Record
     trainer: Trainer
 
-    @property
-    def trained(self) -> TaskSet:
-        """The tasks that it was trained on."""
-        assert self.trainer.tasks is not None
-        return self.trainer.tasks
+
+class Tried(NamedTuple):
+    """What became of the agents of many tasks on a page."""
+
+    trials: list[Json]
+    """Formulas, and what the rewards of all that was trained on can teach."""
+    groups: dict[int, Json]
+    """By the number of a group: what belongs to it. Its `trial` is the place of its formulas among the trials."""
 
 
-class Trials:
-    """What became of the agents of many tasks on a page. Those of one family in one env share their formulas."""
+def try_agents(
+    groups: Sequence[Group],
+    tiles: Tiles,
+    problems: dict[Path, str],
+    recorded: int,
+    count: int,
+    tasks: Sequence[str],
+    progress: Callable[[int, int], None],
+) -> Tried:
+    """Try `recorded` agents of each group on the reader's `tasks` and on so many formulas of the family.
 
-    def __init__(self, groups: Sequence[Group], tiles: Tiles, problems: dict[Path, str]) -> None:
-        """`tiles` takes the pictures of episodes, `problems` what is wrong with runs."""
-        self.data: list[Json] = []
-        """For the page: formulas, and what the rewards of all that was trained on can teach."""
-        self._found: dict[int, Json] = {}
-        self._tiles, self._problems = tiles, problems
-        self._kinds: dict[tuple[object, ...], dict[int, Group]] = {}
-        for number, group in enumerate(groups):
-            config = group.records[0].config
-            # The settings of an environment that cannot be found any more are plain values.
-            if group.many and not isinstance(config.settings["env"], Mapping):
-                self._kinds.setdefault((group.env, group.task, config.alphabet), {})[number] = group
-
-    def run(
-        self, recorded: int, formulas: int, tasks: Sequence[str], progress: Callable[[int, int], None] | None = None
-    ) -> None:
-        """Try `recorded` agents of each group on the reader's `tasks` and on so many formulas of the family.
-
-        `progress` is told how many groups are done, and of how many.
-        """
-        if tasks and not self._kinds:
-            raise ConfigError(
-                f"the task {tasks[0]} is for agents of many tasks, and there is no run of such; train one with 'nrm "
-                "train --tasks mixture'"
-            )
-        firsts = [next(iter(kind.values())).records[0].config for kind in self._kinds.values()]
-        given = [understood(config, tasks) for config in firsts]
-        for task in tasks:
-            if all(task in one.refused for one in given):
-                raise ConfigError(given[0].refused[task])
-        total = sum(map(len, self._kinds.values()))
-
-        def tell(done: int) -> None:
-            if progress is not None and total:
-                progress(done, total)
-
-        tell(0)
-        for kind, wanted in zip(self._kinds.values(), given, strict=True):
-            self._try(kind, recorded, formulas, wanted, tell)
-        tell(total)
-
-    def of(self, group: int) -> Json:
-        """What belongs to a group; its `trial` is the place of its formulas in `data`, None where there are none."""
-        return self._found.get(group, {"trial": None, "tried": None, "recordings": []})
-
-    def _try(
-        self, kind: Mapping[int, Group], recorded: int, count: int, given: Given, tell: Callable[[int], None]
-    ) -> None:
-        agents = self._load(kind, recorded)
-        first = next(iter(kind.values())).records[0]
-        config = first.config
-        try:
-            pool = agents[0].trained if agents else config.pool
-            assert pool is not None
-            trial: Json = {"words": family_words(pool, first.family), "formulas": [], "shown": [], "first": 0}
-        except NrmError as error:  # the file of a family may be gone
-            self._problems.setdefault(first.path, f"its tasks cannot be drawn: {first_line(error)}")
-            return
-        if agents:
-            formulas = choose(config, [agent.trained for agent in agents], count, given)
-            trial |= formulas.data()
-            for number in kind:
-                self._found[number] = self._group([agent for agent in agents if agent.group == number], formulas)
-                tell(len(self._found))
-        for number in kind:
-            self._found[number] = {**self.of(number), "trial": len(self.data)}
-        self.data.append(trial)
-
-    def _load(self, kind: Mapping[int, Group], recorded: int) -> list[Loaded]:
-        found = []
-        for number, group in kind.items():
-            loaded = 0
-            for record in group.finished or group.records:
-                if loaded == recorded:
-                    break
-                try:
-                    found.append(Loaded(number, record, load_agent(record)))
-                    loaded += 1
-                except Exception as error:  # a damaged checkpoint must not cost the rest of the page
-                    self._problems.setdefault(record.path, f"no episode was played: {first_line(error)}")
-        return found
-
-    def _group(self, agents: Sequence[Loaded], formulas: Formulas) -> Json:
-        tried, seeds, recordings = [], [], list[Json]()
-        for agent in agents:
-            config, seed = agent.record.config, agent.record.seed
-            try:
-                tried.append(evaluate_tasks(agent.trainer, config.build_env, formulas.pool, EPISODES, SEED))
-                seeds.append(seed)
-                recordings += [{"seed": seed, **one} for one in self._episodes(agent, formulas)]
-            except Exception as error:  # of an environment of the user's, perhaps
-                self._problems.setdefault(agent.record.path, f"no episode was played: {first_line(error)}")
-        return {"tried": _together(tried, seeds, formulas) if tried else None, "recordings": recordings}
-
-    def _episodes(self, agent: Loaded, formulas: Formulas) -> list[Json]:
-        """Episodes of the formulas that are shown, each in a layout of its own where layouts vary."""
-        found = []
-        for number in formulas.shown:
-            machine, seed = formulas.pool.machines[number], SEED + number
-            try:
-                given = agent.record.config, agent.trainer, machine, self._tiles
-                played = record_task(*given, seed=seed, belief="open-loop")
-            except NoPictureError:
-                break
-            found.append({"formula": number, **played})
-        return found
+    Those of one family in one environment share their formulas. `tiles` takes the pictures of episodes, `problems`
+    what is wrong with runs; `progress` is told how many groups are done, and of how many.
+    """
+    kinds = _kinds(groups)
+    if tasks and not kinds:
+        raise ConfigError(
+            f"the task {tasks[0]} is for agents of many tasks, and there is no run of such; train one with 'nrm train "
+            "--tasks mixture'"
+        )
+    given = [understood(next(iter(kind.values())).records[0].config, tasks) for kind in kinds]
+    for task in tasks:
+        if all(task in one.refused for one in given):
+            raise ConfigError(given[0].refused[task])
+    tried = Tried([], {})
+    for kind, wanted in zip(kinds, given, strict=True):
+        progress(len(tried.groups), sum(map(len, kinds)))
+        _try(kind, recorded, count, wanted, tiles, problems, tried)
+    if kinds:
+        progress(sum(map(len, kinds)), sum(map(len, kinds)))
+    return tried
 
 
-def first_line(error: Exception) -> str:
-    """What is wrong, short."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+def _kinds(groups: Sequence[Group]) -> list[dict[int, Group]]:
+    """The groups of many tasks by family and environment, with their numbers."""
+    kinds: dict[tuple[object, ...], dict[int, Group]] = {}
+    for number, group in enumerate(groups):
+        config = group.records[0].config
+        # The settings of an environment that cannot be found any more are plain values.
+        if group.many and not isinstance(config.settings["env"], Mapping):
+            kinds.setdefault((group.env, group.task, config.alphabet), {})[number] = group
+    return list(kinds.values())
+
+
+def _try(
+    kind: Mapping[int, Group],
+    recorded: int,
+    count: int,
+    given: Given,
+    tiles: Tiles,
+    problems: dict[Path, str],
+    tried: Tried,
+) -> None:
+    agents: list[Loaded] = []
+    for number, group in kind.items():
+        for record in group.finished or group.records:
+            if sum(agent.group == number for agent in agents) < recorded:
+                with noted(record, problems):
+                    agents.append(Loaded(number, record, load_agent(record)))
+    first = next(iter(kind.values())).records[0]
+    trained = [agent.trainer.tasks for agent in agents if agent.trainer.tasks is not None]
+    try:
+        pool = trained[0] if trained else first.config.pool
+    except NrmError as error:  # the file of a family may be gone
+        problems.setdefault(first.path, f"its tasks cannot be drawn: {error}")
+        return
+    assert pool is not None
+    trial: Json = {"words": family_words(pool, first.family), "formulas": [], "shown": [], "first": 0}
+    formulas = choose(first.config, trained, count, given) if trained else None
+    trial |= {} if formulas is None else formulas.data()
+    for number in kind:
+        mine = [agent for agent in agents if agent.group == number]
+        data = {"tried": None, "recordings": []} if formulas is None else _group(mine, formulas, tiles, problems)
+        tried.groups[number] = {**data, "trial": len(tried.trials)}
+    tried.trials.append(trial)
+
+
+def _group(agents: Sequence[Loaded], formulas: Formulas, tiles: Tiles, problems: dict[Path, str]) -> Json:
+    outcomes, seeds, recordings = [], [], list[Json]()
+    for _, record, trainer in agents:
+        with noted(record, problems):
+            outcomes.append(evaluate_tasks(trainer, record.config.build_env, formulas.pool, EPISODES, SEED))
+            seeds.append(record.seed)
+            with suppress(NoPictureError):
+                for number in formulas.shown:  # each in a layout of its own where layouts vary
+                    machine, seed = formulas.pool.machines[number], SEED + number
+                    played = record_task(record.config, trainer, machine, tiles, seed=seed, belief="open-loop")
+                    recordings.append({"seed": record.seed, "formula": number, **played})
+    return {"tried": _together(outcomes, seeds, formulas) if outcomes else None, "recordings": recordings}
 
 
 def _together(tried: Sequence[Sequence[TaskOutcome]], seeds: Sequence[int], formulas: Formulas) -> Json:

@@ -1,5 +1,4 @@
 from .groundability import (
-    BUDGET as BUDGET,
     GroundabilityRow as GroundabilityRow,
     measure_groundability as measure_groundability,
     write_groundability_tables as write_groundability_tables,

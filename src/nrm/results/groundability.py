@@ -17,8 +17,6 @@ from nrm.results.table import markdown_table
 from nrm.shortcuts import algorithm_1, brute_force, brute_force_formulas, shortcuts
 from nrm.timing import timed
 
-BUDGET = 2.0
-"""Seconds for each task that the brute force over formulas may take."""
 PAPER_SECONDS = {
     1: (0.198, 270.364),
     2: (1.020, 668.362),
@@ -40,18 +38,6 @@ HEADINGS = (
     *("#RS\\*", "paper's", "closed form", "Algorithm 1", "paper's"),
     *("brute force, machines", "brute force, formulas", "paper's"),
 )
-TEXT = """\
-CPU seconds for counting the unremovable reasoning shortcuts (#RS\\*) over five symbols. The closed form,
-Algorithm 1 and the brute force over machines start from the task's machine; the brute force over formulas,
-which is the paper's, translates every renamed formula. The paper's columns are what it prints, on its own
-computer.
-
-Table 1: mean ± deviation over the tasks of a class
-
-{classes}
-Table 2: each task
-
-{tasks}"""
 
 
 @dataclass(frozen=True)
@@ -84,7 +70,7 @@ class GroundabilityRow:
 
 
 def measure_groundability(
-    budget: float = BUDGET, tasks: Sequence[PaperTask] = PAPER_TASKS, least_seconds: float = 0.05
+    budget: float = 2.0, tasks: Sequence[PaperTask] = PAPER_TASKS, least_seconds: float = 0.05
 ) -> list[GroundabilityRow]:
     """Count the shortcuts of the paper's tasks in every way, and time it.
 
@@ -98,14 +84,10 @@ def groundability_csv(rows: Sequence[GroundabilityRow]) -> str:
     """Table 2 as CSV."""
     lines = []
     for row in rows:
-        seconds = (row.closed_form, row.algorithm_1, row.brute_force, row.formulas if row.finished else None)
-        lines.append(
-            [
-                *(row.task.number, row.task.task_class, row.task.pattern, row.count, row.task.shortcuts),
-                *("" if value is None else f"{value:.6g}" for value in seconds),
-                *(row.formulas_maps, row.maps, *row.printed),
-            ]
-        )
+        task, formulas = row.task, f"{row.formulas:.6g}" if row.finished else ""
+        seconds = (f"{value:.6g}" for value in (row.closed_form, row.algorithm_1, row.brute_force))
+        about = (task.number, task.task_class, task.pattern, row.count, task.shortcuts)
+        lines.append([*about, *seconds, formulas, row.formulas_maps, row.maps, *row.printed])
     return csv_text(COLUMNS, lines)
 
 
@@ -117,10 +99,18 @@ def groundability_markdown(rows: Sequence[GroundabilityRow]) -> str:
     for row in rows:
         printed = (str(row.task.shortcuts), *(_seconds([value]) for value in row.printed))
         tasks.append(_line((str(row.task.number), f"`{row.task.formula()}`"), [row], printed))
-    return TEXT.format(
-        classes=markdown_table(("class", *HEADINGS), classes),
-        tasks=markdown_table(("task", "formula", *HEADINGS), tasks, left=2),
-    )
+    return f"""\
+CPU seconds for counting the unremovable reasoning shortcuts (#RS\\*) over five symbols. The closed form,
+Algorithm 1 and the brute force over machines start from the task's machine; the brute force over formulas,
+which is the paper's, translates every renamed formula. The paper's columns are what it prints, on its own
+computer.
+
+Table 1: mean ± deviation over the tasks of a class
+
+{markdown_table(("class", *HEADINGS), classes)}
+Table 2: each task
+
+{markdown_table(("task", "formula", *HEADINGS), tasks, left=2)}"""
 
 
 def write_groundability_tables(rows: Sequence[GroundabilityRow], out: Path) -> list[Path]:
@@ -137,26 +127,18 @@ def _measure(task: PaperTask, budget: float, least_seconds: float) -> Groundabil
     count, closed_form = timed(lambda: shortcuts(machine).count, least_seconds, most_runs=500)
     found, first = timed(lambda: algorithm_1(machine), least_seconds)
     kept, second = timed(lambda: sum(1 for _ in brute_force(machine)), least_seconds)
-    maps = len(PAPER_SYMBOLS) ** len(PAPER_SYMBOLS)
-    looked_at, same, third = _formulas(task, budget) if budget > 0 else (0, 0, 0.0)
     counts = {"closed form": count, "Algorithm 1": len(found.maps), "brute force": kept}
-    if looked_at == maps:
-        counts["brute force over formulas"] = same
-    if len(set(counts.values())) > 1:
-        told = ", ".join(f"{name}: {value}" for name, value in counts.items())
-        raise NrmError(f"the ways of counting disagree on paper task {task.number} ({told}); please report this")
-    return GroundabilityRow(task, count, closed_form, first, second, third, looked_at, maps)
-
-
-def _formulas(task: PaperTask, budget: float) -> tuple[int, int, float]:
-    """Maps looked at within the budget, how many of them were shortcuts, and the time spent."""
-    began = time.process_time()
-    looked_at = kept = 0
-    for _, same in brute_force_formulas(task.formula(), PAPER_SYMBOLS):
-        looked_at, kept = looked_at + 1, kept + same
+    maps, same, began = 0, 0, time.process_time()
+    for _, one in brute_force_formulas(task.formula(), PAPER_SYMBOLS) if budget > 0 else ():
+        maps, same = maps + 1, same + one
         if time.process_time() - began >= budget:
             break
-    return looked_at, kept, time.process_time() - began
+    third, most = time.process_time() - began, len(PAPER_SYMBOLS) ** len(PAPER_SYMBOLS)
+    if maps == most:
+        counts["brute force over formulas"] = same
+    if len(set(counts.values())) > 1:
+        raise NrmError(f"the ways of counting disagree on paper task {task.number}: {counts}; please report this")
+    return GroundabilityRow(task, count, closed_form, first, second, third if maps else 0.0, maps, most)
 
 
 def _line(names: Sequence[str], rows: Sequence[GroundabilityRow], printed: Sequence[str]) -> list[str]:
@@ -181,9 +163,8 @@ def _formulas_text(rows: Sequence[GroundabilityRow]) -> str:
     if len(rows) > 1:
         return "not finished"
     (row,) = rows
-    if not row.formulas_maps:
-        return "not run"
-    return f"stopped at {row.formulas:.1f} ({row.formulas_maps:,} of {row.maps:,} maps)"
+    stopped = f"stopped at {row.formulas:.1f} ({row.formulas_maps:,} of {row.maps:,} maps)"
+    return stopped if row.formulas_maps else "not run"
 
 
 def _seconds(values: Sequence[float]) -> str:

@@ -14,7 +14,7 @@ from nrm.agents import METHODS, Method
 from nrm.envs import ENVS, WithoutMemory
 from nrm.errors import ConfigError, NrmError
 from nrm.logic import PAPER_TASKS, PaperTask
-from nrm.machines import Task, task_from_toml, task_toml
+from nrm.machines import task_toml
 from nrm.results.records import NEVER, Record, setting_text
 from nrm.runs import default_sections, env_as_set
 
@@ -41,7 +41,12 @@ class Group:
     @cached_property
     def paper(self) -> PaperTask | None:
         """The task of the paper that the runs are on, over whatever symbols, if they are on one."""
-        return paper_task_of(self.records[0].task)
+        task = self.records[0].task
+        if task is None:
+            return None
+        symbols = task.alphabet.symbols
+        fitting = (paper for paper in PAPER_TASKS if len(symbols) >= len(paper.formula().atoms()))
+        return next((paper for paper in fitting if paper.formula(symbols) == task.formula), None)
 
     @property
     def many(self) -> bool:
@@ -88,17 +93,6 @@ def method_named(name: str) -> Method:
 def method_order(name: str) -> tuple[int, str]:
     """A key that sorts methods as they are registered, and those from outside by name."""
     return _place(name, list(METHODS)), name
-
-
-def paper_task_of(task: Task | None) -> PaperTask | None:
-    """The task of the paper that a task is, over whatever symbols."""
-    if task is None:
-        return None
-    symbols = task.alphabet.symbols
-    for paper in PAPER_TASKS:
-        if len(symbols) >= len(paper.formula().atoms()) and paper.formula(symbols) == task.formula:
-            return paper
-    return None
 
 
 def _cannot_prepare(*_: Any) -> Any:
@@ -206,11 +200,8 @@ def _natural(text: str) -> list[Any]:
 
 def without_memory(record: Record) -> WithoutMemory | None:
     """Of a run's task and environment; None where nobody can compute it, or every episode has another task."""
-    config = record.config
     try:
-        env = config.env_config
+        env = record.config.env_config
     except NrmError:  # the module that the environment comes from is gone
         return None
-    if config.tasks is not None:
-        return None
-    return env.without_memory(task_from_toml(config.task, "the run's task").machine(), config.end)
+    return None if record.task is None else env.without_memory(record.task.machine(), record.config.end)

@@ -142,9 +142,12 @@ def read_record(path: Path) -> Record:
     """The run in a folder. It must have a checkpoint's metrics."""
     folder = RunFolder(path)
     config = _config(folder)
-    named = {"method": config.method, "env": config.env}
-    missing = _missing(named, "method") or _missing(named, "env")
-    cost, note = _cost(folder)
+    missing = _missing({"method": config.method, "env": config.env})
+    cost, note = None, ""
+    try:
+        cost = folder.cpu_seconds() if (path / "cost.json").exists() else None
+    except FileError as error:
+        note = f"its cost is left out: {error}"
     return Record(
         path=path,
         config=config,
@@ -155,7 +158,7 @@ def read_record(path: Path) -> Record:
         grounding=folder.grounding(),
         cpu_seconds=cost,
         steps=folder.steps(),
-        note=f"only its numbers are shown: {missing}" if missing else note,
+        note=f"only its numbers are shown: {next(iter(missing.values()))}" if missing else note,
     )
 
 
@@ -206,41 +209,32 @@ def _config(folder: RunFolder) -> RunConfig:
         return folder.config()
     except ConfigError:
         data = with_new_keys(_object(folder.path / "config.json"), Renaming())
-        settings = data.get("settings")
-        methods, envs = _missing(data, "method"), _missing(data, "env")
-        if not isinstance(settings, dict) or not (methods or envs):
+        settings, missing = data.get("settings"), _missing(data)
+        if not isinstance(settings, dict) or not missing:
             raise
     known, own = dict(data), dict[str, Any]()
-    if methods:
+    if "method" in missing:
         known["method"] = next(method.name for method in METHODS.values() if method.config is None)
         own |= {name: values for name, values in settings.items() if name not in ("env", "algorithm", "network")}
-    if envs:
-        known["env"] = next(name for kind in ENVS.values() for name in kind.env_names)
-        own["env"] = settings.get("env", {})
     kept = {name: values for name, values in settings.items() if name not in own}
-    if envs:
+    if "env" in missing:
+        own["env"] = settings.get("env", {})
+        known["env"] = next(name for kind in ENVS.values() for name in kind.env_names)
         kept["env"] = asdict(find_env(known["env"]))
     config = RunConfig.from_json({**known, "settings": kept})
     return replace(config, method=data["method"], env=data["env"], settings={**config.settings, **own})
 
 
-def _cost(folder: RunFolder) -> tuple[float | None, str]:
-    """What a run has cost, and what is wrong with what tells it."""
-    if not (folder.path / "cost.json").exists():
-        return None, ""
+def _missing(config: Mapping[str, Any]) -> dict[str, str]:
+    """Why the method, or the environment, of a configuration cannot be found; nothing of what can be."""
+    finders: dict[str, Callable[[str], object]] = {"method": METHODS.__getitem__, "env": find_env}
+    missing = {what: _trouble(find, str(config.get(what))) for what, find in finders.items()}
+    return {what: why for what, why in missing.items() if why}
+
+
+def _trouble(find: Callable[[str], object], name: str) -> str:
     try:
-        return folder.cpu_seconds(), ""
-    except FileError as error:
-        return None, f"its cost is left out: {error}"
-
-
-_FINDERS: dict[str, Callable[[str], object]] = {"method": METHODS.__getitem__, "env": find_env}
-
-
-def _missing(config: Mapping[str, Any], what: str) -> str:
-    """Why the method or environment of a configuration cannot be found; empty where it can."""
-    try:
-        _FINDERS[what](str(config.get(what)))
+        find(name)
     except ConfigError as error:
         return str(error)
     return ""

@@ -20,10 +20,6 @@ Values = np.ndarray[Any, np.dtype[np.float64]]
 Strata = Sequence[Values]
 """The scores of one method: an array of runs for each task."""
 
-RESAMPLES = 10_000
-"""Bootstrap resamples behind an interval."""
-CONFIDENCE = 0.95
-
 
 @dataclass(frozen=True)
 class Spread:
@@ -42,21 +38,17 @@ class Spread:
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate and its bootstrap confidence interval."""
+    """An estimate and its 95 % bootstrap interval: numbers, or arrays with intervals point by point."""
 
-    estimate: float
-    low: float
-    high: float
+    estimate: Any
+    low: Any
+    high: Any
 
-
-@dataclass(frozen=True)
-class Profile:
-    """A performance profile: (thresholds,) the share of runs that score more than each threshold."""
-
-    share: Values
-    low: Values
-    """(thresholds,) lower ends of the pointwise intervals."""
-    high: Values
+    @classmethod
+    def of(cls, estimate: Any, samples: Values) -> Interval:
+        """The percentile interval along the first axis of what resamples gave."""
+        low, high = np.percentile(samples, [2.5, 97.5], axis=0)
+        return cls(estimate, low, high) if np.ndim(low) else cls(float(estimate), float(low), float(high))
 
 
 def interquartile_mean(scores: Values) -> Any:
@@ -66,53 +58,40 @@ def interquartile_mean(scores: Values) -> Any:
     return np.sort(scores, axis=-1)[..., cut : count - cut].mean(axis=-1)
 
 
-def iqm(strata: Strata, generator: np.random.Generator, resamples: int = RESAMPLES) -> Interval:
+def bootstrap(
+    strata: Strata, statistic: Callable[[Values], Any], generator: np.random.Generator, resamples: int = 10_000
+) -> Interval:
+    """Any statistic of all runs, `(..., runs) -> (...)`, with its stratified bootstrap interval."""
+    pooled = np.concatenate(_checked(strata))
+    return Interval.of(statistic(pooled), statistic(_resampled(strata, generator, resamples)))
+
+
+def iqm(strata: Strata, generator: np.random.Generator, resamples: int = 10_000) -> Interval:
     """The interquartile mean over the runs of all tasks, with its interval."""
     return bootstrap(strata, interquartile_mean, generator, resamples)
-
-
-def improvement(ours: Strata, theirs: Strata) -> float:
-    """The probability that a run of ours scores more than one of theirs on the same task; ties count half.
-
-    The mean over tasks of the Mann-Whitney U statistic over the number of pairs.
-    """
-    _checked(ours), _checked(theirs)
-    if len(ours) != len(theirs):
-        raise StatisticsError(f"both sides must have the same tasks, but they have {len(ours)} and {len(theirs)}")
-    return float(np.mean([_wins(x, y) for x, y in zip(ours, theirs, strict=True)]))
 
 
 def probability_of_improvement(
     ours: Strata, theirs: Strata, generator: np.random.Generator, resamples: int = 2000
 ) -> Interval:
-    """The probability of improvement with its interval; either side's runs are resampled on their own."""
-    estimate = improvement(ours, theirs)
-    samples = np.zeros(resamples)
-    for x, y in zip(ours, theirs, strict=True):
-        samples += _wins(_resampled([x], generator, resamples), _resampled([y], generator, resamples))
-    low, high = _interval(samples / len(ours))
-    return Interval(estimate, float(low), float(high))
+    """The probability that a run of ours scores more than one of theirs on the same task; ties count half.
+
+    The mean over tasks of the Mann-Whitney U statistic over the number of pairs. Either side's runs are resampled on
+    their own.
+    """
+    if len(_checked(ours)) != len(_checked(theirs)):
+        raise StatisticsError(f"both sides must have the same tasks, but they have {len(ours)} and {len(theirs)}")
+    pairs = list(zip(ours, theirs, strict=True))
+    drawn = [[_resampled([runs], generator, resamples) for runs in pair] for pair in pairs]
+    won = np.mean([_wins(x, y) for x, y in pairs])
+    return Interval.of(won, np.mean([_wins(x, y) for x, y in drawn], axis=0))
 
 
 def performance_profile(
     strata: Strata, thresholds: Values, generator: np.random.Generator, resamples: int = 2000
-) -> Profile:
-    """At each threshold the share of runs, over all tasks, that score strictly more, with pointwise intervals."""
-    pooled = np.concatenate(_checked(strata))
-    share = (pooled[:, None] > thresholds).mean(axis=0)
-    samples = np.sort(_resampled(strata, generator, resamples), axis=1)
-    above = np.stack([samples.shape[1] - np.searchsorted(row, thresholds, side="right") for row in samples])
-    low, high = _interval(above / samples.shape[1])
-    return Profile(share, low, high)
-
-
-def bootstrap(
-    strata: Strata, statistic: Callable[[Values], Any], generator: np.random.Generator, resamples: int = RESAMPLES
 ) -> Interval:
-    """Any statistic of all runs, `(..., runs) -> (...)`, with its stratified bootstrap interval."""
-    pooled = np.concatenate(_checked(strata))
-    low, high = _interval(np.asarray(statistic(_resampled(strata, generator, resamples))))
-    return Interval(float(statistic(pooled)), float(low), float(high))
+    """At each threshold the share of runs, over all tasks, that score strictly more, with pointwise intervals."""
+    return bootstrap(strata, lambda runs: (runs[..., None] > thresholds).mean(axis=-2), generator, resamples)
 
 
 def moving_mean(values: Values, window: int = 100) -> Values:
@@ -124,16 +103,9 @@ def moving_mean(values: Values, window: int = 100) -> Values:
 
 
 def _resampled(strata: Strata, generator: np.random.Generator, resamples: int) -> Values:
-    """(resamples, runs) runs drawn anew, with replacement, within each task."""
+    """(resamples, runs) sampled with replacement within each task."""
     parts = [runs[generator.integers(len(runs), size=(resamples, len(runs)))] for runs in strata]
     return np.concatenate(parts, axis=1)
-
-
-def _interval(samples: Values) -> tuple[Any, Any]:
-    """The percentile interval along the first axis."""
-    tail = 100 * (1 - CONFIDENCE) / 2
-    low, high = np.percentile(samples, [tail, 100 - tail], axis=0)
-    return low, high
 
 
 def _wins(ours: Values, theirs: Values) -> Any:
@@ -149,6 +121,5 @@ def _checked(strata: Strata) -> Strata:
         if runs.ndim != 1 or not len(runs):
             raise StatisticsError(f"the scores of task {task} are no list of runs: shape {runs.shape}")
         if not np.isfinite(runs).all():
-            run = int(np.flatnonzero(~np.isfinite(runs))[0])
-            raise StatisticsError(f"the score of run {run} of task {task} is {runs[run]}, not a number")
+            raise StatisticsError(f"the scores of task {task} are not all numbers: {runs}")
     return strata

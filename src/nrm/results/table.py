@@ -14,8 +14,18 @@ from nrm.results.groups import Group, group_runs, method_named, subject_word
 from nrm.results.records import ACCURACIES, Record
 from nrm.results.statistics import Interval, Spread, iqm
 
-LAST = 100
-"""Episodes at the end of a run whose mean return is the run's score."""
+TEXTS = {
+    "last 100": "{last_mean:.1f} ± {last_deviation:.1f}",
+    "worst run": "{last_worst:.1f}",
+    "IQM [95 %]": "{iqm:.1f} [{iqm_low:.1f}, {iqm_high:.1f}]",
+    "area": "{area:.1f}",
+    "success": "{success:.1%}",
+    "accuracy": "{accuracy:.1%}",
+    "balanced": "{balanced_accuracy:.1%}",
+    "modulo shortcuts": "{accuracy_modulo_shortcuts:.1%}",
+    "CPU s": "{cpu_seconds:.1f}",
+}
+"""The scores in results.md, by their headings."""
 COLUMNS = (
     *("env", "variant", "task", "method", "runs", "unfinished"),
     *("last_mean", "last_deviation", "last_worst", "iqm", "iqm_low", "iqm_high", "area", "success"),
@@ -23,11 +33,6 @@ COLUMNS = (
     "cpu_seconds",
 )
 """The columns of results.csv."""
-HEADINGS = (
-    *("last 100", "worst run", "IQM [95 %]", "area", "success"),
-    *("accuracy", "balanced", "modulo shortcuts", "CPU s"),
-)
-"""The scores in results.md."""
 UNKNOWN = "–"
 
 
@@ -51,7 +56,7 @@ class Scores:
     """The cost of a run; None where no run knows it."""
 
     @classmethod
-    def of(cls, runs: Sequence[Record], last: int = LAST, seed: int = 0) -> Scores:
+    def of(cls, runs: Sequence[Record], last: int = 100, seed: int = 0) -> Scores:
         """The scores of some runs, of which each has episodes. `seed`: of the bootstrap."""
         returns = np.array([run.last_return(last) for run in runs])
         plain, balanced, modulo = (_known(run.last_accuracy(name) for run in runs) for name in ACCURACIES)
@@ -87,37 +92,29 @@ class ResultRow:
     @property
     def texts(self) -> dict[str, str]:
         """The scores for people to read, by their headings; a dash for what is unknown."""
-        scores = self.scores
-        if scores is None:
-            return dict.fromkeys(HEADINGS, UNKNOWN)
-        interval = scores.iqm
-        texts = (
-            f"{scores.last.mean:.1f} ± {scores.last.deviation:.1f}",
-            f"{scores.last_worst:.1f}",
-            f"{interval.estimate:.1f} [{interval.low:.1f}, {interval.high:.1f}]",
-            f"{scores.area.mean:.1f}",
-            f"{scores.success:.1%}",
-            *(UNKNOWN if share is None else f"{share.mean:.1%}" for share in scores.accuracies),
-            UNKNOWN if scores.cpu_seconds is None else f"{scores.cpu_seconds.mean:.1f}",
-        )
-        return dict(zip(HEADINGS, texts, strict=True))
+        return {heading: _text(form, self.numbers) for heading, form in TEXTS.items()}
 
     @property
-    def numbers(self) -> list[float | None]:
-        """The scores in the order of `COLUMNS`; None for what is unknown."""
+    def numbers(self) -> dict[str, float]:
+        """The scores by the columns of results.csv, as far as they are known."""
         scores = self.scores
         if scores is None:
-            return []
-        interval = scores.iqm
-        means = (None if spread is None else spread.mean for spread in (*scores.accuracies, scores.cpu_seconds))
-        return [
-            *(scores.last.mean, scores.last.deviation, scores.last_worst),
-            *(interval.estimate, interval.low, interval.high),
-            *(scores.area.mean, scores.success, *means),
-        ]
+            return {}
+        means = zip((*ACCURACIES, "cpu_seconds"), (*scores.accuracies, scores.cpu_seconds), strict=True)
+        return {
+            "last_mean": scores.last.mean,
+            "last_deviation": scores.last.deviation,
+            "last_worst": scores.last_worst,
+            "iqm": scores.iqm.estimate,
+            "iqm_low": scores.iqm.low,
+            "iqm_high": scores.iqm.high,
+            "area": scores.area.mean,
+            "success": scores.success,
+            **{name: spread.mean for name, spread in means if spread is not None},
+        }
 
 
-def results_table(records: Iterable[Record], last: int = LAST, seed: int = 0) -> list[ResultRow]:
+def results_table(records: Iterable[Record], last: int = 100, seed: int = 0) -> list[ResultRow]:
     """A row for each group of runs, in reading order; equal records give equal rows.
 
     `last`: episodes at the end of a run that count. `seed`: of the bootstrap; a row depends on its own runs only.
@@ -130,10 +127,9 @@ def results_csv(rows: Sequence[ResultRow]) -> str:
     """The rows as CSV with the columns `COLUMNS`."""
     lines = []
     for row in rows:
-        group = row.group
-        words = [group.env, group.variant, group.task, group.method, row.runs, row.unfinished]
-        numbers = [None if number is None else f"{number:.6g}" for number in row.numbers]
-        lines.append([*words, *numbers, *[None] * (len(COLUMNS) - len(words) - len(numbers))])
+        group, numbers = row.group, row.numbers
+        scores = (f"{numbers[name]:.6g}" if name in numbers else None for name in COLUMNS[6:])
+        lines.append([group.env, group.variant, group.task, group.method, row.runs, row.unfinished, *scores])
     return csv_text(COLUMNS, lines)
 
 
@@ -143,7 +139,7 @@ def results_markdown(rows: Sequence[ResultRow]) -> str:
     headings = [
         *("env", subject_word(row.group for row in rows), *(["variant"] if variants else []), "method", "runs"),
         *(["unfinished"] if unfinished else []),
-        *HEADINGS,
+        *TEXTS,
     ]
     lines = []
     for row in rows:
@@ -181,6 +177,13 @@ def write_results(records: Iterable[Record], out: Path, problems: Mapping[Path, 
     write_text(paths[0], results_csv(rows))
     write_text(paths[1], results_markdown(rows) + (f"\nNot used, or in part:\n\n{listed}" if notes else ""))
     return paths
+
+
+def _text(form: str, numbers: Mapping[str, float]) -> str:
+    try:
+        return form.format_map(numbers)
+    except KeyError:
+        return UNKNOWN
 
 
 def _known(values: Iterable[float | None]) -> Spread | None:
