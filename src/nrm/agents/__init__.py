@@ -10,6 +10,7 @@ from nrm.agents.evaluation import EDGES, Evaluation, TaskOutcome, by_size, evalu
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig
 from nrm.agents.playing import Played, action_names, film, play, unrewarded
+from nrm.agents.policy import Policy
 from nrm.agents.ppo import PPOConfig
 from nrm.agents.task_execution import Agent, RolloutResult, check_new_tasks
 from nrm.agents.training import Decided, History, Trainer, new_trainer
@@ -33,6 +34,7 @@ __all__ = [
     "NetworkConfig",
     "PPOConfig",
     "Played",
+    "Policy",
     "Prepared",
     "Rollout",
     "RolloutResult",

@@ -122,6 +122,15 @@ class OnPolicyLearner:
         """Act for a rollout."""
         return self.actor.collect()
 
+    def weights(self) -> dict[str, Any]:
+        """What acting needs: the weights of the networks, and of a memory that learns."""
+        state = self.actor.state_dict()
+        return {"net": state["net"], "memory": state["memory"]}
+
+    def load_weights(self, weights: dict[str, Any]) -> None:
+        """Act with saved weights."""
+        self.actor.load_state_dict({**self.actor.state_dict(), **weights})
+
     def state_dict(self) -> dict[str, Any]:
         """Everything that learning goes on from."""
         return {"actor": self.actor.state_dict(), "optimizer": self._descent.state_dict()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -15,7 +16,7 @@ from nrm.agents.acting import act
 from nrm.agents.actions import head_for
 from nrm.agents.devices import placed
 from nrm.agents.training import Trainer
-from nrm.envs import BatchedEnv, GymVectorEnv, StepBatch, tasks_of
+from nrm.envs import ActionSpace, BatchedEnv, GymVectorEnv, StepBatch, tasks_of
 from nrm.errors import EnvError, NrmWarning
 from nrm.machines import TaskSet
 from nrm.tracking import Belief, Memory
@@ -116,6 +117,44 @@ def memory_for(trainer: Trainer, env: BatchedEnv, belief: Belief) -> Memory:
     return trainer.learner.memory.on(env.frames, tasks or TaskSet.of([env.machine]), belief)
 
 
+class Chooser:
+    """How a trained agent chooses: by its policy, from what it sees and remembers."""
+
+    def __init__(
+        self,
+        trainer: Trainer,
+        memory: Memory,
+        frames: Tensor | None,
+        actions: ActionSpace,
+        seed: int,
+        stuck_noise: bool,
+    ) -> None:
+        """`frames`: all observations where they are listed; they are then given by their row numbers."""
+        self._policy, self._memory, self._frames = trainer.learner.policy, memory, frames
+        self._head = head_for(actions, trainer.device)
+        self._generator = torch.Generator().manual_seed(seed)
+        self._stuck = StuckNoise(trainer.stuck_noise if stuck_noise else None)
+
+    def features(self, observation: Tensor) -> Tensor:
+        """(envs, width) what the policy sees."""
+        return self._policy.encoder(observation if self._frames is None else self._frames[observation])
+
+    def summary(self, observation: Tensor) -> Tensor:
+        """(envs, reads) what memories that learn read."""
+        return self._policy.summary(self.features(observation))
+
+    def choose(self, observation: Tensor, carry: Tensor, greedy: bool) -> Tensor:
+        """The next actions; `greedy`: the best, and not a sample."""
+        shown = self._memory.feature(carry)
+        logits = self._policy.logits(self.features(observation), shown)
+        noise = self._stuck.noise(shown, self._head.noise((len(shown),), self._generator).to(shown.device))
+        return self._head.best(logits) if greedy else self._head.sample(logits, noise)
+
+    def begin(self, done: Tensor) -> None:
+        """Episodes (envs,) are over, and others begin in their place."""
+        self._stuck.begin(done)
+
+
 @torch.no_grad()
 def play(
     trainer: Trainer,
@@ -125,33 +164,21 @@ def play(
     belief: Belief | None = None,
     stuck_noise: bool = True,
 ) -> Iterator[Played]:
-    """Act on an environment without end, with the trainer's policy as it is.
+    """Act on an environment for ever, with the trainer's policy as it is.
 
     `belief`: what memories read; no rewards when absent (`unrewarded`), and rewards too if it is `filtered`.
     `stuck_noise`: whether sampled actions leave places where they get no further, as the settings of the tasks say.
     """
     kind, env = belief or unrewarded(trainer.learner.memory), placed(env, trainer.device)
-    policy, memory = trainer.learner.policy, memory_for(trainer, env, kind)
-    generator, head = torch.Generator().manual_seed(seed), head_for(env.actions, trainer.device)
-    stuck = StuckNoise(trainer.stuck_noise if stuck_noise else None)
-
-    def features(observation: Tensor) -> Tensor:
-        return policy.encoder(observation if env.frames is None else env.frames[observation])
-
-    def summary(observation: Tensor) -> Tensor:
-        return policy.summary(features(observation))
-
-    def choose(observation: Tensor, carry: Tensor) -> Tensor:
-        shown = memory.feature(carry)
-        logits = policy.logits(features(observation), shown)
-        noise = stuck.noise(shown, head.noise((env.count,), generator).to(shown.device))
-        return head.best(logits) if greedy else head.sample(logits, noise)
-
-    for step in act(env, memory, summary, choose, env.reset(seed), reads_rewards=kind == "filtered"):
+    memory = memory_for(trainer, env, kind)
+    chooser = Chooser(trainer, memory, env.frames, env.actions, seed, stuck_noise)
+    choose = partial(chooser.choose, greedy=greedy)
+    observation, rewarded = env.reset(seed), kind == "filtered"
+    for step in act(env, memory, chooser.summary, choose, observation, reads_rewards=rewarded):
         shown = (step.truth.label, step.truth.final_state, step.task)
         believed = memory.report(step.carry, step.seen, step.reached)
         yield Played(step.action, step.batch, memory.feature(step.reached), *shown, *believed).cpu()
-        stuck.begin(step.batch.terminated | step.batch.truncated)
+        chooser.begin(step.batch.terminated | step.batch.truncated)
 
 
 class Shot(NamedTuple):

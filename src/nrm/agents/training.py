@@ -250,6 +250,29 @@ class Trainer:
             episode = len(self.history.returns)
             self.history.accuracy.append((episode, found.plain, found.balanced, found.modulo_shortcuts))
 
+    def weights(self) -> dict[str, Any] | None:
+        """What acting needs of the state; None where an algorithm from outside does not tell it."""
+        if not hasattr(self.learner, "weights"):
+            return None
+        return {
+            "learner": self.learner.weights(),
+            "grounder": None if self.model is None else self.model.grounder.state_dict(),
+            "inference": None if self.inference is None else self.inference.weights(),
+            "steps": self.steps,
+            "updates": self.updates,
+        }
+
+    def load_weights(self, state: dict[str, Any]) -> None:
+        """Act with saved weights; there is nothing to learn from."""
+        cast(Any, self.learner).load_weights(state["learner"])
+        if self.grounding is not None:
+            grounder = self.grounding.model.grounder
+            grounder.load_state_dict(state["grounder"])
+            self.grounding.take_over(grounder)
+        if self.inference is not None:
+            self.inference.load_state_dict(state["inference"])
+        self.steps, self.updates = state["steps"], state["updates"]
+
     def state_dict(self) -> dict[str, Any]:
         """Everything that training goes on from: tensors, numbers, lists and dictionaries only.
 

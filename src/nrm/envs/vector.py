@@ -112,7 +112,7 @@ class GymVectorEnv:
                 f"{self.unrepeatable}. Let reset(seed=…) seed all of its randomness, or begin a new run"
             )
         taken: NDArray[Any] = actions.cpu().numpy()
-        observation, reward, terminated, truncated, info = self.vector.step(self._given(taken))
+        observation, reward, terminated, truncated, info = self.vector.step(self.given(taken))
         truncated = truncated & ~terminated
         done: NDArray[np.bool_] = terminated | truncated
         final = observed = self._tensor(observation)
@@ -231,10 +231,10 @@ class GymVectorEnv:
                 "numbers"
             )
 
-    def _given(self, actions: NDArray[Any]) -> NDArray[Any]:
-        """Actions as the environments take them: (N, *shape of the space), numbered from where it begins."""
+    def given(self, actions: NDArray[Any]) -> NDArray[Any]:
+        """Actions (n, …) as environments take them: (n, *shape of the space), numbered from where it begins."""
         space = self._action_space
-        shaped: NDArray[Any] = actions.reshape(self.count, *space.shape)
+        shaped: NDArray[Any] = actions.reshape(len(actions), *space.shape)
         if isinstance(space, spaces.Box):
             given = np.clip(shaped, space.low, space.high)
             wrong = ~np.isclose(given, shaped, rtol=1e-5, atol=1e-6)
@@ -290,7 +290,7 @@ class GymVectorEnv:
             actions = [
                 history[at] if at >= 0 else idle for history, at in zip(self._taken, position.tolist(), strict=True)
             ]
-            *_, terminated, truncated, _ = self.vector.step(self._given(np.stack(actions)))
+            *_, terminated, truncated, _ = self.vector.step(self.given(np.stack(actions)))
             begins = (position == -1) | ((position < 0) & (terminated | truncated))
             if begins.any():
                 self._begin(begins)

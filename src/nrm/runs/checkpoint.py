@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from safetensors import safe_open
+from safetensors.torch import save as safetensors_save
 from torch import Tensor
 
 from nrm.agents import Choice, Decided, History, Trainer
@@ -254,3 +257,50 @@ def _read(path: Path) -> dict[str, Any]:
     if not isinstance(data.get("trainer"), dict) or isinstance(data.get("tables"), dict) == (version == WITH_HISTORY):
         raise FileError(f"{path} is malformed: it holds no trainer, or no tables")
     return data
+
+
+POLICY_FILE = "policy.safetensors"
+"""What acting needs: about a megabyte, where a checkpoint has all episodes that were kept."""
+
+
+def save_policy(path: Path, trainer: Trainer) -> None:
+    """Write the weights of an agent, whole or not at all: tensors by name, and all else as JSON in the header."""
+    state = trainer.weights()
+    if state is not None:
+        tensors: dict[str, Tensor] = {}
+        header = {"format": "nrm-policy", "version": "1", "state": json.dumps(_apart(state, "agent", tensors))}
+        write_bytes(path, safetensors_save(tensors, header))
+
+
+def load_policy(path: Path, trainer: Trainer) -> None:
+    """Let a trainer that is at its beginning act with saved weights."""
+    try:
+        with safe_open(path, "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
+            trainer.load_weights(_whole(json.loads(file.metadata()["state"]), tensors))
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise FileError(f"{path} is damaged or of another release ({reason}); remove it to use the checkpoint") from None
+
+
+def _apart(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
+    """A state for JSON, whose tensors are taken out and named by their places."""
+    if isinstance(value, Tensor):
+        tensors[name] = value.detach().cpu().clone()
+        return {"tensor": name}
+    if isinstance(value, Mapping):
+        return {"entries": {key: _apart(part, f"{name}.{key}", tensors) for key, part in value.items()}}
+    if isinstance(value, list):
+        return [_apart(part, f"{name}.{place}", tensors) for place, part in enumerate(value)]
+    return value
+
+
+def _whole(value: Any, tensors: dict[str, Tensor]) -> Any:
+    """The state that was taken apart."""
+    if isinstance(value, list):
+        return [_whole(part, tensors) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if "tensor" in value:
+        return tensors[value["tensor"]]
+    return {key: _whole(part, tensors) for key, part in value["entries"].items()}

@@ -229,6 +229,11 @@ class MachineLearning:
             "counters": [self.episodes, self.surprised, self._learned, self._review],
         }
 
+    def weights(self) -> dict[str, Any]:
+        """What acting needs of that: the machine and its letters, and no episodes."""
+        none = {"kept": _packed([]), "recent": _packed([]), "telling": torch.zeros(0, dtype=torch.bool), "refuted": None}
+        return {**self.state_dict(), **none}
+
     def _machine_state(self) -> dict[str, Any]:
         known = self.hypothesis
         arrays = {
