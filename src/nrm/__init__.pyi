@@ -81,6 +81,7 @@ from .runs import (
     RunConfig as RunConfig,
     RunFolder as RunFolder,
     choose_run as choose_run,
+    evaluate as evaluate,
     load_run as load_run,
     train as train,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,9 @@ def test_the_player_steps_by_key_and_slider(opened: Open) -> None:
     page = opened.page
     step = page.locator(".facts dd").first
     total = int(page.locator(".player input[type=range]").get_attribute("max"))
+    assert page.locator(".facts dd").nth(4).inner_text() != "–"  # it opens at the first reward
+    page.locator(".player").focus()
+    page.keyboard.press("Home")
     assert step.inner_text() == f"0 of {total}"
     picture = "document.querySelector('.player canvas').toDataURL()"
     first = page.evaluate(picture)
@@ -160,7 +164,8 @@ def test_the_player_shows_every_method(opened: Open) -> None:
         assert words in page.locator(".facts").inner_text()
         assert page.locator(".beliefs").count() == (0 if place == 2 else 1)
     page.get_by_label("Actions").select_option("greedy")
-    assert page.locator(".facts dd").first.inner_text().startswith("0 of")
+    total = page.locator(".player input[type=range]").get_attribute("max")
+    assert page.locator(".facts dd").first.inner_text().split()[2] == total
 
 
 def test_the_closer_look(opened: Open) -> None:
@@ -185,6 +190,23 @@ def test_the_theme_can_be_chosen_and_is_kept(opened: Open) -> None:
     assert page.evaluate(ground) == after
     page.locator("#theme").click()
     assert page.evaluate(ground) == before
+
+
+def test_the_player_comes_first(opened: Open) -> None:
+    tops = [opened.page.locator(part).bounding_box()["y"] for part in (".player", "#machine", "#summary", "#learning")]
+    assert tops[0] < 500
+    assert tops[0] - 200 < tops[1] < tops[2] < tops[3]
+
+
+def test_no_band_around_few_runs(opened: Open) -> None:
+    assert opened.count(".band") == 0
+    assert opened.count(".line.thin") == 3 * 2  # two seeds of three methods; single runs are their own mean
+
+
+def test_numbers_have_sensible_digits(opened: Open) -> None:
+    potentials = opened.page.locator(".machine .state text").all_text_contents()
+    shown = " ".join(potentials + opened.texts(".facts dd"))
+    assert not re.search(r"\d{2}\.\d\d", shown)
 
 
 def test_it_prints(opened: Open, tmp_path: Path) -> None:

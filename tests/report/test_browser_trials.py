@@ -92,6 +92,8 @@ def test_the_player_shows_what_is_read_and_the_view(opened: Open) -> None:
     page = opened.page
     _choose(opened, "Task", "family reach")
     page.locator("#player-tools select").first.select_option("1")
+    page.locator(".player").focus()
+    page.keyboard.press("Home")
     # At the beginning a helps and c loses; then b helps next.
     cells = "cells => cells.map((cell) => cell.className.replace('view-cell', '').trim())"
     shown = page.locator(".view-cell").evaluate_all(cells)

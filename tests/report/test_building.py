@@ -57,14 +57,16 @@ def test_what_is_not_in_order_is_named(runs: Path, tmp_path: Path) -> None:
     shutil.copytree(runs, root)
     shutil.copytree(root / "ugly" / "rm-0", root / "ugly" / "rm-0-copy")
     (root / "plain" / "nrm-0" / "checkpoint.pt").write_bytes(b"damaged")
-    (root / "ugly" / "rnn-0" / "checkpoint.pt").unlink()
+    (root / "plain" / "nrm-0" / "policy.safetensors").unlink()
+    for name in ("checkpoint.pt", "policy.safetensors"):
+        (root / "ugly" / "rnn-0" / name).unlink()
     RunFolder(root / "begun").begin(read_record(root / "ugly" / "rm-0").config)
     page = build_report(root)
     problems = {str(path.relative_to(root)): reason for path, reason in page.problems.items()}
     assert set(problems) == {"broken", "ugly/rm-0-copy", "plain/nrm-0", "ugly/rnn-0"}
     assert "it is counted once" in problems["ugly/rm-0-copy"]
     assert "no episode was played" in problems["plain/nrm-0"]
-    assert "no checkpoint.pt" in problems["ugly/rnn-0"]
+    assert "checkpoint.pt is gone" in problems["ugly/rnn-0"]
     unfinished = {str(path.relative_to(root)): reason for path, reason in page.unfinished.items()}
     assert set(unfinished) == {"begun", "plain/rm-0"}
     assert unfinished["plain/rm-0"].endswith("of 40 episodes")

@@ -23,6 +23,18 @@ def test_the_drawing_has_every_state_and_move() -> None:
         assert 0 <= y <= shown["height"]
 
 
+@pytest.mark.parametrize(
+    "formula", ["F {0} & F {1} & G !{2}", "F({0} & F({1} & F {3})) & G !{2}", "F {0} & F {1} & F {3}"]
+)
+def test_labels_do_not_collide(formula: str) -> None:
+    pytest.importorskip("pygraphviz")
+    shown = drawing.drawing(nrm.compile(formula.format(*nrm.MINECRAFT_SYMBOLS), nrm.MINECRAFT_SYMBOLS))
+    assert shown is not None
+    boxes = [box for edge in shown["edges"] for box in drawing._boxes(edge["label"])]
+    for number, box in enumerate(boxes):
+        assert not drawing._covered([box], boxes[:number])
+
+
 def test_without_graphviz_there_is_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> None:
         raise MissingExtraError("no pygraphviz")

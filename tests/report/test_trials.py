@@ -158,7 +158,7 @@ def test_formulas_that_nobody_understands(folder: Path, tmp_path: Path) -> None:
 
 def test_what_cannot_be_played_is_named(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "runs")
-    (tmp_path / "runs" / "nrm" / "checkpoint.pt").write_bytes(b"damaged")
+    (tmp_path / "runs" / "nrm" / "policy.safetensors").write_bytes(b"damaged")
     page = build_report(tmp_path / "runs", formulas=2)
     assert "no episode was played" in page.problems[tmp_path / "runs" / "nrm"]
     by_method = {group["method"]: group for group in page.data["groups"]}

@@ -40,6 +40,7 @@ class Policy:
         Args:
             task: what to do, also a formula that it has never seen. For agents of many tasks, and only for these.
             seed: of the actions that are sampled.
+
         """
         trainer = self._trainer
         self._machine = self._machine_of(task)
@@ -59,6 +60,7 @@ class Policy:
             observation: what the environment shows now, of the shape that the agent was trained on.
             labels: what holds now; for methods that are given the true symbols. Not read right after `reset`.
             greedy: take the best action and not a sample.
+
         """
         if self._chooser is None:
             raise EnvError("call reset() before the first act()")

@@ -132,7 +132,7 @@ class Evaluate(FamilyOptions):
         self.chosen_family()
         torch.set_num_threads(1)
         folder = RunFolder(self.run_folder)
-        trainer, config = folder.load_trained(), folder.config()
+        trainer, config = folder.load_policy(), folder.config()
         if not trainer.done:
             reached = trainer.steps if config.unit == "steps" else len(trainer.history.returns)
             print(f"nrm: the run is unfinished: {reached:,} of {config.amount:,} {config.unit}", file=sys.stderr)

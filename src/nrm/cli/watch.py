@@ -68,7 +68,7 @@ class Watch:
             raise UsageError(f"--gif writes a .gif file, not '{self.gif}'")
         torch.set_num_threads(1)
         folder = RunFolder(self.run_folder)
-        trainer, config = folder.load_trained(), folder.config()
+        trainer, config = folder.load_policy(), folder.config()
         machine = trainer.env.machine
         if trainer.tasks is not None:
             if self.task is None:

@@ -131,8 +131,8 @@ def _draw(panel: Axes, curves: Sequence[tuple[Series, Curve]], named: str, note:
 def _line(panel: Axes, curve: Curve, look: Look) -> None:
     """A line; with a band of its deviation, where there is any."""
     if curve.deviation.any():
-        ends = [(curve.mean + sign * curve.deviation).clip(*curve.bounds) for sign in (-1, 1)]
-        panel.fill_between(curve.at, *ends, color=look.colour, alpha=0.18, linewidth=0)
+        low, high = ((curve.mean + sign * curve.deviation).clip(*curve.bounds) for sign in (-1, 1))
+        panel.fill_between(curve.at, low, high, color=look.colour, alpha=0.18, linewidth=0)
     marker = look.marker if len(curve.at) == 1 else ""
     panel.plot(curve.at, curve.mean, color=look.colour, linestyle=look.line, linewidth=1.4, marker=marker)
 

@@ -17,9 +17,10 @@ from nrm.report.curves import curves, summary
 from nrm.report.drawing import Tiles, machine_data
 from nrm.report.learned import learned_data, shortcut_words, too_long, unbelieved_words, unread_words
 from nrm.report.page import Page
-from nrm.report.recording import NoPictureError, load_agent, noted, record_task
+from nrm.report.recording import NoPictureError, noted, record_task
 from nrm.report.trials import try_agents
 from nrm.results import Group, group_runs, method_named, method_order, read_records, without_memory
+from nrm.runs import RunFolder
 from nrm.shortcuts import Shortcuts, shortcuts
 
 Analysis = Shortcuts | LimitError
@@ -153,7 +154,8 @@ def _recorded(group: Group, recorded: int, found: Analysis, tiles: Tiles, proble
             if len(recordings) == recorded or record.task is None:
                 break
             with noted(record, problems):
-                played = record_task(record.config, load_agent(record), record.task.machine(), tiles, known)
+                agent = RunFolder(record.path).load_policy()
+                played = record_task(record.config, agent, record.task.machine(), tiles, known)
                 recordings.append({"seed": record.seed, **played})
     return recordings
 

@@ -7,6 +7,7 @@ import json
 import struct
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +73,30 @@ def drawing(machine: MooreMachine) -> Json | None:
                 "label": [[*_place(text["pt"], height), text["text"]] for text in texts],
             }
         )
+    _separate([edge["label"] for edge in edges], nodes)
     return {"width": round(width, 1), "height": round(height, 1), "nodes": nodes, "edges": edges}
+
+
+def _separate(labels: list[list[Any]], nodes: list[Json]) -> None:
+    """Move labels up or down until none covers another, or a state: Graphviz leaves less room than browsers take."""
+    taken: list[tuple[float, ...]] = []
+    for node in nodes:
+        (x, y), radius = node["at"], node["radius"]
+        taken.append((x - radius, y - radius, x + radius, y + radius))
+    for lines in sorted(labels, key=lambda lines: -max((len(text) for *_, text in lines), default=0)):
+        free = (shift for shift in (0, 6, -6, 12, -12, 18, -18, 24, -24) if not _covered(_boxes(lines, shift), taken))
+        shift = next(free, 0)
+        taken += _boxes(lines, shift)
+        lines[:] = [[x, round(y + shift, 1), text] for x, y, text in lines]
+
+
+def _boxes(lines: list[Any], shift: float = 0) -> list[tuple[float, ...]]:
+    """The room of some lines: x and y from, x and y to. Letters of 10 pixels are less than 6 wide."""
+    return [(x - 3 * len(text), y + shift - 9, x + 3 * len(text), y + shift + 3) for x, y, text in lines]
+
+
+def _covered(boxes: list[tuple[float, ...]], taken: list[tuple[float, ...]]) -> bool:
+    return any(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for a in boxes for b in taken)
 
 
 def _place(point: Sequence[str | float], height: float) -> list[float]:

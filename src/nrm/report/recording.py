@@ -16,11 +16,11 @@ from torch import Tensor
 from nrm.agents import Played, Trainer, action_names, film, play
 from nrm.aliases import Json
 from nrm.envs import BatchedEnv
-from nrm.errors import EnvError, FileError, LimitError
+from nrm.errors import EnvError, LimitError
 from nrm.machines import MooreMachine
 from nrm.report.drawing import Tiles
 from nrm.results import Record
-from nrm.runs import RunConfig, RunFolder
+from nrm.runs import RunConfig
 from nrm.shortcuts import Shortcuts, diagnose
 from nrm.tracking import Belief
 
@@ -42,13 +42,6 @@ def noted(record: Record, problems: dict[Path, str]) -> Iterator[None]:
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         problems.setdefault(record.path, f"no episode was played: {reason}")
-
-
-def load_agent(record: Record) -> Trainer:
-    """The agent of a run's checkpoint."""
-    if not (record.path / "checkpoint.pt").exists():
-        raise FileError(f"{record.path} has no checkpoint.pt, so no episode can be played")
-    return RunFolder(record.path).load("cpu")
 
 
 def record_task(

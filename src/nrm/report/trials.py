@@ -16,9 +16,9 @@ from nrm.errors import ConfigError, NrmError
 from nrm.machines import MooreMachine, TaskSet, not_asked, task_view, view_columns
 from nrm.report.drawing import Tiles, machine_data
 from nrm.report.learned import family_words
-from nrm.report.recording import SEED, NoPictureError, load_agent, noted, record_task
+from nrm.report.recording import SEED, NoPictureError, noted, record_task
 from nrm.results import Group, Record
-from nrm.runs import RunConfig
+from nrm.runs import RunConfig, RunFolder
 from nrm.samplers import FILE_PREFIX, Sampler, TemplateSampler, sample_tasks
 
 EPISODES = 25
@@ -224,7 +224,7 @@ def _try(
         for record in group.finished or group.records:
             if sum(agent.group == number for agent in agents) < recorded:
                 with noted(record, problems):
-                    agents.append(Loaded(number, record, load_agent(record)))
+                    agents.append(Loaded(number, record, RunFolder(record.path).load_policy()))
     first = next(iter(kind.values())).records[0]
     trained = [agent.trainer.tasks for agent in agents if agent.trainer.tasks is not None]
     try:

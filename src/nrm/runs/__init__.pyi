@@ -9,15 +9,14 @@ from .choosing import (
 )
 from .config import RunConfig as RunConfig, check_teaching as check_teaching, with_new_keys as with_new_keys
 from .folder import (
-    LoadedRun as LoadedRun,
     RunFolder as RunFolder,
     clear_beginnings as clear_beginnings,
     known_model as known_model,
-    load_run as load_run,
     train as train,
     whole_folder as whole_folder,
 )
 from .learned_machines import LearnedMachines as LearnedMachines
+from .loaded import LoadedRun as LoadedRun, evaluate as evaluate, load_run as load_run
 from .lock import locked as locked
 from .recipes import AUTO as AUTO, read_recipe as read_recipe
 from .renamed import RENAMED as RENAMED, RENAMED_VALUES as RENAMED_VALUES, Renaming as Renaming

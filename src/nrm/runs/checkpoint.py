@@ -280,7 +280,7 @@ def load_policy(path: Path, trainer: Trainer) -> None:
             trainer.load_weights(_whole(json.loads(file.metadata()["state"]), tensors))
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise FileError(f"{path} is damaged or of another release ({reason}); remove it to use the checkpoint") from None
+        raise FileError(f"{path} is damaged or does not fit ({reason}); remove it: the checkpoint will do") from None
 
 
 def _apart(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:

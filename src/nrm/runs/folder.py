@@ -10,27 +10,29 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import torch
-from torch import nn
 
-from nrm.agents import Agent, Choice, Trainer
+from nrm.agents import Choice, Trainer
 from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError, listing, suggestion
-from nrm.files import read_json, write_json, write_text
+from nrm.files import read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.runs.checkpoint import (
     GROUNDING,
     METRICS,
     METRICS_FILE,
+    POLICY_FILE,
     Column,
     Tables,
     load_checkpoint,
+    load_policy,
     read_columns,
+    read_history,
     save_checkpoint,
+    save_policy,
 )
 from nrm.runs.config import TASKS_FILE, RunConfig, check_teaching, extended, keep_tasks, kept_tasks
 from nrm.runs.learned_machines import LearnedMachines
@@ -81,8 +83,8 @@ _BEGUN = frozenset({"config.json", "versions.json", GROUNDER_FILE, TASKS_FILE, L
 class RunFolder:
     """One run: configuration, versions, checkpoint, metrics, cost, events; of a grounder its accuracy and decisions.
 
-    And grounder.pt, where it began with the grounder of another run; machines.json, where it learns its machine;
-    tasks.npz, where it has many tasks.
+    And policy.safetensors, the weights that acting needs; grounder.pt, where it began with the grounder of another run;
+    machines.json, where it learns its machine; tasks.npz, where it has many tasks.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -175,10 +177,11 @@ class RunFolder:
         return f"mend it, or remove {self.path} to begin that run anew"
 
     def save(self, trainer: Trainer, cpu_seconds: float | None = None) -> None:
-        """Write checkpoint, tables, learned machines and cost. A kill at any moment leaves the old state or the new."""
+        """Write all that training gave. A kill at any moment leaves the old checkpoint or the new."""
         if self._tables is None or self._tables.history is not trainer.history:
             self._tables = Tables(self.path, trainer.history)
         save_checkpoint(self.path / "checkpoint.pt", trainer, self._tables)
+        save_policy(self.path / POLICY_FILE, trainer)
         if trainer.inference is not None:
             LearnedMachines.of(trainer.inference).write(self.path)
         if cpu_seconds is not None:
@@ -206,9 +209,7 @@ class RunFolder:
 
         `device`: where it shall learn, if not where the run was begun.
         """
-        config = self.config()
-        taken = None if config.initial is None else load_model(self.path / GROUNDER_FILE).grounder
-        trainer = config.build_trainer(taken, device)
+        trainer = self._at_beginning(device)
         path = self.path / "checkpoint.pt"
         if path.exists():
             try:
@@ -217,6 +218,26 @@ class RunFolder:
                 raise FileError(f"{error}; {self.way_out}") from None
         elif (self.path / METRICS_FILE).exists():
             raise FileError(f"{path} is gone, although metrics.csv tells of episodes; {self.way_out}")
+        return trainer
+
+    def _at_beginning(self, device: str | torch.device | None) -> Trainer:
+        config = self.config()
+        taken = None if config.initial is None else load_model(self.path / GROUNDER_FILE).grounder
+        return config.build_trainer(taken, device)
+
+    def load_policy(self) -> Trainer:
+        """The trainer as it acts, on the processor: its weights, and nothing that learning would go on from.
+
+        Of a run without a file of these, as it was at the last checkpoint.
+        """
+        path, checkpoint = self.path / POLICY_FILE, self.path / "checkpoint.pt"
+        if not path.exists() or (checkpoint.exists() and checkpoint.stat().st_mtime_ns > path.stat().st_mtime_ns):
+            return self.load_trained()
+        trainer = self._at_beginning("cpu")
+        load_policy(path, trainer)
+        if (self.path / METRICS_FILE).exists():
+            text = read_text(self.path / METRICS_FILE)
+            trainer.history = read_history(self.path, {METRICS_FILE: [0, text[: text.rfind("\n") + 1]]})
         return trainer
 
     def load_trained(self) -> Trainer:
@@ -250,43 +271,19 @@ class RunFolder:
         return read_columns(path, Choice._fields) if path.exists() else None
 
 
-@dataclass(frozen=True)
-class LoadedRun:
-    """A trained run, with what it learned at hand."""
-
-    config: RunConfig
-    trainer: Trainer
-
-    @property
-    def model(self) -> NeuralRewardMachine:
-        """The neural reward machine; an error for methods that learn no symbols."""
-        if self.trainer.model is None:
-            raise ConfigError(f"a run of the method '{self.config.method}' has no grounder: it learns no symbols")
-        return self.trainer.model
-
-    @property
-    def agent(self) -> Agent:
-        """What executes formulas, of a run on many tasks."""
-        return Agent(self.trainer)
-
-    @property
-    def grounder(self) -> nn.Module:
-        """What names the symbols in observations (n, …): probabilities (n, symbols)."""
-        return self.model.grounder
-
-
-def load_run(path: Path | str) -> LoadedRun:
-    """A trained run from its folder."""
-    folder = RunFolder(path)
-    return LoadedRun(folder.config(), folder.load_trained())
+def model_of(trainer: Trainer) -> NeuralRewardMachine:
+    """The neural reward machine of a run; an error for methods that learn no symbols."""
+    if trainer.model is None:
+        raise ConfigError(f"a run of the method '{trainer.method.name}' has no grounder: it learns no symbols")
+    return trainer.model
 
 
 def known_model(config: RunConfig) -> NeuralRewardMachine:
     """The model whose grounder a run begins with, once it has been seen to fit: the same symbols and observations."""
     assert config.initial is not None
-    source = load_run(config.initial)
-    model = source.model
-    wanted, env, theirs = config.alphabet, config.build_env(1), source.trainer.env
+    source = RunFolder(config.initial).load_policy()
+    model = model_of(source)
+    wanted, env, theirs = config.alphabet, config.build_env(1), source.env
     known = model.machine.alphabet
     if known != wanted:
         raise ConfigError(

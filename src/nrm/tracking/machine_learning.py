@@ -231,8 +231,8 @@ class MachineLearning:
 
     def weights(self) -> dict[str, Any]:
         """What acting needs of that: the machine and its letters, and no episodes."""
-        none = {"kept": _packed([]), "recent": _packed([]), "telling": torch.zeros(0, dtype=torch.bool), "refuted": None}
-        return {**self.state_dict(), **none}
+        nothing, untold = _packed([]), torch.zeros(0, dtype=torch.bool)
+        return {**self.state_dict(), "kept": nothing, "recent": nothing, "telling": untold, "refuted": None}
 
     def _machine_state(self) -> dict[str, Any]:
         known = self.hypothesis

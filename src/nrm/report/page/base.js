@@ -39,7 +39,7 @@ const percent = (value, digits = 1) => (value === null || value === undefined ? 
 const whole = (value) => value.toLocaleString("en");
 const count = (number, what, ending = "s") => `${whole(number)} ${what}${number === 1 ? "" : ending}`;
 const signed = (value) => (value > 0 ? `+${plainNumber(value)}` : plainNumber(value));
-const plainNumber = (value) => value.toLocaleString("en", { maximumFractionDigits: 3 }).replace("-", "−");
+const plainNumber = (value) => value.toLocaleString("en", { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 1 }).replace("-", "−");
 const unique = (values) => [...new Set(values)];
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 

@@ -9,7 +9,7 @@ const MEASURES = {
 };
 const SPREADS = [["deviation", "standard deviation"], ["runs", "every run"], ["none", "nothing"]];
 const SMOOTHINGS = [["1", "none"], ["3", "a little"], ["7", "some"], ["15", "much"]];
-const view = { measure: data.groups.some((group) => group.many) ? "success" : "return", spread: "deviation", smoothing: 3 };
+const view = { measure: data.groups.some((group) => group.many) ? "success" : "return", spread: data.groups.every((group) => group.counted >= 5) ? "deviation" : "runs", smoothing: 3 };
 const MARGIN = { top: 22, right: 12, bottom: 30, left: 46 };
 
 function startCurves() {

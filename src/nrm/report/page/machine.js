@@ -4,7 +4,7 @@ function drawMachine(task) {
   const { drawing } = task.machine;
   const states = task.machine.states.length;
   const parts = [];
-  if (drawing) parts.push(machinePicture(task));
+  if (drawing) parts.push(el("div", { class: "scrolls-x" }, machinePicture(task)));
   else parts.push(el("p", { class: "quiet" }, states > 60
     ? `With ${whole(states)} states a drawing would show nothing.`
     : "The drawing needs the extra [draw] when the report is written; the table says the same."));
@@ -19,7 +19,7 @@ function machinePicture(task) {
   const pad = 16;
   const picture = svg("svg", {
     class: "machine", role: "img", viewBox: `${-pad} ${-pad} ${drawing.width + 2 * pad} ${drawing.height + 2 * pad}`,
-    style: { "max-width": `${(drawing.width + 2 * pad) * 1.9}px` },
+    style: { "max-width": `${(drawing.width + 2 * pad) * 1.9}px`, "min-width": `${drawing.width + 2 * pad}px` },
     "aria-label": `The machine of ${task.name}: ${count(states.length, "state")}, start ${initial}. The table below lists its moves.`,
   });
   for (const edge of drawing.edges) {

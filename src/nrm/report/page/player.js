@@ -53,7 +53,9 @@ function shareBars(label, numbers, shares, flagOf) {
 
 class Player {
   constructor({ task, group, recording, episode }) {
-    Object.assign(this, { task, group, recording, episode, place: 0, timer: null });
+    // The first reward says more than the beginning, where nothing has happened yet.
+    const place = episode.steps.findIndex((step) => step.reward !== 0) + 1;
+    Object.assign(this, { task, group, recording, episode, place, timer: null });
     this.canvas = el("canvas", { role: "img" });
     this.facts = el("dl", { class: "facts" });
     this.beliefs = el("div", {});

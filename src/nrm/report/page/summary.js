@@ -118,7 +118,7 @@ function table(columns, unsorted) {
         "data-label": column.number ? column.name : null,
       }, column.cell(group))));
   });
-  return el("div", { class: "card rows-box" }, el("table", { class: "rows" },
+  return el("div", { class: "card rows-box scrolls-x" }, el("table", { class: "rows" },
     el("caption", { class: "hidden-text" }, groups[0].many ? "Results of each method on many tasks" : "Results of each method on each task"), el("thead", {}, head), el("tbody", {}, rows)));
 }
 

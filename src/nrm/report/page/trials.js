@@ -60,7 +60,7 @@ function drawTried(trial, groups, open, choose) {
     return el("tr", { class: number === open ? "open" : "" }, el("td", { class: "formula-cell" }, name, row.origin === "trained" && unseen ? el("span", { class: "badge" }, "trained on") : null), el("td", { class: "number" }, row.states),
       tried.map((group) => [el("td", { class: "number", title: group.tried.steps[number] === null ? "never done" : `${decimal(group.tried.steps[number])} steps` }, percent(group.tried.success[number], 0)), tried.length > 1 ? null : el("td", { class: "number" }, decimal(group.tried.steps[number]))]));
   });
-  parts.push(el("h4", {}, "Formula by formula"), el("div", { class: "formula-box", tabindex: 0, role: "region", "aria-label": "Success formula by formula" }, el("table", { class: "plain" }, el("thead", {}, head), el("tbody", {}, rows))));
+  parts.push(el("h4", {}, "Formula by formula"), el("div", { class: "formula-box scrolls-y", tabindex: 0, role: "region", "aria-label": "Success formula by formula" }, el("table", { class: "plain" }, el("thead", {}, head), el("tbody", {}, rows))));
   const runs = tried.map((group) => `${seriesName(group)} ${seedList(group.tried.seeds)}`).join("; ");
   parts.push(el("p", { class: "quiet" }, `${tried[0].tried.episodes} episodes each, actions drawn from the policy, no reward read; ${runs}. Underlined formulas can be played.`));
   $("grounding").replaceChildren(...parts);

@@ -1,0 +1,89 @@
+"""A trained run in Python: what it learned, its policy, and how good it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from torch import nn
+
+from nrm.agents import Agent, Evaluation, Policy, Trainer, check_new_tasks
+from nrm.agents import evaluate as evaluate_trainer
+from nrm.errors import ConfigError
+from nrm.machines import MachineLike, TaskSet, as_machine
+from nrm.neural import NeuralRewardMachine
+from nrm.runs.config import RunConfig
+from nrm.runs.folder import RunFolder, model_of
+from nrm.tracking import Belief
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """A trained run, with what it learned at hand."""
+
+    config: RunConfig
+    trainer: Trainer
+    """With its weights; to train further, take `RunFolder(path).load()`."""
+
+    @property
+    def model(self) -> NeuralRewardMachine:
+        """The neural reward machine; an error for methods that learn no symbols."""
+        return model_of(self.trainer)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """What acts, step by step: `reset()`, then `act(observation)`."""
+        return Policy(self.trainer, self.config.task_named)
+
+    @property
+    def agent(self) -> Agent:
+        """What executes formulas, of a run on many tasks."""
+        return Agent(self.trainer)
+
+    @property
+    def grounder(self) -> nn.Module:
+        """What names the symbols in observations (n, …): probabilities (n, symbols)."""
+        return self.model.grounder
+
+
+def load_run(path: Path | str) -> LoadedRun:
+    """A trained run from its folder. It reads the weights that acting needs, about a megabyte."""
+    folder = RunFolder(path)
+    return LoadedRun(folder.config(), folder.load_policy())
+
+
+def evaluate(
+    run: LoadedRun | Path | str,
+    *,
+    task: MachineLike | None = None,
+    episodes: int = 100,
+    seed: int = 12345,
+    greedy: bool = False,
+    belief: Belief | None = None,
+) -> Evaluation:
+    """Play episodes with a trained agent on a fresh environment, and say what it reached.
+
+    Args:
+        run: a loaded run, or its folder.
+        task: for agents of many tasks, what to do: also a formula that it has never seen. Ten of its own if absent.
+        episodes: how many to play; of many tasks, all together.
+        seed: of the episodes; not a seed of training.
+        greedy: take the best action at every step and not a sample.
+        belief: what its memory reads; no rewards if absent, and rewards too if `filtered`.
+
+    """
+    loaded = run if isinstance(run, LoadedRun) else load_run(run)
+    trainer, config = loaded.trainer, loaded.config
+    if trainer.tasks is None:
+        if task is not None:
+            raise ConfigError(f"the agent was trained on one task, and cannot be tested on {task}; leave task out")
+        env = config.build_env(min(episodes, 16))
+        return evaluate_trainer(trainer, env, episodes, seed, greedy, belief)
+    pool = trainer.tasks.subset(range(min(10, len(trainer.tasks))))
+    if task is not None:
+        machine = as_machine(config.task_named(task) if isinstance(task, str) else task, trainer.tasks.alphabet)
+        pool = TaskSet((machine,), (str(task),))
+        check_new_tasks(trainer, pool)
+    env = config.build_env(min(episodes, 250), pool)
+    return evaluate_trainer(trainer, env, episodes, seed, greedy, belief or "open-loop")
