@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nrm.agents.playing import Chooser, memory_for, unrewarded
-from nrm.agents.task_execution import ENVIRONMENT, check_new_tasks
+from nrm.agents.playing import Chooser, unrewarded
+from nrm.agents.task_execution import check_new_tasks
 from nrm.agents.training import Trainer
 from nrm.envs import GymVectorEnv, letter_of
 from nrm.errors import ConfigError, EnvError
 from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine
-from nrm.tracking import Transition, begin
+from nrm.tracking import Belief, Transition
 
 
 class Policy:
@@ -45,11 +45,10 @@ class Policy:
         trainer = self._trainer
         self._machine = self._machine_of(task)
         memory = trainer.learner.memory
-        tasks = None if trainer.tasks is None else TaskSet((self._machine,), (str(task),))
-        kind = unrewarded(memory) if tasks is None else "open-loop"
-        self._memory = memory_for(trainer, None, tasks, self._machine, kind)
+        kind: Belief = unrewarded(memory) if trainer.tasks is None else "open-loop"
+        self._memory = memory.on(None, TaskSet((self._machine,), (str(task),)), kind)
         self._chooser = Chooser(trainer, self._memory, None, trainer.env.actions, seed, stuck_noise=True)
-        self._carry = begin(self._memory, 1, torch.zeros(1, dtype=torch.int64, device=trainer.device))
+        self._carry = self._memory.begin(torch.zeros(1, dtype=torch.int64, device=trainer.device))
         self._state, self._action = self._machine.initial, None
 
     @torch.no_grad()
@@ -106,7 +105,7 @@ class Policy:
         if labels is None:
             method = self._trainer.method.name
             raise EnvError(f"the method '{method}' is given the true symbols: act(observation, labels=info['labels'])")
-        letter = letter_of(labels, self._machine.alphabet, None, "this step", ENVIRONMENT)
+        letter = letter_of(labels, self._machine.alphabet, None, "this step")
         self._state = self._machine.next_state(self._state, letter)
         device = self._trainer.device
         return torch.tensor([letter], device=device), torch.tensor([self._state], device=device)
