@@ -24,7 +24,7 @@ from benchmarks.unseen import all_runs, curve, outcomes
 from nrm.envs.counter_rng import words
 from nrm.envs.grids import next_cells
 from nrm.envs.minecraft.config import MinecraftConfig
-from nrm.envs.minecraft.grid import begin, letters_of_contents
+from nrm.envs.minecraft.env import MinecraftDynamics, begin
 from nrm.machines import MooreMachine, TaskSet
 from nrm.runs import RunConfig, choose_run
 from nrm.samplers import TemplateSampler, sample_tasks
@@ -95,7 +95,7 @@ def measured(config: Config, method: str, seed: int) -> dict[str, Any]:
 def possible(env: MinecraftConfig, machine: MooreMachine, layouts: int = 20_000) -> float:
     """The share of drawn layouts in which a task can be done at all: forbidden items may wall others off."""
     drawn = begin(env, words(range(layouts)))
-    letters = letters_of_contents(env, machine.alphabet)[drawn.contents]  # (layouts, cells)
+    letters = MinecraftDynamics(env).letters(machine.alphabet)[drawn.contents]  # (layouts, cells)
     moves, cells = next_cells(*env.shape), env.cells
     numbers = np.arange(layouts)
     # What can be reached, (layouts, cells, states): moves are taken until nothing is new.

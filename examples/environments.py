@@ -49,7 +49,7 @@ def main() -> None:
         {"size": 8, "items": [*others, "lava", "lava", "lava"], "pixels": 96},
         {"size": 8, "pixels": 64},
     ]
-    imsave(out / "world-sizes.png", row([picture(192, layout="seed", seed=4, **each) for each in options]))
+    imsave(out / "world-sizes.png", row([picture(192, layout="episode", seed=4, **each) for each in options]))
     print(f"wrote 3 pictures to {out}")
 
 

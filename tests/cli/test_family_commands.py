@@ -41,7 +41,7 @@ def test_exceptions_are_none_where_one_symbol_holds_at_a_time(nrm_command: Nrm) 
 
 
 def test_training_on_exceptions_says_so_too(nrm_command: Nrm, tmp_path: Path) -> None:
-    env = ("--env", "letter", "--env.size", "3", "--env.letters", "4", "--env.copies", "1")
+    env = ("--env", "letter", "--env.size", "4", "--env.letters", "4")
     train = (
         "train",
         "--tasks",
@@ -96,7 +96,7 @@ def test_bad_requests(nrm_command: Nrm, arguments: tuple[str, ...], message: str
 
 
 ENV = (
-    *("--env", "letter", "--env.size", "3", "--env.letters", "3", "--env.copies", "1", "--env.steps", "15"),
+    *("--env", "letter", "--env.size", "4", "--env.letters", "3", "--env.steps", "15"),
     *("--total-timesteps", "300", "--num-envs", "8", "--quiet"),
 )
 

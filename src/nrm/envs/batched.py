@@ -23,10 +23,10 @@ from nrm.observations import ObservationSpec
 
 Places: TypeAlias = dict[str, NDArray[Any]]
 """Where n episodes are: arrays (n, …) by name."""
-Reader: TypeAlias = Callable[[Places, BoolArray | None], NDArray[np.int64]]
-"""From places, and who has left the environment, to the letters (n,) that are read there."""
+Reader: TypeAlias = Callable[[Places], NDArray[np.int64]]
+"""From places to the letters (n,) that are read there."""
 
-STATE_VERSION = 2
+STATE_VERSION = 3
 
 
 class Dynamics(ABC):
@@ -47,10 +47,6 @@ class Dynamics(ABC):
     def __init__(self, config: Any) -> None:
         self.config = config
 
-    def settled(self, seed: int) -> Dynamics:  # noqa: ARG002
-        """The dynamics where all is placed that is drawn once for a seed."""
-        return self
-
     @abstractmethod
     def begin(self, keys: Words) -> Places:
         """The first places of the episodes with these keys (n,)."""
@@ -66,7 +62,7 @@ class Dynamics(ABC):
         """(n, *shape) new arrays of what is seen."""
 
     @abstractmethod
-    def labels(self, places: Places, left: BoolArray | None) -> tuple[Symbol, ...]:
+    def labels(self, places: Places) -> tuple[Symbol, ...]:
         """The names of what holds in the first episode."""
 
     @abstractmethod
@@ -93,9 +89,6 @@ class BatchedTasks:
     `environment_seeds(seed, count)[i]`: step for step, draws included. Inside, all is NumPy, whose calls on a few
     numbers take half the time of torch's.
     """
-
-    _read_as: ClassVar[str] = "letter"
-    """The name in saved states of what was read last."""
 
     def __init__(self, dynamics: Dynamics, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
         check_count(count)
@@ -129,7 +122,7 @@ class BatchedTasks:
             raise EnvError("call reset(seed) before the first step")
         taken = checked_actions(actions, self.count, self.actions)
         self._places, left = self.dynamics.move(self._places, taken, self._keys, self._time)
-        self._letter = self._read(self._places, left)
+        self._letter = self._read(self._places)
         reward, terminated = self.runner.step(self._letter)
         if left is not None:
             terminated = terminated | left
@@ -168,12 +161,12 @@ class BatchedTasks:
         """(K,) the letter of each observation that is listed; None where they are not, and `probe` samples them."""
         if self.frames is None:
             return None
-        return torch.from_numpy(self._read({self.dynamics.saved: np.arange(len(self.frames))}, None))
+        return torch.from_numpy(self._read({self.dynamics.saved: np.arange(len(self.frames))}))
 
     def probe(self, count: int, seed: int) -> Probe:
         """Observations at places drawn all over the environment, with their letters."""
         places, distance, near = self.dynamics.scattered(count, seed)
-        shown = (self.dynamics.observe(places), self._read(places, None), distance)
+        shown = (self.dynamics.observe(places), self._read(places), distance)
         observations, letters, away = map(torch.from_numpy, shown)
         return Probe(observations, letters, away, near)
 
@@ -182,8 +175,7 @@ class BatchedTasks:
         if not self._seeds:
             raise EnvError("call reset(seed) first: there is no state to save yet")
         place = self.dynamics.saved
-        arrays = {"episode": self._episode, place: self._places[place], "time": self._time}
-        arrays[self._read_as] = self._read_codes()
+        arrays = {"episode": self._episode, place: self._places[place], "time": self._time, "letter": self._letter}
         return {
             "version": STATE_VERSION,
             "env": self._fingerprint(),
@@ -194,7 +186,12 @@ class BatchedTasks:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from where `state_dict` was called, in an environment of the same configuration, tasks and count."""
-        if state.get("version") != STATE_VERSION or not self._same(state.get("env")):
+        if state.get("version") != STATE_VERSION:
+            raise EnvError(
+                f"the saved state of the environment has version {state.get('version')}, and this nrm reads version "
+                f"{STATE_VERSION}; go on with the version of nrm that wrote it"
+            )
+        if not self._same(state.get("env")):
             raise EnvError(
                 "the saved state is of another environment: configuration, task, end rule and count must be the same. "
                 f"Saved: {state.get('env')}; here: {self._fingerprint()}"
@@ -204,16 +201,8 @@ class BatchedTasks:
         self._begin_all()
         saved = self.dynamics.saved
         self._places[saved] = state[saved].numpy().copy()
-        self._letter = self._letters_of(state[self._read_as].numpy()).copy()
+        self._letter = state["letter"].numpy().copy()
         self.runner.load_state_dict(state["runner"])
-
-    def _read_codes(self) -> NDArray[np.int64]:
-        """(N,) what was read last, as saved states tell it."""
-        return self._letter
-
-    def _letters_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(N,) the letters of these codes."""
-        return codes
 
     def _same(self, saved: Any) -> bool:
         """Whether a fingerprint is this environment's; settings that have become constants do not matter."""
@@ -239,7 +228,7 @@ class BatchedTasks:
         """Begin the next episodes where one is done: their first places."""
         self._time = np.where(done, 0, self._time)
         self._episode = self._episode + done
-        if self.dynamics.random or self.tasks is not None:
+        if self.dynamics.random or len(self.runner.tasks) > 1:
             self._keys[done] = episode_keys(self._words[done], self._episode[done])
         self.runner.begin(done, self._keys[done])
         begun = self._begun(done)

@@ -15,6 +15,7 @@ from nrm.envs.batched import Dynamics, Places, Reader
 from nrm.envs.counter_rng import Words
 from nrm.machines import Alphabet
 
+Pixels = NDArray[np.uint8]
 ACTIONS = ("up", "right", "down", "left")
 """The moves, by number."""
 MOVES = ((0, -1), (1, 0), (0, 1), (-1, 0))
@@ -76,7 +77,7 @@ class GridDynamics(Dynamics):
         shared = self.contents
         return places["contents"] if shared is None else shared.repeat(len(places["cell"]), axis=0)
 
-    def labels(self, places: Places, left: BoolArray | None) -> tuple[Symbol, ...]:  # noqa: ARG002
+    def labels(self, places: Places) -> tuple[Symbol, ...]:
         """What lies where the first agent is."""
         name = self._names[int(self.content(places)[0])]
         return () if name is None else (name,)
@@ -88,7 +89,7 @@ class GridDynamics(Dynamics):
     def reader(self, alphabet: Alphabet) -> Reader:
         """A table."""
         letters = self.letters(alphabet)
-        return lambda places, left: letters.take(self.content(places))  # noqa: ARG005
+        return lambda places: letters.take(self.content(places))
 
     def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64], float]:
         """Cells of drawn grids: half of them with something, and all of these equally probable."""
@@ -98,3 +99,29 @@ class GridDynamics(Dynamics):
         wanted = (np.arange(count) % 2 == 0)[:, None] == (contents != self._nothing)
         cells = np.where(wanted, generator.random(contents.shape), -1.0).argmax(1)
         return {**begun, "cell": cells}, np.ones(count), 0.5
+
+
+class TilePainter:
+    """Puts pictures together from square tiles."""
+
+    def __init__(self, tiles: Sequence[Pixels]) -> None:
+        """`tiles`: (side, side, 3) each."""
+        self._side = len(tiles[0])
+        # A row of a tile is one entry, so that a single gather puts rows of cells side by side.
+        self._rows = np.stack(tiles).reshape(len(tiles) * self._side, self._side * 3)
+
+    def paint(self, numbers: NDArray[np.int64], width: int, height: int) -> Pixels:
+        """(n, height * side, width * side, 3) pictures of grids (n, cells) of the numbers of tiles."""
+        side, count = self._side, len(numbers)
+        lines = numbers.reshape(count, height, 1, width) * side + np.arange(side)[:, None]
+        pictures: Pixels = self._rows.take(lines, axis=0).reshape(count, height * side, width * side, 3)
+        return pictures
+
+
+def initials(names: Sequence[Symbol]) -> dict[Symbol, str]:
+    """A character for each name: a letter of its own where one is free."""
+    marks: dict[Symbol, str] = {}
+    for name in names:
+        letters = [*name.upper(), *name.lower(), *"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "?"]
+        marks[name] = next(mark for mark in letters if mark == "?" or (mark.isalnum() and mark not in marks.values()))
+    return marks

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import is_dataclass
-from typing import Any, ClassVar, NamedTuple, get_args
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import gymnasium
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from nrm.aliases import Argument, Symbol
 from nrm.envs.base import BatchedEnv
+from nrm.envs.task_env import TaskEnv
 from nrm.envs.task_runner import End
-from nrm.errors import ConfigError, EnvError, MissingModuleError, listing, suggestion, unknown
-from nrm.logic import Formula
-from nrm.machines import Alphabet, MooreMachine, Task
+from nrm.errors import ConfigError, EnvError, MissingModuleError, UnknownSymbolError, listing, suggestion, unknown
+from nrm.logic import Formula, atom
+from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, alphabet_of, task_from_text
 from nrm.registry import Registry, import_value
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Board(NamedTuple):
@@ -118,18 +123,124 @@ class EnvConfig:
         """What the best policies without memory earn; None where nobody can compute it."""
         return None
 
-    def _check_choices(self, **known: Any) -> None:
-        """Raise `EnvError` where a field is none of the values of its `Literal`."""
-        for name, choices in known.items():
-            if getattr(self, name) not in get_args(choices):
-                raise EnvError(unknown(name, getattr(self, name), map(str, get_args(choices))))
 
-    def _check_whole(self, **least: int) -> None:
-        """Raise `EnvError` where a field is no whole number, or below its least value."""
-        for name, lowest in least.items():
-            value: object = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < lowest:
-                raise EnvError(f"{name} must be a whole number from {lowest}, not {value!r}")
+@dataclass(frozen=True, kw_only=True)
+class SymbolsConfig(EnvConfig):
+    """What the configurations of all our kinds share. Fields are checked against their types and ranges."""
+
+    empty: Symbol | None = "empty"
+    """The symbol that holds where nothing else does; None when nothing then holds (for propositional alphabets)."""
+
+    def __post_init__(self) -> None:
+        for name, hint in get_type_hints(type(self), include_extras=True).items():
+            if name not in {one.name for one in fields(self)}:
+                continue
+            value = getattr(self, name)
+            if get_origin(hint) is Literal and value not in get_args(hint):
+                raise EnvError(unknown(name, value, map(str, get_args(hint))))
+            try:
+                meant = msgspec.convert(value, hint)
+            except msgspec.ValidationError as error:
+                raise EnvError(f"{name} cannot be {value!r}: {error}") from None
+            object.__setattr__(self, name, tuple(meant) if isinstance(meant, list) else meant)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnEnvConfig(SymbolsConfig):
+    """An environment of ours, whose N episodes step together."""
+
+    steps: Count | None = None
+    """The length after which an episode is truncated. When absent 50 on a grid with items, 75 on one with letters, and
+    100 among discs."""
+
+    usual_steps: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "steps", self.steps or self.usual_steps)
+        if self.empty in self.names:
+            raise EnvError(f"'{self.empty}' names something, and a place where nothing is; rename one of them")
+
+    @property
+    def names(self) -> tuple[Symbol, ...]:
+        """What can hold, but for `empty`, in order."""
+        raise NotImplementedError
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The environment's symbols."""
+        raise NotImplementedError
+
+    def _classes(self) -> Any:
+        """Its classes: one for Gymnasium, and one for many side by side."""
+        raise NotImplementedError
+
+    def task(self, text: str | None) -> Task:
+        """A task file, a task of the paper, or a formula over the environment's symbols."""
+        if text is None:
+            formula = " & ".join(f"F {name}" for name in self.names[:2])
+            raise ConfigError(f"no task is given; add one, such as --task '{formula}', or many: --tasks mixture")
+        return task_from_text(text, self.alphabet)
+
+    def task_space(self) -> TaskSpace:
+        """The names."""
+        return TaskSpace(self.alphabet, tuple(map(atom, self.names)))
+
+    def build(self, tasks: MooreMachine | TaskSet, count: int, end: End) -> BatchedEnv:
+        """N of them."""
+        batched: BatchedEnv = self._classes()[1](self, tasks, count, end)
+        return batched
+
+    def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
+        """One of them; as a picture where it has no such mode."""
+        single = self._classes()[0]
+        modes = single.metadata["render_modes"]
+        return TaskEnv(single(self, render_mode=mode if mode in modes else "rgb_array"), machine, end=end)
+
+    def check_alphabet(self, alphabet: Alphabet) -> None:
+        """Raise `UnknownSymbolError` unless tasks over an alphabet can read all that holds here."""
+        here = (*self.names, *(() if self.empty is None else (self.empty,)))
+        for name in here:
+            if name not in alphabet.symbols:
+                raise UnknownSymbolError(
+                    f"{unknown('symbol', name, alphabet.symbols, ' of the environment')}; compile the task over "
+                    f"{listing(here)}, or name what holds where nothing else does with empty=… (None: nothing)"
+                )
+        if self.empty is None and alphabet.is_exclusive:
+            raise UnknownSymbolError(
+                "in an exclusive alphabet one symbol holds at every step, also where nothing is: name it with empty=… "
+                f"(symbols: {listing(alphabet.symbols)}), or compile the task over propositions"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledConfig(SymbolsConfig):
+    """An environment of Gymnasium's, in which a labelling function says what holds."""
+
+    label: str | None = None
+    """What holds after a step: module:name of a function of (observation, info, environment), info:KEY, or labels,
+    propositions, get_events, label. When absent, whichever of the last four the environment has, or our labels of
+    MiniGrid."""
+    symbols: tuple[Symbol, ...] | None = None
+    """Exactly one of these holds at each step."""
+    propositions: tuple[Symbol, ...] | None = None
+    """Any of these may hold at a step. Those of the formula, where nobody says what can hold."""
+    kwargs: dict[str, Argument] = field(default_factory=dict)
+    """What the environment is made with: --env.kwargs.size 8."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.alphabet
+
+    @property
+    def alphabet(self) -> Alphabet | None:
+        """What can hold, if the configuration says so."""
+        return alphabet_of(self.symbols, self.propositions)
+
+    def empty_of(self, alphabet: Alphabet) -> Symbol | None:
+        """The symbol of an alphabet that holds where the label says that nothing does; the usual one may be missing."""
+        named = self.empty or "empty"
+        return None if named == "empty" and named not in alphabet.symbols else named
 
 
 ENVS: Registry[type[EnvConfig]] = Registry(

@@ -10,7 +10,6 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nrm.aliases import BoolArray
 from nrm.envs.batched import Dynamics, Places
 from nrm.envs.counter_rng import check_seed, episode_keys, words
 from nrm.errors import EnvError, require, unknown
@@ -33,7 +32,7 @@ class SingleEnv(gymnasium.Env[NDArray[Any], Any]):
             raise EnvError(unknown("render_mode", render_mode, modes))
         self.config = replace(config or self.config_class(), **options)
         self.render_mode = render_mode
-        self._dynamics = self._settled = self.dynamics_class(self.config)
+        self._dynamics = self.dynamics_class(self.config)
         self.action_space = self._dynamics.action_space
         self.observation_space = self._dynamics.observation_space
         self.action_names = self._dynamics.action_names
@@ -50,11 +49,10 @@ class SingleEnv(gymnasium.Env[NDArray[Any], Any]):
             self._seed = int(self.np_random.integers(1 << 62)) if seed is None else int(seed)
             check_seed(self._seed)
             self._episode = -1
-            self._settled = self._dynamics.settled(self._seed)
         self._episode += 1
         self._key = episode_keys(words([self._seed]), [self._episode])
-        self._way = [self._settled.begin(self._key)]
-        return self._shown(None)
+        self._way = [self._dynamics.begin(self._key)]
+        return self._shown()
 
     def step(self, action: Any) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
         """Move."""
@@ -62,9 +60,9 @@ class SingleEnv(gymnasium.Env[NDArray[Any], Any]):
             raise EnvError("call reset() before the first step")
         time = len(self._way) - 1
         self._check_action(action, time)
-        places, left = self._settled.move(self._way[-1], np.asarray([action]), self._key, np.array([time]))
+        places, left = self._dynamics.move(self._way[-1], np.asarray([action]), self._key, np.array([time]))
         self._way.append(places)
-        observation, info = self._shown(left)
+        observation, info = self._shown()
         return observation, 0.0, left is not None and bool(left[0]), time + 1 >= self.config.steps, info
 
     def render(self) -> Any:
@@ -74,21 +72,21 @@ class SingleEnv(gymnasium.Env[NDArray[Any], Any]):
         if self._seed is None:
             raise EnvError("call reset() before render()")
         if self.render_mode == "ansi":
-            return self._settled.text(self._way)
-        return self._settled.picture(self._way) if self._window is None else None
+            return self._dynamics.text(self._way)
+        return self._dynamics.picture(self._way) if self._window is None else None
 
     def close(self) -> None:
         """Close the window, if there is one."""
         if self._window is not None:
             self._window.close()
 
-    def _shown(self, left: BoolArray | None) -> tuple[NDArray[Any], dict[str, Any]]:
+    def _shown(self) -> tuple[NDArray[Any], dict[str, Any]]:
         """The observation and the info at the end of the way."""
         here: Places = self._way[-1]
         if self._window is not None:
-            self._window.show(self._settled.picture(self._way), self.metadata["render_fps"])
-        observation: NDArray[Any] = self._settled.observe(here)[0]
-        return observation, {"labels": self._settled.labels(here, left)}
+            self._window.show(self._dynamics.picture(self._way), self.metadata["render_fps"])
+        observation: NDArray[Any] = self._dynamics.observe(here)[0]
+        return observation, {"labels": self._dynamics.labels(here)}
 
     def _check_action(self, action: Any, time: int) -> None:
         discrete = isinstance(self.action_space, spaces.Discrete)

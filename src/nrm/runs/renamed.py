@@ -68,9 +68,10 @@ RETIRED = {
     **{f"family.{name}": value for name, value in (("undoing", 2), ("beside", 1), ("forbidden", 3))},
     "family.smallest": 4,
     "family.largest": 12,
-    **dict.fromkeys(("family.conditions", "family.goals", "env.layout_seed")),
+    **dict.fromkeys(("family.conditions", "family.goals", "env.layout_seed", "env.outside")),
     **{f"env.{name}": value for name, value in (("noise", 0.0), ("rays", 16), ("reach", 2.0))},
     "env.tile": 8,
+    "env.copies": 2,
     "env.view_size": 7,
     **dict.fromkeys(("algorithm.penalty_weight", "algorithm.final_penalty_weight", "algorithm.penalised")),
 }

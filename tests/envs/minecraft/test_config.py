@@ -24,7 +24,6 @@ def test_items_are_texts() -> None:
     drawn = MinecraftConfig(items=["gem", "lava", "lava"], layout="episode")
     assert drawn.placements == (("gem", None), ("lava", None), ("lava", None))
     assert drawn.names == ("gem", "lava")
-    assert MinecraftConfig(items=["gem"], layout="seed").placements == (("gem", None),)
 
 
 @pytest.mark.parametrize("config", [MinecraftConfig(), MinecraftConfig(items=["gem@1,2"], size=(5, 3))])
@@ -44,29 +43,29 @@ def test_the_default_env_can_change_its_layout() -> None:
         ({"items": ["gem@4,0"]}, r"item 'gem' is at \(4, 0\), outside the 4x4 grid"),
         ({"items": ["gem@0,0"]}, r"item 'gem' is on the start \(0, 0\)"),
         ({"items": ["gem@1,1", "door@1,1"]}, r"'gem' and 'door' are both at \(1, 1\)"),
-        ({"items": ["gem"]}, "item 'gem' has no cell.*layout 'seed' or 'episode'"),
-        ({"items": "gem"}, "not 'gem'"),
+        ({"items": ["gem"]}, "item 'gem' has no cell"),
+        ({"items": "gem"}, "items cannot be 'gem'"),
         ({"items": ["gem@here"]}, "not 'gem@here'"),
         ({"items": ["@1,1"]}, "not '@1,1'"),
-        ({"items": {"gem": (1, 1)}}, "not {'gem'"),
+        ({"items": {"gem": (1, 1)}}, "items cannot be {'gem'"),
         ({"items": ["gem@0;1"]}, "not 'gem@0;1'"),
-        ({"items": [3]}, "not 3"),
-        ({"items": ["empty@1,1"]}, "'empty' names both an item and the empty cell"),
+        ({"items": [3]}, r"items cannot be \[3\]"),
+        ({"items": ["empty@1,1"]}, "'empty' names something"),
         ({"items": ["gem"] * 16, "layout": "episode"}, "16 items and the start do not fit into 16 cells"),
         ({"items": ["gem@1,1"], "layout": "episode"}, "layout 'episode' has nothing to draw"),
         ({"size": 3}, r"item 'lava' is at \(3, 3\), outside the 3x3 grid"),
         ({"size": 0}, "a grid of 0x0 cells"),
-        ({"size": "4"}, "size is a number of cells or"),
+        ({"size": "4"}, "size cannot be '4'"),
         ({"start": (4, 4)}, r"the start is at \(4, 4\), outside"),
-        ({"start": "randon"}, "must be a cell"),
+        ({"start": "randon"}, "start cannot be 'randon'"),
         ({"layout": "epsiode"}, "unknown layout 'epsiode'; did you mean 'episode'?"),
         ({"observation": "images"}, "unknown observation 'images'; did you mean 'image'?"),
-        ({"slip": 1.5}, "slip is a probability between 0 and 1, not 1.5"),
-        ({"slip": float("nan")}, "slip is a probability"),
-        ({"slip": "much"}, "slip is a probability"),
-        ({"steps": 0}, "steps must be a whole number from 1, not 0"),
-        ({"pixels": 7}, "pixels must be a whole number from 8, not 7"),
-        ({"pixels": 100_000}, "give at most 1,024"),
+        ({"slip": 1.5}, "slip cannot be 1.5"),
+        ({"slip": float("nan")}, "slip cannot be nan"),
+        ({"slip": "much"}, "slip cannot be 'much'"),
+        ({"steps": 0}, "steps cannot be 0"),
+        ({"pixels": 7}, "images of 7 pixels"),
+        ({"pixels": 100_000}, "pixels cannot be 100000"),
     ],
 )
 def test_bad_input_is_named(options: dict[str, Any], message: str) -> None:

@@ -77,7 +77,6 @@ def test_layouts_change_when_they_should() -> None:
         return len(set(by_seed)), len(set(by_episode))
 
     assert distinct() == (1, 1)
-    assert distinct(layout="seed") == (4, 1)
     assert distinct(layout="episode") == (4, 4)
 
 

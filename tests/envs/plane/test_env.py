@@ -76,10 +76,10 @@ def test_render_as_text() -> None:
     env = PlaneEnv(start=(-0.5, 0.2), render_mode="ansi")
     env.reset(seed=0)
     lines = env.render().splitlines()
-    assert lines[-1] == "@ robot  r red  g green  b blue"
+    assert lines[-1] == "@ robot  R red  G green  B blue"
     row = next(line for line in lines if "@" in line)
     assert row[12] == "@" or row[13] == "@"
-    assert row.count("r") >= 10
+    assert row.count("R") >= 10
 
 
 def test_misuse_is_named() -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import gymnasium
 from gymnasium.wrappers import TimeLimit
 
-from nrm.aliases import Argument, Symbol
 from nrm.envs.gym.checks import GuardedEnv, rehearse
 from nrm.envs.gym.make import PREFIX, check_id, make_env
-from nrm.envs.registry import ENVS, EnvConfig, Spaces
+from nrm.envs.registry import ENVS, Count, LabelledConfig, Spaces
 from nrm.envs.task_env import TaskEnv, own_task
 from nrm.envs.task_runner import End
 from nrm.envs.vector import GymVectorEnv
@@ -36,7 +35,7 @@ AnyEnv = gymnasium.Env[Any, Any]
 
 @ENVS.register
 @dataclass(frozen=True)
-class GymConfig(EnvConfig):
+class GymConfig(LabelledConfig):
     """An environment of Gymnasium, or of your own."""
 
     name = "gym"
@@ -45,34 +44,13 @@ class GymConfig(EnvConfig):
 
     source: str
     """`gym:ID`, `gym:package:ID`, or `module:name` of a function or class that makes an environment."""
-    label: str | None = None
-    """What holds after a step: module:name of a function of (observation, info, environment), info:KEY, or labels,
-    propositions, get_events, label. Whichever of the last four the environment has, when absent."""
-    symbols: tuple[Symbol, ...] | None = None
-    """Exactly one of these holds at each step."""
-    propositions: tuple[Symbol, ...] | None = None
-    """Any of these may hold at a step. Those of the formula, where nobody says what can hold."""
-    empty: Symbol | None = None
-    """The symbol that holds when the label says that nothing does; `empty`, where it is one of the symbols."""
-    kwargs: dict[str, Argument] = field(default_factory=dict)
-    """What the environment is made with: --env.kwargs.size 8."""
     wrappers: tuple[str, ...] = ()
     """Wrappers to put around it, module:name each, such as gymnasium.wrappers:FlattenObservation."""
-    steps: int | None = None
+    steps: Count | None = None
     """The length after which an episode is truncated, as by Gymnasium's TimeLimit. When absent, the environment's own;
     where it has no TimeLimit, 1,000, so that no episode goes on for ever."""
     processes: bool = False
     """Whether each environment steps in a process of its own: for slow ones."""
-
-    def __post_init__(self) -> None:
-        if self.steps is not None and self.steps < 1:
-            raise EnvError(f"an episode has at least one step; steps is {self.steps}")
-        _ = self.alphabet
-
-    @property
-    def alphabet(self) -> Alphabet | None:
-        """What can hold, if the configuration says so."""
-        return alphabet_of(self.symbols, self.propositions)
 
     @classmethod
     def parse(cls, name: str) -> GymConfig | None:
@@ -165,14 +143,8 @@ def gym_env(
     if (inner := own_task(env)) is not None:
         _check_own(config, inner, known, end)
     else:
-        env = TaskEnv(env, known, config.label, end=end, empty=_empty(config, known.alphabet))
+        env = TaskEnv(env, known, config.label, end=end, empty=config.empty_of(known.alphabet))
     return GuardedEnv(env, config.source)
-
-
-def _empty(config: GymConfig, alphabet: Alphabet) -> Symbol | None:
-    if config.empty is not None or not alphabet.is_exclusive:
-        return config.empty
-    return "empty" if "empty" in alphabet.symbols else None
 
 
 def _check_own(config: GymConfig, inner: TaskEnv[Any, Any], machine: MooreMachine, end: End) -> None:

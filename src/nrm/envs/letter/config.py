@@ -3,61 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-import gymnasium
+import msgspec
 
-from nrm.envs.base import BatchedEnv
-from nrm.envs.registry import ENVS, EnvConfig, TaskSpace
-from nrm.envs.task_env import TaskEnv
-from nrm.envs.task_runner import End
-from nrm.errors import ConfigError, EnvError
-from nrm.logic import atom
-from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_text
+from nrm.envs.registry import ENVS, OwnEnvConfig
+from nrm.errors import EnvError
+from nrm.machines import Alphabet
 
 LetterObservation = Literal["planes", "image"]
 
 
 @ENVS.register
 @dataclass(frozen=True)
-class LetterConfig(EnvConfig):
-    """A torus with letters on it, which an agent sees from where it stands."""
+class LetterConfig(OwnEnvConfig):
+    """A torus with letters on it, each on two cells, which an agent sees from where it stands."""
 
     name = "letter"
     env_names = ("letter", "letter-image")
     titled = ("observation",)
+    usual_steps = 75
 
-    size: int = 7
+    size: Annotated[int, msgspec.Meta(ge=2, le=31)] = 7  # cells of a row are the bits of one word
     """Cells along a side."""
-    letters: int = 12
+    letters: Annotated[int, msgspec.Meta(ge=1, le=26)] = 12
     """How many letters there are: a, b, c, …"""
-    copies: int = 2
-    """On how many cells each letter stands."""
-    steps: int = 75
-    """The length after which an episode is truncated."""
     observation: LetterObservation = "planes"
     """"planes": one plane of zeros and ones for each letter, (size, size, letters) uint8. "image": (8 * size, 8 * size,
     3) uint8. Both with the agent in the middle."""
-    empty: str = "empty"
-    """The symbol that holds where no letter stands."""
     maps: str | None = None
     """A JSON file of grids that episodes are sampled from: a list of lists of rows, such as ["..a", "b..", ".a."], with
     `.` for an empty cell. Grids are sampled when absent."""
 
     def __post_init__(self) -> None:
-        self._check_choices(observation=LetterObservation)
-        self._check_whole(size=2, letters=1, copies=1, steps=1)
-        for name, most in (("size", 31), ("letters", 26)):  # cells of a row are the bits of one word
-            if getattr(self, name) > most:
-                raise EnvError(f"{name} is at most {most}, not {getattr(self, name)}")
+        super().__post_init__()
         # The empty cells are one piece, and each but the first has at most three neighbours that none before it has.
-        if self.maps is None and self.letters * self.copies > self.cells - max(1, self.cells // 3):
+        if self.maps is None and self.letters * 2 > self.cells - max(1, self.cells // 3):
             raise EnvError(
-                f"{self.letters} letters on {self.copies} cells each do not fit into {self.size}x{self.size} cells "
-                "with a way between them; take fewer, or a larger grid"
+                f"{self.letters} letters on two cells each do not fit into {self.size}x{self.size} cells with a way "
+                "between them; take fewer, or a larger grid"
             )
-        if self.empty in self.names:
-            raise EnvError(f"'{self.empty}' names both a letter and the empty cell; rename the latter")
 
     @property
     def cells(self) -> int:
@@ -72,7 +57,7 @@ class LetterConfig(EnvConfig):
     @property
     def alphabet(self) -> Alphabet:
         """Exactly one of the letters or `empty` holds at each step."""
-        return Alphabet.exclusive((*self.names, self.empty))
+        return Alphabet.exclusive((*self.names, self.empty or "empty"))
 
     @property
     def pixels(self) -> int:
@@ -84,32 +69,14 @@ class LetterConfig(EnvConfig):
         """`letter` and `letter-image`."""
         return {"letter": cls(), "letter-image": cls(observation="image")}.get(name)
 
-    def task(self, text: str | None) -> Task:
-        """A task file, or a formula over the letters."""
-        if text is None:
-            raise ConfigError("no task is given; add one, such as --task 'F(a & F b) & G !c', or many: --tasks mixture")
-        return task_from_text(text, self.alphabet)
-
     def recipe(self) -> str:
         """Images show the agent in the middle."""
         return "letter-image" if self.observation == "image" else "tasks"
 
-    def task_space(self) -> TaskSpace:
-        """The letters."""
-        return TaskSpace(self.alphabet, tuple(atom(name) for name in self.names))
+    def _classes(self) -> Any:
+        from nrm.envs.letter.env import BatchedLetters, LetterEnv
 
-    def build(self, tasks: MooreMachine | TaskSet, count: int, end: End) -> BatchedEnv:
-        """N tori."""
-        from nrm.envs.letter.env import BatchedLetters
-
-        return BatchedLetters(self, tasks, count, end)
-
-    def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
-        """One torus, as a picture."""
-        from nrm.envs.letter.env import LetterEnv
-
-        modes = LetterEnv.metadata["render_modes"]
-        return TaskEnv(LetterEnv(self, render_mode=mode if mode in modes else "rgb_array"), machine, end=end)
+        return LetterEnv, BatchedLetters
 
     def title(self) -> str:
         """What is observed."""

@@ -82,8 +82,6 @@ class LetterDynamics(GridDynamics):
 class BatchedLetters(BatchedTasks):
     """The environment of `LetterEnv` with a task, or with one of many for each episode, N times side by side."""
 
-    _read_as = "label"
-
     def __init__(self, config: LetterConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
         super().__init__(LetterDynamics(config), tasks, count, end)
 

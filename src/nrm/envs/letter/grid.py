@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +15,14 @@ from nrm.files import read_json
 
 Rows = NDArray[np.uint32]
 """(size, …) cells of grids, the columns of each row as the bits of one word."""
-_BLOCK = 32
-"""Grids that are sampled at once for an episode: about one in seventy of the usual size is good."""
-_MAX_BLOCKS = 400
-_TRIED, _ENOUGH, _ROUNDS = 64, 16, 100
-"""Dense grids: how many sets of empty cells are improved side by side, how many good ones of them are enough (each is
-used in all its places and mirror images), and how often they are improved at most."""
 
 
 def grids(config: LetterConfig) -> Callable[[Words], NDArray[np.int64]]:
     """What gives the grids of the episodes with some keys, (n, cells): sampled ones, or those of the file `maps`."""
-    if config.maps is not None:
-        maps = read_maps(config.maps, config)
-        return lambda keys: maps[_chosen(keys, 0, len(maps))]
-    if _share_of_good(config.size, config.letters * config.copies) >= 0.004:  # else good ones are not waited for
+    if config.maps is None:
         return partial(begin, config)
-    return partial(begin_dense, config, dense_shapes(config.size, config.letters * config.copies))
+    maps = read_maps(config.maps, config)
+    return lambda keys: maps[(draws(keys, 0) % np.uint64(len(maps))).astype(np.int64)]
 
 
 def read_maps(path: str, config: LetterConfig) -> NDArray[np.int64]:
@@ -73,10 +65,11 @@ def begin(config: LetterConfig, keys: Words) -> NDArray[np.int64]:
 
 def _sampled(config: LetterConfig, keys: Words) -> NDArray[np.int64]:
     contents = np.full((len(keys), config.cells), config.letters, dtype=np.int64)
-    pieces = np.repeat(np.arange(config.letters), config.copies)
+    pieces = np.repeat(np.arange(config.letters), 2)
     waiting = np.arange(len(keys))
-    for block in range(_MAX_BLOCKS):
-        numbers = np.arange(block * _BLOCK, (block + 1) * _BLOCK, dtype=np.uint64)
+    # In blocks of 32 grids: about one in seventy of the usual size is good.
+    for first in range(0, 12_800, 32):
+        numbers = np.arange(first, first + 32, dtype=np.uint64)
         counters = numbers[:, None] * np.uint64(config.cells) + np.arange(1, config.cells, dtype=np.uint64)
         drawn = draws(keys[waiting, None, None], counters)
         good = all_reached(_free(drawn, config.size, len(pieces)))
@@ -87,75 +80,9 @@ def _sampled(config: LetterConfig, keys: Words) -> NDArray[np.int64]:
         if not len(waiting):
             return contents
     raise EnvError(
-        f"no grid of {config.size}x{config.size} cells with {config.letters} letters on {config.copies} cells each was "
-        f"found in {_MAX_BLOCKS * _BLOCK:,} samples on which all cells can be reached; take fewer letters or copies"
+        f"no grid of {config.size}x{config.size} cells with {config.letters} letters on two cells each was found in "
+        "12,800 samples on which all cells can be reached; take fewer letters, or a larger grid"
     )
-
-
-def begin_dense(config: LetterConfig, shapes: NDArray[np.bool_], keys: Words) -> NDArray[np.int64]:
-    """The same where letters are so many that hardly any grid is good: one of the shapes (shapes, cells) is empty.
-
-    The shape, its place and the places of letters around it depend on the key. Not all good grids are as probable.
-    """
-    size, letters = config.size, config.letters * config.copies
-    free = shapes[_chosen(keys, 0, len(shapes))]
-    first = np.where(free, draws(keys[:, None], np.arange(1, config.cells + 1)), 0).argmax(1)
-    cells = np.arange(config.cells)
-    rows, columns = (first[:, None] // size + cells // size) % size, (first[:, None] + cells) % size
-    free = np.take_along_axis(free, rows * size + columns, 1)  # with an empty cell first
-    drawn = draws(keys[:, None], config.cells + 1 + cells) >> np.uint64(1)
-    places = np.where(free, np.uint64(1) << np.uint64(63), drawn).argsort(1)[:, :letters]
-    contents = np.full(free.shape, config.letters, dtype=np.int64)
-    np.put_along_axis(contents, places, np.repeat(np.arange(config.letters), config.copies)[None], 1)
-    return contents
-
-
-@lru_cache
-def dense_shapes(size: int, letters: int) -> NDArray[np.bool_]:
-    """(shapes, cells) sets of empty cells that leave room for so many letters, and from which all cells are reached.
-
-    Letters are put where they leave all cells reachable, one after the other; then some are taken away and others put,
-    which is kept where they are not fewer.
-    """
-    generator = np.random.default_rng(0)
-    free = _filled(np.ones((_TRIED, size * size), dtype=np.bool_), size, generator)
-    for _ in range(_ROUNDS):
-        few = np.flatnonzero((~free).sum(1) < letters)
-        if len(few) <= _TRIED - _ENOUGH:
-            break
-        tried = _filled(free[few] | (generator.random((len(few), size * size)) < 0.2), size, generator)
-        better = (~tried).sum(1) >= (~free[few]).sum(1)
-        free[few[better]] = tried[better]
-    good = free[(~free).sum(1) >= letters].reshape(-1, size, size)
-    if not len(good):
-        raise EnvError(
-            f"no grid of {size}x{size} cells was found on which {letters} letters leave all cells reachable, but for "
-            f"{int((~free).sum(1).max())}; take fewer letters or copies, or a larger grid"
-        )
-    mirrored = [np.rot90(shapes, turns, (1, 2)) for shapes in (good, good.swapaxes(1, 2)) for turns in range(4)]
-    return np.concatenate(mirrored).reshape(-1, size * size)
-
-
-def _filled(free: NDArray[np.bool_], size: int, generator: np.random.Generator) -> NDArray[np.bool_]:
-    """(n, cells) empty cells (n, cells) without those that, in random order, can be filled with all cells reached."""
-    free, every = free.copy(), np.arange(len(free))
-    for cells in (generator.random((len(free), size * size - 1)).argsort(1) + 1).T:
-        before = free[every, cells]
-        free[every, cells] = False
-        free[every, cells] = before & ~all_reached(as_rows(free, size))
-    return free
-
-
-@lru_cache
-def _share_of_good(size: int, letters: int) -> float:
-    """The share of grids on which all cells can be reached, among some thousands."""
-    drawn = draws(np.zeros(1, dtype=np.uint64), np.arange(4096 * (size * size - 1))).reshape(4096, -1)
-    return float(all_reached(_free(drawn, size, letters)).mean())
-
-
-def _chosen(keys: Words, counter: int, count: int) -> NDArray[np.int64]:
-    """One of so many things for each key."""
-    return (draws(keys, counter) % np.uint64(count)).astype(np.int64)
 
 
 def _free(drawn: Words, size: int, letters: int) -> Rows:

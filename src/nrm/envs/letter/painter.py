@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nrm.envs.grids import TilePainter
 from nrm.envs.letter.config import LetterConfig
 
-SIDE = 8
-"""Pixels along a cell."""
 GROUND, EDGE, INK, HERE = (240, 236, 226), (222, 214, 198), (44, 52, 72), (255, 190, 92)
 
 # Seven rows for each letter from a on, each of five pixels as a number.
@@ -48,27 +47,22 @@ class LetterPainter:
     def __init__(self, config: LetterConfig, scale: int = 1) -> None:
         """`scale`: how many pixels a pixel becomes."""
         self._size = config.size
-        plain = [_tile(letter, GROUND) for letter in range(config.letters)] + [_tile(None, GROUND)]
-        here = [_tile(letter, HERE) for letter in range(config.letters)] + [_tile(None, HERE)]
-        tiles = np.stack(plain + here).repeat(scale, axis=1).repeat(scale, axis=2)
-        self._here = config.letters + 1
-        self._side = SIDE * scale
-        # A row of a tile is one entry, so that a single gather puts rows of cells side by side.
-        self._rows = tiles.reshape(len(tiles) * self._side, self._side * 3)
+        letters = [*range(config.letters), None]
+        self._here = len(letters)
+        tiles = [_tile(letter, ground) for ground in (GROUND, HERE) for letter in letters]
+        self._painter = TilePainter([tile.repeat(scale, axis=0).repeat(scale, axis=1) for tile in tiles])
 
     def paint(self, seen: NDArray[np.int64]) -> NDArray[np.uint8]:
         """(n, pixels, pixels, 3) pictures of what agents see around them: (n, cells), their own cell in the middle."""
-        size, side = self._size, self._side
+        size = self._size
         numbers = seen.copy()
         numbers[:, (size // 2) * size + size // 2] += self._here
-        lines = numbers.reshape(len(seen), size, 1, size) * side + np.arange(side)[:, None]
-        pictures: NDArray[np.uint8] = self._rows.take(lines, axis=0).reshape(len(seen), size * side, size * side, 3)
-        return pictures
+        return self._painter.paint(numbers, size, size)
 
 
 def _tile(letter: int | None, ground: tuple[int, int, int]) -> NDArray[np.uint8]:
     """(8, 8, 3) one cell: a line above and on the left, and the letter."""
-    tile = np.empty((SIDE, SIDE, 3), dtype=np.uint8)
+    tile = np.empty((8, 8, 3), dtype=np.uint8)
     tile[:] = EDGE
     tile[1:, 1:] = ground
     if letter is not None:

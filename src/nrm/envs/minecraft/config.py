@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
-import gymnasium
-import numpy as np
+import msgspec
 
 from nrm.aliases import Symbol
-from nrm.envs.base import BatchedEnv
-from nrm.envs.registry import ENVS, Board, EnvConfig, TaskSpace, WithoutMemory
-from nrm.envs.task_env import TaskEnv
+from nrm.envs.registry import ENVS, Board, OwnEnvConfig, WithoutMemory
 from nrm.envs.task_runner import End
-from nrm.errors import ConfigError, EnvError, listing
-from nrm.logic import atom
-from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, task_from_text
+from nrm.errors import EnvError, listing
+from nrm.machines import Alphabet, MooreMachine
 
 Cell: TypeAlias = tuple[int, int]
 """A place of the grid, (x, y): x counts from the left and y from the top, both from 0."""
@@ -25,7 +21,7 @@ Cell: TypeAlias = tuple[int, int]
 Placement: TypeAlias = tuple[Symbol, Cell | None]
 """An item and where it is; None when its place is drawn."""
 
-Layout = Literal["fixed", "seed", "episode"]
+Layout = Literal["fixed", "episode"]
 Observation = Literal["map", "image"]
 
 PAPER_ITEMS: tuple[Placement, ...] = (("pickaxe", (1, 1)), ("lava", (3, 3)), ("door", (3, 0)), ("gem", (0, 3)))
@@ -38,54 +34,41 @@ gem."""
 
 @ENVS.register
 @dataclass(frozen=True)
-class MinecraftConfig(EnvConfig):
+class MinecraftConfig(OwnEnvConfig):
     """A grid with items on it. The defaults are the paper's environment."""
 
     name = "minecraft"
     env_names = ("map", "image", "image-episode")
     titled = ("observation", "layout")
+    usual_steps = 50
 
     size: int | tuple[int, int] = 4
     """Cells along a side, or (width, height)."""
     items: Sequence[str] | None = None
-    """Names with their cells: gem@0,3 lava@3,3 lava@2,1. An item without a cell is drawn, which needs another layout
-    than "fixed". The paper's items when absent."""
+    """Names with their cells: gem@0,3 lava@3,3 lava@2,1. An item without a cell is drawn, which needs the layout
+    "episode". The paper's items when absent."""
     layout: Layout = "fixed"
-    """Items without a cell are drawn once per seed ("seed") or anew every episode ("episode")."""
+    """With "episode", items without a cell are drawn in every episode."""
     start: Cell | Literal["random"] = (0, 0)
     """Where the agent starts; "random" draws a cell without an item every episode."""
-    slip: float = 0.0
+    slip: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
     """The probability that one of the four moves, drawn evenly, replaces the action."""
-    steps: int = 50
-    """The length after which an episode is truncated."""
     observation: Observation = "map"
     """"map": the agent's x and y as they are, (2,) float32. "image": the grid from above, (pixels, pixels, 3) uint8."""
-    pixels: int = 64
+    pixels: Annotated[int, msgspec.Meta(ge=2, le=1024)] = 64  # rollouts keep thousands of images
     """The side of an image."""
-    empty: Symbol | None = "empty"
-    """The symbol that holds where no item is; None when nothing then holds (for propositional alphabets)."""
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__
-        set_field(self, "size", _checked_size(self.size))
-        self._check_choices(layout=Layout, observation=Observation)
+        super().__post_init__()
+        width, height = (self.size, self.size) if isinstance(self.size, int) else self.size
+        if not (1 <= width <= 256 and 1 <= height <= 256) or width * height < 2:
+            raise EnvError(f"a grid of {width}x{height} cells; sides are 1 to 256, and two cells the least")
+        object.__setattr__(self, "size", (width, height))
+        if self.pixels < 2 * max(width, height):
+            raise EnvError(f"images of {self.pixels} pixels a side are too small for {width}x{height} cells")
         if self.start != "random":
-            set_field(self, "start", _cell(self.start))
             self._check_inside(self.start, "the start")
-        if self.items is not None:
-            if isinstance(self.items, str) or not isinstance(self.items, Sequence):
-                raise EnvError(f"items are a list of texts, such as ['gem@0,3'], not {self.items!r}")
-            set_field(self, "items", tuple(self.items))
         self._check_items()
-        slip: object = self.slip
-        if not isinstance(slip, (int, float)) or not 0.0 <= slip <= 1.0:
-            raise EnvError(f"slip is a probability between 0 and 1, not {self.slip!r}")
-        self._check_whole(steps=1, pixels=2 * max(self.shape))
-        if self.pixels > 1024:  # rollouts keep thousands of images
-            raise EnvError(
-                f"an image of {self.pixels:,} pixels a side takes {3 * self.pixels**2 / 2**20:,.0f} MB, and many are "
-                "kept at once; give at most 1,024"
-            )
 
     @classmethod
     def parse(cls, name: str) -> MinecraftConfig | None:
@@ -104,31 +87,14 @@ class MinecraftConfig(EnvConfig):
             return Alphabet.propositional(self.names)
         return Alphabet.exclusive((*self.names, self.empty))
 
-    def task(self, text: str | None) -> Task:
-        """A paper task over the environment's symbols, a task file, or a formula."""
-        if text is None:
-            raise ConfigError("no task is given; add one, such as --task 1 or --task 'F pickaxe & G !lava'")
-        return task_from_text(text, self.alphabet)
-
     def recipe(self) -> str:
         """Images have their own."""
         return "tasks-image" if self.observation == "image" else "tasks"
 
-    def task_space(self) -> TaskSpace:
-        """The items."""
-        return TaskSpace(self.alphabet, tuple(atom(name) for name in self.names))
+    def _classes(self) -> Any:
+        from nrm.envs.minecraft.env import BatchedMinecraft, MinecraftEnv
 
-    def build(self, tasks: MooreMachine | TaskSet, count: int, end: End) -> BatchedEnv:
-        """N grids."""
-        from nrm.envs.minecraft.env import BatchedMinecraft
-
-        return BatchedMinecraft(self, tasks, count, end)
-
-    def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
-        """One grid."""
-        from nrm.envs.minecraft.env import MinecraftEnv
-
-        return TaskEnv(MinecraftEnv(self, render_mode=mode), machine, end=end)
+        return MinecraftEnv, BatchedMinecraft
 
     def title(self) -> str:
         """What is observed, and how items are laid out."""
@@ -193,9 +159,7 @@ class MinecraftConfig(EnvConfig):
         for name, cell in self.placements:
             if cell is None:
                 if self.layout == "fixed":
-                    raise EnvError(
-                        f"item '{name}' has no cell; give it one, or draw it with layout 'seed' or 'episode'"
-                    )
+                    raise EnvError(f"item '{name}' has no cell; give it one, or draw it with layout 'episode'")
                 continue
             self._check_inside(cell, f"item '{name}'")
             if cell == self.start:
@@ -210,33 +174,11 @@ class MinecraftConfig(EnvConfig):
             )
         if len(self.placements) >= self.cells:
             raise EnvError(f"{len(self.placements)} items and the start do not fit into {self.cells} cells")
-        if self.empty in self.names:
-            raise EnvError(f"'{self.empty}' names both an item and the empty cell; rename one of them")
 
 
-def _whole(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _checked_size(size: object) -> tuple[int, int]:
-    sides = (size, size) if _whole(size) else tuple(size) if isinstance(size, (tuple, list)) else ()
-    if len(sides) != 2 or not all(_whole(side) for side in sides):
-        raise EnvError(f"size is a number of cells or (width, height), not {size!r}")
-    width, height = (int(cast(int, side)) for side in sides)
-    if not (1 <= width <= 256 and 1 <= height <= 256) or width * height < 2:
-        raise EnvError(f"a grid of {width}x{height} cells; sides are 1 to 256, and two cells the least")
-    return width, height
-
-
-def _cell(value: object) -> Cell:
-    if isinstance(value, (tuple, list)) and len(value) == 2 and all(_whole(part) for part in value):
-        return int(value[0]), int(value[1])
-    raise EnvError(f"the start (if not 'random') must be a cell (x, y) of whole numbers, not {value!r}")
-
-
-def _placement(entry: object) -> Placement:
+def _placement(entry: str) -> Placement:
     """An item as text: `gem`, or `gem@0,3`."""
-    name, at, place = entry.partition("@") if isinstance(entry, str) else ("", "", "")
+    name, at, place = entry.partition("@")
     parts = place.split(",") if at else []
     if not name.strip() or (at and (len(parts) != 2 or not all(part.strip().isdecimal() for part in parts))):
         raise EnvError(f"an item is written as 'gem', or with its cell as 'gem@0,3', not {entry!r}")

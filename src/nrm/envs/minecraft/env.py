@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,10 +14,9 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray
 from nrm.envs.batched import BatchedTasks, Places
-from nrm.envs.counter_rng import Words, words
+from nrm.envs.counter_rng import Words, draws, words
 from nrm.envs.grids import ACTIONS, GridDynamics, next_cells
 from nrm.envs.minecraft.config import MinecraftConfig
-from nrm.envs.minecraft.grid import begin, coordinates, letters_of_contents, settled, slipped
 from nrm.envs.minecraft.images import Painter, text, tiles
 from nrm.envs.registry import Board
 from nrm.envs.single import SingleEnv
@@ -26,6 +26,57 @@ from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.observations import ObservationSpec
 
 
+class Episodes(NamedTuple):
+    """The beginnings of n episodes."""
+
+    start: NDArray[np.int64]
+    """(n,) the number of the cell where the agent starts."""
+    contents: NDArray[np.int64]
+    """(n, cells) what lies in each cell: 0 for nothing, i for the i-th name of the configuration."""
+
+
+def begin(config: MinecraftConfig, keys: Words) -> Episodes:
+    """Draw where everything is at the start of the episodes with these keys.
+
+    One order of the cells is drawn for each episode; the agent takes the first, the items to be drawn the next ones.
+    """
+    contents = np.zeros((len(keys), config.cells), dtype=np.int64)
+    order_by = (draws(keys[:, None], np.arange(config.cells)) >> np.uint64(1)).astype(np.int64)
+    waiting = []
+    for name, cell in config.placements:
+        content = config.names.index(name) + 1
+        if cell is None:
+            waiting.append(content)
+        else:
+            contents[:, config.number(cell)] = content
+            order_by[:, config.number(cell)] = np.iinfo(np.int64).max
+    if config.start_cell is not None:
+        order_by[:, config.number(config.start_cell)] = -1
+    order = np.argsort(order_by, axis=1, kind="stable")
+    if waiting:
+        np.put_along_axis(contents, order[:, 1 : 1 + len(waiting)], np.array(waiting), axis=1)
+    return Episodes(order[:, 0].astype(np.int64), contents)
+
+
+def settled(config: MinecraftConfig, seed: int) -> MinecraftConfig:
+    """The configuration with its items put where this seed draws them."""
+    contents = begin(config, words([seed])).contents[0]
+    width = config.shape[0]
+    cells = sorted(np.flatnonzero(contents).tolist(), key=lambda cell: contents[cell])
+    items = tuple(f"{config.names[contents[cell] - 1]}@{cell % width},{cell // width}" for cell in cells)
+    return replace(config, items=items, layout="fixed")
+
+
+def slipped(
+    config: MinecraftConfig, keys: Words, steps: NDArray[np.int64], actions: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """(n,) the moves that happen at these steps (from 0) of the episodes with these keys, when `actions` are chosen."""
+    # Draws of places count from 0, one for each cell; draws of slips from here, one for each step.
+    drawn = draws(keys, steps.astype(np.uint64) + np.uint64(1 << 32))
+    chance = (drawn >> np.uint64(11)).astype(np.float64) / (1 << 53)
+    return np.where(chance < config.slip, (drawn & np.uint64(3)).astype(np.int64), actions)
+
+
 class MinecraftDynamics(GridDynamics):
     """A grid with items. Where the layout never changes, an observation follows from the agent's cell."""
 
@@ -33,7 +84,8 @@ class MinecraftDynamics(GridDynamics):
 
     def __init__(self, config: MinecraftConfig) -> None:
         super().__init__(config, next_cells(*config.shape), (config.empty, *config.names), 0)
-        self._coordinates = coordinates(config)
+        y, x = np.divmod(np.arange(config.cells), config.shape[0])
+        self._coordinates = np.stack([x, y], axis=1).astype(np.float32)
         self._painters: dict[int, Painter] = {}
         self.contents = None
         self.random = True
@@ -53,10 +105,6 @@ class MinecraftDynamics(GridDynamics):
             table = torch.from_numpy(self.observe({"cell": np.arange(self.config.cells)}))
         dtype = torch.uint8 if self.config.observation == "image" else torch.float32
         return ObservationSpec(self.observation_space.shape or (), dtype, table, local=True)
-
-    def settled(self, seed: int) -> MinecraftDynamics:
-        """Items that are drawn once for a seed lie where it draws them."""
-        return MinecraftDynamics(settled(self.config, seed)) if self.config.layout == "seed" else self
 
     def begin(self, keys: Words) -> Places:
         """The cell of the agent, and what lies where if that is drawn."""
@@ -80,7 +128,9 @@ class MinecraftDynamics(GridDynamics):
 
     def letters(self, alphabet: Alphabet) -> NDArray[np.int64]:
         """Of an empty cell, and of each item."""
-        return letters_of_contents(self.config, alphabet).astype(np.int64)
+        self.config.check_alphabet(alphabet)
+        nothing = () if self.config.empty is None else self.config.empty
+        return np.array([alphabet.letter(nothing), *map(alphabet.letter, self.config.names)], dtype=np.int64)
 
     def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
         """The grid, at least 512 pixels wide."""
@@ -100,25 +150,10 @@ class MinecraftDynamics(GridDynamics):
 class BatchedMinecraft(BatchedTasks):
     """The grid environment of `MinecraftEnv` with a task, or one of many for each episode, N times side by side."""
 
-    _read_as = "content"
-
     def __init__(
         self, config: MinecraftConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome"
     ) -> None:
-        if config.layout == "seed":
-            raise EnvError(
-                "environments of a batch have no seed to draw a common layout 'seed' from: name the items' cells, or "
-                "use layout 'episode' to draw one for each environment and episode"
-            )
         super().__init__(MinecraftDynamics(config), tasks, count, end)
-        self._contents_letters = letters_of_contents(config, self.machine.alphabet).astype(np.int64)
-
-    def _read_codes(self) -> NDArray[np.int64]:
-        contents = {int(letter): content for content, letter in enumerate(self._contents_letters)}
-        return np.array([contents.get(letter, -1) for letter in self._letter.tolist()], dtype=np.int64)
-
-    def _letters_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.where(codes < 0, -1, self._contents_letters.take(codes, mode="clip"))
 
 
 class MinecraftEnv(SingleEnv):
@@ -140,8 +175,8 @@ class MinecraftEnv(SingleEnv):
     None (0 at every step): a task pays.
 
     ## Start
-    The agent is at (0, 0), or on a random cell without an item. Items lie where the layout says: fixed, drawn once per
-    seed, or drawn anew every episode.
+    The agent is at (0, 0), or on a random cell without an item. Items lie where the layout says: fixed, or drawn in
+    every episode.
 
     ## End
     Never by itself; truncated after `steps` steps (50). A task may end the episode before.
@@ -169,7 +204,7 @@ def board(config: MinecraftConfig, machine: MooreMachine, end: End, seed: int) -
         width=still.shape[0],
         height=still.shape[1],
         contents=begin(still, words([seed])).contents[0].tolist(),
-        letters=letters_of_contents(still, machine.alphabet).tolist(),
+        letters=MinecraftDynamics(still).letters(machine.alphabet).tolist(),
         tiles=tiles(still.names),
         actions=ACTIONS,
         drawn=config.layout == "episode",

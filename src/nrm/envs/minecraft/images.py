@@ -9,9 +9,8 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from nrm.envs.grids import Pixels, TilePainter, initials
 from nrm.envs.minecraft.config import MinecraftConfig
-
-Pixels = NDArray[np.uint8]
 
 SIDE = 16
 GROUND = (222, 214, 190)
@@ -117,53 +116,33 @@ class Painter:
 
     def __init__(self, config: MinecraftConfig, pixels: int) -> None:
         """`pixels`: the side of a picture. What a whole number of pixels a cell leaves over becomes a margin."""
-        self._shape = config.shape
-        self._pixels = pixels
+        self._width, self._height = config.shape
         self._side = pixels // max(config.shape)
-        scaled_tiles = [scaled(tile, self._side) for pair in tiles(config.names) for tile in pair]
-        # A row of a tile is one entry, so that a single gather puts rows of cells side by side.
-        self._rows = np.stack(scaled_tiles).reshape(len(scaled_tiles) * self._side, self._side * 3)
-        height, width = self._shape[1] * self._side, self._shape[0] * self._side
-        self._top, self._left = (pixels - height) // 2, (pixels - width) // 2
-        self._height, self._width = height, width
+        self._painter = TilePainter([scaled(tile, self._side) for pair in tiles(config.names) for tile in pair])
+        self._pixels = pixels
 
     def paint(self, contents: NDArray[np.int64], agents: NDArray[np.int64]) -> Pixels:
         """(n, pixels, pixels, 3) pictures. contents: (n, cells); agents: (n,) the number of the agent's cell."""
-        count = len(agents)
         numbers = contents * 2
-        numbers[np.arange(count), agents] += 1
-        width, height = self._shape
-        lines = numbers.reshape(count, height, 1, width) * self._side + np.arange(self._side)[:, None]
-        pictures = self._rows.take(lines, axis=0).reshape(count, self._height, self._width, 3)
-        if self._height == self._width == self._pixels:
+        numbers[np.arange(len(agents)), agents] += 1
+        pictures = self._painter.paint(numbers, self._width, self._height)
+        if pictures.shape[1:3] == (self._pixels, self._pixels):
             return pictures
-        canvas = np.empty((count, self._pixels, self._pixels, 3), dtype=np.uint8)
+        canvas = np.empty((len(agents), self._pixels, self._pixels, 3), dtype=np.uint8)
         canvas[:] = EDGE
-        canvas[:, self._top : self._top + self._height, self._left : self._left + self._width] = pictures
+        high, wide = pictures.shape[1:3]
+        top, left = (self._pixels - high) // 2, (self._pixels - wide) // 2
+        canvas[:, top : top + high, left : left + wide] = pictures
         return canvas
 
 
 def text(config: MinecraftConfig, contents: NDArray[np.int64], agent: int) -> str:
     """The grid for a terminal: initials of the items, `@` before the place of the agent, and a legend."""
     width, height = config.shape
-    marks = _marks(config)
-    lines = ["+" + "--" * width + "-+"]
-    for y in range(height):
-        row = ""
-        for x in range(width):
-            cell = y * width + x
-            mark = marks[int(contents[cell])]
-            row += ("@" if cell == agent else " ") + mark
-        lines.append(f"|{row} |")
-    lines.append(lines[0])
-    lines.append("  ".join(["@ agent", *(f"{marks[i + 1]} {name}" for i, name in enumerate(config.names))]))
-    return "\n".join(lines)
-
-
-def _marks(config: MinecraftConfig) -> list[str]:
-    """A character for an empty cell, and one for each name: a letter of its own where one is free."""
-    marks = ["."]
-    for name in config.names:
-        letters = [*name.upper(), *name.lower(), *"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "?"]
-        marks.append(next(letter for letter in letters if letter == "?" or (letter.isalnum() and letter not in marks)))
-    return marks
+    letters = initials(config.names)
+    marks = [".", *letters.values()]
+    line = "+" + "--" * width + "-+"
+    cells = [("@" if cell == agent else " ") + marks[int(content)] for cell, content in enumerate(contents)]
+    rows = [f"|{''.join(cells[y * width : (y + 1) * width])} |" for y in range(height)]
+    legend = "  ".join(["@ agent", *(f"{mark} {name}" for name, mark in letters.items())])
+    return "\n".join([line, *rows, line, legend])

@@ -41,6 +41,7 @@ class Walk:
     def of(cls, machine: MooreMachine, env: MinecraftConfig, end: End = "outcome") -> Walk:
         """The chain of a task in an environment whose items and start are fixed."""
         assert env.start_cell is not None
+        assert env.steps is not None
         moves, over = next_cells(*env.shape), ending_states(machine, end)
         labels = BatchedMinecraft(env, machine, 1, end).true_labels()
         assert labels is not None

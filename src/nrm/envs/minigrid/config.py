@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium
 
-from nrm.aliases import Argument, Symbol
 from nrm.envs.labels import LabelFunction
-from nrm.envs.minigrid.tasks import ACTIONS, EMPTY, GridLabels, minigrid_task, ready_task
-from nrm.envs.registry import ENVS, EnvConfig
+from nrm.envs.minigrid.tasks import ACTIONS, GridLabels, minigrid_task, ready_task
+from nrm.envs.registry import ENVS, LabelledConfig
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.task_runner import End
 from nrm.envs.vector import GymVectorEnv
 from nrm.errors import EnvError, listing, require, suggestion
 from nrm.logic import read_formula
 from nrm.machines import (
-    Alphabet,
     MachineLike,
     MooreMachine,
     Task,
-    alphabet_of,
     as_machine,
     load_task,
     own_alphabet,
@@ -44,7 +41,7 @@ View = Literal["grid", "agent"]
 
 @ENVS.register
 @dataclass(frozen=True)
-class MiniGridConfig(EnvConfig):
+class MiniGridConfig(LabelledConfig):
     """An environment of MiniGrid, seen as an RGB image."""
 
     name = "minigrid"
@@ -58,28 +55,14 @@ class MiniGridConfig(EnvConfig):
     view: View = "grid"
     """"grid": the whole grid from above. "agent": what lies before the agent and walls do not hide, 7x7 tiles
     (`--env.kwargs.agent_view_size 5` for others). A tile has 8x8 pixels."""
-    label: str | None = None
-    """What holds after a step, in place of our propositions: module:name of a function of (observation, info,
-    environment), or info:KEY."""
-    symbols: tuple[Symbol, ...] | None = None
-    """With a label of your own: exactly one of these holds at each step."""
-    propositions: tuple[Symbol, ...] | None = None
-    """With a label of your own: any of these may hold. Those of the formula, when both are absent."""
-    kwargs: dict[str, Argument] = field(default_factory=dict)
-    """What MiniGrid makes the environment with: --env.kwargs.max_steps 200."""
 
     def __post_init__(self) -> None:
-        self._check_choices(actions=Actions, view=View)
+        super().__post_init__()
         if self.alphabet is not None and self.label is None:
             raise EnvError(
                 f"symbols and propositions are for a label of your own; without one, what holds is named by us: "
                 f"{listing(self.alphabet.symbols)}. Add --env.label module:name, or drop them"
             )
-
-    @property
-    def alphabet(self) -> Alphabet | None:
-        """What can hold, if the configuration says so."""
-        return alphabet_of(self.symbols, self.propositions)
 
     @classmethod
     def parse(cls, name: str) -> MiniGridConfig | None:
@@ -170,6 +153,5 @@ def minigrid_env(
     config = MiniGridConfig.of(env)
     images = minigrid_images(config, render_mode)
     task = as_machine(minigrid_task(config.id) if machine is None else machine)
-    symbols = task.alphabet.symbols
-    empty = EMPTY if EMPTY in symbols and task.alphabet.is_exclusive else None
-    return TaskEnv(images, task, label or config.label or GridLabels(symbols), empty=empty, end=end)
+    label = label or config.label or GridLabels(task.alphabet.symbols)
+    return TaskEnv(images, task, label, empty=config.empty_of(task.alphabet), end=end)

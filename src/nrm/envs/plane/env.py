@@ -34,8 +34,8 @@ class PlaneDynamics(Dynamics):
         self.geometry = Geometry(config)
         low, high = self.geometry.limits()
         self.observation_space = spaces.Box(low, high, dtype=np.float32)
-        self.action_names = DIRECTIONS[: config.size]
-        self.action_space = spaces.Discrete(config.size)
+        self.action_names = DIRECTIONS[: config.directions]
+        self.action_space = spaces.Discrete(config.directions)
         if config.actions == "continuous":
             self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
 
@@ -63,25 +63,16 @@ class PlaneDynamics(Dynamics):
         """Positions, or what the lidar sees."""
         return self.geometry.seen(places["place"])
 
-    def labels(self, places: Places, left: BoolArray | None) -> tuple[Symbol, ...]:
-        """The names of the discs that the first point is in; of leaving, or of no disc."""
-        config = self.config
-        leaving = (config.outside,) if left is not None and left[0] and config.outside is not None else ()
-        if leaving and config.empty is not None:
-            return leaving
+    def labels(self, places: Places) -> tuple[Symbol, ...]:
+        """The names of the discs that the first point is in, or of no disc."""
         inside = self.geometry.holds(places["place"])[0]
-        names = (*(name for name, holds in zip(config.names, inside, strict=True) if holds), *leaving)
-        return names or (() if config.empty is None else (config.empty,))
+        names = tuple(name for name, holds in zip(self.config.names, inside, strict=True) if holds)
+        return names or (() if self.config.empty is None else (self.config.empty,))
 
     def reader(self, alphabet: Alphabet) -> Reader:
         """Letters from the discs that hold."""
         reading = Reading(self.config, alphabet)
-
-        def read(places: Places, left: BoolArray | None) -> NDArray[np.int64]:
-            place = places["place"]
-            return reading.letters(self.geometry.holds(place), np.zeros(len(place), np.bool_) if left is None else left)
-
-        return read
+        return lambda places: reading.letters(self.geometry.holds(places["place"]))
 
     def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64], float]:
         """Points drawn evenly from within the bounds, and how far the nearest circle is."""
@@ -129,15 +120,14 @@ class PlaneEnv(SingleEnv):
     None (0 at every step): a task pays.
 
     ## Start
-    At a point, in a disc, in a box, or anywhere outside of all discs.
+    At a point, or anywhere outside of all discs.
 
     ## End
     `edge="stop"`: never by itself, moves stop at the bounds. `edge="end"`: terminated when a move leaves them.
     Truncated after `steps` steps (100). A task may end the episode before.
 
     ## Info
-    `labels`: the names of the discs that the robot is in, or `empty` where it is in none; where a move leaves the
-    bounds and the environment has a name for that (`outside`), this name too (or alone, unless `empty` is None).
+    `labels`: the names of the discs that the robot is in, or `empty` where it is in none.
 
     ## Options
     The fields of `PlaneConfig`, as in `gymnasium.make("nrm/Plane-v0", observation="lidar")`, and `render_mode`:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nrm.envs.counter_rng import Words, draws
 from nrm.envs.plane.config import Disc, PlaneConfig
-from nrm.errors import EnvError, UnknownSymbolError, listing, suggestion
+from nrm.errors import EnvError, UnknownSymbolError
 from nrm.machines import Alphabet
 
 Places = NDArray[np.float32]
@@ -18,8 +18,6 @@ Places = NDArray[np.float32]
 
 RAYS, REACH = 16, 2.0
 """Rays of the lidar, evenly around the point, and how far it sees."""
-_TOUCHING = 1e-9
-"""Points this near to a circle lie on it."""
 
 DIRECTIONS = ("right", "up right", "up", "up left", "left", "down left", "down", "down right", "stay")
 """The discrete actions, by number; of eight the last is left out."""
@@ -62,15 +60,7 @@ class Geometry:
         start = self.config.start
         if start == "outside":
             return self._begin_outside(keys)
-        chances = _chances(draws(keys[:, None], np.arange(2)))
-        if len(start) == 2:
-            return np.repeat(np.array([start], dtype=np.float32), len(keys), axis=0)
-        if len(start) == 3:
-            radius, angle = start[2] * np.sqrt(chances[:, 0]), 2 * np.pi * chances[:, 1]
-            points = np.stack([start[0] + radius * np.cos(angle), start[1] + radius * np.sin(angle)], axis=1)
-        else:
-            points = np.array(start[:2]) + chances * (np.array(start[2:]) - np.array(start[:2]))
-        return points.astype(np.float32)
+        return np.repeat(np.array([start], dtype=np.float32), len(keys), axis=0)
 
     def _begin_outside(self, keys: Words) -> Places:
         places = np.zeros((len(keys), 2), dtype=np.float32)
@@ -112,6 +102,7 @@ class Geometry:
         other one: so it is enough to look there, on either side of each circle.
         """
         discs, names = self.config.placed, self.config.names
+        touching = 1e-9  # points this near to a circle lie on it
         found: set[tuple[str, ...]] = {()}
         for number, one in enumerate(discs):
             points = [(one.x + one.radius, one.y)]
@@ -119,8 +110,8 @@ class Geometry:
                 points += _meetings(one, other)
             for x, y in points:
                 away = [math.hypot(disc.x - x, disc.y - y) - disc.radius for disc in discs]
-                inside = {disc.name for disc, apart in zip(discs, away, strict=True) if apart < -_TOUCHING}
-                near = [disc.name for disc, apart in zip(discs, away, strict=True) if abs(apart) <= _TOUCHING]
+                inside = {disc.name for disc, apart in zip(discs, away, strict=True) if apart < -touching}
+                near = [disc.name for disc, apart in zip(discs, away, strict=True) if abs(apart) <= touching]
                 for chosen in range(1 << len(near)):
                     held = inside | {name for bit, name in enumerate(near) if chosen >> bit & 1}
                     found.add(tuple(name for name in names if name in held))
@@ -158,37 +149,20 @@ class Reading:
 
     def __init__(self, config: PlaneConfig, alphabet: Alphabet) -> None:
         """Raise `UnknownSymbolError` where the environment and the task do not speak of the same things."""
-        for name in config.symbols:
-            if name not in alphabet.symbols:
-                advice = "" if name in config.names else ", or say which one it is with empty=… and outside=…"
-                raise UnknownSymbolError(
-                    f"'{name}' of the environment is no symbol of the task{suggestion(name, alphabet.symbols)} "
-                    f"(symbols: {listing(alphabet.symbols)}). Compile the task over {listing(config.symbols)}{advice}"
-                )
-        if alphabet.is_exclusive and config.empty is None:
-            raise UnknownSymbolError(
-                "in an exclusive alphabet one symbol holds at every step, also in no disc: name it with empty=… "
-                f"(symbols: {listing(alphabet.symbols)}), or compile the task over propositions"
-            )
+        config.check_alphabet(alphabet)
         if not alphabet.is_exclusive and config.empty is not None:
             raise UnknownSymbolError(f"with propositions, say empty=None: nothing holds in no disc, not {config.empty}")
         self._nothing = 0 if config.empty is None else alphabet.places[config.empty]
         # At most one disc holds, or every one of them is a bit: either way what holds is a sum.
-        places = alphabet.places
-        added = [places[name] if alphabet.is_exclusive else 1 << places[name] for name in config.names]
+        places = (alphabet.places[name] for name in config.names)
+        added = [place if alphabet.is_exclusive else 1 << place for place in places]
         self._added = np.array(added, dtype=np.int64) - self._nothing
-        self._exclusive = alphabet.is_exclusive
         self._alphabet = alphabet
         self._occurring = None if alphabet.occurring is None else np.array(alphabet.occurring, dtype=np.int64)
-        self._left = None
-        if config.outside is not None:
-            self._left = places[config.outside] if alphabet.is_exclusive else 1 << places[config.outside]
 
-    def letters(self, holds: NDArray[np.bool_], left: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """(n,) what is read, from which discs hold (n, names) and who leaves (n,)."""
+    def letters(self, holds: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """(n,) what is read, from which discs hold (n, names)."""
         letters: NDArray[np.int64] = self._nothing + (holds * self._added).sum(1)
-        if self._left is not None:
-            letters = np.where(left, self._left if self._exclusive else letters + self._left, letters)
         if self._occurring is None:
             return letters
         numbers = np.searchsorted(self._occurring, letters)

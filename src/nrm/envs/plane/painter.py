@@ -7,6 +7,7 @@ import colorsys
 import numpy as np
 from numpy.typing import NDArray
 
+from nrm.envs.grids import initials
 from nrm.envs.plane.config import PlaneConfig
 
 COLOURS = {
@@ -77,7 +78,7 @@ def text(config: PlaneConfig, place: NDArray[np.float32], width: int = 48) -> st
     x = left + (np.arange(width) + 0.5) * (right - left) / width
     y = top - (np.arange(height) + 0.5) * (top - bottom) / height
     marks = np.full((height, width), " ")
-    letters = _marks(config)
+    letters = initials(config.names)
     for disc in config.placed:
         marks[np.hypot(x[None, :] - disc.x, y[:, None] - disc.y) <= disc.radius] = letters[disc.name]
     marks[np.abs(y - place[1]).argmin(), np.abs(x - place[0]).argmin()] = "@"
@@ -85,12 +86,3 @@ def text(config: PlaneConfig, place: NDArray[np.float32], width: int = 48) -> st
     rows = ["|" + "".join(row) + "|" for row in marks]
     legend = "  ".join(["@ robot", *(f"{mark} {name}" for name, mark in letters.items())])
     return "\n".join([line, *rows, line, legend])
-
-
-def _marks(config: PlaneConfig) -> dict[str, str]:
-    """A character for each name: a letter of its own where one is free."""
-    marks: dict[str, str] = {}
-    for name in config.names:
-        letters = [*name.lower(), *name.upper(), *"abcdefghijklmnopqrstuvwxyz", "?"]
-        marks[name] = next(mark for mark in letters if mark == "?" or (mark.isalnum() and mark not in marks.values()))
-    return marks
