@@ -32,6 +32,6 @@ class Checked:
             msgspec.convert(value, hint)
         except msgspec.ValidationError as error:
             if get_origin(hint) is Literal:
-                raise self.error(unknown(name, value, get_args(hint))) from None
+                raise self.error(unknown(name, value, map(str, get_args(hint)))) from None
             reason = str(error).partition(" - at")[0].replace("Expected ", "").replace("`", "")
             raise self.error(f"{self.section}{name} is {reason}, not {value}") from None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,8 +17,7 @@ from nrm.errors import ConfigError, EnvError, MissingModuleError, UnknownSymbolE
 from nrm.logic import Formula, atom
 from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, alphabet_of, task_from_text
 from nrm.registry import Registry, import_value
-
-Count = Annotated[int, msgspec.Meta(ge=1)]
+from nrm.settings import Checked, Count
 
 
 class Board(NamedTuple):
@@ -125,24 +123,19 @@ class EnvConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SymbolsConfig(EnvConfig):
-    """What the configurations of all our kinds share. Fields are checked against their types and ranges."""
+class SymbolsConfig(Checked, EnvConfig):
+    """What the configurations of all our kinds share."""
+
+    error = EnvError
 
     empty: Symbol | None = "empty"
     """The symbol that holds where nothing else does; None when nothing then holds (for propositional alphabets)."""
 
     def __post_init__(self) -> None:
-        for name, hint in get_type_hints(type(self), include_extras=True).items():
-            if name not in {one.name for one in fields(self)}:
-                continue
-            value = getattr(self, name)
-            if get_origin(hint) is Literal and value not in get_args(hint):
-                raise EnvError(unknown(name, value, map(str, get_args(hint))))
-            try:
-                meant = msgspec.convert(value, hint)
-            except msgspec.ValidationError as error:
-                raise EnvError(f"{name} cannot be {value!r}: {error}") from None
-            object.__setattr__(self, name, tuple(meant) if isinstance(meant, list) else meant)
+        super().__post_init__()
+        for item in fields(self):
+            if isinstance(value := getattr(self, item.name), list):  # as files have them
+                object.__setattr__(self, item.name, tuple(value))
 
 
 @dataclass(frozen=True, kw_only=True)

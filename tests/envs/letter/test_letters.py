@@ -163,7 +163,7 @@ def test_bad_envs_are_refused() -> None:
         LetterConfig(size=3, letters=8)
     with pytest.raises(EnvError, match="no grid of 8x8 cells"):
         grids(LetterConfig(size=8, letters=20))(words([0]))
-    with pytest.raises(EnvError, match="size cannot be 32"):
+    with pytest.raises(EnvError, match=r"size is .*, not 32"):
         LetterConfig(size=32)
     with pytest.raises(EnvError, match="did you mean 'planes'"):
         LetterConfig(observation="plane")  # type: ignore[arg-type]

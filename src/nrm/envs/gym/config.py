@@ -12,7 +12,7 @@ from gymnasium.wrappers import TimeLimit
 
 from nrm.envs.gym.checks import GuardedEnv, rehearse
 from nrm.envs.gym.make import PREFIX, check_id, make_env
-from nrm.envs.registry import ENVS, Count, LabelledConfig, Spaces
+from nrm.envs.registry import ENVS, LabelledConfig, Spaces
 from nrm.envs.task_env import TaskEnv, own_task
 from nrm.envs.task_runner import End
 from nrm.envs.vector import GymVectorEnv
@@ -29,6 +29,7 @@ from nrm.machines import (
     own_alphabet,
     task_from_text,
 )
+from nrm.settings import Count
 
 AnyEnv = gymnasium.Env[Any, Any]
 

@@ -14,6 +14,7 @@ from nrm.envs.registry import ENVS, Board, OwnEnvConfig, WithoutMemory
 from nrm.envs.task_runner import End
 from nrm.errors import EnvError, listing
 from nrm.machines import Alphabet, MooreMachine
+from nrm.settings import Share
 
 Cell: TypeAlias = tuple[int, int]
 """A place of the grid, (x, y): x counts from the left and y from the top, both from 0."""
@@ -51,7 +52,7 @@ class MinecraftConfig(OwnEnvConfig):
     """With "episode", items without a cell are drawn in every episode."""
     start: Cell | Literal["random"] = (0, 0)
     """Where the agent starts; "random" draws a cell without an item every episode."""
-    slip: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
+    slip: Share = 0.0
     """The probability that one of the four moves, drawn evenly, replaces the action."""
     observation: Observation = "map"
     """"map": the agent's x and y as they are, (2,) float32. "image": the grid from above, (pixels, pixels, 3) uint8."""
