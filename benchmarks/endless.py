@@ -78,7 +78,7 @@ def row(task: int, count: int, config: Config) -> list[object]:
         states.append(str(found.machine.states))
         true = buffer.symbols()
         assert true is not None
-        read = found.symbols[np.concatenate([episode.index for episode in buffer])]
+        read = found.symbols[np.concatenate([episode.seen for episode in buffer])]
         counts = np.zeros((machine.alphabet.size, found.machine.alphabet.size))
         np.add.at(counts, (true, read), 1)
         agreed.append(counts.max(1).sum() / counts.sum())

@@ -23,7 +23,7 @@ from benchmarks.common import report
 from benchmarks.pure import over_cells
 from nrm import MooreMachine
 from nrm.errors import NrmError
-from nrm.inference import Evidence, LetterTrace, learn_machine
+from nrm.inference import Episode, Evidence, learn_machine
 from nrm.machines import Alphabet, LevelCodec, equivalent, until_over
 from nrm.tracking import InferenceConfig, MachineLearning, ObservedSymbols, RecordedEpisode
 
@@ -63,7 +63,7 @@ def counter() -> MooreMachine:
     return MooreMachine.from_table(Alphabet.exclusive(envs.SYMBOLS), table, np.zeros(3, dtype=bool), levels)
 
 
-def traces(machine: MooreMachine, count: int, seed: int, reward_noise: float) -> list[LetterTrace]:
+def traces(machine: MooreMachine, count: int, seed: int, reward_noise: float) -> list[Episode]:
     """Cells and potentials, some of them wrong."""
     codec, generator, size = LevelCodec.of(machine), np.random.default_rng(seed), len(machine.levels)
     result = []
@@ -71,7 +71,7 @@ def traces(machine: MooreMachine, count: int, seed: int, reward_noise: float) ->
         levels = codec.encode(episode.rewards)
         other = (levels + generator.integers(1, max(2, size), len(levels))) % size
         shown = np.where(generator.random(len(levels)) < reward_noise, other, levels)
-        result.append(LetterTrace(episode.cells[:, 0] + envs.SIDE * episode.cells[:, 1], shown))
+        result.append(Episode(episode.cells[:, 0] + envs.SIDE * episode.cells[:, 1], shown))
     return result
 
 
@@ -103,14 +103,14 @@ def rows_of(
     ]
 
 
-def misread_traces(machine: MooreMachine, count: int, seed: int, label_noise: float) -> list[LetterTrace]:
+def misread_traces(machine: MooreMachine, count: int, seed: int, label_noise: float) -> list[Episode]:
     """Symbols, some of them wrong, and potentials."""
     codec, generator, size = LevelCodec.of(machine), np.random.default_rng(seed), machine.alphabet.size
     result = []
     for episode in envs.record_many(machine, count, seed):
         wrong = generator.random(len(episode.symbols)) < label_noise
         other = (episode.symbols + generator.integers(1, size, len(wrong))) % size
-        result.append(LetterTrace(np.where(wrong, other, episode.symbols), codec.encode(episode.rewards)))
+        result.append(Episode(np.where(wrong, other, episode.symbols), codec.encode(episode.rewards)))
     return result
 
 
@@ -174,11 +174,11 @@ def row_in_loop(name: str, machine: MooreMachine, count: int, config: Config, la
     return [*head, f"{right}/{config.seeds}", f"{', '.join(states)} ({max(versions)} machines)", seconds]
 
 
-def as_recorded(trace: LetterTrace, machine: MooreMachine) -> RecordedEpisode:
+def as_recorded(trace: Episode, machine: MooreMachine) -> RecordedEpisode:
     """An episode as a recorder gives it: the potentials' differences are its rewards."""
     levels = machine.levels[trace.levels]
     rewards = np.diff(levels, prepend=float(machine.outputs[machine.initial]))
-    return RecordedEpisode(0, float(rewards.sum()), len(rewards), trace.letters, rewards, None)
+    return RecordedEpisode(0, float(rewards.sum()), len(rewards), trace.seen, rewards, None)
 
 
 def hidden() -> dict[str, MooreMachine]:

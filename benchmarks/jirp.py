@@ -22,7 +22,7 @@ import nrm
 from benchmarks import envs
 from benchmarks.common import report
 from nrm import MooreMachine
-from nrm.inference import UNSEEN, Evidence, Hypothesis, LetterTrace, fewer_states, learn_machine, prefix_tree
+from nrm.inference import UNSEEN, Episode, Evidence, Hypothesis, fewer_states, learn_machine, prefix_tree
 from nrm.machines import LevelCodec, equivalent, until_over
 
 
@@ -55,7 +55,7 @@ def smallest(evidence: Evidence, config: Config) -> Hypothesis:
     letters = tuple(range(evidence.letter_count))
     tree = prefix_tree(evidence, letters)
     for states in range(1, config.states + 1):
-        found = fewer_states(tree, letters, states, config.budget)
+        found = fewer_states(tree, states, config.budget)
         if found is not None:
             here = np.arange(found.states)[:, None]
             table = np.where(found.table == UNSEEN, here, found.table)
@@ -64,13 +64,13 @@ def smallest(evidence: Evidence, config: Config) -> Hypothesis:
 
 
 def inferred(
-    traces: list[LetterTrace], learn: Callable[[list[LetterTrace]], Hypothesis], blank: Hypothesis, whole: bool
+    traces: list[Episode], learn: Callable[[list[Episode]], Hypothesis], blank: Hypothesis, whole: bool
 ) -> tuple[Hypothesis, int]:
     """The machine after all episodes, and how many refuted one. It is learned from these, or from the whole past."""
-    known, refuting = blank, list[LetterTrace]()
+    known, refuting = blank, list[Episode]()
     for place, trace in enumerate(traces):
         state = 0
-        for letter, level in zip(trace.letters.tolist(), trace.levels.tolist(), strict=True):
+        for letter, level in zip(trace.seen.tolist(), trace.levels.tolist(), strict=True):
             state = int(known.table[state, letter])
             if int(known.levels[state]) != level:
                 refuting.append(trace)
@@ -85,7 +85,7 @@ def row(number: int, config: Config) -> list[object]:
     truth, codec = until_over(machine), LevelCodec.of(machine)
     initial = int(codec.nearest(np.float64(codec.initial or 0.0)))
     size, levels = machine.alphabet.size, len(machine.levels)
-    learners: dict[str, Callable[[list[LetterTrace]], Hypothesis]] = {
+    learners: dict[str, Callable[[list[Episode]], Hypothesis]] = {
         "JIRP": lambda traces: smallest(Evidence.of(traces, size, levels, initial), config),
         "ours": lambda traces: learn_machine(Evidence.of(traces, size, levels, initial), config.states),
     }
@@ -94,7 +94,7 @@ def row(number: int, config: Config) -> list[object]:
         right, seconds, refuted, failed = 0, list[float](), list[int](), 0
         for seed in range(config.first_seed, config.first_seed + config.seeds):
             recorded = envs.record_many(machine, config.episodes, seed)
-            traces = [LetterTrace(one.symbols, codec.encode(one.rewards)) for one in recorded]
+            traces = [Episode(one.symbols, codec.encode(one.rewards)) for one in recorded]
             began = time.process_time()
             try:
                 found, count = inferred(traces, learn, Hypothesis.blank(size, initial), name == "ours")

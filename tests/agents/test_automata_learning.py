@@ -18,7 +18,7 @@ from nrm.envs import BatchedMinecraft, MinecraftConfig
 from nrm.errors import ConfigError, LimitError
 from nrm.inference import Hypothesis
 from nrm.machines import TaskSet
-from nrm.neural import FrameTable
+from nrm.neural import ObservationTable
 from nrm.tracking import (
     HypothesisMemory,
     InferenceConfig,
@@ -243,7 +243,7 @@ def test_where_nothing_explains_endless_observations_the_machine_stays_blank() -
 
 
 def test_observations_that_no_kept_episode_holds_are_let_go() -> None:
-    letters = ObservedSymbols(table=FrameTable(np.arange(3000.0)[:, None]))
+    letters = ObservedSymbols(table=ObservationTable(np.arange(3000.0)[:, None]))
     assert letters.continuous
     assert letters.compact(np.arange(2999)) is None  # there is nothing to gain
     moved = letters.compact(np.array([5, 7, 7]))

@@ -55,8 +55,8 @@ def test_runs_repeat_and_go_on_as_if_never_stopped(method: str, actions: str) ->
 
 def test_what_reads_positions_is_chosen_by_itself() -> None:
     assert isinstance(small_run("nrm").model.grounder, FourierGrounder)  # type: ignore[union-attr]
-    assert isinstance(grounder_for((2,), 4, endless=True, many=True), FourierGrounder)
-    assert not isinstance(grounder_for((2,), 4, endless=True), FourierGrounder)
+    assert isinstance(grounder_for((2,), 4, continuous=True, many=True), FourierGrounder)
+    assert not isinstance(grounder_for((2,), 4, continuous=True), FourierGrounder)
 
 
 def test_a_grounder_of_positions_comes_back_from_its_file(tmp_path: Path) -> None:

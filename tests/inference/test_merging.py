@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nrm.inference import Evidence, Hypothesis, LetterTrace, TooManyStatesError, learn_machine
+from nrm.inference import Episode, Evidence, Hypothesis, TooManyStatesError, learn_machine
 from nrm.inference.merging import fewer_states, merge, prefix_tree
 
 Words = list[tuple[list[int], list[int]]]
 
 
 def evidence(words: Words, letters: int = 2, levels: int = 2, reward_noise: float = 0.0) -> Evidence:
-    traces = [LetterTrace(np.array(read), np.array(shown)) for read, shown in words]
+    traces = [Episode(np.array(read), np.array(shown)) for read, shown in words]
     return Evidence.of(traces, letters, levels, 0, reward_noise)
 
 
@@ -108,10 +108,10 @@ def test_backtracking_finds_the_fewest_states_there_are(seed: int, count: int) -
         read = generator.integers(2, size=5).tolist()
         words.append((read, run(table, levels, read)))
     tree = prefix_tree(evidence(words), (0, 1))
-    found = merge(tree, (0, 1))
+    found = merge(tree)
     smaller: object = found
     while smaller is not None and found.states > 1:
-        smaller = fewer_states(tree, (0, 1), found.states - 1)
+        smaller = fewer_states(tree, found.states - 1)
         found = smaller or found
     assert found.states == least_states(words, 2, 3)
 

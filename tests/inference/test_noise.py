@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from nrm.errors import ContradictionError, LearningError
-from nrm.inference import Evidence, LetterTrace, Tally, learn_machine
+from nrm.inference import Episode, Evidence, Tally, learn_machine
 from nrm.inference.refuting import improbable
 
 TABLE = [[1, 0, 0], [1, 2, 1], [2, 2, 2]]
 """F(a & F b) over a, b and one letter that means nothing; potentials 0, 1, 2."""
 
 
-def episodes(count: int, reward_noise: float, seed: int) -> list[LetterTrace]:
+def episodes(count: int, reward_noise: float, seed: int) -> list[Episode]:
     generator = np.random.default_rng(seed)
     result = []
     for _ in range(count):
@@ -23,7 +23,7 @@ def episodes(count: int, reward_noise: float, seed: int) -> list[LetterTrace]:
             state = TABLE[state][letter]
             wrong = generator.random() < reward_noise
             shown.append((state + int(generator.integers(1, 3))) % 3 if wrong else state)
-        result.append(LetterTrace(read, np.array(shown)))
+        result.append(Episode(read, np.array(shown)))
     return result
 
 
@@ -36,7 +36,7 @@ def test_with_the_noise_model_the_machine_is_found_and_does_not_grow() -> None:
 
 def test_without_it_contradictory_episodes_are_named() -> None:
     # Both read 0 and then 1, and are paid differently at the second step.
-    traces = [LetterTrace(np.array([0, 1]), np.array([1, 1])), LetterTrace(np.array([0, 1]), np.array([1, 0]))]
+    traces = [Episode(np.array([0, 1]), np.array([1, 1])), Episode(np.array([0, 1]), np.array([1, 0]))]
     with pytest.raises(ContradictionError, match=r"episodes 1 and 2 .* step 2") as caught:
         learn_machine(Evidence.of(traces, 2, 2, 0))
     assert (caught.value.episode, caught.value.step) == (2, 2)
@@ -51,7 +51,7 @@ def test_a_machine_is_refuted_at_once_or_by_counts() -> None:
     true = learn_machine(Evidence.of(episodes(100, 0.0, 1), 3, 3, 0))
     fresh = Evidence.of(episodes(50, 0.0, 2), 3, 3, 0)
     assert Tally(true).add(fresh) is None
-    other = [LetterTrace(np.array([2, 2, 1]), np.array([0, 0, 2]))]
+    other = [Episode(np.array([2, 2, 1]), np.array([0, 0, 2]))]
     found = Tally(true).add(Evidence.of(other, 3, 3, 0))
     assert found == (0, 2, 0, 2)
     # Where potentials may be wrong one such episode is chance, and ten are not.

@@ -7,23 +7,23 @@ import pytest
 
 import nrm
 from nrm.errors import LimitError
-from nrm.inference import Evidence, Hypothesis, LetterTrace, agreement, guess_formula, renumbered
+from nrm.inference import Episode, Evidence, Hypothesis, agreement, guess_formula, renumbered
 from nrm.inference.learning import TooManyStatesError, alike, learn_machine
 from nrm.machines import LevelCodec, LevelTable
 
 
 def test_letters_are_one_symbol_when_no_state_tells_them_apart() -> None:
     # Letters 0 and 2 both go from 0 to 1; 0 was never read in 1. Letter 1 goes from 0 to 2. Letter 3 is idle.
-    table = np.array([[1, 2, 1], [-1, 1, 2], [-1, -1, -1]])
-    seen = np.array([[5, 3, 2], [0, 1, 1], [0, 0, 0]])
-    symbols, whole = alike(table, seen, (0, 1, 2), 4)
+    table = np.array([[1, 2, 1, -1], [-1, 1, 2, -1], [-1, -1, -1, -1]])
+    seen = np.array([[5, 3, 2, 0], [0, 1, 1, 0], [0, 0, 0, 0]])
+    symbols, whole = alike(table, seen, (0, 1, 2))
     assert symbols.tolist() == [1, 2, 1, 0]
     assert whole.tolist() == [[1, 2, 1, 0], [2, 1, 2, 1], [2, 2, 2, 2]]
 
 
 def test_letters_that_share_no_move_stay_apart() -> None:
     # Letter 0 moves in state 0 alone, letter 1 in state 1 alone: nothing says that they mean the same.
-    symbols, _ = alike(np.array([[1, -1], [-1, 0]]), np.array([[1, 0], [0, 1]]), (0, 1), 2)
+    symbols, _ = alike(np.array([[1, -1], [-1, 0]]), np.array([[1, 0], [0, 1]]), (0, 1))
     assert symbols.tolist() == [1, 2]
 
 
@@ -37,7 +37,7 @@ def test_states_keep_the_numbers_of_those_that_they_agree_with() -> None:
 
 
 def test_agreement_counts_steps_in_both_machines() -> None:
-    evidence = Evidence.of([LetterTrace(np.array([0, 1, 0]), np.array([1, 1, 1]))], 2, 2, 0)
+    evidence = Evidence.of([Episode(np.array([0, 1, 0]), np.array([1, 1, 1]))], 2, 2, 0)
     old = Hypothesis.blank(1, 0)  # it does not know letter 1
     new = learn_machine(evidence)
     assert agreement(old.follow(evidence), new.follow(evidence), old.states, new.states).tolist() == [[0], [3]]
@@ -68,7 +68,7 @@ def random_episodes(machine: nrm.MooreMachine, count: int) -> Evidence:
             levels.append(int(codec.nearest(machine.outputs[state])))
             if machine.accepting[state] or machine.dead[state]:
                 break
-        traces.append(LetterTrace(np.array(letters), np.array(levels)))
+        traces.append(Episode(np.array(letters), np.array(levels)))
     return Evidence.of(
         traces, machine.alphabet.size, len(machine.levels), int(codec.nearest(np.float64(codec.initial or 0.0)))
     )
@@ -101,6 +101,6 @@ def test_other_rewards_and_relations_are_guessed_and_nonsense_is_not() -> None:
 
 @pytest.mark.parametrize("label_noise", [0.0, 0.02])
 def test_rewards_that_add_up_without_end_are_named(label_noise: float) -> None:
-    endless = Evidence.of([LetterTrace(np.zeros(9, np.int64), np.arange(1, 10))], 1, 10, 0, label_noise=label_noise)
+    endless = Evidence.of([Episode(np.zeros(9, np.int64), np.arange(1, 10))], 1, 10, 0, label_noise=label_noise)
     with pytest.raises(TooManyStatesError, match=r"10 different potentials, .* at most 4 "):
         learn_machine(endless, 4)

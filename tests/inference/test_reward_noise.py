@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from nrm.inference import Evidence, LetterTrace, TooManyStatesError, learn_machine
-from nrm.inference.reward_noise import RewardNoiseSearch
-from nrm.inference.search import Candidate
+from nrm.inference import Episode, Evidence, TooManyStatesError, learn_machine
+from nrm.inference.search import Candidate, RewardNoiseSearch
 
 TABLE = np.array([[1, 0, 0], [1, 2, 1], [2, 2, 2]])
 """F(a & F b) over a, b and one letter that means nothing; potentials 0, 1, 2."""
@@ -28,14 +27,14 @@ def episodes(
             state = int(table[state, letter])
             other = int(levels[state] + generator.integers(1, 3)) % 3
             shown.append(other if generator.random() < reward_noise else int(levels[state]))
-        result.append(LetterTrace(read, np.array(shown)))
+        result.append(Episode(read, np.array(shown)))
     return Evidence.of(result, 3, 3, 0, reward_noise=reward_noise)
 
 
-def wrong_from(candidate: Candidate, trace: LetterTrace, step: int, state: int) -> int:
+def wrong_from(candidate: Candidate, trace: Episode, step: int, state: int) -> int:
     """Potentials that an episode shows and a machine does not, if the step led to a state: one step after the other."""
     wrong = int(candidate.levels[state] != trace.levels[step])
-    for letter, level in zip(trace.letters[step + 1 :].tolist(), trace.levels[step + 1 :].tolist(), strict=True):
+    for letter, level in zip(trace.seen[step + 1 :].tolist(), trace.levels[step + 1 :].tolist(), strict=True):
         state = int(candidate.table[state, letter])
         wrong += int(candidate.levels[state] != level)
     return wrong
@@ -54,7 +53,7 @@ def test_what_is_to_come_is_what_walking_on_shows() -> None:
     for step in range(int(evidence.lengths.max())):
         for number in order:
             if step < evidence.lengths[number]:
-                trace = LetterTrace(*traces[number])
+                trace = Episode(*traces[number])
                 assert to_come[row].tolist() == [wrong_from(candidate, trace, step, state) for state in range(3)]
                 row += 1
     assert row == len(to_come)
@@ -63,8 +62,8 @@ def test_what_is_to_come_is_what_walking_on_shows() -> None:
 def test_the_length_of_a_description_by_hand() -> None:
     # Reads a, idle, b and then a, b: one potential of five is wrong.
     traces = [
-        LetterTrace(np.array([0, 2, 1]), np.array([1, 1, 2])),
-        LetterTrace(np.array([0, 1]), np.array([1, 0])),
+        Episode(np.array([0, 2, 1]), np.array([1, 1, 2])),
+        Episode(np.array([0, 1]), np.array([1, 0])),
     ]
     fit = RewardNoiseSearch(Evidence.of(traces, 3, 3, 0, reward_noise=0.1), 12).fit(Candidate(TABLE, LEVELS))
     wrong = math.log(0.9 * 2 / 0.1)

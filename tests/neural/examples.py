@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 import nrm
-from nrm.machines import MooreMachine
+from nrm.machines import MooreMachine, TaskSet
 from nrm.neural import EpisodeBuffer
 
 SYMBOLS = ("a", "b", "c", "d", "e")
@@ -60,3 +60,16 @@ def slow_log_likelihood(
         moved = sum((step[p] * (weights @ transitions[p]) for p in range(len(step))), torch.zeros_like(weights))
         weights = moved * rewards[:, level]
     return weights.sum().log()
+
+
+def of_several_tasks(
+    machines: Sequence[MooreMachine], buffers: Sequence[EpisodeBuffer]
+) -> tuple[TaskSet, EpisodeBuffer]:
+    """The tasks of some machines, and the episodes of all of them."""
+    tasks = TaskSet.of(machines)
+    together = EpisodeBuffer.for_tasks(tasks)
+    for number, (machine, buffer) in enumerate(zip(machines, buffers, strict=True)):
+        for episode in buffer:
+            rewards = np.diff(buffer.levels[episode.levels], prepend=machine.outputs[machine.initial])
+            together.add(buffer.observations(episode.seen), rewards=rewards, symbols=episode.symbols, task=number)
+    return tasks, together

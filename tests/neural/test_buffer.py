@@ -1,4 +1,4 @@
-"""Episodes: potentials from rewards, distinct observations, capacity, rare rewards, bad input."""
+"""Episodes: potentials from rewards, distinct observations, rare rewards, bad input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nrm.errors import EpisodeError
-from nrm.neural import EpisodeBuffer, FrameTable, MlpGrounder, NeuralRewardMachine
+from nrm.neural import EpisodeBuffer, MlpGrounder, NeuralRewardMachine, ObservationTable
 from nrm.neural.descent import marginal, sequence
 from tests.neural.examples import letter_buffer, task
 
@@ -51,34 +51,21 @@ def test_grounding_distinct_observations_once_is_exact() -> None:
         torch.testing.assert_close(found[0], found[1])
 
 
-def test_a_full_buffer_drops_the_oldest() -> None:
-    buffer = EpisodeBuffer(LEVELS, capacity=3)
-    for number in range(200):
-        buffer.add(np.full((2, 1), number), levels=[0, 0])
-    assert [int(buffer.observations(episode.index)[0, 0]) for episode in buffer] == [197, 198, 199]
-    assert buffer.distinct == 3
-    assert len(buffer.frames) < 100
-
-
 @given(
     st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=6), min_size=1, max_size=12), st.permutations(range(6))
 )
 def test_a_shared_table_gives_the_batches_of_ones_own(episodes: list[list[int]], order: list[int]) -> None:
-    table = FrameTable(np.array(order, dtype=np.float32)[:, None])  # numbered otherwise than the episodes go
-    for capacity in (None, 3):
-        own = EpisodeBuffer(LEVELS, capacity=capacity)
-        sharing = EpisodeBuffer(LEVELS, capacity=capacity, frames=table)
-        for letters in episodes:
-            rows, levels = np.array(letters, dtype=np.float32)[:, None], [0] * len(letters)
-            own.add(rows, levels=levels)
-            sharing.add(index=table.add(rows), levels=levels)
-            for buffer in (own, sharing):
-                buffer._compact()
-        assert len(table) == 6
-        for distinct in (True, False):
-            batches = own.batch(distinct=distinct)[:4], sharing.batch(distinct=distinct)[:4]
-            for mine, theirs in zip(*batches, strict=True):
-                assert torch.equal(mine, theirs)
+    table = ObservationTable(np.array(order, dtype=np.float32)[:, None])  # numbered otherwise than the episodes go
+    own, sharing = EpisodeBuffer(LEVELS), EpisodeBuffer(LEVELS, frames=table)
+    for letters in episodes:
+        rows, levels = np.array(letters, dtype=np.float32)[:, None], [0] * len(letters)
+        own.add(rows, levels=levels)
+        sharing.add(index=table.add(rows), levels=levels)
+    assert len(table) == 6
+    for distinct in (True, False):
+        batches = own.batch(distinct=distinct)[:4], sharing.batch(distinct=distinct)[:4]
+        for mine, theirs in zip(*batches, strict=True):
+            assert torch.equal(mine, theirs)
 
 
 def test_batches_hold_observations_in_the_order_of_their_first_occurrence() -> None:
@@ -89,28 +76,12 @@ def test_batches_hold_observations_in_the_order_of_their_first_occurrence() -> N
     assert buffer.batch([1]).observations.flatten().tolist() == [3, 5, 1]
 
 
-def test_a_full_buffer_can_keep_what_is_rare() -> None:
-    buffer = EpisodeBuffer(LEVELS, capacity=4, keep="rare")
-    buffer.add([[0], [0]], levels=[0, 2])
-    for number in range(20):
-        buffer.add([[number], [0]], levels=[0, 0])
-    assert buffer[0].levels.tolist() == [0, 2]
-    assert len(buffer) == 4
-
-
-def test_rare_rewards_are_drawn_more_often() -> None:
+def test_rewards_that_few_episodes_show_are_rare() -> None:
     buffer = EpisodeBuffer(LEVELS)
     for _ in range(49):
         buffer.add([[0], [1]], levels=[0, 0])
     buffer.add([[0], [1]], levels=[0, 2])
     assert int(buffer.rarity().argmax()) == 49
-    generator = torch.Generator().manual_seed(0)
-    rare = sum(49 in buffer.sample(5, generator, rare=True) for _ in range(200))
-    even = sum(49 in buffer.sample(5, generator) for _ in range(200))
-    assert rare > 150 > 60 > even
-    assert len(set(buffer.sample(50, generator, rare=True))) == 50
-    draw = [buffer.sample(5, torch.Generator().manual_seed(4)) for _ in range(2)]
-    assert draw[0] == draw[1]
 
 
 def test_a_split_holds_out_a_share() -> None:
@@ -126,8 +97,6 @@ def test_bad_episodes_are_refused() -> None:
     buffer = EpisodeBuffer(LEVELS, 0.0)
     with pytest.raises(EpisodeError, match="the buffer is empty"):
         buffer.batch()
-    with pytest.raises(EpisodeError, match="the buffer is empty"):
-        buffer.sample(1, torch.Generator())
     with pytest.raises(EpisodeError, match="either the rewards or the potential indices"):
         buffer.add([[0]])
     with pytest.raises(EpisodeError, match="2 observations but 1 labels"):
@@ -151,5 +120,3 @@ def test_bad_episodes_are_refused() -> None:
         buffer.add([[0.0]], levels=[0], symbols=[1, 2])
     with pytest.raises(EpisodeError, match="episode 0: to read rewards, the initial potential must be known"):
         EpisodeBuffer(LEVELS).add([[0.0]], rewards=[0.0])
-    with pytest.raises(EpisodeError, match="its capacity is 0"):
-        EpisodeBuffer(LEVELS, capacity=0)

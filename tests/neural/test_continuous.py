@@ -9,12 +9,20 @@ from torch import nn
 
 import nrm
 from nrm.errors import LearningError
-from nrm.inference import LetterTrace
+from nrm.inference import Episode, Evidence
 from nrm.machines import LevelTable, until_over
 from nrm.neural import EpisodeBuffer, discover, renaming
-from nrm.neural.continuous import Grounded, LetteredEpisodes, continuous_grounders, ground_and_infer
-from nrm.neural.em.distillation import last_layer
-from nrm.neural.signatures import LevelSteps, centres, learn_signatures, nearest, signatures
+from nrm.neural.continuous import (
+    Grounded,
+    centres,
+    clear_machine,
+    continuous_grounders,
+    ground_and_infer,
+    learn_signatures,
+    nearest,
+    signatures,
+)
+from nrm.neural.em.steps import last_layer
 from tests.neural.noisy import SHAPE, SYMBOLS, episodes, shown
 
 TASK = "F a & F b"
@@ -23,10 +31,10 @@ TASK = "F a & F b"
 def found(seed: int = 0, count: int = 120, states: int = 8, formula: str = TASK) -> Grounded | None:
     """What is learned of random episodes."""
     torch.set_num_threads(1)
-    table, traces, first = LevelTable(), list[LetterTrace](), 0
+    table, traces, first = LevelTable(), list[Episode](), 0
     recorded = episodes(formula, count, seed)
     for _, rewards, _ in recorded:
-        traces.append(LetterTrace(np.arange(first, first + len(rewards)), table.encode(rewards)))
+        traces.append(Episode(np.arange(first, first + len(rewards)), table.encode(rewards)))
         first += len(rewards)
     seen = torch.from_numpy(np.concatenate([observations for observations, _, _ in recorded]))
     return ground_and_infer(seen, traces, table.values, states, continuous_grounders(SHAPE), seed)
@@ -56,7 +64,7 @@ def test_equal_seeds_give_equal_grounders() -> None:
 
 def test_nothing_is_found_where_there_is_nothing_or_too_little_room() -> None:
     assert found(count=12, formula="F a & F b & G !nothing", states=1) is None
-    quiet = [LetterTrace(np.arange(5), np.zeros(5, dtype=np.int64))]
+    quiet = [Episode(np.arange(5), np.zeros(5, dtype=np.int64))]
     frames = torch.from_numpy(shown(np.full(5, 2), np.random.default_rng(0)))
     assert ground_and_infer(frames, quiet, np.zeros(1), 4, continuous_grounders(SHAPE), 0) is None
 
@@ -97,13 +105,13 @@ def test_signatures_say_to_which_level_an_observation_leads() -> None:
     torch.manual_seed(0)
     # Positive numbers lead from potential 0 to 1, and nothing leaves potential 1.
     values = torch.linspace(-1, 1, 101)[:, None]
-    seen = torch.arange(101).repeat(2)
-    before = torch.arange(2).repeat_interleave(101)
-    after = ((values[seen, 0] > 0.2) | (before == 1)).long()
-    steps = LevelSteps(values, seen, before, after, 2)
+    leads = (values[:, 0] > 0.2).long().numpy()
+    steps = [Episode(np.array([number]), leads[[number]]) for number in range(101)]
+    steps += [Episode(np.array([100, number]), np.array([1, 1])) for number in range(101)]
+    evidence = Evidence.of(steps, 101, 2, 0)
     grounder = nrm.neural.MlpGrounder(1, 4)
-    learn_signatures(grounder, steps, torch.Generator().manual_seed(0))
-    features, changes = signatures(grounder, steps)
+    learn_signatures(grounder, values, evidence, torch.Generator().manual_seed(0))
+    features, changes = signatures(grounder, values, evidence)
     assert features.shape == (101, 64)
     assert bool((changes[values[:, 0] > 0.3] > 0.5).all())
     assert bool((changes[values[:, 0] < 0.1] < 0.5).all())
@@ -118,14 +126,14 @@ def test_centres_lie_far_apart_and_in_the_middle_of_what_is_near() -> None:
 
 def test_misread_episodes_are_set_aside() -> None:
     # Letter 1 leads from potential 0 to potential 1. In one of ten episodes it was read as 0.
-    right = [LetterTrace(np.array([0, 1, 0]), np.array([0, 1, 1])) for _ in range(9)]
-    wrong = LetterTrace(np.array([0, 0, 0]), np.array([0, 1, 1]))
-    read = LetteredEpisodes([*right, wrong], 2).machine(np.arange(2), 2, 4)
+    right = [Episode(np.array([0, 1, 0]), np.array([0, 1, 1])) for _ in range(9)]
+    wrong = Episode(np.array([0, 0, 0]), np.array([0, 1, 1]))
+    read = clear_machine(Evidence.of([*right, wrong], 2, 2, 0), 4)
     assert read is not None
     assert read.hypothesis.table.tolist() == [[0, 1], [1, 1]]
     assert read.explained == 0.9
     # With more than a fifth of them misread, letters tell nothing.
-    assert LetteredEpisodes([*right[:3], wrong], 2).machine(np.arange(2), 2, 4) is None
+    assert clear_machine(Evidence.of([*right[:3], wrong], 2, 2, 0), 4) is None
 
 
 def test_a_grounder_without_a_linear_layer_is_refused() -> None:

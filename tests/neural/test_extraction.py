@@ -22,7 +22,6 @@ from nrm.neural import (
     extract,
     renamed_letters,
     renaming,
-    sharpness,
 )
 from tests.neural.examples import letter_buffer, random_traces, task
 
@@ -33,7 +32,6 @@ def test_a_known_machine_extracts_to_itself(number: int) -> None:
     moore = ProbabilisticMoore.from_machine(machine)
     assert compare(extract(moore), machine).equivalent
     assert compare(extract(moore), machine, acceptance=True).equivalent
-    assert sharpness(moore) == 1
     model = NeuralRewardMachine(TrueLabels(5), moore)
     assert compare(extract(model, letter_buffer(machine, 200, 15)), machine).equivalent
 
@@ -124,8 +122,8 @@ def test_everything_is_discovered_from_observations_and_rewards() -> None:
     batch = buffer.batch()
     total, _ = found.model.batch_log_likelihood(batch, found.model.ground(batch.observations))
     assert -float(total.sum().detach()) / batch.steps < 0.2
-    crisp = found.model.crisp(torch.from_numpy(points)[None, [0, 1]])
-    assert found.machine.levels[crisp.levels[0].numpy()].tolist() == [50.0, 100.0]
+    shown = found.model(torch.from_numpy(points)[None, [0, 1]]).rewards[0].argmax(-1)
+    assert found.machine.levels[shown.numpy()].tolist() == [50.0, 100.0]
 
 
 def test_discovery_says_when_it_cannot_work() -> None:

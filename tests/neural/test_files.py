@@ -45,7 +45,7 @@ def test_episodes_come_back(tmp_path: Path, repeat: int) -> None:
     assert len(buffer) == 2 * repeat
     assert buffer.distinct == 2
     for number, episode in enumerate(buffer):
-        assert buffer.observations(episode.index).tolist() == OBSERVATIONS[number % 2].tolist()
+        assert buffer.observations(episode.seen).tolist() == OBSERVATIONS[number % 2].tolist()
         assert episode.symbols is not None
         assert episode.symbols.tolist() == TRUE[number % 2].tolist()
     assert buffer[0].levels.tolist() == [0, 1, 2]

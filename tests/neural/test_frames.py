@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from nrm.errors import EpisodeError
-from nrm.neural import FrameTable, record_episodes
+from nrm.neural import ObservationTable, record_episodes
 
 
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=8), min_size=1, max_size=6), st.data())
 def test_what_goes_in_comes_out(episodes: list[list[int]], data: st.DataObject) -> None:
     images = np.random.default_rng(0).integers(0, 256, (6, 4, 4, 3), dtype=np.uint8)
-    table = FrameTable()
+    table = ObservationTable()
     numbers = [table.add(images[episode]) for episode in episodes]
     first = list(dict.fromkeys(number for episode in episodes for number in episode))
     np.testing.assert_array_equal(table[:], images[first])
@@ -44,14 +44,14 @@ def test_what_goes_in_comes_out(episodes: list[list[int]], data: st.DataObject) 
     ],
 )
 def test_any_array_will_do(rows: NDArray[Any]) -> None:
-    table = FrameTable(rows)
+    table = ObservationTable(rows)
     np.testing.assert_array_equal(table[table.add(rows)], rows)
     assert len(table) == len(rows)
 
 
 def test_the_table_keeps_copies() -> None:
     rows = np.zeros((2, 3))
-    table = FrameTable(rows)
+    table = ObservationTable(rows)
     rows[:] = 7
     assert table[:].tolist() == [[0.0, 0.0, 0.0]]
     assert table.add(rows).tolist() == [1, 1]
@@ -59,7 +59,7 @@ def test_the_table_keeps_copies() -> None:
 
 
 def test_bad_observations_are_refused_and_leave_nothing() -> None:
-    table = FrameTable(np.zeros((1, 2)))
+    table = ObservationTable(np.zeros((1, 2)))
     rows = np.array([[1.0, 1.0], [0.0, 0.0], [1.0, np.nan]])
     with pytest.raises(EpisodeError, match=r"episode 4, row 2 \(counting from 0\): the observation holds NaN"):
         table.add(rows, "episode 4")
@@ -68,7 +68,7 @@ def test_bad_observations_are_refused_and_leave_nothing() -> None:
     with pytest.raises(EpisodeError, match="are float32"):
         table.add(np.zeros((1, 2), dtype=np.float32))
     with pytest.raises(EpisodeError, match="must hold numbers, not <U1"):
-        FrameTable(np.array(["a"]))
+        ObservationTable(np.array(["a"]))
     with pytest.raises(EpisodeError, match=r"row 1 .* NaN"):
         record_episodes([np.array([0.0]), np.array([np.inf])], [np.zeros(1), np.zeros(1)])
     assert len(table) == 1

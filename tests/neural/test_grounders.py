@@ -92,8 +92,8 @@ def test_what_is_no_grounder_is_refused(outside: Path) -> None:
 
 def test_grounders_fit_what_they_see() -> None:
     assert isinstance(grounder_for((64, 64, 3), 5), CnnGrounder)
-    assert isinstance(grounder_for((64, 64, 3), 5, endless=True), PooledGrounder)
-    assert isinstance(grounder_for((2,), 5, endless=True), MlpGrounder)
+    assert isinstance(grounder_for((64, 64, 3), 5, continuous=True), PooledGrounder)
+    assert isinstance(grounder_for((2,), 5, continuous=True), MlpGrounder)
     assert isinstance(GROUNDERS["paper"].from_shape((64, 64, 3), 5), CnnGrounder)
     assert GROUNDERS["paper"].from_shape((2,), 5).config == MlpGrounder.paper(2, 5).config
     assert isinstance(grounder_for((2,), 5), MlpGrounder)

@@ -25,10 +25,8 @@ from nrm.neural import (
     fit,
     record_episodes,
 )
-from nrm.neural.config import what_to_learn
-from nrm.neural.descent import temperature_at
 from nrm.neural.episode_file import as_buffer
-from tests.neural.examples import SYMBOLS, letter_buffer, task
+from tests.neural.examples import SYMBOLS, letter_buffer, of_several_tasks, task
 
 CELLS = torch.from_numpy(envs.as_map(np.array(envs.all_cells())))
 TRUE = envs.true_symbols()
@@ -131,7 +129,7 @@ def test_rewards_alone_can_be_unknown() -> None:
     moore = ProbabilisticMoore.from_machine(machine, unknown=["rewards"])
     model = NeuralRewardMachine(TrueLabels(5), moore)
     before = moore.transition_probs().clone()
-    record = fit(model, letter_buffer(machine, 100, 15), "rewards", FitConfig(epochs=100, restarts=2))
+    record = fit(model, letter_buffer(machine, 100, 15), "machine", FitConfig(epochs=100, restarts=2))
     assert record.explained
     assert compare(extract(moore), machine).equivalent
     assert torch.equal(moore.transition_probs(), before)
@@ -157,14 +155,13 @@ def test_labelled_observations_choose_among_the_symmetries() -> None:
 
 
 def test_two_tasks_share_one_grounder_and_leave_no_shortcut() -> None:
-    tasks = [map_env(2, episodes=120), map_env(8, episodes=120)]
+    both = [map_env(2, episodes=120), map_env(8, episodes=120)]
+    tasks, buffer = of_several_tasks([machine for machine, _ in both], [buffer for _, buffer in both])
     torch.manual_seed(0)
-    grounder = MlpGrounder(2, 5)
-    models = [NeuralRewardMachine(grounder, machine) for machine, _ in tasks]
-    record = fit(models, [buffer for _, buffer in tasks], config=FitConfig(epochs=400, restarts=6))
-    assert record.explained
+    model = NeuralRewardMachine(MlpGrounder(2, 5), tasks)
+    assert fit(model, buffer, config=FitConfig(epochs=400, restarts=6)).explained
     # The pair leaves only the true grounding: plain accuracy, without any allowance.
-    assert letters(models[0]) == TRUE
+    assert letters(model) == TRUE
 
 
 def test_dropout_is_on_while_learning_and_off_after() -> None:
@@ -181,11 +178,6 @@ def test_dropout_is_on_while_learning_and_off_after() -> None:
     assert modes[:4] == [False, True, True, True]  # it is tried once before it learns
     assert modes[-1] is False
     assert not model.grounder.training
-
-
-def test_temperature_falls_and_then_stays() -> None:
-    found = [temperature_at(done) for done in (0.0, 0.35, 0.7, 0.9)]
-    assert found == pytest.approx([1.0, 10**-0.5, 0.1, 0.1])
 
 
 def test_batch_statistics_ground_every_step() -> None:
@@ -236,8 +228,6 @@ def test_bad_requests_are_refused() -> None:
     model = fresh(machine)
     with pytest.raises(LearningError, match="cannot learn 'groundin'; did you mean 'grounding'"):
         fit(model, buffer, "groundin")
-    with pytest.raises(LearningError, match="nothing to learn"):
-        what_to_learn(())
     with pytest.raises(LearningError, match="transitions and rewards of this machine are known"):
         fit(model, buffer, "machine")
     with pytest.raises(LearningError, match="no parameters to learn"):
@@ -248,10 +238,6 @@ def test_bad_requests_are_refused() -> None:
     other.add([[0.0, 0.0]], levels=[0])
     with pytest.raises(EpisodeError, match="labelled with the potentials 0, 1, but the machine outputs 0, 50, 100"):
         fit(model, other)
-    with pytest.raises(LearningError, match="1 models but 2 sets of episodes"):
-        fit(model, [buffer, buffer])
-    with pytest.raises(LearningError, match="share one grounder"):
-        fit([model, fresh(machine)], [buffer, buffer])
     with pytest.raises(AlphabetError, match="letters lie from 0 to 4"):
         fit(model, buffer, labelled=(CELLS[:1], torch.tensor([9])))
     with pytest.raises(ProbabilityError, match="labelled observation 1 holds nan"):
@@ -264,9 +250,9 @@ def test_bad_requests_are_refused() -> None:
     ("settings", "message"),
     [
         ({"objective": "marginl"}, "did you mean 'marginal'"),
-        ({"epochs": 0}, "epochs must be positive"),
-        ({"batch_size": 0}, "batch_size must be positive"),
-        ({"held_out": 1.0}, "held_out is a share"),
+        ({"epochs": 0}, "epochs.*0"),
+        ({"batch_size": 0}, "batch_size.*0"),
+        ({"held_out": 1.0}, "held_out.*1.0"),
     ],
 )
 def test_bad_settings_are_refused(settings: dict[str, object], message: str) -> None:
@@ -304,7 +290,6 @@ def test_lists_and_arrays_are_taken_for_tensors() -> None:
         assert torch.equal(model.ground(same), model.ground(tensor))
         batch: Any = [same]
         assert torch.equal(model(batch).states, model(tensor[None]).states)
-        assert torch.equal(model.crisp(batch, [2]).letters, model.crisp(tensor[None], [2]).letters)
         known = model.filter(batch, [[0, 0, 0]]).states
         assert torch.equal(known, model.filter(tensor[None], torch.zeros(1, 3)).states)
         assert torch.isfinite(model.log_likelihood(batch, np.zeros((1, 3), dtype=np.int64))).all()

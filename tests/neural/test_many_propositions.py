@@ -14,7 +14,7 @@ from nrm.errors import LimitError
 from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore
 from nrm.neural.descent import sequence
-from nrm.neural.em.expectation import expected_letters
+from nrm.neural.em.steps import expected_letters
 from nrm.tracking import BeliefMemory, TaskBeliefMemory, Transition
 from nrm.tracking.accuracy import AccuracyMeter
 
@@ -54,8 +54,8 @@ def episodes(machine: MooreMachine, count: int, steps: int, seed: int = 0) -> tu
 def test_counting_equals_all_letters_in_loss_gradient_posteriors_and_beliefs(count: int) -> None:
     machine = machine_of(count)
     model, twin = NeuralRewardMachine(nn.Sigmoid(), machine, "independent"), of_all_letters(machine)
-    assert model.counts
-    assert not twin.counts
+    assert model.distribution.counted
+    assert not twin.distribution.counted
     batch = episodes(machine, 4, 6)[0].batch()
     losses, gradients, posteriors = [], [], []
     for net in (model, twin):

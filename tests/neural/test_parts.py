@@ -146,5 +146,5 @@ def test_a_symbol_that_takes_image_and_vector(kind: Any, tmp_path: Path) -> None
         assert (np.concatenate(grounded_traces(model, recorded)) == recorded.symbols()).all()
     again = load_model(save_model(tmp_path / "model.pt", model))
     assert again.grounder.parts == parts
-    shown = torch.from_numpy(recorded.observations(recorded[0].index))[None]
+    shown = torch.from_numpy(recorded.observations(recorded[0].seen))[None]
     assert torch.equal(again(shown).states, model(shown).states)

@@ -25,12 +25,12 @@ from nrm.neural import (
     load_model,
     save_model,
 )
-from nrm.neural.em.expectation import expected_letters
-from nrm.neural.em.windows import windows
+from nrm.neural.em.steps import expected_letters
+from nrm.neural.em.table import windows
 from nrm.neural.episodes import pack
 from nrm.neural.extraction import grounded_traces
 from nrm.tracking import UpdateConfig
-from tests.neural.examples import slow_log_likelihood
+from tests.neural.examples import of_several_tasks, slow_log_likelihood
 
 MACHINE = nrm.compile("F a & F b & G(a -> WX G !a) & G(b -> WX G !b)", "a b c")
 """One of each: which of the two came first must be remembered, and pays alike."""
@@ -92,10 +92,11 @@ def gru(seed: int = 0, symbols: int = 3, shape: tuple[int, ...] = (3,)) -> GruGr
 def test_a_state_by_hand() -> None:
     model = NeuralRewardMachine(Delayed(3), MACHINE)
     shown = torch.tensor([[0, 2, 1, 2], [1, 1, 2, 0]])
-    found = model.crisp(shown, lengths=[4, 3])
-    assert found.letters.tolist() == [[2, 0, 2, 1], [2, 1, 1, -1]]
-    assert [MACHINE.outputs[state] for state in found.states[0].tolist()] == [0, 50, 50, 100]
-    assert MACHINE.outputs[int(found.states[1, 2])] == -100  # b twice
+    found = model(shown, lengths=[4, 3])
+    letters, states = model.letters(found.symbols).tolist(), found.states.argmax(-1)
+    assert (letters[0], letters[1][:3]) == ([2, 0, 2, 1], [2, 1, 1])
+    assert [MACHINE.outputs[state] for state in states[0].tolist()] == [0, 50, 50, 100]
+    assert MACHINE.outputs[int(states[1, 2])] == -100  # b twice
 
 
 def test_step_by_step_is_the_whole_episode() -> None:
@@ -221,7 +222,7 @@ def test_observations_without_end_are_learned_by_episodes(objective: Any) -> Non
     episodes, noisy = delayed_episodes(60), EpisodeBuffer.for_machine(MACHINE)
     generator = np.random.default_rng(0)
     for episode in episodes:
-        shown = episodes.observations(episode.index)
+        shown = episodes.observations(episode.seen)
         noisy.add(shown + generator.uniform(-0.1, 0.1, shown.shape).astype(np.float32), levels=episode.levels)
     model = NeuralRewardMachine(gru(), MACHINE)
     settings = FitConfig(objective=objective, epochs=60 if objective == "em" else 15, restarts=2)
@@ -231,9 +232,7 @@ def test_observations_without_end_are_learned_by_episodes(objective: Any) -> Non
 
 
 def test_two_tasks_with_one_recurrent_grounder() -> None:
-    grounder = gru()
     second = nrm.compile("F a", "a b c")
-    models = [NeuralRewardMachine(grounder, machine) for machine in (MACHINE, second)]
     episodes, other = delayed_episodes(60), EpisodeBuffer.for_machine(second)
     for episode in delayed_episodes(60, seed=5):
         assert episode.symbols is not None
@@ -241,8 +240,10 @@ def test_two_tasks_with_one_recurrent_grounder() -> None:
         other.add(
             np.eye(3, dtype=np.float32)[np.append(episode.symbols[1:], 2)], rewards=np.diff(100.0 * reached, prepend=0)
         )
-    assert fit(models, [episodes, other], "grounding", FitConfig()).explained
-    said = np.concatenate(grounded_traces(models[0], episodes))
+    tasks, together = of_several_tasks([MACHINE, second], [episodes, other])
+    model = NeuralRewardMachine(gru(), tasks)
+    assert fit(model, together, "grounding", FitConfig()).explained
+    said = np.concatenate(grounded_traces(model.of_task(0), episodes))
     assert (said == episodes.symbols()).mean() == 1.0  # the second task tells a and b apart
 
 

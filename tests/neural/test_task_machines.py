@@ -9,7 +9,7 @@ import torch
 from nrm.errors import ContradictionError, EpisodeError
 from nrm.machines import Alphabet, LevelCodec, TaskSet
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, TaskMachines, fit
-from nrm.neural.em.expectation import expected_letters
+from nrm.neural.em.steps import expected_letters
 from nrm.neural.grounders import MlpGrounder
 from nrm.samplers import sample_tasks
 

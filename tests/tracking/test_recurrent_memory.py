@@ -92,7 +92,7 @@ def recorded(number: int, told: bool = True) -> list[RecordedEpisode]:
     buffer, made = delayed_episodes(number), []
     for episode in buffer:
         rewards = np.diff(MACHINE.levels[episode.levels], prepend=0.0)
-        shown = buffer.observations(episode.index)
+        shown = buffer.observations(episode.seen)
         made.append(RecordedEpisode(0, 0.0, len(rewards), shown, rewards, episode.symbols if told else None))
     return made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
-from nrm.neural import GROUNDERS, NeuralRewardMachine, RecurrentGrounder, emission_for, grounder_for, said_symbols
+from nrm.neural import GROUNDERS, NeuralRewardMachine, grounder_for
 from nrm.tracking import Grounding, GroundingConfig, StateMemory, belief_memory
 
 
@@ -50,12 +51,12 @@ def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = Fa
             raise ConfigError(f"the grounder '{name}' reads one array, but observations are a Dict: {parts}; use parts")
         together: nn.Module = kind.from_parts(parts, symbols, independent)
         return together
-    if name == "auto":  # images without end are images of ever new layouts
+    if name == "auto":  # images that cannot be enumerated are of ever new layouts
         return grounder_for(
             env.shape,
             symbols,
             independent,
-            endless=spec.table is None,
+            continuous=spec.table is None,
             one_place=spec.local,
             many=tasks_of(env) is not None,
             cells=spec.tiled,
@@ -67,17 +68,14 @@ def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = Fa
 def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
-        alphabet = env.machine.alphabet
-        emission = emission_for(alphabet)
-        symbols = said_symbols(alphabet, emission)
-        grounder = grounder_on(env, settings.grounder, symbols, emission == "independent")
-    tasks = tasks_of(env)
-    if tasks is not None and isinstance(grounder, RecurrentGrounder):
+        tasks = tasks_of(env)
+        make = partial(grounder_on, env, settings.grounder)
+        model = NeuralRewardMachine.made(env.machine if tasks is None else tasks, make).eval()
+    if tasks is not None and model.recurrent:
         raise ConfigError(
             f"grounding.grounder: '{settings.grounder}' is recurrent and follows one task; with many tasks (--tasks) "
             "use another grounder, or auto"
         )
-    model = NeuralRewardMachine(grounder, env.machine if tasks is None else tasks, emission).eval()
     model.to(device_of(env))
     memory = belief_memory(model, env.frames, settings.first_belief)
     fit = settings.fit_config(seed, listed=env.frames is not None)

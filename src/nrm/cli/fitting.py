@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +15,11 @@ from numpy.typing import NDArray
 from nrm.aliases import Json
 from nrm.cli.arguments import UsageError
 from nrm.errors import NrmError, counted, listing
+from nrm.inference import Episode
 from nrm.machines import Alphabet, MooreMachine, until_over
 from nrm.neural import (
     GROUNDERS,
     Discovery,
-    Episode,
     EpisodeBuffer,
     FitRecord,
     Inferred,
@@ -28,14 +29,11 @@ from nrm.neural import (
     TrueLabels,
     compare,
     discover,
-    emission_for,
     fit,
     grounded_traces,
     infer,
     over_alphabet,
     renaming,
-    said_symbols,
-    target_for,
 )
 from nrm.shortcuts import Diagnosis, diagnose, shortcuts
 from nrm.tracking import left_to_learn, observation_name
@@ -61,8 +59,6 @@ class FitOutcome:
     """How it relates to the task that was named."""
     diagnosis: Diagnosis | None = None
     """Of the grounding, when the file has true symbols and the task is known."""
-    target: float = 0.0
-    """Nats a step at which episodes count as explained."""
     inferred: Inferred | None = None
     """The learned machine as state merging found it."""
     meaning: Mapping[int, list[str]] = field(default_factory=dict)
@@ -103,7 +99,7 @@ class FitOutcome:
     def _descended(self, record: FitRecord) -> list[tuple[str, str]]:
         """What became of the restarts."""
         best = record.best
-        verdict, reason = left_to_learn(record, self.target)
+        verdict, reason = left_to_learn(record)
         lines = [
             ("learned", f"{', '.join(record.learned)} by {record.objective} likelihood"),
             (
@@ -172,10 +168,7 @@ def learn(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, p
     learners = {"grounding": _grounding, "machine": _machine, "both": _both}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(options.settings.seed)
-        outcome = learners[options.learn](options, recorded, task, progress)
-    if outcome.record is None:
-        return outcome
-    return dataclasses.replace(outcome, target=target_for(options.settings, outcome.record.learned))
+        return learners[options.learn](options, recorded, task, progress)
 
 
 def _grounding(
@@ -183,10 +176,7 @@ def _grounding(
 ) -> FitOutcome:
     assert task is not None
     episodes = recorded.buffer(task)
-    emission = emission_for(task.alphabet)
-    symbols = said_symbols(task.alphabet, emission)
-    grounder = GROUNDERS[options.grounder].from_shape(recorded.shape, symbols, emission == "independent")
-    model = NeuralRewardMachine(grounder, task, emission)
+    model = NeuralRewardMachine.made(task, partial(GROUNDERS[options.grounder].from_shape, recorded.shape))
     record = fit(model, episodes, "grounding", options.settings, progress=progress)
     verdict, diagnosis = _judged(model, episodes, task)
     return FitOutcome(model, record, episodes, verdict=verdict, diagnosis=diagnosis)
@@ -255,7 +245,7 @@ def _both(
 def _symbols_in_words(made: Discovery, episodes: EpisodeBuffer, names: Sequence[str] | None) -> str:
     """What each discovered symbol stands for: its observations, and the true symbols where the file tells them."""
     true = episodes.symbols()
-    read = made.symbols[np.concatenate([episode.index for episode in episodes])]
+    read = made.symbols[np.concatenate([episode.seen for episode in episodes])]
     result = []
     for number, symbol in enumerate(made.machine.alphabet.symbols):
         mine = np.flatnonzero(made.symbols == number)

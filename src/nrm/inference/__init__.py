@@ -1,7 +1,7 @@
 """Learning a machine from what was read and what was paid: state merging on letters that count."""
 
-from nrm.inference.catalogue import Guess, guess_formula
-from nrm.inference.evidence import Evidence, LetterTrace, joined, split
+from nrm.inference.catalogue import Guess, Moves, guess_formula, matching
+from nrm.inference.evidence import Episode, Evidence, joined, split
 from nrm.inference.hypothesis import IDLE, Certainty, Hypothesis, agreement, renumbered
 from nrm.inference.label_noise import MIN_NOISE, LetterModel, leads_of
 from nrm.inference.learning import TooManyStatesError, learn_machine
@@ -13,13 +13,14 @@ __all__ = [
     "MIN_NOISE",
     "UNSEEN",
     "Certainty",
+    "Episode",
     "Evidence",
     "Following",
     "Guess",
     "Hypothesis",
     "LabelNoiseTally",
     "LetterModel",
-    "LetterTrace",
+    "Moves",
     "Refutation",
     "Tally",
     "TooManyStatesError",
@@ -31,6 +32,7 @@ __all__ = [
     "joined",
     "leads_of",
     "learn_machine",
+    "matching",
     "merge_states",
     "prefix_tree",
     "renumbered",

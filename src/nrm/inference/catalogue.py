@@ -6,11 +6,13 @@ all of them here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nrm.inference.hypothesis import IDLE, Hypothesis
 from nrm.logic import Formula, parse
@@ -66,17 +68,21 @@ def guess_formula(known: Hypothesis, values: np.ndarray) -> Guess | None:
     """The cheapest formula of the catalogue that explains a learned machine; None where none does."""
     table, seen = known.symbol_table()
     levels = values[known.levels]
+    slack = TOLERANCE * (float(np.ptp(levels)) or 1.0)
     for text in catalogue():
         for scheme in SCHEMES:
             candidate = _compiled(text, scheme)
             if candidate.states != known.states:
                 continue
             shown = candidate.outputs - candidate.outputs[candidate.initial]
-            if not np.allclose(np.sort(shown), np.sort(levels), atol=TOLERANCE * (np.ptp(levels) or 1.0)):
+            if not np.allclose(np.sort(shown), np.sort(levels), atol=slack):
                 continue
-            chosen = _matched(table, seen, levels, candidate, shown)
+            other = Moves(candidate.transitions, shown, candidate.initial)
+            idle = candidate.alphabet.places[NOTHING]
+            chosen = matching(Moves(table, levels), other, seen > 0, slack, (idle,))
             if chosen is not None:
-                atoms = {candidate.alphabet.symbols[letter]: symbol for symbol, letter in chosen.items()}
+                names = candidate.alphabet.symbols
+                atoms = {names[letter]: symbol for symbol, letter in enumerate(chosen) if symbol != IDLE}
                 return Guess(parse(text), scheme, dict(sorted(atoms.items())))
     return None
 
@@ -102,40 +108,47 @@ def _compiled(text: str, scheme: RewardScheme) -> MooreMachine:
     return minimise(until_over(machine), by="outputs")
 
 
-def _matched(
-    table: np.ndarray, seen: np.ndarray, levels: np.ndarray, candidate: MooreMachine, shown: np.ndarray
-) -> dict[int, int] | None:
-    """For each symbol but the idle one a letter of its own, under which all that was seen agrees; None if none does."""
-    count, idle = table.shape[1], candidate.alphabet.places[NOTHING]
-    if count > candidate.alphabet.size:
+class Moves(NamedTuple):
+    """A machine as a table."""
+
+    table: NDArray[np.integer]
+    """(states, letters) the next state."""
+    outputs: NDArray[np.float64]
+    """(states,)"""
+    initial: int = 0
+
+
+def matching(
+    known: Moves, other: Moves, seen: NDArray[np.bool_] | None = None, slack: float = 0.0, chosen: tuple[int, ...] = ()
+) -> tuple[int, ...] | None:
+    """A letter of another machine for each of one, under which both output the same; None if there are none.
+
+    `seen`: (states, letters) the transitions of the known machine that count, by default all; `chosen`: the letters
+    for its first ones.
+    """
+    if known.table.shape[1] > other.table.shape[1] or not _agree(known, other, seen, slack, chosen):
         return None
-    slack = TOLERANCE * (float(np.ptp(levels)) or 1.0)
+    if len(chosen) == known.table.shape[1]:
+        return chosen
+    for letter in range(other.table.shape[1]):
+        if letter not in chosen:
+            found = matching(known, other, seen, slack, (*chosen, letter))
+            if found is not None:
+                return found
+    return None
 
-    def agrees(chosen: dict[int, int]) -> bool:
-        start = (0, candidate.initial)
-        met, waiting = {start}, [start]
-        while waiting:
-            mine, theirs = waiting.pop()
-            if abs(levels[mine] - shown[theirs]) > slack:
-                return False
-            for symbol, letter in chosen.items():
-                if seen[mine, symbol]:
-                    pair = (int(table[mine, symbol]), int(candidate.transitions[theirs, letter]))
-                    if pair not in met:
-                        met.add(pair)
-                        waiting.append(pair)
-        return True
 
-    def extended(chosen: dict[int, int]) -> Iterator[dict[int, int]]:
-        if not agrees(chosen):
-            return
-        symbol = len(chosen)
-        if symbol == count:
-            yield chosen
-            return
-        for letter in range(candidate.alphabet.size):
-            if letter not in chosen.values():
-                yield from extended({**chosen, symbol: letter})
-
-    found = next(extended({IDLE: idle}), None)
-    return None if found is None else {symbol: letter for symbol, letter in found.items() if symbol != IDLE}
+def _agree(known: Moves, other: Moves, seen: NDArray[np.bool_] | None, slack: float, chosen: tuple[int, ...]) -> bool:
+    """Whether no trace over the letters chosen so far tells two machines apart."""
+    start = (known.initial, other.initial)
+    met, waiting = {start}, [start]
+    while waiting:
+        mine, theirs = waiting.pop()
+        if abs(known.outputs[mine] - other.outputs[theirs]) > slack:
+            return False
+        for symbol, letter in enumerate(chosen):
+            pair = (int(known.table[mine, symbol]), int(other.table[theirs, letter]))
+            if (seen is None or seen[mine, symbol]) and pair not in met:
+                met.add(pair)
+                waiting.append(pair)
+    return True

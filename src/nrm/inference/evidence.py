@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +14,21 @@ from nrm.errors import LearningError
 Ints = NDArray[np.int64]
 
 
-class LetterTrace(NamedTuple):
-    """One episode."""
+@dataclass(frozen=True, eq=False)
+class Episode:
+    """One episode, by numbers."""
 
-    letters: Ints
-    """(time,) the number of what was read at each step."""
+    seen: Ints
+    """(time,) what was observed at each step: a letter, or the number of an observation."""
     levels: Ints
-    """(time,) the index of the potential that each step led to."""
+    """(time,) the index of the potential after each step."""
+    symbols: Ints | None = None
+    """(time,) the true letters, where they are known: for evaluation only."""
+    task: int | None = None
+    """The number of its task, where there are many."""
+
+    def __len__(self) -> int:
+        return len(self.seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +55,7 @@ class Evidence:
     @classmethod
     def of(
         cls,
-        traces: Sequence[LetterTrace],
+        episodes: Sequence[Episode],
         letter_count: int,
         level_count: int,
         initial: int,
@@ -56,14 +63,23 @@ class Evidence:
         label_noise: float = 0.0,
     ) -> Evidence:
         """From episodes."""
-        if not traces:
+        if not episodes:
             raise LearningError("there are no episodes to learn a machine from; add some first")
-        return cls(*joined(traces), letter_count, level_count, initial, reward_noise, label_noise)
+        return cls(*joined(episodes), letter_count, level_count, initial, reward_noise, label_noise)
 
-    def first(self, episodes: int) -> Evidence:
-        """The first episodes alone."""
-        steps = int(self.lengths[:episodes].sum())
-        return replace(self, letters=self.letters[:steps], levels=self.levels[:steps], lengths=self.lengths[:episodes])
+    def pick(self, episodes: Iterable[int]) -> Evidence:
+        """Some of the episodes."""
+        letters, levels, lengths = joined(self.episodes[number] for number in episodes)
+        return replace(self, letters=letters, levels=levels, lengths=lengths)
+
+    def read(self, letters: Ints, count: int) -> Evidence:
+        """The same where what was observed is one of `count` letters, by its number here: (letters before,)."""
+        return replace(self, letters=letters[self.letters], letter_count=count)
+
+    @cached_property
+    def episodes(self) -> list[Episode]:
+        """One by one."""
+        return split(self.letters, self.levels, self.lengths)
 
     @cached_property
     def begun(self) -> Ints:
@@ -101,17 +117,16 @@ class Evidence:
         return episode, step - int(self.begun[episode])
 
 
-def joined(traces: Iterable[LetterTrace]) -> tuple[Ints, Ints, Ints]:
+def joined(episodes: Iterable[Episode]) -> tuple[Ints, Ints, Ints]:
     """Letters, potentials and lengths of episodes one after the other; nothing where there are none."""
-    kept = list(traces)
-    none = np.zeros(0, dtype=np.int64)
-    letters, levels = (np.concatenate([none, *(trace[part] for trace in kept)]) for part in (0, 1))
-    return letters, levels, np.array([len(trace.letters) for trace in kept], dtype=np.int64)
+    kept, none = list(episodes), np.zeros(0, dtype=np.int64)
+    letters = np.concatenate([none, *(episode.seen for episode in kept)])
+    levels = np.concatenate([none, *(episode.levels for episode in kept)])
+    return letters, levels, np.array([len(episode) for episode in kept], dtype=np.int64)
 
 
-def split(letters: Ints, levels: Ints, lengths: Ints) -> list[LetterTrace]:
+def split(letters: Ints, levels: Ints, lengths: Ints) -> list[Episode]:
     """What `joined` put together."""
     ends = np.cumsum(lengths)[:-1]
-    if not len(lengths):
-        return []
-    return [LetterTrace(*pair) for pair in zip(np.split(letters, ends), np.split(levels, ends), strict=True)]
+    pairs = zip(np.split(letters, ends), np.split(levels, ends), strict=True)
+    return [Episode(seen, shown) for seen, shown in pairs][: len(lengths)]

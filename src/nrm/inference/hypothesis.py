@@ -80,7 +80,7 @@ class Hypothesis:
         return np.concatenate([self.table[:, :letters], unknown], 1)
 
     def follow(self, evidence: Evidence) -> Ints:
-        """(steps,) the state after each step of some episodes, by the letters that were told."""
+        """(steps,) the state after each step of some episodes, by the letters that were observed."""
         table = self.table_over(evidence.letter_count)
         result = np.zeros(len(evidence.letters), dtype=np.int64)
         begun, going = evidence.by_length

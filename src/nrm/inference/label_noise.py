@@ -31,37 +31,37 @@ class LetterModel:
     """(letters,) how probable each is at the beginning."""
     follows: Floats
     """(letters, letters) how probable each is after another."""
-    told: Floats
-    """(true, told) how probable it is that a letter is told as another."""
+    noise: Floats
+    """(true, observed) how probable it is that a letter is observed as another."""
 
     @classmethod
     def of(cls, pairs: Floats, label_noise: float) -> LetterModel:
-        """From what was told (`told_pairs`), with this probability of a wrong letter."""
+        """From what was observed (`observed_pairs`), with this probability of a wrong letter."""
         count = pairs.shape[1]
-        told = np.full((count, count), label_noise / max(1, count - 1))
-        np.fill_diagonal(told, 1 - label_noise if count > 1 else 1.0)
-        # Those told are the true ones, mixed by slips: undone, of pairs on both sides.
-        back = np.linalg.inv(told)
-        # A quarter of what is told counts as true at least, lest a letter be lost that is read as seldom as slips are.
+        noise = np.full((count, count), label_noise / max(1, count - 1))
+        np.fill_diagonal(noise, 1 - label_noise if count > 1 else 1.0)
+        # Those observed are the true ones, mixed by slips: undone, of pairs on both sides.
+        back = np.linalg.inv(noise)
+        # A quarter of what is observed counts as true at least, lest a letter be lost that is as seldom as slips are.
         rates = np.maximum(pairs.sum(0) @ back, 0.25 * pairs.sum(0)) / max(1.0, pairs.sum())
         rates = np.maximum(rates, 1e-4)
         undone = np.concatenate([pairs[:1], back.T @ pairs[1:]]) @ back
         # Beside the steps seen from each letter, two as if letters did not depend on each other.
         chain = np.maximum(undone, 0.25 * pairs) + 2.0 * rates
         chain /= chain.sum(1, keepdims=True)
-        return cls(chain[0], chain[1:], told)
+        return cls(chain[0], chain[1:], noise)
 
-    def letters(self, told: NDArray[np.int64], present: NDArray[np.bool_]) -> Floats:
-        """(time, episodes, letters) how probable each is to have been read, given all letters told (time, episodes)."""
-        seen = self.told.T[told]
-        result = np.empty((*told.shape, len(self.first)))
+    def letters(self, observed: NDArray[np.int64], present: NDArray[np.bool_]) -> Floats:
+        """(time, episodes, letters) how probable each is to have been read, given all `observed` (time, episodes)."""
+        seen = self.noise.T[observed]
+        result = np.empty((*observed.shape, len(self.first)))
         belief = np.broadcast_to(self.first, result.shape[1:])
-        for time in range(len(told)):
+        for time in range(len(observed)):
             belief = belief * seen[time]
             belief = result[time] = belief / belief.sum(1, keepdims=True)
             belief = belief @ self.follows
         later = np.ones(result.shape[1:])
-        for time in range(len(told) - 1, -1, -1):
+        for time in range(len(observed) - 1, -1, -1):
             result[time] *= later
             result[time] /= result[time].sum(1, keepdims=True)
             later = np.where(present[time][:, None], (later * seen[time]) @ self.follows.T, 1.0)
@@ -69,8 +69,8 @@ class LetterModel:
         return result
 
 
-def told_pairs(evidence: Evidence) -> Floats:
-    """(letters + 1, letters) how often each was told after each other one; in the first row, at the beginning."""
+def observed_pairs(evidence: Evidence) -> Floats:
+    """(letters + 1, letters) how often each was observed after each other one; in the first row, at the beginning."""
     before = np.empty_like(evidence.letters)
     before[1:] = evidence.letters[:-1] + 1
     before[evidence.begun] = 0
@@ -90,7 +90,7 @@ class Forward(NamedTuple):
     """How episodes go through a machine."""
 
     before: Floats
-    """(time, episodes, states) the belief before each step, given all that was told and shown until then."""
+    """(time, episodes, states) the belief before each step, given all that was observed and shown until then."""
     chances: Floats
     """(time, episodes) how probable the potential was that each step showed, given the same; 1 past the end."""
 
@@ -108,7 +108,7 @@ class ForwardBackward:
         """(time, episodes) the number of the step in the evidence."""
         self.letters, self.levels = evidence.letters[self.steps], evidence.levels[self.steps]
         """(time, episodes)"""
-        model = model or LetterModel.of(told_pairs(evidence), evidence.label_noise)
+        model = model or LetterModel.of(observed_pairs(evidence), evidence.label_noise)
         letters = model.letters(self.letters, self.present)
         self.likely = np.where(self.present[..., None], letters, 0.0)
         """(time, episodes, letters) how probable each is to have been read."""
@@ -160,14 +160,14 @@ class ForwardBackward:
 
     def slips(self, table: Ints, levels: Ints, forward: Forward) -> Floats:
         """(time, episodes, states) how probable it is that a step was taken in a state and went wrong."""
-        told = np.take_along_axis(self.likely, self.letters[..., None], 2)
+        observed = np.take_along_axis(self.likely, self.letters[..., None], 2)
         after = levels[table[:, self.letters]].transpose(1, 2, 0)
         right = np.where(after == self.levels[..., None], np.diag(self.shown)[after], 0.0)
         every = np.zeros_like(forward.before)
         for level, shown in enumerate(self.shown[:, levels[table]]):
             mine = self.levels == level
             every[mine] = self.likely[mine] @ shown.T
-        result: Floats = forward.before * (every - told * right) / forward.chances[..., None]
+        result: Floats = forward.before * (every - observed * right) / forward.chances[..., None]
         return result
 
     def after(self, table: Ints, levels: Ints, forward: Forward) -> Floats:
@@ -180,40 +180,33 @@ class ForwardBackward:
         return result
 
 
-@dataclass(frozen=True, eq=False)
-class BeliefFit(Fit):
-    """With what is believed of the states that episodes were in. All states of the candidate can be reached."""
-
-    forward: Forward
-
-
-class LabelNoiseSearch(Search[BeliefFit]):
-    """Changes of machines, judged by how probable they make the potentials."""
+class LabelNoiseSearch(Search):
+    """Changes of machines, judged by how probable they make the potentials; a path is `Forward`."""
 
     def __init__(self, evidence: Evidence, max_states: int) -> None:
         super().__init__(evidence, max_states)
         self._through = ForwardBackward(evidence)
 
-    def fit(self, candidate: Candidate) -> BeliefFit:
+    def fit(self, candidate: Candidate) -> Fit:
         """By letters as they may have been. States that cannot be reached are dropped."""
         candidate = candidate.reachable()
         forward = self._through.forward(candidate.table, candidate.levels)
         seen = np.rint(self._through.counts(candidate.table, candidate.levels, forward)).astype(np.int64)
         moves = (candidate.table != np.arange(candidate.states)[:, None]) & (seen > 0)
         length = self.structure(moves, seen) - float(np.log(forward.chances).sum())
-        return BeliefFit(candidate, seen, moves, length, forward)
+        return Fit(candidate, seen, moves, length, forward)
 
     def pairs(self, candidate: Candidate) -> list[tuple[int, int]]:
-        """Those of one potential: potentials are told."""
+        """Those of one potential: potentials are shown."""
         every = itertools.permutations(range(candidate.states), 2)
         return [(one, other) for one, other in every if candidate.levels[one] == candidate.levels[other]]
 
-    def gains(self, fit: BeliefFit, candidate: Candidate) -> Floats:
+    def gains(self, fit: Fit, candidate: Candidate) -> Floats:
         """To first order in each episode."""
-        to_come = self._through.backward(candidate.table, candidate.levels, fit.forward.chances)
-        return self._gains(fit.forward, to_come, fit.candidate.table)
+        to_come = self._through.backward(candidate.table, candidate.levels, fit.path.chances)
+        return self._gains(fit.path, to_come, fit.candidate.table)
 
-    def grown(self, fit: BeliefFit) -> Iterator[BeliefFit]:
+    def grown(self, fit: Fit) -> Iterator[Fit]:
         """Those first whose own transitions, were they free to lead elsewhere, would save most."""
         tagged = by_entry(fit)
         candidate = fit.candidate.with_ends(self.evidence.level_count)

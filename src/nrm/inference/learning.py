@@ -17,8 +17,7 @@ from nrm.inference.hypothesis import IDLE, Hypothesis
 from nrm.inference.label_noise import LabelNoiseSearch
 from nrm.inference.merging import UNSEEN, Merged, PrefixTree, fewer_states, merge, prefix_tree, search_order
 from nrm.inference.refuting import following, improbable
-from nrm.inference.reward_noise import RewardNoiseSearch
-from nrm.inference.search import Candidate, Fit
+from nrm.inference.search import Candidate, RewardNoiseSearch
 
 
 class TooManyStatesError(LearningError):
@@ -36,22 +35,21 @@ def learn_machine(evidence: Evidence, max_states: int = 32) -> Hypothesis:
         )
     if evidence.reward_noise or evidence.label_noise:
         return _despite_slips(evidence, max_states)
-    letters, tree = explaining_letters(evidence)
-    merged = merge(tree, letters, max_states)
+    tree = explaining_tree(evidence)
+    merged = merge(tree, max_states)
     smaller: Merged | None = merged
     while smaller is not None and smaller.states > 1:
         merged = smaller
-        smaller = fewer_states(tree, letters, min(merged.states - 1, max_states))
+        smaller = fewer_states(tree, min(merged.states - 1, max_states))
     return _completed(smaller or merged, tree, evidence, max_states)
 
 
 def _despite_slips(evidence: Evidence, max_states: int) -> Hypothesis:
     """The same where potentials or letters are sometimes wrong, so that single episodes say little."""
     kind = LabelNoiseSearch if evidence.label_noise else RewardNoiseSearch
-    fit: Fit = kind.shortest(evidence, max_states, _as_if_right(evidence, max_states))
+    fit = kind.shortest(evidence, max_states, _as_if_right(evidence, max_states))
     letters = tuple(np.flatnonzero(fit.moves.any(0)).tolist())
-    table = np.where(fit.seen > 0, fit.candidate.table, UNSEEN)[:, list(letters)]
-    symbols, whole = alike(table, fit.seen[:, list(letters)], letters, evidence.letter_count)
+    symbols, whole = alike(np.where(fit.seen > 0, fit.candidate.table, UNSEEN), fit.seen, letters)
     order, place = search_order(whole)
     found = Hypothesis(place[whole[order]], fit.candidate.levels[order], fit.seen[order], symbols)
     _check_levels(found, evidence, max_states)
@@ -83,7 +81,7 @@ def _check_levels(found: Hypothesis, evidence: Evidence, max_states: int) -> Non
 def _as_if_right(evidence: Evidence, max_states: int) -> list[Candidate]:
     """The machine that merging finds, where nothing contradicts itself: less may be wrong than is said."""
     right = replace(evidence, reward_noise=0.0, label_noise=0.0)
-    if (_slips(prefix_tree(right, right.active)) > 0).any():
+    if prefix_tree(right, right.active).slips.any():
         return []
     try:
         found = learn_machine(right, max_states)
@@ -92,18 +90,16 @@ def _as_if_right(evidence: Evidence, max_states: int) -> list[Candidate]:
     return [Candidate(found.table_over(evidence.letter_count), found.levels)]
 
 
-def explaining_letters(evidence: Evidence) -> tuple[tuple[int, ...], PrefixTree]:
-    """The letters without which histories that look the same show different potentials, and their prefix tree."""
-    letters = evidence.active
-    tree = prefix_tree(evidence, letters)
-    while (clashing := _slips(tree) > 0).any():
-        candidates = _candidates(evidence, tree, clashing, letters)
+def explaining_tree(evidence: Evidence) -> PrefixTree:
+    """Over the letters without which histories that look the same show different potentials."""
+    tree = prefix_tree(evidence, evidence.active)
+    while tree.slips.any():
+        candidates = _candidates(evidence, tree)
         if not candidates:
-            raise _contradiction(evidence, tree, clashing)
-        trees = [prefix_tree(evidence, tuple(sorted((*letters, one)))) for one in candidates]
-        best = int(np.argmin([4 * int(_slips(one).sum()) + len(one.children) for one in trees]))
-        letters, tree = tuple(sorted((*letters, candidates[best]))), trees[best]
-    return letters, tree
+            raise _contradiction(evidence, tree)
+        trees = [prefix_tree(evidence, tuple(sorted((*tree.letters, one)))) for one in candidates]
+        tree = trees[int(np.argmin([4 * int(one.slips.sum()) + len(one.children) for one in trees]))]
+    return tree
 
 
 def _completed(merged: Merged, tree: PrefixTree, evidence: Evidence, max_states: int) -> Hypothesis:
@@ -114,34 +110,27 @@ def _completed(merged: Merged, tree: PrefixTree, evidence: Evidence, max_states:
             "give it more states, or, if rewards or symbols are sometimes wrong, say how often (reward_noise, "
             "label_noise)"
         )
-    merged = _in_order(merged)
+    merged = merged.in_order()
     after = merged.of_node[tree.of_step]
     seen = np.zeros((merged.states, evidence.letter_count), dtype=np.int64)
     np.add.at(seen, (evidence.before(after, 0), evidence.letters), 1)
-    symbols, table = alike(merged.table, seen[:, list(merged.letters)], merged.letters, evidence.letter_count)
+    symbols, table = alike(merged.table, seen, tree.letters)
     return Hypothesis(table, merged.levels, seen, symbols)
 
 
-def _in_order(merged: Merged) -> Merged:
-    """The same machine with its states in the order in which a search by letters comes upon them."""
-    order, place = search_order(merged.table)
-    return Merged(place[merged.table[order]], merged.levels[order], merged.letters, place[merged.of_node])
+def alike(table: Ints, seen: Ints, letters: tuple[int, ...]) -> tuple[Ints, Ints]:
+    """Symbols (letters,) of all letters, and the complete table (states, letters) that follows from them.
 
-
-def alike(table: Ints, seen: Ints, letters: tuple[int, ...], count: int) -> tuple[Ints, Ints]:
-    """Symbols (count,) of all letters, and the complete table (states, count) that follows from them.
-
-    `table`: (states, letters that count) with open transitions; `seen`: how often each was taken. Two letters are one
+    `table`: with open transitions; `seen`: how often each was taken; `letters`: those that count. Two of them are one
     symbol when no state tells them apart and some move is common to both. An open transition is that of a letter alike,
     else it does nothing; letters that do not count are idle.
     """
-    states = len(table)
-    stay = np.arange(states)
+    stay = np.arange(len(table))
     classes: list[list[int]] = []
     columns: list[Ints] = []
-    # Letters with the most evidence first: they are told apart best.
-    for place in sorted(range(len(letters)), key=lambda one: (-int(seen[:, one].sum()), one)):
-        column = table[:, place]
+    # Letters with the most evidence first: they differ most clearly.
+    for letter in sorted(letters, key=lambda one: (-int(seen[:, one].sum()), one)):
+        column = table[:, letter]
         best, most = -1, 0
         for number, known in enumerate(columns):
             both = (known != UNSEEN) & (column != UNSEEN)
@@ -151,40 +140,31 @@ def alike(table: Ints, seen: Ints, letters: tuple[int, ...], count: int) -> tupl
             if common > most:
                 best, most = number, common
         if best < 0:
-            classes.append([place])
+            classes.append([letter])
             columns.append(column.copy())
         else:
-            classes[best].append(place)
+            classes[best].append(letter)
             columns[best] = np.where(columns[best] == UNSEEN, column, columns[best])
-    symbols = np.full(count, IDLE, dtype=np.int64)
-    whole = np.repeat(stay[:, None], count, 1)
+    symbols = np.full(table.shape[1], IDLE, dtype=np.int64)
+    whole = np.repeat(stay[:, None], table.shape[1], 1)
     # Symbols are numbered by their first letter.
-    order = sorted(range(len(classes)), key=lambda number: min(letters[place] for place in classes[number]))
+    order = sorted(range(len(classes)), key=lambda number: min(classes[number]))
     for symbol, number in enumerate(order, IDLE + 1):
-        for place in classes[number]:
-            symbols[letters[place]] = symbol
-            whole[:, letters[place]] = np.where(columns[number] == UNSEEN, stay, columns[number])
+        symbols[classes[number]] = symbol
+        whole[:, classes[number]] = np.where(columns[number] == UNSEEN, stay, columns[number])[:, None]
     return symbols, whole
 
 
-def _slips(tree: PrefixTree) -> Ints:
-    """(nodes,) how many potentials at each node are not its most common one."""
-    result: Ints = tree.counts.sum(1) - tree.counts.max(1)
-    return result
-
-
-def _candidates(
-    evidence: Evidence, tree: PrefixTree, clashing: NDArray[np.bool_], letters: tuple[int, ...]
-) -> list[int]:
+def _candidates(evidence: Evidence, tree: PrefixTree) -> list[int]:
     """Idle letters whose presence in the history tells most about the potential where histories clash, best first."""
-    steps = np.flatnonzero(clashing[tree.of_step])
+    steps = np.flatnonzero(tree.slips[tree.of_step])
     odd = evidence.levels[steps] != tree.counts.argmax(1)[tree.of_step[steps]]
     episode = np.searchsorted(evidence.begun, np.arange(len(evidence.letters)), side="right") - 1
     # (episodes, letters) the step at which each was read first.
     first = np.full((len(evidence.lengths), evidence.letter_count), len(evidence.letters))
     np.minimum.at(first, (episode, evidence.letters), np.arange(len(evidence.letters)))
     read = first[episode[steps]] <= steps[:, None]
-    idle = [letter for letter in np.unique(evidence.letters).tolist() if letter not in set(letters)]
+    idle = [letter for letter in np.unique(evidence.letters).tolist() if letter not in tree.letters]
     gains = {letter: _information(read[:, letter], odd) for letter in idle}
     return sorted(idle, key=lambda letter: (-gains[letter], letter))[:8]
 
@@ -198,9 +178,9 @@ def _information(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
     return float((joint[known] * np.log(joint[known] / apart[known])).sum())
 
 
-def _contradiction(evidence: Evidence, tree: PrefixTree, clashing: NDArray[np.bool_]) -> ContradictionError:
+def _contradiction(evidence: Evidence, tree: PrefixTree) -> ContradictionError:
     """Two episodes that read the same letters and show different potentials, by name."""
-    node = int(np.flatnonzero(clashing)[0])
+    node = int(np.flatnonzero(tree.slips)[0])
     steps = np.flatnonzero(tree.of_step == node)
     usual = int(evidence.levels[steps[0]]) if node else evidence.initial
     one = int(steps[0])

@@ -29,11 +29,21 @@ class PrefixTree:
     """(nodes, potentials) how often each potential was seen at a node."""
     of_step: Ints
     """(steps,) the node that each step of the evidence leads to."""
+    letters: tuple[int, ...]
+    """Those that count."""
+    letter_count: int
+    """How many there are with the others."""
 
     @property
     def visits(self) -> Ints:
         """(nodes,) how many steps were seen at each."""
         result: Ints = self.counts.sum(1)
+        return result
+
+    @property
+    def slips(self) -> Ints:
+        """(nodes,) how many potentials at each node are not its most common one."""
+        result: Ints = self.visits - self.counts.max(1)
         return result
 
 
@@ -67,7 +77,7 @@ def prefix_tree(evidence: Evidence, letters: tuple[int, ...]) -> PrefixTree:
     counts = np.zeros((len(children), evidence.level_count), dtype=np.int64)
     np.add.at(counts, (of_step, evidence.levels), 1)
     counts[0, evidence.initial] += len(evidence.lengths)
-    return PrefixTree(children, counts, of_step)
+    return PrefixTree(children, counts, of_step, letters, evidence.letter_count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +85,9 @@ class Merged:
     """A machine with open transitions."""
 
     table: Ints
-    """(states, letters that count) the next state, or `UNSEEN`. State 0 is the initial one."""
+    """(states, letters) the next state, or `UNSEEN`. State 0 is the initial one."""
     levels: Ints
     """(states,) the index of the potential of each."""
-    letters: tuple[int, ...]
-    """The letters of the columns."""
     of_node: Ints
     """(nodes,) the state that each node of the tree became; `UNSEEN` where merging ended before it came there."""
 
@@ -88,12 +96,17 @@ class Merged:
         """How many states there are."""
         return len(self.levels)
 
+    def in_order(self) -> Merged:
+        """The same machine with its states in the order in which a search by letters comes upon them."""
+        order, place = search_order(self.table)
+        return Merged(place[self.table[order]], self.levels[order], place[self.of_node])
 
-def merge(tree: PrefixTree, letters: tuple[int, ...], max_states: int | None = None) -> Merged:
+
+def merge(tree: PrefixTree, max_states: int | None = None) -> Merged:
     """The machine that blue-fringe merging finds. Past `max_states` it goes on only as far as it must to say so."""
     folding = Folding.of(tree)
     red = _blue_fringe(folding, 0, folding.visits.__getitem__, len, max_states)
-    return folding.machine(red, letters)
+    return folding.machine(red, tree.letter_count)
 
 
 def merge_states(machine: MooreMachine, traces: Sequence[Ints], initial_level: float | None = None) -> MooreMachine:
@@ -169,12 +182,12 @@ def _blue_fringe(
             folding.join(best, node)
 
 
-def fewer_states(tree: PrefixTree, letters: tuple[int, ...], states: int, budget: int = 20_000) -> Merged | None:
+def fewer_states(tree: PrefixTree, states: int, budget: int = 20_000) -> Merged | None:
     """A machine of at most so many states; None where there is none, or none is found by joining `budget` pairs."""
     folding = Folding.of(tree)
     folding.budget = budget
     red = _search(folding, [0], states)
-    return None if red is None else folding.machine(red, letters)
+    return None if red is None else folding.machine(red, tree.letter_count)
 
 
 def _search(folding: Folding, red: list[int], most: int, choices: int = 0) -> list[int] | None:
@@ -301,16 +314,15 @@ class Folding:
             else:
                 self.visits[node] -= other
 
-    def machine(self, red: list[int], letters: tuple[int, ...]) -> Merged:
-        """The red states as a table; what leads elsewhere is open."""
+    def machine(self, red: list[int], letters: int) -> Merged:
+        """The red states as a table over so many letters; what leads elsewhere is open."""
         number = {node: place for place, node in enumerate(red)}
-        column = {letter: place for place, letter in enumerate(letters)}
-        table = np.full((len(red), len(letters)), UNSEEN, dtype=np.int64)
+        table = np.full((len(red), letters), UNSEEN, dtype=np.int64)
         for node in red:
             for letter, child in self.children[node].items():
-                table[number[node], column[letter]] = number.get(self.find(child), UNSEEN)
+                table[number[node], letter] = number.get(self.find(child), UNSEEN)
         of_node = [number.get(self.find(node), UNSEEN) for node in range(len(self._parent))]
-        return Merged(table, np.array([self.levels[node] for node in red], dtype=np.int64), letters, np.array(of_node))
+        return Merged(table, np.array([self.levels[node] for node in red], dtype=np.int64), np.array(of_node))
 
 
 _PARENT, _CHILD, _VISITS, _LEVEL = range(4)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nrm.inference.evidence import Evidence, Ints
 from nrm.inference.hypothesis import Hypothesis
-from nrm.inference.label_noise import ForwardBackward, LetterModel, told_pairs
+from nrm.inference.label_noise import ForwardBackward, LetterModel, observed_pairs
 
 
 def improbable(
@@ -38,7 +38,7 @@ class Following(NamedTuple):
     said: Ints
     """(steps,) the potential that the machine says, before it is shown; the most probable one."""
     slips: NDArray[np.float64]
-    """(steps,) how probable it is that the letter told or the potential shown is wrong."""
+    """(steps,) how probable it is that the letter observed or the potential shown is wrong."""
 
 
 def following(known: Hypothesis, evidence: Evidence) -> Following:
@@ -78,7 +78,7 @@ class Tally:
     def __init__(self, hypothesis: Hypothesis) -> None:
         self.hypothesis = hypothesis
         self.tries = np.zeros(hypothesis.table.shape)
-        """(states, letters) how often each letter was told in each state."""
+        """(states, letters) how often each letter was observed in each state."""
         self.wrong = np.zeros(hypothesis.table.shape)
         """(states, letters) how often another potential was shown then than the machine says."""
 
@@ -116,21 +116,21 @@ class LabelNoiseTally(Tally):
     def __init__(self, hypothesis: Hypothesis, learned_from: Evidence) -> None:
         super().__init__(hypothesis)
         self.expected = np.zeros(hypothesis.table.shape)
-        """(states, letters) how often the machine would be wrong if it were the task's, or the letter told."""
-        self.pairs = told_pairs(learned_from)
-        """(letters + 1, letters) what was told after what, as of `LetterModel`, so far."""
+        """(states, letters) how often the machine would be wrong if it were the task's, or the letter observed."""
+        self.pairs = observed_pairs(learned_from)
+        """(letters + 1, letters) what was observed after what, as of `LetterModel`, so far."""
 
     def counts(self) -> dict[str, NDArray[np.float64]]:
         """What is expected too."""
         return {**super().counts(), "expected": self.expected, "pairs": self.pairs}
 
     def add(self, evidence: Evidence) -> Refutation | None:
-        """By beliefs. A step is wrong where the letter told does not explain the potential."""
+        """By beliefs. A step is wrong where the letter observed does not explain the potential."""
         count = evidence.letter_count
         self.tries, self.wrong, self.expected = (
             _wider(counts, count) for counts in (self.tries, self.wrong, self.expected)
         )
-        self.pairs = np.pad(self.pairs, (0, count - self.pairs.shape[1])) + told_pairs(evidence)
+        self.pairs = np.pad(self.pairs, (0, count - self.pairs.shape[1])) + observed_pairs(evidence)
         table, levels = self.hypothesis.table_over(count), self.hypothesis.levels
         through = ForwardBackward(evidence, LetterModel.of(self.pairs, evidence.label_noise))
         forward = through.forward(table, levels)

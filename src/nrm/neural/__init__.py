@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nrm.neural.buffer import Episode, EpisodeBuffer
-    from nrm.neural.config import Attempt, FitConfig, FitRecord, FitSettings, Maximisation, Objective, target_for
+    from nrm.neural.buffer import EpisodeBuffer
+    from nrm.neural.config import Attempt, FitConfig, FitRecord, FitSettings, Maximisation, Objective
     from nrm.neural.continuous import Grounded, GrounderFactory, continuous_grounders, ground_and_infer
-    from nrm.neural.descent import OBJECTIVES, marginal, sequence
+    from nrm.neural.descent import marginal, sequence
     from nrm.neural.discovery import Discovery, Inferred, discover, infer, over_alphabet
     from nrm.neural.episode_file import RecordedEpisodes, load_episodes, record_episodes, save_episodes
-    from nrm.neural.episodes import EpisodeBatch, FrameTable
+    from nrm.neural.episodes import EpisodeBatch, ListedTable, ObservationTable
     from nrm.neural.extraction import (
         Comparison,
         compare,
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         grounded_traces,
         renamed_letters,
         renaming,
-        sharpness,
     )
     from nrm.neural.grounders import (
         GROUNDERS,
@@ -50,12 +49,11 @@ if TYPE_CHECKING:
         waves,
     )
     from nrm.neural.learning import Progress, contradiction, fit
-    from nrm.neural.model import Beliefs, Crisp, Filtered, NeuralRewardMachine, Step
+    from nrm.neural.model import Beliefs, Emission, Filtered, NeuralRewardMachine, Step
     from nrm.neural.model_file import load_model, save_model
     from nrm.neural.moore import ProbabilisticMoore
     from nrm.neural.patches import OVERLAPPING, TILE, DistinctPatches, distinct_patches, patch_features, places
     from nrm.neural.recursion import uses_scan
-    from nrm.neural.symbol_reader import Emission, emission_for, said_symbols
     from nrm.neural.task_machines import TaskMachines
     from nrm.observations import Part, Parts
 

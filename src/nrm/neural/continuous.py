@@ -1,7 +1,8 @@
 """Symbols and machine in turns, where observations cannot be enumerated.
 
-Clusters of what a grounder sees alike are letters; a machine is learned over them by state merging, and the grounder
-by expectation-maximisation with that machine.
+What observations do to the potential is learned first, as supervised learning. Clusters of what a grounder sees alike
+are letters; a machine is learned over them by state merging, and the grounder by expectation-maximisation with that
+machine.
 """
 
 from __future__ import annotations
@@ -18,29 +19,27 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from nrm.errors import ContradictionError
-from nrm.inference import IDLE, Evidence, Hypothesis, LetterTrace, TooManyStatesError, learn_machine, prefix_tree
-from nrm.machines import MooreMachine
+from nrm.inference import IDLE, Episode, Evidence, Hypothesis, TooManyStatesError, learn_machine, prefix_tree
 from nrm.neural.config import FitConfig
-from nrm.neural.descent import LearningProblem
-from nrm.neural.em.distillation import Distiller, finish, last_layer
+from nrm.neural.descent import LearningProblem, take_step
 from nrm.neural.em.network import network_attempt
+from nrm.neural.em.steps import Distiller, finish, last_layer
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.grounders import grounder_for
 from nrm.neural.model import NeuralRewardMachine
-from nrm.neural.signatures import LevelSteps, centres, learn_signatures, nearest, signatures
 
 ENOUGH = 0.995
 """Share of the episodes that are explained when the turns end."""
-ROUNDS = 3
-"""Turns of grounder and machine."""
+HELD_OUT = 5
+"""Every so manieth episode is held out, to see whether a machine learned from the others explains it."""
 
 GrounderFactory = Callable[[int], nn.Module]
 """Makes a fresh grounder with so many outputs."""
 
 
 def continuous_grounders(shape: Sequence[int]) -> GrounderFactory:
-    """Makes grounders for endless observations of a shape; of images, those that learn where to look."""
-    return lambda symbols: grounder_for(shape, symbols, endless=True, one_place=True)
+    """Makes grounders for continuous observations of a shape; of images, those that learn where to look."""
+    return lambda symbols: grounder_for(shape, symbols, continuous=True, one_place=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +56,12 @@ class Grounded:
     """The share of held-out episodes that a machine learned from the others explains."""
 
     def read(self, frames: Tensor) -> NDArray[np.int64]:
-        """(n,) the symbols of observations (n, …)."""
-        return arg_max(self.grounder, frames)
+        """(n,) the most probable symbols of observations (n, …)."""
+        return _arg_max(self.grounder, frames)
 
 
 @torch.no_grad()
-def arg_max(grounder: nn.Module, frames: Tensor) -> NDArray[np.int64]:
-    """(n,) the most probable symbols of observations (n, …)."""
+def _arg_max(grounder: nn.Module, frames: Tensor) -> NDArray[np.int64]:
     if not len(frames):
         return np.zeros(0, dtype=np.int64)
     said = [grounder(part).argmax(-1) for part in torch.split(frames, 1024)]
@@ -73,7 +71,7 @@ def arg_max(grounder: nn.Module, frames: Tensor) -> NDArray[np.int64]:
 
 def ground_and_infer(
     frames: Tensor,
-    traces: Sequence[LetterTrace],
+    episodes: Sequence[Episode],
     values: NDArray[np.float64],
     states: int,
     make: GrounderFactory,
@@ -82,14 +80,13 @@ def ground_and_infer(
 ) -> Grounded | None:
     """Symbols and machine of episodes that observe frames (n, …); None where nothing was found that explains any.
 
-    `traces`: numbers of frames in place of letters, and indices of potentials (potentials,) `values`, the first of
-    which is that of the beginning; `states`: most states of the machine; `make`: makes grounders; `known`: what was
-    found before, to go on from.
+    `episodes`: their potentials are indices of `values` (potentials,), the first of which is that of the beginning;
+    `states`: most states of the machine; `make`: makes grounders; `known`: what was found before, to go on from.
     """
-    problem = _Problem(frames, LetteredEpisodes(traces, len(values)), values, states)
+    problem = _Problem(frames, Evidence.of(episodes, len(frames), len(values), 0), values, states)
     best: Grounded | None = None
     with torch.random.fork_rng(devices=[]):
-        for attempt in range(3 + (known is not None)):  # grounders that begin anew
+        for attempt in range(3 + (known is not None)):  # fresh grounders
             torch.manual_seed(seed + 7919 * attempt)
             generator = torch.Generator().manual_seed(seed + 7919 * attempt)
             if attempt == 0 and known is not None:
@@ -108,18 +105,18 @@ class _Problem:
     """Episodes to be explained."""
 
     frames: Tensor
-    episodes: LetteredEpisodes
+    evidence: Evidence
+    """With numbers of frames for letters."""
     values: NDArray[np.float64]
     states: int
 
     def from_nothing(self, make: GrounderFactory, generator: torch.Generator) -> Grounded | None:
         """From the changes of potential to looks, from looks to symbols."""
-        steps = self._steps()
-        if not bool(steps.changed.any()):
+        if not self.evidence.active:
             return None
-        answers = make(steps.levels**2)
-        learn_signatures(answers, steps, generator)
-        found = self._looks(*signatures(answers, steps))
+        answers = make(self.evidence.level_count**2)
+        learn_signatures(answers, self.frames, self.evidence, generator)
+        found = self._looks(*signatures(answers, self.frames, self.evidence))
         if found is None:
             return None
         letters, read = found
@@ -130,12 +127,6 @@ class _Problem:
         _take_body(grounder, answers, self.frames[:1])
         self._teach(grounder, symbols, count, generator)
         return self.in_turns(grounder, count, generator)
-
-    def _steps(self) -> LevelSteps:
-        traces = self.episodes.traces
-        seen, after = (torch.from_numpy(np.concatenate([trace[part] for trace in traces])) for part in (0, 1))
-        before = torch.from_numpy(np.concatenate([np.append(0, trace.levels[:-1]) for trace in traces]))
-        return LevelSteps(self.frames, seen, before, after, len(self.values))
 
     def _looks(self, features: Tensor, changes: Tensor) -> tuple[NDArray[np.int64], Read] | None:
         """Letters (frames,) by looks, as few as explain held-out episodes, and the machine over them."""
@@ -150,7 +141,7 @@ class _Problem:
                 break
             letters = np.zeros(len(features), dtype=np.int64)
             letters[active.numpy()] = IDLE + 1 + nearest(features[active], middle).numpy()
-            read = self.episodes.machine(letters, count + 1, self.states)
+            read = clear_machine(self.evidence.read(letters, count + 1), self.states)
             # Less is not worth teaching a grounder.
             if read is None or read.held_out < 0.9:
                 continue
@@ -168,7 +159,7 @@ class _Problem:
         size = min(3000, len(known))
         rows = torch.multinomial((1.0 / met)[known], size, generator=generator)
         wanted = one_hot(known[rows], count).float()
-        model = NeuralRewardMachine(grounder.eval(), _placeholder(count))
+        model = _model(grounder.eval(), Hypothesis.blank(count, 0), np.zeros(1))
         if not finish(model, self.frames[rows], wanted):
             distiller = Distiller(model, FitConfig().learning_rate, generator)
             distiller.teach(self.frames[rows], wanted, torch.ones(size), 12)
@@ -177,27 +168,30 @@ class _Problem:
     def in_turns(self, grounder: nn.Module, count: int, generator: torch.Generator) -> Grounded | None:
         """Machine and grounder in turns, from a grounder of `count` symbols; the pair that explains most."""
         best: Grounded | None = None
-        for turn in range(ROUNDS):
-            letters = arg_max(grounder, self.frames)
-            read = self.episodes.machine(letters, count, self.states)
+        for turns_left in (2, 1, 0):
+            read = clear_machine(self.evidence.read(_arg_max(grounder, self.frames), count), self.states)
             if read is not None and (best is None or read.explained > best.explained):
-                best = Grounded(copy.deepcopy(grounder), read.hypothesis, read.explained, read.held_out)
-            if best is None or best.explained >= ENOUGH or turn == ROUNDS - 1:
+                best = Grounded(copy.deepcopy(grounder), *read)
+            if best is None or best.explained >= ENOUGH or not turns_left:
                 break
             self._ground(grounder, best.hypothesis, generator)
         return best
 
     def _ground(self, grounder: nn.Module, known: Hypothesis, generator: torch.Generator) -> None:
         """Expectation-maximisation with a machine, on the episodes that some symbols can explain."""
-        names = tuple(f"s{number}" for number in range(known.letters))
-        model = NeuralRewardMachine(grounder, known.machine(self.values, names))
+        model = _model(grounder, known, self.values)
         levels = model.machine.levels.numpy()
         place = np.abs(self.values[:, None] - levels).argmin(1)
         shown = np.isclose(levels[place], self.values)
-        rows = [row for row, trace in enumerate(self.episodes.traces) if bool(shown[trace.levels].all())]
-        if not rows:
+        episodes = [episode for episode in self.evidence.episodes if bool(shown[episode.levels].all())]
+        if not episodes:
             return
-        whole = self._batch(rows, place)
+        lengths = torch.tensor([len(episode) for episode in episodes])
+        seen, after = (
+            nn.utils.rnn.pad_sequence([torch.from_numpy(part) for part in parts], batch_first=True)
+            for parts in ([one.seen for one in episodes], [place[one.levels] for one in episodes])
+        )
+        whole = EpisodeBatch(self.frames, seen, after, lengths)
         even = torch.full((len(whole.observations), known.letters), 1.0 / known.letters)
         _, likelihoods = model.batch_log_likelihood(whole, even)
         possible = ((likelihoods.t() > 0) | ~whole.mask).all(1).nonzero()[:, 0]
@@ -205,19 +199,13 @@ class _Problem:
             return
         held = torch.arange(len(possible)) % HELD_OUT == 0
         parts = [whole.pick(possible[chosen]) for chosen in (~held, held)]
-        problem = LearningProblem(model, parts[0], parts[1], parts[0], None)
-        config = FitConfig(epochs=160)
-        network_attempt([problem], config, 0, None, config.target, generator)
+        problem = LearningProblem(model, parts[0], parts[1], parts[0], FitConfig(epochs=160))
+        network_attempt(problem, 0, generator)
 
-    def _batch(self, rows: list[int], place: NDArray[np.int64]) -> EpisodeBatch:
-        """Some episodes as tensors; place: (potentials,) the machine's number of each potential."""
-        chosen = [self.episodes.traces[row] for row in rows]
-        lengths = np.array([len(trace.letters) for trace in chosen])
-        seen = np.zeros((len(chosen), int(lengths.max())), dtype=np.int64)
-        levels = np.zeros_like(seen)
-        for row, trace in enumerate(chosen):
-            seen[row, : lengths[row]], levels[row, : lengths[row]] = trace.letters, place[trace.levels]
-        return EpisodeBatch(self.frames, *map(torch.from_numpy, (seen, levels, lengths)))
+
+def _model(grounder: nn.Module, known: Hypothesis, values: NDArray[np.float64]) -> NeuralRewardMachine:
+    names = tuple(f"s{number}" for number in range(known.letters))
+    return NeuralRewardMachine(grounder, known.machine(values, names))
 
 
 def _take_body(grounder: nn.Module, other: nn.Module, frames: Tensor) -> None:
@@ -227,16 +215,6 @@ def _take_body(grounder: nn.Module, other: nn.Module, frames: Tensor) -> None:
     names = {name for name, value in grounder.named_parameters() if id(value) in head}
     body = {name: value for name, value in other.state_dict().items() if name not in names}
     grounder.load_state_dict(body, strict=False)
-
-
-def _placeholder(count: int) -> MooreMachine:
-    """A machine over so many symbols in which nothing happens, for teaching alone."""
-    names = tuple(f"s{number}" for number in range(count))
-    return Hypothesis.blank(count, 0).machine(np.zeros(1), names)
-
-
-HELD_OUT = 5
-"""Every so manieth episode is held out, to see whether a machine learned from the others explains it."""
 
 
 class Read(NamedTuple):
@@ -249,64 +227,118 @@ class Read(NamedTuple):
     """The share of held-out episodes that a machine learned from the others explains."""
 
 
-class LetteredEpisodes:
-    """Episodes of frames, to be read with one alphabet of letters after another."""
-
-    def __init__(self, traces: Sequence[LetterTrace], levels: int) -> None:
-        """`traces`: with numbers of frames in place of letters; `levels`: how many there are."""
-        self.traces = traces
-        self._levels = levels
-
-    def evidence(self, letters: NDArray[np.int64], count: int, rows: Sequence[int] | None = None) -> Evidence:
-        """Some episodes, read with the letters (frames,) of an alphabet of `count`."""
-        chosen = self.traces if rows is None else [self.traces[row] for row in rows]
-        read = [LetterTrace(letters[trace.letters], trace.levels) for trace in chosen]
-        return Evidence.of(read, count, self._levels, 0)
-
-    def explained(self, known: Hypothesis, letters: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """(episodes,) whether a machine says all of an episode's potentials."""
-        evidence = self.evidence(letters, known.letters)
-        return _all_right(known, evidence)
-
-    def machine(self, letters: NDArray[np.int64], count: int, states: int) -> Read | None:
-        """The machine over some letters, of which 0 does nothing, misread episodes set aside; None if none fits."""
-        clear = self._clear(letters, count)
-        if clear is None:
-            return None
-        held = [row for row in clear if row % HELD_OUT == 0]
-        rest = [row for row in clear if row % HELD_OUT]
-        if not rest or not held:
-            held = rest = clear
-        try:
-            part = learn_machine(self.evidence(letters, count, rest), states)
-            whole = learn_machine(self.evidence(letters, count, clear), states)
-        except (TooManyStatesError, ContradictionError):
-            return None
-        share = float(_all_right(part, self.evidence(letters, count, held)).mean())
-        return Read(whole, float(self.explained(whole, letters).mean()), share)
-
-    def _clear(self, letters: NDArray[np.int64], count: int) -> list[int] | None:
-        """The episodes in which nothing happens at the idle letter, and equal histories show equal potentials."""
-        rows = list(range(len(self.traces)))
-        active = tuple(range(IDLE + 1, count))
-        while rows:
-            evidence = self.evidence(letters, count, rows)
-            before = np.concatenate([[0], evidence.levels[:-1]])
-            before[evidence.begun] = evidence.initial
-            odd = (before != evidence.levels) & (evidence.letters == IDLE)
-            tree = prefix_tree(evidence, active)
-            odd |= tree.counts.argmax(1)[tree.of_step] != evidence.levels
-            if not odd.any():
-                return rows
-            wrong = np.logical_or.reduceat(odd, evidence.begun)
-            rows = [row for row, label_noise in zip(rows, wrong.tolist(), strict=True) if not label_noise]
-            # Letters of which more are misread tell nothing.
-            if len(rows) < 0.8 * len(self.traces):
-                return None
+def clear_machine(evidence: Evidence, states: int) -> Read | None:
+    """The machine over letters, of which 0 does nothing, wrongly read episodes set aside; None if none fits."""
+    clear = _clear(evidence)
+    if clear is None:
         return None
+    held = [row for row in clear if row % HELD_OUT == 0]
+    rest = [row for row in clear if row % HELD_OUT]
+    if not rest or not held:
+        held = rest = clear
+    try:
+        part, whole = (learn_machine(evidence.pick(rows), states) for rows in (rest, clear))
+    except (TooManyStatesError, ContradictionError):
+        return None
+    return Read(whole, _explained(whole, evidence), _explained(part, evidence.pick(held)))
 
 
-def _all_right(known: Hypothesis, evidence: Evidence) -> NDArray[np.bool_]:
+def _clear(evidence: Evidence) -> list[int] | None:
+    """The episodes in which nothing happens at the idle letter, and equal histories show equal potentials."""
+    rows = list(range(len(evidence.lengths)))
+    active = tuple(range(IDLE + 1, evidence.letter_count))
+    # Letters of which more are wrong tell nothing.
+    while len(rows) >= 0.8 * len(evidence.lengths):
+        some = evidence.pick(rows)
+        tree = prefix_tree(some, active)
+        odd = (some.levels_before != some.levels) & (some.letters == IDLE)
+        odd |= tree.counts.argmax(1)[tree.of_step] != some.levels
+        if not odd.any():
+            return rows
+        wrong = np.logical_or.reduceat(odd, some.begun)
+        rows = [row for row, is_wrong in zip(rows, wrong.tolist(), strict=True) if not is_wrong]
+    return None
+
+
+def _explained(known: Hypothesis, evidence: Evidence) -> float:
+    """The share of episodes all of whose potentials a machine says."""
     wrong = known.levels[known.follow(evidence)] != evidence.levels
-    result: NDArray[np.bool_] = np.add.reduceat(wrong, evidence.begun) == 0
-    return result
+    return float((np.add.reduceat(wrong, evidence.begun) == 0).mean())
+
+
+def learn_signatures(grounder: nn.Module, frames: Tensor, evidence: Evidence, generator: torch.Generator) -> float:
+    """Teach a grounder with potentials * potentials outputs which potential follows which; its last loss, in nats.
+
+    Where to look is found suddenly, after a while without any progress.
+    """
+    seen, before, after = map(torch.from_numpy, (evidence.letters, evidence.levels_before, evidence.levels))
+    size, levels = 256, evidence.level_count
+    chance = _even(before * levels + after, before != after)
+    optimizer = torch.optim.Adam(grounder.parameters(), lr=0.005)
+    mean = best = float("inf")
+    since = 0
+    grounder.train()
+    for step in range(800):
+        rows = torch.multinomial(chance, size, replacement=True, generator=generator)
+        _, _, scores = last_layer(grounder, frames[seen[rows]])
+        row = scores.view(size, levels, levels)[torch.arange(size), before[rows]]
+        loss = nn.functional.cross_entropy(row, after[rows])
+        now = take_step(optimizer, loss)
+        mean = now if step == 0 else 0.95 * mean + (1 - 0.95) * now
+        since = since + 1
+        if mean < best * (1 - 0.02):
+            best, since = mean, 0
+        if mean < 0.01 or (step >= 120 and since >= 60):
+            break
+    grounder.eval()
+    return mean
+
+
+def _even(kind: Tensor, changed: Tensor) -> Tensor:
+    """(steps,) how often each is drawn: half of the time one that changes the potential, all kinds of change evenly."""
+    chance = 1.0 / torch.bincount(kind).double()[kind]
+    for part in (changed, ~changed):
+        total = chance[part].sum()
+        chance[part] = chance[part] / total if bool(part.any()) else chance[part]
+    return chance
+
+
+@torch.no_grad()
+def signatures(grounder: nn.Module, frames: Tensor, evidence: Evidence) -> tuple[Tensor, Tensor]:
+    """(n, width) what the last layer reads of frames, and (n,) how probable each is at most to change a potential."""
+    before, levels = evidence.levels_before, evidence.level_count
+    left = torch.zeros(levels, dtype=torch.bool)
+    left[torch.from_numpy(before[before != evidence.levels])] = True
+    stays = torch.eye(levels, dtype=torch.bool)
+    features, changes = [], []
+    for part in torch.split(frames, 1024):
+        _, reads, scores = last_layer(grounder, part)
+        follows = scores.view(-1, levels, levels).softmax(-1)
+        features.append(reads)
+        changes.append((1.0 - follows[:, stays])[:, left].max(1).values)
+    return torch.cat(features), torch.cat(changes)
+
+
+def centres(features: Tensor, count: int) -> Tensor:
+    """(at most count, width) centres of features (n, width): far from each other first, then k-means; deterministic."""
+    rows = features[:: -(-len(features) // 2000)]
+    found = rows.mean(0, keepdim=True)
+    found = rows[torch.cdist(rows, found)[:, 0].argmax()][None]
+    while len(found) < count:
+        apart = torch.cdist(rows, found).min(1).values
+        if float(apart.max()) <= 1e-6 * float(rows.abs().max().clamp_min(1e-12)):
+            break
+        found = torch.cat([found, rows[apart.argmax()][None]])
+    for _ in range(12):
+        near = nearest(rows, found)
+        met = torch.bincount(near, minlength=len(found)).clamp_min(1)
+        means = torch.zeros_like(found).index_add_(0, near, rows) / met[:, None]
+        if torch.equal(means, found):
+            break
+        found = means
+    return found
+
+
+def nearest(features: Tensor, found: Tensor) -> Tensor:
+    """(n,) the number of the centre that is nearest to each of features (n, width)."""
+    return torch.cdist(features, found).argmin(1)

@@ -8,28 +8,27 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor
 
 from nrm.errors import LearningError
-from nrm.inference import Certainty, Evidence, Guess, Hypothesis, LetterTrace, following, guess_formula, learn_machine
+from nrm.inference import Certainty, Episode, Evidence, Guess, Hypothesis, following, guess_formula, learn_machine
 from nrm.machines import Alphabet, MooreMachine
-from nrm.neural.buffer import Episode, EpisodeBuffer
+from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import FitConfig
 from nrm.neural.continuous import GrounderFactory, continuous_grounders, ground_and_infer
+from nrm.neural.descent import take_step
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.grounders import grounder_for
 from nrm.neural.model import NeuralRewardMachine
 
 MAX_LETTERS = 1024
 """Most distinct observations that can each be a letter."""
-BATCH = 256
-"""Observations of a step of teaching a grounder."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +54,18 @@ class Inferred:
         """The formula that it looks like; None where it looks like none that we know."""
         return guess_formula(self.hypothesis, self.values - self.values[self.hypothesis.levels[0]])
 
+    def machine(self) -> MooreMachine:
+        """The machine over all letters."""
+        names = tuple(f"o{number}" for number in range(self.hypothesis.letters))
+        return self.hypothesis.machine(self.values, names)
+
 
 @dataclass(frozen=True, eq=False)
 class Discovery:
     """What was found."""
 
     model: NeuralRewardMachine
-    """The grounder that was trained, and the machine, as a crisp machine over symbols s0, s1, …"""
+    """The grounder that was trained, and the machine, which is known exactly, over symbols s0, s1, …"""
     machine: MooreMachine
     """The same machine: minimal, over the discovered symbols."""
     observations: NDArray[np.generic]
@@ -81,8 +85,7 @@ def discover(
     *,
     reward_noise: float = 0.0,
     label_noise: float = 0.0,
-    grounder: Callable[[int], nn.Module] | None = None,
-    grounder_epochs: int = 500,
+    grounder: GrounderFactory | None = None,
 ) -> Discovery:
     """Learn everything from episodes; give at least as many `states` as the task may need.
 
@@ -93,71 +96,67 @@ def discover(
     """
     settings = config or FitConfig()
     buffer = as_buffer(episodes)
+    frames = buffer.observations(np.arange(buffer.distinct))
+    frames = frames.astype(np.float32) if frames.dtype == np.float64 else frames
     if buffer.distinct > MAX_LETTERS:
-        return _discover_endless(buffer, states, settings, reward_noise, label_noise, grounder)
+        if reward_noise or label_noise:
+            raise LearningError(
+                f"the episodes hold {buffer.distinct} distinct observations, too many to be letters (at most "
+                f"{MAX_LETTERS}); symbols are then learned with the machine, and that takes rewards and observations "
+                f"to be right (reward noise 0, not {reward_noise:g}; label noise 0, not {label_noise:g}). Round the "
+                "observations"
+            )
+        return _discover_continuous(buffer, frames, states, settings, grounder)
     if not reward_noise and not label_noise and _met_once(buffer):
         # What is never met again tells nothing as a letter; but if no symbols are found, letters are what there is.
         with contextlib.suppress(UngroundedError):
-            return _discover_endless(buffer, states, settings, reward_noise, label_noise, grounder)
-    inferred, used = infer(buffer, states, settings, reward_noise=reward_noise, label_noise=label_noise)
-    frames = buffer.observations(used)
-    frames = frames.astype(np.float32) if frames.dtype == np.float64 else frames
+            return _discover_continuous(buffer, frames, states, settings, grounder)
+    inferred, _ = infer(buffer, states, settings, reward_noise=reward_noise, label_noise=label_noise)
     # Where every letter does something, none is idle.
     kept, symbols = np.unique(inferred.hypothesis.symbols, return_inverse=True)
     alphabet = Alphabet.exclusive(f"s{number}" for number in range(len(kept)))
     first = [int(np.flatnonzero(symbols == number)[0]) for number in range(len(kept))]
-    whole = _machine(inferred)
-    machine = whole.relettered(alphabet, first)
+    machine = inferred.machine().relettered(alphabet, first)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         net = (grounder or (lambda count: grounder_for(frames.shape[1:], count)))(len(kept))
         model = NeuralRewardMachine(net, machine)
-        grounded = _teach(model, torch.from_numpy(frames), torch.from_numpy(symbols), settings, grounder_epochs)
+        grounded = _teach(model, torch.from_numpy(frames), torch.from_numpy(symbols), settings)
     return Discovery(model.eval(), machine, frames, symbols, grounded, inferred)
 
 
 class UngroundedError(LearningError):
-    """No symbols of endless observations were found over which a machine explains the episodes."""
+    """No symbols of continuous observations were found over which a machine explains the episodes."""
 
 
 def _met_once(buffer: EpisodeBuffer) -> bool:
     """Whether most of many distinct observations were met in a single episode."""
-    if buffer.distinct <= 64 or not len(buffer):
+    if buffer.distinct <= 64:
         return False
-    met = np.bincount(np.concatenate([np.unique(episode.index) for episode in buffer]), minlength=buffer.distinct)
+    met = np.bincount(np.concatenate([np.unique(episode.seen) for episode in buffer]), minlength=buffer.distinct)
     return bool((met == 1).sum() > (met > 1).sum())
 
 
-def _discover_endless(
+def _discover_continuous(
     buffer: EpisodeBuffer,
+    frames: NDArray[np.generic],
     states: int,
     settings: FitConfig,
-    reward_noise: float,
-    label_noise: float,
     grounder: GrounderFactory | None,
 ) -> Discovery:
     """The same where observations are too many to be letters."""
-    if reward_noise or label_noise:
-        raise LearningError(
-            f"the episodes hold {buffer.distinct} distinct observations, too many to be letters (at most "
-            f"{MAX_LETTERS}); symbols are then learned with the machine, and that takes rewards and observations to be "
-            f"right (reward noise 0, not {reward_noise:g}; label noise 0, not {label_noise:g}). Round the observations"
-        )
     initial = _initial(buffer)
     # The potential of the beginning comes first.
     order = np.argsort(np.arange(len(buffer.levels)) != initial, kind="stable")
     place = np.argsort(order)
-    traces = [LetterTrace(episode.index, place[episode.levels]) for episode in buffer]
-    _check_shows(traces, 0)
-    frames = buffer.observations(np.arange(buffer.distinct))
-    frames = frames.astype(np.float32) if frames.dtype == np.float64 else frames
+    episodes = [replace(episode, levels=place[episode.levels]) for episode in buffer]
     began = time.process_time()
-    make = grounder or continuous_grounders(frames.shape[1:])
-    found = ground_and_infer(torch.from_numpy(frames), traces, buffer.levels[order], states, make, settings.seed)
+    make, seen = grounder or continuous_grounders(frames.shape[1:]), torch.from_numpy(frames)
+    found = ground_and_infer(seen, episodes, buffer.levels[order], states, make, settings.seed)
     seconds = time.process_time() - began
     if found is None:
         raise UngroundedError(
-            f"no symbols were found over which a machine of at most {states} states explains the {len(traces)} "
+            f"no symbols were found over which a machine of at most {states} states explains the {len(buffer)} "
             f"episodes, whose {buffer.distinct} distinct observations are too many to be letters; record more "
             "episodes, give it more states, or take another grounder"
         )
@@ -166,7 +165,7 @@ def _discover_endless(
     alphabet = Alphabet.exclusive(f"s{number}" for number in range(known.letters))
     machine = known.machine(buffer.levels, alphabet.symbols)
     model = NeuralRewardMachine(found.grounder, machine).eval()
-    return Discovery(model, machine, frames, found.read(torch.from_numpy(frames)), 1.0, inferred)
+    return Discovery(model, machine, frames, found.read(seen), 1.0, inferred)
 
 
 def infer(
@@ -176,7 +175,7 @@ def infer(
     *,
     reward_noise: float = 0.0,
     label_noise: float = 0.0,
-    letters: Callable[[Episode], NDArray[np.int64]] = lambda episode: episode.index,
+    letters: Callable[[Episode], NDArray[np.int64]] = lambda episode: episode.seen,
 ) -> tuple[Inferred, NDArray[np.int64]]:
     """The machine of some episodes, and what its letters (n,) stand for: numbers of observations, or of `letters`.
 
@@ -185,59 +184,41 @@ def infer(
     """
     initial = _initial(episodes)
     settings = config or FitConfig()
-    read = [letters(episode) for episode in episodes]
-    used = np.unique(np.concatenate(read))
-    traces = [
-        LetterTrace(np.searchsorted(used, letter), episode.levels)
-        for letter, episode in zip(read, episodes, strict=True)
-    ]
-    _check_shows(traces, initial)
-
-    def evidence(rows: Sequence[int]) -> Evidence:
-        return Evidence.of(
-            [traces[row] for row in rows], len(used), len(episodes.levels), initial, reward_noise, label_noise
-        )
-
+    read = [replace(episode, seen=letters(episode)) for episode in episodes]
+    used = np.unique(np.concatenate([episode.seen for episode in read]))
+    read = [replace(episode, seen=np.searchsorted(used, episode.seen)) for episode in read]
+    evidence = Evidence.of(read, len(used), len(episodes.levels), initial, reward_noise, label_noise)
     began = time.process_time()
     learned, held = episodes.split(settings.held_out, torch.Generator().manual_seed(settings.seed))
     share = None
     if held:
-        part, later = learn_machine(evidence(learned), states), evidence(held)
+        part, later = learn_machine(evidence.pick(learned), states), evidence.pick(held)
         wrong = following(part, later).said != later.levels
         share = float((np.add.reduceat(wrong, later.begun) == 0).mean())
-    whole = learn_machine(evidence(range(len(traces))), states)
+    whole = learn_machine(evidence, states)
     return Inferred(whole, episodes.levels, share, time.process_time() - began), used
 
 
 def _initial(episodes: EpisodeBuffer) -> int:
-    """The index of the potential at which episodes begin."""
+    """The index of the potential at which episodes begin; an error where they show nothing of a machine."""
     if not len(episodes):
         raise LearningError("the buffer is empty; add episodes first")
     if episodes.codec.initial is None:
         raise LearningError(
             "to learn a machine, the initial potential must be known: EpisodeBuffer(potentials, initial)"
         )
-    return int(episodes.codec.nearest(np.float64(episodes.codec.initial)))
-
-
-def _check_shows(traces: Sequence[LetterTrace], initial: int) -> None:
-    """Raise `LearningError` where the potential never changes."""
-    if all(bool((trace.levels == initial).all()) for trace in traces):
+    initial = int(episodes.codec.nearest(np.float64(episodes.codec.initial)))
+    if all(bool((episode.levels == initial).all()) for episode in episodes):
         raise LearningError(
-            f"no reward of the {len(traces)} episodes differs from zero, so they show nothing of a task; record some "
+            f"no reward of the {len(episodes)} episodes differs from zero, so they show nothing of a task; record some "
             "in which the potential changes"
         )
-
-
-def _machine(inferred: Inferred) -> MooreMachine:
-    """The machine over all letters."""
-    names = tuple(f"o{number}" for number in range(inferred.hypothesis.letters))
-    return inferred.hypothesis.machine(inferred.values, names)
+    return initial
 
 
 def over_alphabet(inferred: Inferred, used: NDArray[np.int64], alphabet: Alphabet) -> MooreMachine:
     """The machine over an alphabet some of whose letters (n,) were read; those that were not do nothing."""
-    whole = _machine(inferred)
+    whole = inferred.machine()
     letter_class = np.full(alphabet.size, whole.classes, dtype=np.int32)
     letter_class[used] = whole.letter_class
     stay = np.arange(whole.states, dtype=np.int32)[:, None]
@@ -245,34 +226,25 @@ def over_alphabet(inferred: Inferred, used: NDArray[np.int64], alphabet: Alphabe
     return MooreMachine.from_table(alphabet, columns[:, letter_class], whole.accepting, whole.outputs, whole.initial)
 
 
-def _teach(
-    model: NeuralRewardMachine, frames: torch.Tensor, symbols: torch.Tensor, settings: FitConfig, epochs: int
-) -> float:
+def _teach(model: NeuralRewardMachine, frames: Tensor, symbols: Tensor, settings: FitConfig) -> float:
     """Train the grounder on known symbols; the share that it then recognises."""
     optimizer = torch.optim.Adam(model.grounder.parameters(), lr=settings.learning_rate)
     generator = torch.Generator().manual_seed(settings.seed)
+    size = 256
+    whole = len(frames) <= size
 
-    def loss(rows: torch.Tensor) -> torch.Tensor:
-        true = model.ground(frames[rows], check=False).gather(1, symbols[rows, None])
-        return -true.clamp_min(1e-9).log().mean()
+    @torch.no_grad()
+    def recognised() -> float:
+        said = torch.cat([model.ground(part).argmax(-1) for part in torch.split(frames, size)])
+        return float((said == symbols).double().mean())
 
-    everything = torch.arange(len(frames))
     model.grounder.train()
-    for _ in range(epochs):
-        whole = len(frames) <= BATCH
-        rows = everything if whole else torch.randperm(len(frames), generator=generator)[:BATCH]
-        optimizer.zero_grad(set_to_none=True)
-        found = loss(rows)
-        if float(found.detach()) < 0.01 and (whole or _recognised(model, frames, symbols) == 1.0):
+    for _ in range(500):
+        rows = torch.arange(len(frames)) if whole else torch.randperm(len(frames), generator=generator)[:size]
+        true = model.ground(frames[rows], check=False).gather(1, symbols[rows, None])
+        loss = -true.clamp_min(1e-9).log().mean()
+        if float(loss.detach()) < 0.01 and (whole or recognised() == 1.0):
             break
-        found.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
+        take_step(optimizer, loss)
     model.grounder.eval()
-    return _recognised(model, frames, symbols)
-
-
-@torch.no_grad()
-def _recognised(model: NeuralRewardMachine, frames: torch.Tensor, symbols: torch.Tensor) -> float:
-    """The share of frames whose symbol a grounder says."""
-    said = torch.cat([model.ground(part).argmax(-1) for part in torch.split(frames, BATCH)])
-    return float((said == symbols).double().mean())
+    return recognised()

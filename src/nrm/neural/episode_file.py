@@ -20,8 +20,9 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +32,8 @@ from nrm.errors import EpisodeError, EpisodeFileError, listing
 from nrm.files import make_folder, write_bytes
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural.buffer import EpisodeBuffer
-from nrm.neural.episodes import FrameTable
+from nrm.neural.episodes import ObservationTable
 from nrm.neural.moore import ProbabilisticMoore
-
-_ARRAYS = ("observations", "index", "lengths", "rewards", "symbols", "symbol_names", "metadata")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,23 @@ class RecordedEpisodes:
     metadata: Json = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _validate(self)
+        steps = int(self.lengths.sum()) if self.lengths.ndim == 1 else -1
+        if steps < 1 or bool((self.lengths < 1).any()):
+            raise EpisodeFileError(f"'lengths' must be a list of positive step counts, not {self.lengths.tolist()}")
+        seen = "observations" if self.index is None else "index"
+        for name in (seen, "rewards", "symbols"):
+            rows = getattr(self, name)
+            if rows is not None and len(rows) != steps:
+                raise EpisodeFileError(f"'{name}' has {len(rows)} rows, but 'lengths' sum to {steps} steps")
+        if self.observations.dtype.kind not in "biuf":
+            raise EpisodeFileError(f"'observations' must hold numbers, not {self.observations.dtype}")
+        if not np.isfinite(self.rewards).all():
+            place = int(np.argmin(np.isfinite(self.rewards)))
+            raise EpisodeFileError(f"'rewards' holds NaN or infinity at step {place}")
+        if self.index is not None and not 0 <= self.index.min() <= self.index.max() < len(self.observations):
+            raise EpisodeFileError(f"'index' names an observation outside 0 to {len(self.observations) - 1}")
+        if self.symbols is not None and self.symbols.min() < 0:
+            raise EpisodeFileError("'symbols' holds a negative number; letters are numbered from 0")
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -103,7 +118,7 @@ def record_episodes(
     if not observations:
         raise EpisodeFileError("there are no episodes to record")
     rows = np.concatenate([np.asarray(part) for part in observations])
-    frames = FrameTable()
+    frames = ObservationTable()
     index = frames.add(rows)
     few = len(frames) < 0.5 * len(rows)
     return RecordedEpisodes(
@@ -140,11 +155,7 @@ def load_episodes(path: str | Path) -> RecordedEpisodes:
     try:
         with open(path, "rb") as handle:
             loaded = np.load(handle, allow_pickle=False)
-            if not isinstance(loaded, np.lib.npyio.NpzFile):
-                raise EpisodeFileError(f"{path} holds a single array; an episode file is an .npz of named arrays")
-            arrays = {name: loaded[name] for name in loaded.files}
-    except EpisodeFileError:
-        raise
+            arrays = {name: loaded[name] for name in loaded.files} if hasattr(loaded, "files") else None
     except FileNotFoundError:
         raise EpisodeFileError(f"there is no file {path}") from None
     except Exception as error:  # numpy, zipfile and zlib raise all kinds on bytes that are no file of theirs
@@ -152,54 +163,29 @@ def load_episodes(path: str | Path) -> RecordedEpisodes:
         zipped = Path(path).is_file() and Path(path).read_bytes()[:2] == b"PK"
         why = f", or it is damaged: {error}" if zipped else "; nrm.save_episodes writes such files"
         raise EpisodeFileError(f"{path} is no episode file (.npz){why}") from None
+    if arrays is None:
+        raise EpisodeFileError(f"{path} holds a single array; an episode file is an .npz of named arrays")
     missing = [name for name in ("observations", "lengths", "rewards") if name not in arrays]
     if missing:
+        known = [field.name for field in fields(RecordedEpisodes)]
         raise EpisodeFileError(
             f"{path} lacks {listing(missing)}; it has {listing(arrays) or 'no arrays'} (an episode file has "
-            f"{listing(_ARRAYS)}; index, symbols, symbol_names and metadata are optional)"
+            f"{listing(known)}; index, symbols, symbol_names and metadata are optional)"
         )
+    given = {name: _whole(arrays[name], name, path) for name in ("lengths", "index", "symbols") if name in arrays}
     try:
-        metadata = json.loads(str(arrays["metadata"])) if "metadata" in arrays else {}
+        if "metadata" in arrays:
+            given["metadata"] = json.loads(str(arrays["metadata"]))
+        if "symbol_names" in arrays:
+            given["symbol_names"] = tuple(str(name) for name in arrays["symbol_names"])
+        return RecordedEpisodes(arrays["observations"], rewards=arrays["rewards"].astype(np.float64), **given)
     except json.JSONDecodeError as error:
         raise EpisodeFileError(f"{path}: 'metadata' is no JSON text: {error}") from None
-    try:
-        return RecordedEpisodes(
-            arrays["observations"],
-            _whole(arrays["lengths"], "lengths"),
-            arrays["rewards"].astype(np.float64),
-            _whole(arrays["index"], "index") if "index" in arrays else None,
-            _whole(arrays["symbols"], "symbols") if "symbols" in arrays else None,
-            tuple(str(name) for name in arrays["symbol_names"]) if "symbol_names" in arrays else None,
-            metadata,
-        )
     except (EpisodeFileError, ValueError, TypeError) as error:
         raise EpisodeFileError(f"{path}: {error}") from None
 
 
-def _whole(values: NDArray[np.generic], name: str) -> NDArray[np.int64]:
+def _whole(values: NDArray[np.generic], name: str, path: str | Path) -> Any:
     if values.dtype.kind not in "iu":
-        raise EpisodeFileError(f"'{name}' must hold whole numbers, not {values.dtype}")
+        raise EpisodeFileError(f"{path}: '{name}' must hold whole numbers, not {values.dtype}")
     return values.astype(np.int64)
-
-
-def _validate(episodes: RecordedEpisodes) -> None:
-    steps = int(episodes.lengths.sum()) if episodes.lengths.ndim == 1 else -1
-    if steps < 1 or bool((episodes.lengths < 1).any()):
-        raise EpisodeFileError(f"'lengths' must be a list of positive step counts, not {episodes.lengths.tolist()}")
-    rows = {"observations": len(episodes.observations)} if episodes.index is None else {"index": len(episodes.index)}
-    rows["rewards"] = len(episodes.rewards)
-    if episodes.symbols is not None:
-        rows["symbols"] = len(episodes.symbols)
-    for name, count in rows.items():
-        if count != steps:
-            raise EpisodeFileError(f"'{name}' has {count} rows, but 'lengths' sum to {steps} steps")
-    if episodes.observations.dtype.kind not in "biuf":
-        raise EpisodeFileError(f"'observations' must hold numbers, not {episodes.observations.dtype}")
-    if not np.isfinite(episodes.rewards).all():
-        raise EpisodeFileError(
-            f"'rewards' holds NaN or infinity at step {int(np.argmin(np.isfinite(episodes.rewards)))}"
-        )
-    if episodes.index is not None and (episodes.index.min() < 0 or episodes.index.max() >= len(episodes.observations)):
-        raise EpisodeFileError(f"'index' names an observation outside 0 to {len(episodes.observations) - 1}")
-    if episodes.symbols is not None and episodes.symbols.min() < 0:
-        raise EpisodeFileError("'symbols' holds a negative number; letters are numbered from 0")

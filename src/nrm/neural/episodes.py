@@ -48,16 +48,18 @@ class EpisodeBatch(NamedTuple):
         numbers[mask] = torch.arange(self.steps, device=self.seen.device)
         return numbers
 
+    def rows(self, episodes: Tensor, longest: int) -> EpisodeBatch:
+        """Some of the episodes, cut to so many steps, with all observations."""
+        tasks = None if self.tasks is None else self.tasks[episodes]
+        seen, levels = self.seen[episodes, :longest], self.levels[episodes, :longest]
+        return EpisodeBatch(self.observations, seen, levels, self.lengths[episodes], tasks)
+
     def pick(self, episodes: Tensor) -> EpisodeBatch:
         """Some of the episodes, cut to the longest of them, with the observations that occur in these."""
-        lengths = self.lengths[episodes]
-        longest = int(lengths.max())
-        seen, mask = self.seen[episodes, :longest], step_mask(lengths, longest)
-        used, places = torch.unique(seen[mask], return_inverse=True)
-        seen = torch.zeros_like(seen)
-        seen[mask] = places
-        tasks = None if self.tasks is None else self.tasks[episodes]
-        return EpisodeBatch(self.observations[used], seen, self.levels[episodes, :longest], lengths, tasks)
+        some = self.rows(episodes, int(self.lengths[episodes].max()))
+        mask, seen = some.mask, torch.zeros_like(some.seen)
+        used, seen[mask] = torch.unique(some.seen[mask], return_inverse=True)
+        return some._replace(observations=self.observations[used], seen=seen)
 
     def to(self, device: torch.device | str) -> EpisodeBatch:
         """The batch on another device."""
@@ -104,7 +106,7 @@ def gathered(values: Tensor, index: Tensor) -> Tensor:
     return values.index_select(0, index.flatten()).view(*index.shape, *values.shape[1:])
 
 
-class FrameTable:
+class ObservationTable:
     """Distinct observations by number, in the order of their first occurrence."""
 
     def __init__(self, rows: ArrayLike | None = None) -> None:
@@ -142,6 +144,18 @@ class FrameTable:
         """(time,) the same as `add`, of tensors on any device."""
         return torch.from_numpy(self.add(rows.cpu().numpy())).to(rows.device)
 
+    def record(self, shown: NDArray[Any]) -> NDArray[np.int64]:
+        """(time,) the numbers of what an episode showed (time, …)."""
+        return self.add(shown)
+
+    def saved(self, blank: Tensor) -> Tensor:
+        """All observations, to go on from with `loaded`; `blank` (0, …) where there are none."""
+        return torch.from_numpy(self[:].copy()) if len(self) else blank
+
+    def loaded(self, saved: Tensor) -> ObservationTable:
+        """The table of what `saved` gave."""
+        return ObservationTable(saved.numpy())
+
     def find(self, rows: ArrayLike, missing: int = -1) -> NDArray[np.int64]:
         """(time,) the numbers of observations (time, …), `missing` where one is not in the table. None is added."""
         given = np.ascontiguousarray(rows)
@@ -178,6 +192,32 @@ class FrameTable:
                 grown[:known] = self[:]
             self._rows = grown
         self._rows[known:needed] = fresh
+
+
+class ListedTable(ObservationTable):
+    """The same where an environment lists its observations: episodes show their row numbers, and none is forgotten."""
+
+    def __init__(self, listed: Tensor, rows: ArrayLike | None = None) -> None:
+        """`rows`: (n, …) the first observations, if there are any yet."""
+        super().__init__(rows)
+        self._listed = self.add(listed.cpu().numpy())
+
+    def record(self, shown: NDArray[Any]) -> NDArray[np.int64]:
+        """By row number."""
+        numbers: NDArray[np.int64] = self._listed[shown]
+        return numbers
+
+    def compact(self, used: ArrayLike) -> NDArray[np.int64]:  # noqa: ARG002
+        """Nothing moves."""
+        return np.arange(len(self))
+
+    def saved(self, blank: Tensor) -> Tensor:
+        """Nothing: the environment lists them again."""
+        return blank
+
+    def loaded(self, saved: Tensor) -> ObservationTable:  # noqa: ARG002
+        """Itself."""
+        return self
 
 
 def _digests(rows: NDArray[Any]) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""From learned parameters to a crisp machine, and its comparison with a reference."""
+"""From learned parameters to a machine, and its comparison with a reference."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from nrm.errors import LearningError, MachineError
-from nrm.inference import merge_states
+from nrm.inference import Moves, matching, merge_states
 from nrm.machines import Difference, MooreMachine, difference, minimise
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
@@ -33,15 +33,12 @@ class Comparison:
 def extract(
     model: ProbabilisticMoore | NeuralRewardMachine,
     episodes: EpisodeBuffer | RecordedEpisodes | None = None,
-    *,
-    minimal: bool = True,
-    accepting_level: float | None = None,
 ) -> MooreMachine:
     """The machine of the most probable transitions and potentials; minimised by its outputs.
 
     With `episodes` (and then a whole model, whose grounder reads them), transitions that none of them ever took are
     not trusted: states that the episodes do not tell apart are merged. Rewards do not show acceptance: states of
-    `accepting_level` (by default the highest potential) count as accepting.
+    the highest potential count as accepting.
     """
     machine = model.machine if isinstance(model, NeuralRewardMachine) else model
     with torch.no_grad():
@@ -49,21 +46,16 @@ def extract(
         level = machine.reward_probs().argmax(-1).cpu().numpy()
     levels = machine.levels.cpu().numpy()
     outputs = levels[level]
-    best = float(levels.max()) if accepting_level is None else accepting_level
-    crisp = MooreMachine(
-        machine.alphabet,
-        machine.letters,
-        columns.astype(np.int32),
-        outputs == best,
-        outputs,
-        machine.initial,
+    table = columns.astype(np.int32)
+    found = MooreMachine(
+        machine.alphabet, machine.letters, table, outputs == float(levels.max()), outputs, machine.initial
     )
     if episodes is not None:
         if not isinstance(model, NeuralRewardMachine):
             raise LearningError("to extract with episodes, give the whole model: its grounder reads them")
         buffer = as_buffer(episodes, machine)
-        crisp = merge_states(crisp, grounded_traces(model, buffer), buffer.codec.initial)
-    return minimise(crisp, by="outputs") if minimal else crisp
+        found = merge_states(found, grounded_traces(model, buffer), buffer.codec.initial)
+    return minimise(found, by="outputs")
 
 
 def grounded_traces(model: NeuralRewardMachine, episodes: EpisodeBuffer) -> list[NDArray[np.int64]]:
@@ -73,13 +65,6 @@ def grounded_traces(model: NeuralRewardMachine, episodes: EpisodeBuffer) -> list
         letters = model.letters(model.ground_batch(batch))
     rows = letters[model.rows(batch)].cpu().numpy()
     return [row[:length] for row, length in zip(rows, batch.lengths.tolist(), strict=True)]
-
-
-def sharpness(machine: ProbabilisticMoore) -> float:
-    """The least certain choice that `extract` makes: 1 for a crisp machine."""
-    with torch.no_grad():
-        choices = [machine.transition_probs().amax(-1).min(), machine.reward_probs().amax(-1).min()]
-    return float(min(choices))
 
 
 def compare(machine: MooreMachine, reference: MooreMachine, acceptance: bool = False) -> Comparison:
@@ -96,12 +81,11 @@ def renaming(machine: MooreMachine, reference: MooreMachine) -> tuple[int, ...] 
     its letter classes and the reference's are matched one to one.
     """
     left, right = minimise(machine, by="outputs"), minimise(reference, by="outputs")
-    if left.classes != right.classes or left.outputs[left.initial] != right.outputs[right.initial]:
-        return None
-    chosen = _search(left, right, [])
+    theirs, mine = (Moves(one.columns, one.outputs, one.initial) for one in (right, left))
+    chosen = matching(theirs, mine) if left.classes == right.classes else None
     if chosen is None:
         return None
-    first = {number: int(np.flatnonzero(left.letter_class == number)[0]) for number in set(chosen)}
+    first = {number: int(np.flatnonzero(left.letter_class == number)[0]) for number in chosen}
     return tuple(first[chosen[number]] for number in right.letter_class.tolist())
 
 
@@ -110,32 +94,3 @@ def renamed_letters(machine: MooreMachine, letters: Sequence[int], reference: Mo
     if len(letters) != reference.alphabet.size:
         raise MachineError(f"{len(letters)} letters for the {reference.alphabet.size} of the reference alphabet")
     return machine.relettered(reference.alphabet, letters)
-
-
-def _search(left: MooreMachine, right: MooreMachine, chosen: list[int]) -> list[int] | None:
-    """Extend the classes of `left` chosen for the first classes of `right`, as long as no trace over them differs."""
-    if not _agree(left, right, chosen):
-        return None
-    if len(chosen) == right.classes:
-        return chosen
-    for candidate in set(range(left.classes)) - set(chosen):
-        found = _search(left, right, [*chosen, candidate])
-        if found is not None:
-            return found
-    return None
-
-
-def _agree(left: MooreMachine, right: MooreMachine, chosen: Sequence[int]) -> bool:
-    start = (left.initial, right.initial)
-    seen = {start}
-    waiting = [start]
-    while waiting:
-        a, b = waiting.pop()
-        for place, number in enumerate(chosen):
-            following = (int(left.columns[a, number]), int(right.columns[b, place]))
-            if left.outputs[following[0]] != right.outputs[following[1]]:
-                return False
-            if following not in seen:
-                seen.add(following)
-                waiting.append(following)
-    return True

@@ -75,6 +75,16 @@ class VectorEncoder(nn.Module):
         return encoded
 
 
+def convolutions(shape: Sequence[int], channels: Sequence[int]) -> tuple[list[nn.Module], int]:
+    """Convolutions with pooling and ReLU for images (height, width, channels), and how many numbers they give."""
+    height, across, depth = shape
+    layers: list[nn.Module] = []
+    for wide in channels:
+        layers += [nn.Conv2d(depth, wide, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()]
+        depth, height, across = wide, height // 2, across // 2
+    return [*layers, nn.Flatten()], depth * height * across
+
+
 class ImageEncoder(nn.Module):
     """Two convolutions with pooling and a layer, on images (n, height, width, channels); bytes are scaled to 0 to 1."""
 
@@ -82,12 +92,8 @@ class ImageEncoder(nn.Module):
         super().__init__()
         self.shape = tuple(shape)
         self.width = width
-        height, across, depth = shape
-        layers: list[nn.Module] = []
-        for wide in (16, 32):
-            layers += [nn.Conv2d(depth, wide, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()]
-            depth, height, across = wide, height // 2, across // 2
-        self.layers = nn.Sequential(*layers, nn.Flatten(), nn.Linear(depth * height * across, width), nn.ReLU())
+        layers, size = convolutions(shape, (16, 32))
+        self.layers = nn.Sequential(*layers, nn.Linear(size, width), nn.ReLU())
 
     def forward(self, observations: Tensor) -> Tensor:
         """(n, width)."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from nrm.errors import ContradictionError, EpisodeError
-from nrm.machines import LevelCodec
-from nrm.neural.emission import Values, as_tensor
+from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, listing
+from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
+from nrm.neural.emission import LetterDistribution, PropositionDistribution, Values, as_tensor, check_finite
 from nrm.neural.episodes import EpisodeBatch, gathered, pack
-from nrm.neural.recursion import ChainMethod, DenseChain, SparseChain
-from nrm.neural.symbol_reader import Emission, SymbolReader
+from nrm.neural.grounders.registry import PlainReading, RecurrentGrounder
+from nrm.neural.moore import ProbabilisticMoore
+from nrm.neural.recursion import DenseChain, SparseChain
+from nrm.neural.task_machines import TaskMachines
 
-__all__ = ["Beliefs", "Crisp", "Emission", "Filtered", "NeuralRewardMachine", "Step"]
+Emission = Literal["categorical", "independent"]
 
 
 class Beliefs(NamedTuple):
@@ -38,14 +40,6 @@ class Filtered(NamedTuple):
     """(batch, time) the probability of that potential given all before."""
 
 
-class Crisp(NamedTuple):
-    """The most probable symbol, state and potential of each step, each by itself; -1 at padding."""
-
-    letters: Tensor
-    states: Tensor
-    levels: Tensor
-
-
 class Step(NamedTuple):
     """One step of acting."""
 
@@ -59,7 +53,7 @@ class Step(NamedTuple):
     """(batch, width) the grounder's state, for the next step; None unless it is recurrent."""
 
 
-class NeuralRewardMachine(SymbolReader):
+class NeuralRewardMachine(nn.Module):
     """A grounder and a machine; either may be known or learned.
 
     `grounder` is any module from observations (n, …) to probabilities: over the letters of the alphabet (`emission=
@@ -67,20 +61,138 @@ class NeuralRewardMachine(SymbolReader):
     proposition by itself (`"independent"`). A `RecurrentGrounder` reads whole episodes instead of single observations.
     """
 
-    def with_grounder(self, grounder: nn.Module) -> NeuralRewardMachine:
-        """The same machine behind another grounder; nothing is copied."""
-        return NeuralRewardMachine(grounder, self.machine, self.emission)
+    def __init__(
+        self,
+        grounder: nn.Module,
+        machine: ProbabilisticMoore | MachineLike | TaskSet,
+        emission: Emission = "categorical",
+    ) -> None:
+        super().__init__()
+        if emission not in ("categorical", "independent"):
+            raise AlphabetError(f"an emission is 'categorical' or 'independent', not '{emission}'")
+        self.grounder = grounder
+        self.machine = _module(machine, emission)
+        self.emission: Emission = emission
+        alphabet = self.machine.alphabet
+        if emission == "categorical" and not alphabet.is_listable:
+            raise AlphabetError(
+                f"{len(alphabet.symbols)} propositions have 2^{len(alphabet.symbols)} letters, too many for a "
+                "distribution over all of them; use emission='independent'"
+            )
+        if emission == "independent" and not alphabet.is_free:
+            raise AlphabetError(
+                "independent propositions need a propositional alphabet, but exactly one of "
+                f"{listing(alphabet.letter_names)} holds at a step; use emission='categorical'"
+            )
 
-    def forward(
-        self, observations: Values, lengths: Tensor | Sequence[int] | None = None, method: ChainMethod = "auto"
-    ) -> Beliefs:
+    @classmethod
+    def made(
+        cls,
+        machine: MachineLike | TaskSet,
+        make: Callable[[int, bool], nn.Module],
+        emission: Emission | None = None,
+    ) -> NeuralRewardMachine:
+        """A model with a new grounder: `make(symbols, independent)`, for so many numbers an observation.
+
+        By default one probability for each proposition where a letter each would be too many.
+        """
+        known = machine if isinstance(machine, TaskSet) else as_machine(machine)
+        alphabet = known.alphabet
+        chosen: Emission = emission or ("categorical" if alphabet.is_small else "independent")
+        independent = chosen == "independent"
+        return cls(make(len(alphabet.symbols) if independent else alphabet.size, independent), known, chosen)
+
+    @property
+    def distribution(self) -> LetterDistribution:
+        """How what the grounder says is read."""
+        if self.emission == "categorical":
+            return LetterDistribution(self.machine.alphabet.size)
+        return PropositionDistribution(len(self.machine.alphabet.symbols), self.machine.moved_by_propositions)
+
+    @property
+    def reading(self) -> PlainReading | RecurrentGrounder:
+        """How the grounder reads episodes."""
+        return self.grounder if isinstance(self.grounder, RecurrentGrounder) else PlainReading(self.grounder)
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether the grounder carries a state through episodes."""
+        return self.reading.recurrent
+
+    @property
+    def tasks(self) -> TaskSet | None:
+        """The tasks, where there are many and every episode has one of them."""
+        return self.machine.tasks if isinstance(self.machine, TaskMachines) else None
+
+    def ground(self, observations: Values, check: bool = True) -> Tensor:
+        """(n, symbols) what the grounder says about observations (n, …)."""
+        observations = self._tensor(observations)
+        if observations.dim() < 1:
+            raise EpisodeError("one number is no list of observations; (n, …) is needed")
+        if self.recurrent:
+            raise LearningError(
+                f"{type(self.grounder).__name__} names symbols by what an episode has shown so far, not by single "
+                "observations; give whole episodes, model(observations (batch, time, …)), or go step by step with "
+                "model.step(observation, belief, carry=carry)"
+            )
+        if check:
+            check_finite(observations)
+        symbols: Tensor = self.grounder(observations)
+        self._check_symbols(symbols, observations, len(observations), check)
+        return symbols
+
+    def ground_batch(self, batch: EpisodeBatch, check: bool = True) -> Tensor:
+        """(rows, symbols) what the grounder says about a batch; `rows(batch)` tells which row a step has."""
+        if check:
+            check_finite(batch.observations)
+        return self._said(batch, self.reading.encode(batch.observations), check)
+
+    @torch.no_grad()
+    def said(self, observations: Tensor) -> Tensor:
+        """(n, …) what the grounder makes of single observations, without gradient and in parts."""
+        encode = self.reading.encode
+        return torch.cat([encode(part) for part in torch.split(observations, 512)])
+
+    @torch.no_grad()
+    def said_batch(self, batch: EpisodeBatch) -> Tensor:
+        """What `ground_batch` gives, without gradient and in parts."""
+        return self._said(batch, self.said(batch.observations), check=False)
+
+    def rows(self, batch: EpisodeBatch) -> Tensor:
+        """(batch, time) which row of what `ground_batch` gives belongs to each step; 0 at padding."""
+        return self.reading.rows(batch)
+
+    def read(self, observations: Values, carry: Tensor | None = None, check: bool = True) -> tuple[Tensor, Tensor]:
+        """Symbols (n, symbols) of one more step (n, …) of n episodes, and the grounder's state (n, width) after."""
+        reading, observations = self.reading, self._tensor(observations)
+        if check:
+            check_finite(observations)
+        before = reading.start(len(observations)) if carry is None else carry
+        if before.shape != (len(observations), reading.width):
+            raise EpisodeError(
+                f"the grounder's state has shape {tuple(before.shape)}; ({len(observations)}, {reading.width}) is "
+                "needed"
+            )
+        symbols, after = reading.read(reading.encode(observations), before)
+        self._check_symbols(symbols, observations, len(observations), check)
+        return symbols, after
+
+    def letter_probs(self, symbols: Tensor) -> Tensor:
+        """What the machine moves by, from what the grounder says (…, symbols): see `LetterDistribution`."""
+        return self.distribution.letter_probs(symbols).to(self.machine.dtype)
+
+    def letters(self, symbols: Tensor) -> Tensor:
+        """(…) the most probable letter of each row of what the grounder says (…, symbols)."""
+        return self.distribution.letters(symbols)
+
+    def forward(self, observations: Values, lengths: Tensor | Sequence[int] | None = None) -> Beliefs:
         """Symbol, state and reward probabilities for each step of padded observations (batch, time, …).
 
         Open loop (equation "VRM_net"): the rewards that were received play no part.
         """
         batch = pack(self._tensor(observations), lengths)
         symbols = self.ground_batch(batch)
-        states = self._open_loop(batch, symbols, method)
+        states = self._open_loop(batch, symbols)
         mask = batch.mask.unsqueeze(-1)
         states = states * mask
         return Beliefs(gathered(symbols, self.rows(batch)) * mask, states, states @ self.machine.reward_probs())
@@ -90,13 +202,12 @@ class NeuralRewardMachine(SymbolReader):
         observations: Values,
         levels: Values,
         lengths: Tensor | Sequence[int] | None = None,
-        method: ChainMethod = "auto",
     ) -> Filtered:
         """Beliefs filtered by the potentials (batch, time) seen so far: indices into `machine.levels`."""
         batch = pack(self._tensor(observations), lengths, levels)
         self._check_levels(batch.levels, "episode, step")
         symbols = self.ground_batch(batch)
-        states, steps = self._chain(batch, symbols, True, method).filtered(self._start(batch))
+        states, steps = self._chain(batch, symbols, True).filtered(self.machine.starts(batch))
         return Filtered(states.transpose(0, 1) * batch.mask.unsqueeze(-1), steps.t() * batch.mask)
 
     def log_likelihood(
@@ -104,7 +215,6 @@ class NeuralRewardMachine(SymbolReader):
         observations: Values,
         levels: Values,
         lengths: Tensor | Sequence[int] | None = None,
-        method: ChainMethod = "auto",
     ) -> Tensor:
         """(batch,) the logarithm of the probability of each whole sequence of potentials, given the observations.
 
@@ -112,7 +222,7 @@ class NeuralRewardMachine(SymbolReader):
         """
         batch = pack(self._tensor(observations), lengths, levels)
         self._check_levels(batch.levels, "episode, step")
-        total, steps = self.batch_log_likelihood(batch, self.ground_batch(batch), method)
+        total, steps = self.batch_log_likelihood(batch, self.ground_batch(batch))
         impossible = (steps.t() <= 0) & batch.mask
         if bool(impossible.any()):
             episode, step = (int(number) for number in impossible.nonzero()[0])
@@ -125,24 +235,13 @@ class NeuralRewardMachine(SymbolReader):
             )
         return total
 
-    def batch_log_likelihood(
-        self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod = "auto"
-    ) -> tuple[Tensor, Tensor]:
+    def batch_log_likelihood(self, batch: EpisodeBatch, symbols: Tensor) -> tuple[Tensor, Tensor]:
         """(batch,) log-likelihoods and (time, batch) likelihoods of steps, from what `ground_batch` gives."""
-        return self._chain(batch, symbols, True, method).log_likelihood(self._start(batch))
+        return self._chain(batch, symbols, True).log_likelihood(self.machine.starts(batch))
 
-    def batch_rewards(self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod = "auto") -> Tensor:
+    def batch_rewards(self, batch: EpisodeBatch, symbols: Tensor) -> Tensor:
         """(batch, time, potentials) open-loop reward probabilities, from what `ground_batch` gives."""
-        return self._open_loop(batch, symbols, method) @ self.machine.reward_probs()
-
-    def crisp(self, observations: Values, lengths: Tensor | Sequence[int] | None = None) -> Crisp:
-        """Symbolic sequences by arg-max (paper, end of "Definition and Notations"); -1 at padding."""
-        observations = self._tensor(observations)
-        batch = pack(observations, lengths)
-        with torch.no_grad():
-            beliefs = self.forward(observations, lengths)
-        chosen = (self.letters(beliefs.symbols), beliefs.states.argmax(-1), beliefs.rewards.argmax(-1))
-        return Crisp(*(torch.where(batch.mask, values, -1) for values in chosen))
+        return self._open_loop(batch, symbols) @ self.machine.reward_probs()
 
     def of_task(self, number: int) -> NeuralRewardMachine:
         """The model of one of many tasks; it shares the grounder."""
@@ -195,20 +294,15 @@ class NeuralRewardMachine(SymbolReader):
             after = weighed / likelihood
         return Step(symbols, after, rewards, carry if self.recurrent else None)
 
-    def _chain(
-        self, batch: EpisodeBatch, symbols: Tensor, observed: bool, method: ChainMethod
-    ) -> DenseChain | SparseChain:
+    def _chain(self, batch: EpisodeBatch, symbols: Tensor, observed: bool) -> DenseChain | SparseChain:
         """The steps of a batch; with `observed`, states are weighed by the potentials that were seen."""
-        return self.machine.chain(self.letter_probs(symbols), self.rows(batch), batch, observed, method)
+        return self.machine.chain(self.letter_probs(symbols), self.rows(batch), batch, observed)
 
-    def _open_loop(self, batch: EpisodeBatch, symbols: Tensor, method: ChainMethod) -> Tensor:
+    def _open_loop(self, batch: EpisodeBatch, symbols: Tensor) -> Tensor:
         """(batch, time, states) beliefs that no reward informs."""
-        states = self._chain(batch, symbols, False, method).propagate(self._start(batch)).transpose(0, 1)
+        states = self._chain(batch, symbols, False).propagate(self.machine.starts(batch)).transpose(0, 1)
         # Rounding lets the mass drift over thousands of steps.
         return states / states.sum(-1, keepdim=True)
-
-    def _start(self, batch: EpisodeBatch) -> Tensor:
-        return self.machine.starts(batch)
 
     def _check_levels(self, levels: Tensor, axes: str) -> None:
         count = len(self.machine.levels)
@@ -220,3 +314,37 @@ class NeuralRewardMachine(SymbolReader):
                 f"{where} (counting from 0): potential index {int(levels[tuple(place)])}; "
                 f"the machine has potentials 0 to {count - 1}: {LevelCodec(self.machine.levels)}"
             )
+
+    def _said(self, batch: EpisodeBatch, encoded: Tensor, check: bool) -> Tensor:
+        symbols = self.reading.said(batch, encoded)
+        self._check_symbols(symbols, batch.observations, self.reading.count(batch), check)
+        return symbols
+
+    def _check_symbols(self, symbols: Tensor, observations: Tensor, rows: int, check: bool) -> None:
+        """Raise unless symbols are (rows, symbols) and, with `check`, probabilities."""
+        expected = self.distribution.outputs
+        if symbols.shape != (rows, expected):
+            raise AlphabetError(
+                f"the grounder turned observations of shape {tuple(observations.shape)} into "
+                f"{tuple(symbols.shape)}; the alphabet ({listing(self.machine.alphabet.symbols)}) needs "
+                f"({rows}, {expected})"
+            )
+        if check:
+            self.distribution.check(symbols)
+
+    def _tensor(self, observations: Values) -> Tensor:
+        """Observations on the device of the machine, when they are no tensor yet."""
+        given = isinstance(observations, Tensor)
+        tensor = as_tensor(observations, "observations")
+        return tensor if given else tensor.to(self.machine.levels.device)
+
+
+def _module(machine: ProbabilisticMoore | MachineLike | TaskSet, emission: Emission) -> ProbabilisticMoore:
+    """What a model is given, as a module."""
+    if isinstance(machine, ProbabilisticMoore):
+        return machine
+    if isinstance(machine, TaskSet):
+        return TaskMachines(machine, counted=emission == "independent")
+    known = as_machine(machine)
+    listed = True if emission == "categorical" and known.alphabet.is_listable else None
+    return ProbabilisticMoore.from_machine(known, listed=listed)

@@ -15,7 +15,7 @@ from nrm.errors import AlphabetError, LearningError, LimitError, MachineError, l
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural.emission import ClassCounting
 from nrm.neural.episodes import EpisodeBatch, gathered
-from nrm.neural.recursion import ChainMethod, DenseChain, SparseChain, moved
+from nrm.neural.recursion import DenseChain, SparseChain, moved
 
 Part = Literal["transitions", "rewards"]
 
@@ -77,20 +77,19 @@ class ProbabilisticMoore(nn.Module):
         machine: MooreMachine,
         *,
         unknown: Iterable[Part] = (),
-        trainable: Iterable[Part] = (),
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
         listed: bool | None = None,
     ) -> ProbabilisticMoore:
-        """The machine, exactly. `unknown` parts start at random instead; `trainable` ones near the known values.
+        """The machine, exactly. `unknown` parts start at random instead.
 
         `listed`: whether distributions over all letters can be read; by default where propositions are few. Otherwise
         it reads those of letter classes alone, which are counted from independent propositions.
         """
-        unknown, trainable = _parts(unknown), _parts(trainable)
+        unknown = _parts(unknown)
         alphabet = machine.alphabet
         # Classes are knowledge about transitions: whoever learns those learns each letter for itself.
-        by_letter = "transitions" in (*unknown, *trainable)
+        by_letter = "transitions" in unknown
         if by_letter and not alphabet.is_listable:
             raise LearningError(
                 f"transitions are learned letter by letter, and {len(alphabet.symbols)} propositions have too many"
@@ -110,8 +109,6 @@ class ProbabilisticMoore(nn.Module):
             torch.tensor(machine.level_of_state, dtype=torch.int64), len(machine.levels)
         ).to(dtype)
         values: dict[Part, Tensor] = {"transitions": transitions, "rewards": rewards}
-        for part in trainable:
-            values[part] = nn.Parameter(values[part] * 6.0)  # e^6 to 1
         for part in unknown:
             values[part] = nn.Parameter(torch.zeros_like(values[part]))
         tables = values["transitions"], values["rewards"]
@@ -221,16 +218,14 @@ class ProbabilisticMoore(nn.Module):
         """(1, states, classes) where each class of letters leads each state, of a machine that is known."""
         return self.transitions.argmax(-1).t().unsqueeze(0)
 
-    def chain(
-        self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool, method: ChainMethod = "auto"
-    ) -> DenseChain | SparseChain:
+    def chain(self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool) -> DenseChain | SparseChain:
         """The steps of a batch, from letter probabilities (n, letters).
 
         rows: (batch, time) which of `letters` a step has. With `observed`, the next states are weighed by the
         probability of the potential that was seen.
         """
-        if not self.is_sparse or method != "auto":
-            return DenseChain(self._matrices(letters, rows, batch, observed), method)
+        if not self.is_sparse:
+            return DenseChain(self._matrices(letters, rows, batch, observed))
         shown = gathered(self.reward_probs().t(), batch.levels.t()) if observed else None
         return SparseChain(self.targets(), gathered(self.class_probs(letters), rows.t()), shown, batch.mask.t())
 
@@ -274,10 +269,10 @@ class ProbabilisticMoore(nn.Module):
         return "this machine"
 
     def reset(self, parts: Iterable[Part], generator: torch.Generator) -> None:
-        """Draw the logits of some learned parts anew; transitions with a pull towards staying."""
+        """Fresh logits of some learned parts; transitions with a pull towards staying."""
         for part in parts:
             if part not in self.learned:
-                raise LearningError(f"the {part} of this machine are known; only unknown or trainable parts are drawn")
+                raise LearningError(f"the {part} of this machine are known; only unknown parts are drawn")
             logits: Tensor = getattr(self, part)
             with torch.no_grad():
                 drawn = torch.randn(logits.shape, generator=generator, dtype=logits.dtype)

@@ -50,7 +50,7 @@ class DistinctPatches(NamedTuple):
 def distinct_patches(images: Tensor, side: int = OVERLAPPING) -> DistinctPatches | None:
     """The distinct patches of images (n, height, width, channels) of bytes; None where they are many.
 
-    `side`: tiles along a patch, two or three. Patches are told apart by 64 bits of a hash.
+    `side`: tiles along a patch, two or three. Patches differ where 64 bits of a hash do.
     """
     if images.dtype != torch.uint8 or images.device.type != "cpu" or not len(images):
         return None

@@ -14,7 +14,7 @@ from nrm.machines import TaskSet
 from nrm.neural.emission import ClassCounting
 from nrm.neural.episodes import EpisodeBatch, gathered
 from nrm.neural.moore import COUNTED, Part, ProbabilisticMoore
-from nrm.neural.recursion import ChainMethod, SparseChain
+from nrm.neural.recursion import SparseChain
 
 
 def _as_said(symbols: Tensor) -> Tensor:
@@ -118,14 +118,7 @@ class TaskMachines(ProbabilisticMoore):
         """(batch, states, letters) where each letter leads each state of an episode's machine."""
         return self.moves[self._rows(batch)]
 
-    def chain(
-        self,
-        letters: Tensor,
-        rows: Tensor,
-        batch: EpisodeBatch,
-        observed: bool,
-        method: ChainMethod = "auto",  # noqa: ARG002 - known moves are followed one by one
-    ) -> SparseChain:
+    def chain(self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool) -> SparseChain:
         """The steps of a batch; see `ProbabilisticMoore.chain`."""
         said = self.moved_by(gathered(letters, rows), self._numbers(batch)).transpose(0, 1)
         return SparseChain(self.targets(batch), said, self._shown(batch) if observed else None, batch.mask.t())

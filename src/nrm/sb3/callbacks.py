@@ -10,7 +10,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from nrm.errors import EnvError
 from nrm.machines import MachineLike, TaskSet, as_machine
-from nrm.neural import EpisodeBuffer, FitConfig, FrameTable, NeuralRewardMachine
+from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, ObservationTable
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
 from nrm.tracking import (
@@ -156,7 +156,7 @@ class GroundingCallback(BaseCallback):
             for episode in self._labelled:
                 buffer.add(episode.observations, rewards=episode.rewards, symbols=episode.letters)
             return self._meter.measure_episodes(self.machine, buffer)
-        frames = FrameTable()
+        frames = ObservationTable()
         numbers = frames.add(np.concatenate([episode.observations for episode in self._labelled]))
         letters = np.concatenate([episode.letters for episode in self._labelled if episode.letters is not None])
         _, first = np.unique(numbers, return_index=True)

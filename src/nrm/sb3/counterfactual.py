@@ -169,7 +169,7 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         seen = torch.as_tensor(np.ascontiguousarray(rows), device=self.model.machine.levels.device)
         with torch.no_grad():
             symbols = self.model.ground(seen, check=False)
-            if self.model.counts:  # propositions are independent, and so they are drawn
+            if self.model.distribution.counted:  # propositions are independent, and so they are drawn
                 return _drawn_letters(np.tile(symbols.double().cpu().numpy(), (len(self._live), 1)))
             letters = self.model.letter_probs(symbols).double()
         sums = np.tile(letters.cumsum(1).cpu().numpy(), (len(self._live), 1))

@@ -18,8 +18,9 @@ from nrm.neural import (
     EpisodeBuffer,
     FitConfig,
     FitRecord,
-    FrameTable,
+    ListedTable,
     NeuralRewardMachine,
+    ObservationTable,
     contradiction,
     fit,
 )
@@ -63,8 +64,7 @@ class Grounding:
         self._memory = memory
         self._config = config
         self._settings = settings
-        self._frames = FrameTable()
-        self._listed = None if frames is None else self._frames.add(frames.cpu().numpy())
+        self._table = ObservationTable() if frames is None else ListedTable(frames)
         self._blank = torch.empty(0) if blank is None else blank
         self._passed_over = 0
         """Episodes to come that nobody looks at."""
@@ -157,17 +157,15 @@ class Grounding:
         longest = self._config.longest
         if longest is not None and episode.length > longest:
             episode = episode.begun(longest)
-        shown = episode.observations
-        numbers = self._frames.add(shown) if self._listed is None else self._listed[shown]
+        numbers = self._table.record(episode.observations)
         # True letters are for evaluation alone: kept beside what a recurrent grounder learns from.
         return episode._replace(observations=numbers, letters=episode.letters if self.model.recurrent else None)
 
     def _forget(self) -> None:
         """Let go of the observations of episodes that were dropped."""
-        if self._listed is None:
-            used = [episode.observations for episode in self._kept]
-            moved = self._frames.compact(np.concatenate(used) if used else [])
-            self._kept = [episode._replace(observations=moved[episode.observations]) for episode in self._kept]
+        used = [episode.observations for episode in self._kept]
+        moved = self._table.compact(np.concatenate(used) if used else [])
+        self._kept = [episode._replace(observations=moved[episode.observations]) for episode in self._kept]
 
     def _most_telling(self, episodes: list[RecordedEpisode]) -> list[RecordedEpisode]:
         """The episodes that are kept: a good policy does the same again and again, so rare rewards go first."""
@@ -196,7 +194,7 @@ class Grounding:
 
     def _buffer(self, episodes: Sequence[RecordedEpisode]) -> EpisodeBuffer:
         machine = self.model.machine
-        buffer = EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level, frames=self._frames)
+        buffer = EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level, self._table)
         for episode in episodes:
             buffer.add(index=episode.observations, rewards=episode.rewards, symbols=episode.letters, task=episode.task)
         return buffer
@@ -212,7 +210,7 @@ class Grounding:
             "model": self.model.state_dict(),
             "kept": self._as_tensors(self._kept),
             "fresh": self._as_tensors(self._fresh),
-            "frames": torch.from_numpy(self._frames[:]) if self._listed is None and len(self._frames) else self._blank,
+            "frames": self._table.saved(self._blank),
             "policy": self._policy.state_dict(),
             "bursts": self.updates,  # as checkpoints call them
             "episodes": self.episodes,
@@ -223,8 +221,7 @@ class Grounding:
         """Go on from a saved state."""
         self.model.load_state_dict(state["model"])
         self._kept, self._fresh = _from_tensors(state["kept"]), _from_tensors(state["fresh"])
-        if self._listed is None:
-            self._frames = FrameTable(state["frames"].numpy())
+        self._table = self._table.loaded(state["frames"])
         self._policy.load_state_dict(state["policy"])
         self.updates, self.episodes = state["bursts"], state["episodes"]
         self._passed_over = state.get("passed_over", 0)
@@ -282,9 +279,9 @@ class Decision(NamedTuple):
     reason: str
 
 
-def left_to_learn(record: FitRecord, target: float) -> Decision:
+def left_to_learn(record: FitRecord) -> Decision:
     """What learning from given episodes has left to learn, in the same words."""
-    best = record.best
+    best, target = record.best, record.target
     if record.explained:
         return Decision("explained", f"loss {max(best.train, best.held_out):.4f} is at most {target:g}")
     if best.stopped == "all epochs done":

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
 
 from nrm.errors import ConfigError
 from nrm.neural import FitConfig, FitSettings
+from nrm.settings import Count, Positive
 from nrm.tracking.belief_step import Belief
 
 TrainingBelief: TypeAlias = Literal["annealed", "filtered", "open-loop", "argmax"]
@@ -24,11 +27,11 @@ class UpdateConfig(FitConfig):
 class GroundingConfig(FitSettings):
     """How the grounding is learned from rewards in between acting: as by `FitConfig`, and when."""
 
-    target: float = 0.003
+    target: Positive = 0.003
     """Nats a step at which episodes count as explained, so that an update ends or is skipped."""
-    every: int = 120
+    every: Count = 120
     """Episodes between two grounding updates."""
-    keep: int = 360
+    keep: Count = 360
     """Most episodes that an update learns from."""
     grounder: str = "auto"
     """The network that grounds: a registered name, module:name, or auto, which goes by the observations."""
@@ -40,22 +43,15 @@ class GroundingConfig(FitSettings):
     """What the policy's belief reads while training: the rewards too (filtered), the observations alone (open-loop, as
     in the paper and in tests), likewise by the most probable symbol of each step (argmax), or the rewards too in the
     first half of training and then no longer (annealed)."""
-    longest: int | None = None
+    longest: Count | None = None
     """Steps of an episode that are learned from; all when absent."""
     steady: bool = False
     """Whether every update learns as long as something is not explained, also where the last one brought little."""
-    spacing: float = 0.0
+    spacing: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     """Least episodes from one update to the next, as a share of all so far; those in between are passed over."""
 
     error = ConfigError
     section = "grounding."
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check_positive("every", "keep", "longest", "target")
-        self.check_choice("belief", get_args(TrainingBelief))
-        if self.spacing < 0:
-            raise ConfigError(f"grounding.spacing is a share of all episodes, from 0, not {self.spacing}")
 
     @property
     def first_belief(self) -> Belief:

@@ -110,7 +110,7 @@ class HypothesisBelief(HypothesisMemory):
             # What came before a letter is not looked at: so many were read in all.
             counts = np.zeros((hypothesis.letters + 1, hypothesis.letters))
             counts[0] = hypothesis.seen.sum(0)
-            likely = LetterModel.of(counts, 0.0).first * LetterModel.of(counts, self._label_noise).told.T
+            likely = LetterModel.of(counts, 0.0).first * LetterModel.of(counts, self._label_noise).noise.T
             likely /= likely.sum(1, keepdims=True)
         leads = leads_of(self._moves)
         moves = np.concatenate([np.tensordot(likely, leads[:-1], 1), leads[-1:]])

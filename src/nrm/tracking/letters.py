@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.errors import EnvError, LearningError, LimitError
-from nrm.inference import Evidence, Hypothesis, LetterTrace, learn_machine
+from nrm.inference import Episode, Evidence, Hypothesis, learn_machine
 from nrm.machines import Alphabet
-from nrm.neural import FrameTable, Grounded, GrounderFactory, continuous_grounders, ground_and_infer
+from nrm.neural import Grounded, GrounderFactory, ObservationTable, continuous_grounders, ground_and_infer
 from nrm.tracking.memories import Transition
 from nrm.tracking.recorder import RecordedEpisode
 
@@ -62,12 +63,12 @@ class SymbolIndex(ABC):
     def on(self, frames: Tensor | None) -> SymbolIndex:
         """The same letters in another environment, whose listed observations are `frames`."""
 
-    def read(self, trace: LetterTrace) -> LetterTrace:
+    def read(self, trace: Episode) -> Episode:
         """An episode with letters in place of the numbers of what it observed."""
         return trace
 
     def learn(
-        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, noise: tuple[float, float]
+        self, traces: Sequence[Episode], values: NDArray[np.float64], states: int, noise: tuple[float, float]
     ) -> Hypothesis:
         """The machine of some episodes with numbers of what was observed, and indices of potentials `values`.
 
@@ -153,14 +154,14 @@ class ObservedSymbols(SymbolIndex):
         blank: Tensor | None = None,
         make: GrounderFactory | None = None,
         seed: int = 0,
-        table: FrameTable | None = None,
+        table: ObservationTable | None = None,
     ) -> None:
         """`frames`: all observations, where they are listed; steps and episodes then hold their row numbers.
 
         `blank`: (0, …) no observations, but of the kind that will come, for saved states; `make`: makes grounders, by
         default those that fit; `seed`: of learning; `table`: the letters that there are already.
         """
-        self._table = FrameTable() if table is None else table
+        self._table = ObservationTable() if table is None else table
         self._blank = torch.empty(0) if blank is None else blank
         self._make = make
         self.numbers = None if frames is None else self._table.add(frames.cpu().numpy())
@@ -196,12 +197,12 @@ class ObservedSymbols(SymbolIndex):
         self.continuous = self.continuous or len(self._table) > MAX_LETTERS
         return numbers
 
-    def read(self, trace: LetterTrace) -> LetterTrace:
+    def read(self, trace: Episode) -> Episode:
         """As it is, or with the symbols that the grounder reads."""
-        return trace._replace(letters=self._letters()[trace.letters]) if self.continuous else trace
+        return replace(trace, seen=self._letters()[trace.seen]) if self.continuous else trace
 
     def learn(
-        self, traces: Sequence[LetterTrace], values: NDArray[np.float64], states: int, noise: tuple[float, float]
+        self, traces: Sequence[Episode], values: NDArray[np.float64], states: int, noise: tuple[float, float]
     ) -> Hypothesis:
         """By state merging; where observations cannot be enumerated, in turns with the grounder."""
         if not self.continuous:
@@ -251,7 +252,7 @@ class ObservedSymbols(SymbolIndex):
 
     def on(self, frames: Tensor | None) -> SymbolIndex:
         """The same letters, listed or not."""
-        table = FrameTable(self._table[:]) if len(self._table) else FrameTable()
+        table = ObservationTable(self._table[:]) if len(self._table) else ObservationTable()
         other = ObservedSymbols(None, self._blank, self._make, self._seed, table)
         other.continuous, other.known = self.continuous, self.known
         if frames is not None:
@@ -275,7 +276,7 @@ class ObservedSymbols(SymbolIndex):
         """Go on with saved ones."""
         if self.numbers is None:
             saved = state["observations"]
-            self._table = FrameTable(saved.numpy()) if len(saved) else FrameTable()
+            self._table = ObservationTable(saved.numpy()) if len(saved) else ObservationTable()
         self.continuous, self._rounds = state.get("endless", self.continuous), state.get("rounds", 0)
         self.known, self._read = None, np.zeros(0, dtype=np.int64)
         if state.get("symbols"):

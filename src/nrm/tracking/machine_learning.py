@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,10 @@ from torch import Tensor
 
 from nrm.errors import ConfigError
 from nrm.inference import (
+    Episode,
     Evidence,
     Hypothesis,
     LabelNoiseTally,
-    LetterTrace,
     Refutation,
     Tally,
     TooManyStatesError,
@@ -92,11 +92,11 @@ class MachineLearning:
         self.surprised = 0
         """How many there were when the last one refuted a machine."""
         self._judge = judge
-        self._recent: list[LetterTrace] = []
-        self._kept: list[LetterTrace] = []
+        self._recent: list[Episode] = []
+        self._kept: list[Episode] = []
         self._telling: list[bool] = []
         self._tally = Tally(self.hypothesis)
-        self._refuted: tuple[LetterTrace, Refutation] | None = None
+        self._refuted: tuple[Episode, Refutation] | None = None
         self._learned = 0
         self._review = 100
 
@@ -154,11 +154,11 @@ class MachineLearning:
         self._refuted = None
         self._review = max(1, self.episodes)
 
-    def _read(self, number: int, episode: RecordedEpisode) -> LetterTrace:
+    def _read(self, number: int, episode: RecordedEpisode) -> Episode:
         levels = self.levels.encode(episode.rewards, f"episode {number} since acting began")
-        return LetterTrace(self.letters.add(episode), levels)
+        return Episode(self.letters.add(episode), levels)
 
-    def _keep(self, traces: Sequence[LetterTrace], telling: int | None) -> None:
+    def _keep(self, traces: Sequence[Episode], telling: int | None) -> None:
         for place, trace in enumerate(traces):
             if place == telling or not self.settled:
                 self._kept.append(trace)
@@ -173,10 +173,10 @@ class MachineLearning:
         moved = self.letters.compact(joined([*self._kept, *self._recent])[0])
         if moved is not None:
             self._kept, self._recent = (
-                [trace._replace(letters=moved[trace.letters]) for trace in some] for some in (self._kept, self._recent)
+                [replace(trace, seen=moved[trace.seen]) for trace in some] for some in (self._kept, self._recent)
             )
 
-    def _evidence(self, traces: Sequence[LetterTrace]) -> Evidence:
+    def _evidence(self, traces: Sequence[Episode]) -> Evidence:
         # A grounder misreads now and then, so that a single episode refutes little.
         reward_noise = max(self.config.reward_noise, 0.01) if self.letters.continuous else self.config.reward_noise
         read = list(map(self.letters.read, traces))
@@ -215,7 +215,10 @@ class MachineLearning:
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that learning goes on from."""
-        refuted = None if self._refuted is None else [part.tolist() for part in self._refuted[0]]
+        refuted = None
+        if self._refuted is not None:
+            trace, found = self._refuted
+            refuted = [[trace.seen.tolist(), trace.levels.tolist()], list(found)]
         return {
             "book": self.letters.state_dict(),
             "kept": _packed(self._kept),
@@ -223,7 +226,7 @@ class MachineLearning:
             "telling": torch.tensor(self._telling, dtype=torch.bool),
             "values": self.levels.values.tolist()[1:],
             "machine": None if not self.episodes else self._machine_state(),
-            "refuted": None if refuted is None else [refuted, list(self._refuted[1])],  # type: ignore[index]
+            "refuted": refuted,
             "versions": [version.to_json() for version in self.versions],
             "note": self.note,
             "counters": [self.episodes, self.surprised, self._learned, self._review],
@@ -262,16 +265,16 @@ class MachineLearning:
             self._tally.load(saved)
         self._refuted = None
         if state["refuted"] is not None:
-            trace, found = state["refuted"]
-            self._refuted = LetterTrace(*(np.array(part) for part in trace)), Refutation(*found)
+            (seen, shown), found = state["refuted"]
+            self._refuted = Episode(np.array(seen), np.array(shown)), Refutation(*found)
 
 
-def _packed(traces: Sequence[LetterTrace]) -> dict[str, Tensor]:
+def _packed(traces: Sequence[Episode]) -> dict[str, Tensor]:
     """Episodes for a file."""
     return {name: torch.from_numpy(part) for name, part in zip(PARTS, joined(traces), strict=True)}
 
 
-def _unpacked(packed: dict[str, Tensor]) -> list[LetterTrace]:
+def _unpacked(packed: dict[str, Tensor]) -> list[Episode]:
     """What `_packed` gave."""
     return split(*(packed[name].numpy() for name in PARTS))
 

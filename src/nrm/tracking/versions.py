@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.errors import FileError
-from nrm.inference import Hypothesis, LetterTrace, Refutation
+from nrm.inference import Episode, Hypothesis, Refutation
 from nrm.machines import MooreMachine
 
 
@@ -58,7 +58,7 @@ class Version:
         known: Hypothesis,
         numbers: NDArray[np.int64],
         values: NDArray[np.float64],
-        refuted: tuple[LetterTrace, Refutation] | None,
+        refuted: tuple[Episode, Refutation] | None,
         right: bool | None,
     ) -> Version:
         """From a machine that was just learned."""
@@ -69,7 +69,7 @@ class Version:
             rows = slice(0, found.step + 1)
             shown = tuple(values[trace.levels[rows]].tolist())
             said = float(values[found.expected])
-            why = Refuting(tuple(trace.letters[rows].tolist()), shown, found.step, said, float(values[found.shown]))
+            why = Refuting(tuple(trace.seen[rows].tolist()), shown, found.step, said, float(values[found.shown]))
         return cls(
             episode,
             tuple(values[known.levels].tolist()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from gymnasium import spaces
 
 from nrm.errors import EnvError, NrmError, listing
 from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine
-from nrm.neural import GROUNDERS, Emission, NeuralRewardMachine, Parts, emission_for, said_symbols
+from nrm.neural import GROUNDERS, Emission, NeuralRewardMachine, Parts
 from nrm.tracking import Belief, MachineLearning, Tracker
 from nrm.wrappers.augmentation import BELIEF, TASK, Augmentation, BeliefLayout, Reads
 
@@ -42,18 +43,14 @@ def model_for(
     """
     if not isinstance(space, spaces.Space):
         raise EnvError(_no_space(space))
-    known = machine if isinstance(machine, TaskSet) else as_machine(machine)
     augmentation = Augmentation.of(space, 1, "dict", reads)
-    emission = emission or emission_for(known.alphabet)
-    independent = emission == "independent"
-    symbols = said_symbols(known.alphabet, emission)
+    if augmentation.parts is None:
+        make = partial(GROUNDERS[grounder].from_shape, augmentation.grounded.shape or ())
+    else:
+        make = partial(_for_parts(augmentation.parts, grounder).from_parts, augmentation.parts)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        if augmentation.parts is None:
-            made = GROUNDERS[grounder].from_shape(augmentation.grounded.shape or (), symbols, independent)
-        else:
-            made = _for_parts(augmentation.parts, grounder).from_parts(augmentation.parts, symbols, independent)
-    return NeuralRewardMachine(made, known, emission).eval()
+        return NeuralRewardMachine.made(machine, make, emission).eval()
 
 
 def _for_parts(parts: Parts, grounder: str) -> Any:

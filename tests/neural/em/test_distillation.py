@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 import nrm
 from nrm.neural import CnnGrounder, MlpGrounder, NeuralRewardMachine
-from nrm.neural.em.distillation import finish
+from nrm.neural.em.steps import finish
 from nrm.neural.grounders import Grounder
 
 MACHINE = nrm.compile("F a & F b", "a b c")

@@ -13,8 +13,7 @@ from torch import Tensor, nn
 import nrm
 from nrm.machines import MooreMachine
 from nrm.neural import NeuralRewardMachine
-from nrm.neural.em.distillation import evidence_loss
-from nrm.neural.em.expectation import evidence, expected_letters, posterior
+from nrm.neural.em.steps import evidence, evidence_loss, expected_letters, posterior
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.model import Emission
 

@@ -15,10 +15,11 @@ from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachin
 from nrm.neural.config import Maximisation
 from nrm.neural.descent import Labelled, LearningProblem
 from nrm.neural.em import table
-from nrm.neural.em.expectation import expected_letters, posterior
+from nrm.neural.em.steps import expected_letters, posterior
 from nrm.neural.em.table import _drafted, _repeated, table_suits
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.learning import _problem
+from tests.neural.examples import of_several_tasks
 
 MACHINE = nrm.compile("F(a & F b)", "a b c")
 PLACES = 6
@@ -50,7 +51,7 @@ def model(machine: MooreMachine = MACHINE, seed: int = 0) -> NeuralRewardMachine
 
 
 def problem(machine: MooreMachine = MACHINE) -> LearningProblem:
-    return _problem(model(machine), walks(machine), FitConfig(), torch.Generator().manual_seed(0), True)
+    return _problem(model(machine), walks(machine), FitConfig(), ("grounding",))
 
 
 def grounded(fitted: NeuralRewardMachine) -> list[int]:
@@ -60,7 +61,8 @@ def grounded(fitted: NeuralRewardMachine) -> list[int]:
 
 def test_an_iteration_on_all_episodes_never_lowers_the_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "SMOOTHING", 0.0)
-    tables = table.Tables([problem()], None)
+    one = problem()
+    tables = table.Tables(one.model, one.everything)
     generator = torch.Generator().manual_seed(0)
     now = tables.begun(5, None, generator)
     likelihoods = []
@@ -75,14 +77,13 @@ def test_an_iteration_on_all_episodes_never_lowers_the_likelihood(monkeypatch: p
 def test_tables_side_by_side_are_the_general_step_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "SMOOTHING", 0.0)
     one = problem()
-    tables = table.Tables([one], None)
+    tables = table.Tables(one.model, one.everything)
     generator = torch.Generator().manual_seed(1)
     now = tables.begun(3, None, generator)
     after, likelihood = tables.improved(now, 1.0, generator)
     for restart in range(3):
-        said = now[restart][tables.rows[0]]
-        found = expected_letters(one.model, one.everything, said)
-        torch.testing.assert_close(after[restart][tables.rows[0]], posterior(one.model, found, said))
+        found = expected_letters(one.model, one.everything, now[restart])
+        torch.testing.assert_close(after[restart], posterior(one.model, found, now[restart]))
         torch.testing.assert_close(likelihood[restart], found.log_likelihood.sum() / one.everything.steps)
 
 
@@ -119,11 +120,10 @@ def test_labels_choose_among_what_rewards_cannot_tell_apart() -> None:
 
 def test_several_tasks_with_one_grounder_leave_only_what_is_true() -> None:
     machines = [nrm.compile("F a & F b", "a b c"), nrm.compile("F a & G !b", "a b c")]
-    first = model(machines[0])
-    second = NeuralRewardMachine(first.grounder, machines[1])
-    record = fit([first, second], [walks(machine) for machine in machines])
-    assert record.explained
-    assert grounded(first) == TRUE.tolist()
+    tasks, buffer = of_several_tasks(machines, [walks(machine) for machine in machines])
+    several = NeuralRewardMachine(model(machines[0]).grounder, tasks)
+    assert fit(several, buffer).explained
+    assert grounded(several) == TRUE.tolist()
 
 
 @pytest.mark.parametrize("maximisation", ["posterior", "evidence"])
@@ -137,7 +137,7 @@ def test_endless_observations_are_learned_by_what_they_look_like(maximisation: M
         run = MACHINE.run([MACHINE.alphabet.symbols[TRUE[place]] for place in places])
         (known if number < 60 else fresh).add(seen, rewards=run.rewards)
     each = model()
-    assert not table_suits([_problem(each, known, FitConfig(), torch.Generator().manual_seed(0), True)])
+    assert not table_suits(known.batch())
     assert fit(each, known, config=FitConfig(maximisation=maximisation, epochs=1200, restarts=6)).explained
     batch = fresh.batch()
     with torch.no_grad():
@@ -158,13 +158,14 @@ def test_unknown_machines_are_learned_as_by_descent() -> None:
     assert torch.equal(found[0], found[1])
 
 
-def test_a_labelled_row_counts_as_much_as_it_is_said_to() -> None:
-    labelled = Labelled(torch.tensor([[9.0]]), torch.tensor([1]), 2.0)
-    tables = table.Tables([problem()], labelled)
+def test_labelled_rows_count_as_much_as_all_steps() -> None:
+    labelled = Labelled(torch.tensor([[9.0]]), torch.tensor([1]))
+    one = problem()
+    tables = table.Tables(one.model, one.everything, labelled)
     assert tables.labels is not None
     _, counts, weights = tables.labels
     assert counts.tolist() == [[0.0, weights.item(), 0.0]]
-    assert weights.item() == pytest.approx(2.0 * tables.problems[0].everything.steps)
+    assert weights.item() == pytest.approx(one.everything.steps)
 
 
 def test_restarts_and_drafts_keep_the_task_of_each_episode() -> None:
@@ -185,14 +186,14 @@ def test_restarts_and_drafts_keep_the_task_of_each_episode() -> None:
 def test_where_no_round_explains_everything_the_grounder_learns_the_best_table_of_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = table.best_table
+    found = table.Tables.best
     rounds = iter([True, False])
 
     def one_good_round(*given: Any) -> tuple[torch.Tensor, tuple[float, ...]]:
         best, losses = found(*given)
         return (best, losses) if next(rounds) else (torch.full_like(best, 1 / 3), (1.0,))
 
-    monkeypatch.setattr(table, "best_table", one_good_round)
+    monkeypatch.setattr(table.Tables, "best", one_good_round)
     each, buffer = model(), walks(MACHINE)
     record = fit(each, buffer, "grounding", FitConfig(restarts=12, target=-1.0, held_out=0.0))
     assert [attempt.restarts for attempt in record.attempts] == [4, 8]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from nrm.neural import FitConfig
 from nrm.neural.config import Maximisation
-from nrm.neural.em.distillation import Distiller
-from nrm.neural.em.expectation import EXPLAINED, FEW, ONE_IN, informative
 from nrm.neural.em.network import network_attempt
+from nrm.neural.em.steps import Distiller, informative
 from tests.neural.em.test_grounding_by_em import model, problem
+
+EXPLAINED, FEW, ONE_IN = 0.02, 4096, 8
 
 
 def test_what_is_not_explained_is_always_looked_at_and_counts_once() -> None:
@@ -47,8 +50,8 @@ def test_steps_towards_evidence_become_shorter(
 ) -> None:
     found = []
     monkeypatch.setattr(Distiller, "teach", lambda self, *_: found.append(self.pace))
-    config = FitConfig(epochs=80, maximisation=maximisation)
-    network_attempt([problem()], config, 0, None, 0.0, torch.Generator().manual_seed(0))
+    config = FitConfig(epochs=80, maximisation=maximisation, target=0.0)
+    network_attempt(replace(problem(), config=config), 0, torch.Generator().manual_seed(0))
     assert found == paces
 
 

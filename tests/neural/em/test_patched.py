@@ -39,7 +39,7 @@ def recorded(machine: nrm.MooreMachine, episodes: int = 60) -> EpisodeBuffer:
 def problem_of(model: NeuralRewardMachine, buffer: EpisodeBuffer) -> LearningProblem:
     half = len(buffer) // 2
     batches = (buffer.batch(range(half)), buffer.batch(range(half, len(buffer))), buffer.batch())
-    return LearningProblem(model, *batches, mini_batches=None)
+    return LearningProblem(model, *batches, FitConfig())
 
 
 def test_a_grounder_says_the_same_of_patches() -> None:
@@ -47,7 +47,7 @@ def test_a_grounder_says_the_same_of_patches() -> None:
     torch.manual_seed(0)
     model = NeuralRewardMachine(AttendingGrounder(3, (32, 32, 3)), machine)
     problem = problem_of(model, recorded(machine))
-    (patched,) = on_patches([problem])
+    patched = on_patches(problem)
     assert isinstance(patched.model.grounder, PatchedGrounder)
     assert patched.train.observations.shape == (len(problem.train.observations), 16)
     for got, expected in ((patched.train, problem.train), (patched.held_out, problem.held_out)):
@@ -60,8 +60,8 @@ def test_what_cannot_be_told_by_patches_is_learned_from_as_it_is() -> None:
     buffer = EpisodeBuffer.for_machine(machine)
     for _ in range(4):
         buffer.add(np.zeros((3, 8, 8, 3), dtype=np.uint8), rewards=[0.0, 0.0, 0.0])
-    problems = [problem_of(model, buffer)]
-    assert on_patches(problems) is problems
+    problem = problem_of(model, buffer)
+    assert on_patches(problem) is problem
 
 
 def test_symbols_are_learned_from_patches() -> None:

@@ -1,52 +1,34 @@
-"""Expectation-maximisation where observations are without end: the M-step is supervised learning of the grounder."""
+"""Expectation-maximisation where observations cannot be enumerated: the M-step teaches the grounder."""
 
 from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from nrm.neural.config import Attempt, FitConfig, Reason
-from nrm.neural.descent import Labelled, LearningProblem, likelihood_loss
-from nrm.neural.em.distillation import Distiller, evidence_loss
-from nrm.neural.em.expectation import Expectation, evidence, expected_letters, informative, posterior
+from nrm.neural.config import Attempt, Reason
+from nrm.neural.descent import LearningProblem, take_step
+from nrm.neural.em.steps import SMOOTHING, Distiller, evidence, evidence_loss, expected_letters, informative, posterior
 from nrm.neural.emission import PropositionDistribution
 from nrm.neural.episodes import EpisodeBatch
+from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.patches import DistinctPatches
 
-PASSES = 2
-"""Passes over the observations in an M-step."""
-ALLOWED_PASSES = 3
-"""The same where any letter that the rewards allow will do: that does not move while it is learned."""
-SMOOTHING = 1e-3
-"""Ignorance mixed into what the grounder says before posteriors are taken: nothing is ever ruled out for good."""
 
-
-def network_attempt(
-    problems: Sequence[LearningProblem],
-    config: FitConfig,
-    number: int,
-    labelled: Labelled | None,
-    target: float,
-    generator: torch.Generator,
-) -> Attempt:
+def network_attempt(problem: LearningProblem, number: int, generator: torch.Generator) -> Attempt:
     """Iterate until held-out episodes are explained, or no longer explained better; the best grounder is kept."""
     started = time.perf_counter()
-    grounder = problems[0].model.grounder
-    many = sum(len(problem.train.observations) for problem in problems)
-    pretrain_attention(grounder, [problem.train for problem in problems], generator)
-    if labelled is None:
-        problems = on_patches(problems)
-    model = problems[0].model
+    config, target, grounder = problem.config, problem.target, problem.model.grounder
+    pretrain_attention(grounder, problem.train, generator)
+    if problem.labelled is None:
+        problem = on_patches(problem)
+    model = problem.model
     # What is learned moves while it is learned: smaller steps than the configured ones.
-    distiller = Distiller(model, config.learning_rate / 3.0, generator, many)
-    held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
-    best, since, kept = held_out, 0, copy.deepcopy(grounder.state_dict())
+    distiller = Distiller(model, config.learning_rate / 3.0, generator, len(problem.train.observations))
+    best, since, kept = problem.loss(problem.held_out), 0, copy.deepcopy(grounder.state_dict())
     losses: list[float] = []
     # Propositions are weighed one by one, and recurrent grounders learn from whole episodes: both from posteriors.
     allowed = config.maximisation == "evidence" and not (
@@ -58,17 +40,8 @@ def network_attempt(
         if allowed:
             # Borders that are nearly right are lost again by long steps, and found by ever shorter ones.
             distiller.pace = 1 - iteration / iterations
-        found = [_evidence(problem, generator) if allowed else _posteriors(problem) for problem in problems]
-        losses.append(sum(loss for _, loss in found) / len(found))
-        lessons = [lesson for lesson, _ in found]
-        if not model.recurrent:
-            lessons += [] if labelled is None else [_known(problems, labelled)]
-            observations, wanted, weights = (torch.cat(parts) for parts in zip(*lessons, strict=True))
-            distiller.teach(observations, wanted, weights, ALLOWED_PASSES if allowed else PASSES, allowed)
-        else:  # an observation says little by itself, so mini-batches are of episodes
-            told = [(problem.train, lesson.wanted) for problem, lesson in zip(problems, lessons, strict=True)]
-            distiller.teach_episodes(told, PASSES)
-        held_out = likelihood_loss(problems, [problem.held_out for problem in problems])
+        losses.append(_iterate(problem, distiller, allowed, generator))
+        held_out = problem.loss(problem.held_out)
         since = 0 if held_out < best * (1 - 0.01) else since + 1
         if held_out < best:
             best, kept = held_out, copy.deepcopy(grounder.state_dict())
@@ -80,91 +53,61 @@ def network_attempt(
             break
     grounder.load_state_dict(kept)
     model.eval()
-    train = likelihood_loss(problems, [problem.train for problem in problems])
-    return Attempt(number, tuple(losses), train, best, stopped, time.perf_counter() - started)
+    return Attempt(number, tuple(losses), problem.loss(problem.train), best, stopped, time.perf_counter() - started)
 
 
-class _Lesson(NamedTuple):
-    """What should be said about what; of a recurrent grounder, `wanted` and `weights` go by the steps of episodes."""
+def _iterate(problem: LearningProblem, distiller: Distiller, allowed: bool, generator: torch.Generator) -> float:
+    """One E-step and one M-step; minus the likelihood a step before anything is learned.
 
-    observations: Tensor
-    wanted: Tensor
-    weights: Tensor
-
-
-def _posteriors(problem: LearningProblem) -> tuple[_Lesson, float]:
-    """The posteriors of a problem's observations, and minus the likelihood a step before anything is learned."""
-    model, batch = problem.model, problem.train
-    symbols, found = _expected(problem)
-    wanted = posterior(model, found, symbols)
-    return _Lesson(batch.observations, wanted, found.occurrences), _loss(found, batch)
-
-
-def _evidence(problem: LearningProblem, generator: torch.Generator) -> tuple[_Lesson, float]:
-    """The same with the evidence for each letter in place of the posteriors, at those observations that tell most."""
-    batch = problem.train
-    symbols, found = _expected(problem)
-    wanted = evidence(found, symbols)
-    rows, counts = informative(evidence_loss(symbols, wanted), generator)
-    return _Lesson(batch.observations[rows], wanted[rows], found.occurrences[rows] * counts), _loss(found, batch)
-
-
-def _expected(problem: LearningProblem) -> tuple[Tensor, Expectation]:
-    """What the grounder says of a problem's observations, smoothed, and which letters are then to be expected."""
+    `allowed`: what is learned is not the posterior, but any letter that the rewards allow, at the observations that
+    tell most.
+    """
     model, batch = problem.model, problem.train
     symbols = model.distribution.smoothed(model.said_batch(batch), SMOOTHING)
-    return symbols, expected_letters(model, batch, symbols)
+    found = expected_letters(model, batch, symbols)
+    loss = -float(found.log_likelihood.sum()) / batch.steps
+    wanted = evidence(found, symbols) if allowed else posterior(model, found, symbols)
+    if model.recurrent:  # an observation says little by itself, so mini-batches are of episodes
+        distiller.teach_episodes(batch, wanted, 2)
+        return loss
+    observations, weights = batch.observations, found.occurrences
+    if allowed:
+        rows, counts = informative(evidence_loss(symbols, wanted), generator)
+        observations, wanted, weights = observations[rows], wanted[rows], weights[rows] * counts
+    if problem.labelled is not None:
+        # The labelled observations count as much as all steps together.
+        known = problem.labelled.observations.to(observations.dtype)
+        of_known = torch.full((len(known),), batch.steps / len(known), device=known.device)
+        wanted = torch.cat([wanted, model.distribution.of_letters(problem.labelled.letters)])
+        observations, weights = torch.cat([observations, known]), torch.cat([weights, of_known])
+    # What the rewards allow does not move while it is learned, so more passes over it pay.
+    distiller.teach(observations, wanted, weights, 3 if allowed else 2, allowed)
+    return loss
 
 
-def _loss(found: Expectation, batch: EpisodeBatch) -> float:
-    return -float(found.log_likelihood.sum()) / batch.steps
-
-
-def _known(problems: Sequence[LearningProblem], labelled: Labelled) -> _Lesson:
-    """The labelled observations, which count as much as all steps together."""
-    steps = sum(problem.train.steps for problem in problems)
-    rows = labelled.observations.to(problems[0].train.observations.dtype)
-    weights = torch.full((len(rows),), labelled.weight * steps / len(rows), device=rows.device)
-    return _Lesson(rows, problems[0].model.distribution.of_letters(labelled.letters), weights)
-
-
-SEEN = 0.05
-"""Nats that may be missed of what moves: nothing more is to be learned then."""
-
-
-def pretrain_attention(grounder: nn.Module, batches: Sequence[EpisodeBatch], generator: torch.Generator) -> None:
+def pretrain_attention(grounder: nn.Module, batch: EpisodeBatch, generator: torch.Generator) -> None:
     """Teach a grounder that attends to places where things move; one that does not, or knows it, stays as it is.
 
     Such grounders have a method `attention_loss(before, after)` of successive observations.
     """
     miss = getattr(grounder, "attention_loss", None)
-    if miss is None:
-        return
-    seen = [(batch, *_successive(batch)) for batch in batches]
-    seen = [(batch, first, then) for batch, first, then in seen if len(first)]
-    if not seen:
+    real = batch.mask[:, 1:]
+    first, then = batch.seen[:, :-1][real], batch.seen[:, 1:][real]
+    if miss is None or not len(first):
         return
     parameters = [value for value in grounder.parameters() if value.requires_grad]
     optimizer = torch.optim.Adam(parameters, lr=3e-3)
-    for step in range(100):
-        batch, first, then = seen[step % len(seen)]
+    for _ in range(100):
         chosen = torch.randint(len(first), (64,), generator=generator).to(first.device)
         loss = miss(batch.observations[first[chosen]], batch.observations[then[chosen]])
-        if not loss.requires_grad or float(loss.detach()) <= SEEN:
+        # Where less is missed of what moves, nothing more is to be learned.
+        if not loss.requires_grad or float(loss.detach()) <= 0.05:
             return
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        optimizer.step()
-
-
-def _successive(batch: EpisodeBatch) -> tuple[torch.Tensor, torch.Tensor]:
-    """(pairs,) each: observations, by number, and those that followed them in their episodes."""
-    real = batch.mask[:, 1:]
-    return batch.seen[:, :-1][real], batch.seen[:, 1:][real]
+        take_step(optimizer, loss)
 
 
 class PatchedGrounder(nn.Module):
-    """A grounder that is told the numbers of patches (n, places) in place of images; its parameters are the same."""
+    """A grounder that reads the numbers of patches (n, places) in place of images; its parameters are the same."""
 
     def __init__(self, grounder: nn.Module, patches: DistinctPatches) -> None:
         super().__init__()
@@ -177,24 +120,14 @@ class PatchedGrounder(nn.Module):
         return result
 
 
-def on_patches(problems: Sequence[LearningProblem]) -> Sequence[LearningProblem]:
-    """The same problems with images as numbers of patches, where the grounder can read these and they are few."""
-    grounder = problems[0].model.grounder
-    distinct = getattr(grounder, "distinct", None)
-    if distinct is None:
-        return problems
-    batches = [batch for problem in problems for batch in (problem.train, problem.held_out)]
-    patches = distinct(torch.cat([batch.observations for batch in batches]))
+def on_patches(problem: LearningProblem) -> LearningProblem:
+    """The same problem with images as numbers of patches, where the grounder can read these and they are few."""
+    model, batches = problem.model, (problem.train, problem.held_out)
+    distinct = getattr(model.grounder, "distinct", None)
+    patches = None if distinct is None else distinct(torch.cat([batch.observations for batch in batches]))
     if patches is None:
-        return problems
-    told = PatchedGrounder(grounder, patches)
-    numbers = iter(torch.split(patches.numbers, [len(batch.observations) for batch in batches]))
-    return [
-        replace(
-            problem,
-            model=problem.model.with_grounder(told),
-            train=problem.train._replace(observations=next(numbers)),
-            held_out=problem.held_out._replace(observations=next(numbers)),
-        )
-        for problem in problems
-    ]
+        return problem
+    numbers = torch.split(patches.numbers, [len(batch.observations) for batch in batches])
+    train, held_out = (batch._replace(observations=rows) for batch, rows in zip(batches, numbers, strict=True))
+    patched = NeuralRewardMachine(PatchedGrounder(model.grounder, patches), model.machine, model.emission)
+    return replace(problem, model=patched, train=train, held_out=held_out)

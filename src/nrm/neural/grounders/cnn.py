@@ -3,39 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from nrm.errors import EpisodeError
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
-from nrm.neural.layers import attention_loss, changed_places, is_image, narrow_convolution
+from nrm.neural.layers import attention_loss, changed_places, convolutions, narrow_convolution
 from nrm.neural.patches import OVERLAPPING, TILE, DistinctPatches, distinct_patches, patch_features, places
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class ImageGrounder(Grounder):
     """Images (n, height, width, channels) to `features`, those to scores by a `head`; bytes are scaled to 0 to 1."""
 
     features: nn.Sequential
-    head: nn.Sequential
+    head: nn.Module
+    smallest = 8
+    """Pixels along a side, at least."""
 
     def __init__(self, symbols: int, shape: Sequence[int], independent: bool, **config: object) -> None:
-        if not is_image(shape):
-            raise EpisodeError(f"images have the shape (height, width, channels) of at least 8x8, not {tuple(shape)}")
+        if len(shape) != 3 or min(shape[:2]) < self.smallest:
+            raise EpisodeError(
+                f"images have the shape (height, width, channels) of at least {self.smallest}x{self.smallest}, not "
+                f"{tuple(shape)}"
+            )
         super().__init__(independent, symbols=symbols, shape=[int(size) for size in shape], **config)
 
     @classmethod
-    def from_shape(cls, shape: Sequence[int], symbols: int, independent: bool = False) -> ImageGrounder:
+    def from_shape(cls, shape: Sequence[int], symbols: int, independent: bool = False, **config: object) -> Self:
         """A fresh grounder for images of a shape."""
-        return cls(symbols=symbols, shape=shape, independent=independent)
+        return cls(symbols=symbols, shape=shape, independent=independent, **config)
 
-    def forward(self, observations: Tensor) -> Tensor:
-        """(n, symbols) probabilities."""
-        if list(observations.shape[1:]) != self.config["shape"]:
+    def check(self, images: Tensor) -> None:
+        """Raise unless images (n, …) have the shape that it reads."""
+        if list(images.shape[1:]) != self.config["shape"]:
             raise EpisodeError(
                 f"the grounder reads images of shape {tuple(self.config['shape'])} (height, width, channels), "
-                f"but got {tuple(observations.shape[1:])}"
+                f"but got {tuple(images.shape[1:])}"
             )
+
+    def forward(self, observations: Any) -> Tensor:
+        """(n, symbols) probabilities."""
+        self.check(observations)
         images = observations.permute(0, 3, 1, 2).to(self.dtype)
         images = images if observations.is_floating_point() else images / 255
         return self.probabilities(self.head(self.features(images)))
@@ -56,13 +69,9 @@ class CnnGrounder(ImageGrounder):
         independent: bool = False,
     ) -> None:
         super().__init__(symbols, shape, independent, channels=list(channels), hidden=hidden)
-        height, width, depth = self.config["shape"]
-        layers: list[nn.Module] = []
-        for wide in channels:
-            layers += [nn.Conv2d(depth, wide, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()]
-            depth, height, width = wide, height // 2, width // 2
-        self.features = nn.Sequential(*layers, nn.Flatten())
-        self.head = nn.Sequential(nn.Linear(depth * height * width, hidden), nn.ReLU(), nn.Linear(hidden, symbols))
+        layers, size = convolutions(self.config["shape"], channels)
+        self.features = nn.Sequential(*layers)
+        self.head = nn.Sequential(nn.Linear(size, hidden), nn.ReLU(), nn.Linear(hidden, symbols))
 
 
 GROUNDERS.register(CnnGrounder)
@@ -97,11 +106,9 @@ GROUNDERS.register(PooledGrounder)
 
 SHARPNESS = 4.0
 """How fast the place moves, compared with other parameters."""
-CENTRE, UNIT = 127.5, 64.0
-"""Numbers 0 to 255 are centred and made smaller: networks learn slowly from inputs that are all positive."""
 
 
-class AttendingGrounder(Grounder):
+class AttendingGrounder(ImageGrounder):
     """What one place of an image shows counts, and which place that is, is learned.
 
     A few features of every place, their mean under a softmax over places, one layer. It begins in the middle, where
@@ -111,6 +118,7 @@ class AttendingGrounder(Grounder):
 
     name = "attending"
     label = "looks at one place"
+    smallest = 2
 
     def __init__(
         self,
@@ -121,10 +129,7 @@ class AttendingGrounder(Grounder):
         side: int = OVERLAPPING,
     ) -> None:
         """`side`: tiles of 4x4 pixels along a place, 2 or 3."""
-        if len(shape) != 3 or min(shape[:2]) < 2:
-            raise EpisodeError(f"images have the shape (height, width, channels), not {tuple(shape)}")
-        numbers = [int(size) for size in shape]
-        super().__init__(independent, symbols=symbols, shape=numbers, channels=channels, side=side)
+        super().__init__(symbols, shape, independent, channels=channels, side=side)
         height, across, depth = self.config["shape"]
         self._cells = max(height, across) <= 12
         if self._cells:
@@ -143,24 +148,14 @@ class AttendingGrounder(Grounder):
         self.place = nn.Parameter(_middle(*self._places) / SHARPNESS)
         self.head = nn.Linear(channels, symbols)
 
-    @classmethod
-    def from_shape(
-        cls, shape: Sequence[int], symbols: int, independent: bool = False, side: int = OVERLAPPING
-    ) -> AttendingGrounder:
-        """A fresh grounder for images of a shape."""
-        return cls(symbols, shape, independent=independent, side=side)
-
     def distinct(self, images: Tensor) -> DistinctPatches | None:
         """Images by their distinct patches, where these are few; `forward` takes both."""
         return None if self._cells else distinct_patches(images, self.config["side"])
 
     def forward(self, observations: Tensor | DistinctPatches) -> Tensor:
         """(n, symbols) probabilities."""
-        if isinstance(observations, Tensor) and list(observations.shape[1:]) != self.config["shape"]:
-            raise EpisodeError(
-                f"the grounder reads images of shape {tuple(self.config['shape'])} (height, width, channels), "
-                f"but got {tuple(observations.shape[1:])}"
-            )
+        if isinstance(observations, Tensor):
+            self.check(observations)
         features = self._maps(observations)
         # This order suits how distinct patches are laid out, and costs others nothing.
         seen = torch.bmm(self._attention(features).unsqueeze(1), features.flatten(2).transpose(1, 2)).squeeze(1)
@@ -183,8 +178,9 @@ class AttendingGrounder(Grounder):
         weight, bias = first.weight, first.bias
         assert bias is not None
         if isinstance(seen, DistinctPatches) or not seen.is_floating_point():
-            weight = weight / UNIT
-            bias = bias - CENTRE * weight.sum((1, 2, 3))
+            # Bytes are centred and made smaller: networks learn slowly from inputs that are all positive.
+            weight = weight / 64.0
+            bias = bias - 127.5 * weight.sum((1, 2, 3))
         return patch_features(seen, (weight, bias), second, self._places)
 
     def _attention(self, features: Tensor) -> Tensor:

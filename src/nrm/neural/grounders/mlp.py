@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -15,8 +16,32 @@ from nrm.neural.layers import PartsEncoder, directions
 from nrm.neural.layers import waves as along
 from nrm.observations import Parts
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-class MlpGrounder(Grounder):
+
+class FlatGrounder(Grounder):
+    """Observations of any shape, as the numbers that they hold."""
+
+    layers: nn.Sequential
+
+    @classmethod
+    def from_shape(cls, shape: Sequence[int], symbols: int, independent: bool = False) -> Self:
+        """A fresh grounder for observations of any shape."""
+        return cls(inputs=math.prod(shape), symbols=symbols, independent=independent)
+
+    def numbers(self, observations: Tensor) -> Tensor:
+        """(n, inputs) observations (n, …); one number a step is welcome too."""
+        flat = observations.reshape(len(observations), -1)
+        if flat.shape[1] != self.config["inputs"]:
+            raise EpisodeError(
+                f"the grounder reads {self.config['inputs']} numbers per observation, but observations of shape "
+                f"{tuple(observations.shape[1:])} have {flat.shape[1]}"
+            )
+        return flat.to(self.dtype)
+
+
+class MlpGrounder(FlatGrounder):
     """The paper's grounder of the map environment: three fully connected layers, softmax at the end.
 
     The defaults add a tanh after the second layer and leave dropout out, which learns more reliably from few distinct
@@ -49,7 +74,6 @@ class MlpGrounder(Grounder):
             scale=scale,
         )
         self.scale = scale
-        self.inputs = inputs
         layers: list[nn.Module] = []
         width = inputs
         for place, wide in enumerate(hidden):
@@ -62,11 +86,6 @@ class MlpGrounder(Grounder):
         self.layers = nn.Sequential(*layers, nn.Linear(width, symbols))
 
     @classmethod
-    def from_shape(cls, shape: Sequence[int], symbols: int, independent: bool = False) -> MlpGrounder:
-        """A fresh grounder for observations of any shape."""
-        return cls(math.prod(shape), symbols, independent=independent)
-
-    @classmethod
     def paper(
         cls, inputs: int, symbols: int, hidden: int = 64, dropout: float = 0.2, independent: bool = False
     ) -> MlpGrounder:
@@ -75,19 +94,13 @@ class MlpGrounder(Grounder):
 
     def forward(self, observations: Tensor) -> Tensor:
         """(n, symbols) probabilities."""
-        flat = observations.reshape(len(observations), -1)  # one number a step is welcome too
-        if flat.shape[1] != self.inputs:
-            raise EpisodeError(
-                f"the grounder reads {self.inputs} numbers per observation, but observations of shape "
-                f"{tuple(observations.shape[1:])} have {flat.shape[1]}"
-            )
-        return self.probabilities(self.layers(flat.to(self.dtype) * self.scale))
+        return self.probabilities(self.layers(self.numbers(observations) * self.scale))
 
 
 GROUNDERS.register(MlpGrounder)
 
 
-class FourierGrounder(Grounder):
+class FourierGrounder(FlatGrounder):
     """Numbers with sines and cosines along drawn ways, two hidden layers of ReLU: waves make borders sharp."""
 
     name = "fourier"
@@ -108,7 +121,6 @@ class FourierGrounder(Grounder):
         hidden = [int(width) for width in hidden]
         config = {"hidden": hidden, "waves": waves, "slowest": slowest, "fastest": fastest}
         super().__init__(independent, inputs=inputs, symbols=symbols, **config)
-        self.inputs = inputs
         self.register_buffer("ways", directions(inputs, waves, slowest, fastest))
         layers: list[nn.Module] = []
         width = inputs + 2 * waves
@@ -117,20 +129,9 @@ class FourierGrounder(Grounder):
             width = wide
         self.layers = nn.Sequential(*layers, nn.Linear(width, symbols))
 
-    @classmethod
-    def from_shape(cls, shape: Sequence[int], symbols: int, independent: bool = False) -> FourierGrounder:
-        """A fresh grounder for observations of any shape."""
-        return cls(math.prod(shape), symbols, independent=independent)
-
     def forward(self, observations: Tensor) -> Tensor:
         """(n, symbols) probabilities."""
-        flat = observations.reshape(len(observations), -1)
-        if flat.shape[1] != self.inputs:
-            raise EpisodeError(
-                f"the grounder reads {self.inputs} numbers per observation, but observations of shape "
-                f"{tuple(observations.shape[1:])} have {flat.shape[1]}"
-            )
-        return self.probabilities(self.layers(along(flat.to(self.dtype), self.ways)))
+        return self.probabilities(self.layers(along(self.numbers(observations), self.ways)))
 
 
 GROUNDERS.register(FourierGrounder)

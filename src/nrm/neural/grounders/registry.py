@@ -1,4 +1,4 @@
-"""What a grounder is, and the registry through which ours and other people's come in."""
+"""What a grounder is, how it reads episodes, and the registry through which ours and other people's come in."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from nrm.aliases import Json
+from nrm.errors import AlphabetError
+from nrm.neural.episodes import EpisodeBatch, gathered
 from nrm.registry import Registry
 
 
@@ -33,6 +35,47 @@ class Grounder(nn.Module):
         return scores.sigmoid() if self.config["independent"] else torch.softmax(scores, -1)
 
 
+class PlainReading:
+    """A grounder that names symbols observation by observation: what it encodes is what it says."""
+
+    recurrent = False
+    width = 0
+
+    def __init__(self, grounder: nn.Module) -> None:
+        self._grounder = grounder
+
+    def start(self, count: int) -> Tensor:
+        """(count, width) the grounder's state at the beginning of episodes."""
+        return torch.empty(count, 0)
+
+    def encode(self, observations: Tensor) -> Tensor:
+        """(n, …) what depends on each observation (n, …) alone."""
+        said: Tensor = self._grounder(observations)
+        return said
+
+    def read(self, encoded: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """(n, symbols) and the state (n, width) after one more step of n episodes."""
+        return encoded, state
+
+    def said(self, batch: EpisodeBatch, encoded: Tensor) -> Tensor:  # noqa: ARG002 - what came before plays no part
+        """(rows, symbols) for a batch, from what was encoded of its observations."""
+        return encoded
+
+    def rows(self, batch: EpisodeBatch) -> Tensor:
+        """(batch, time) the row of each step; 0 at padding."""
+        return batch.seen
+
+    def count(self, batch: EpisodeBatch) -> int:
+        """How many rows there are."""
+        return len(batch.observations)
+
+    def sample(self, batch: EpisodeBatch, generator: torch.Generator) -> EpisodeBatch:
+        """Some observations, as episodes of one step."""
+        order = torch.randperm(len(batch.observations), generator=generator)[:256].to(batch.observations.device)
+        seen = torch.arange(len(order), device=order.device)[:, None]
+        return EpisodeBatch(batch.observations[order], seen, torch.zeros_like(seen), torch.ones_like(seen[:, 0]))
+
+
 class RecurrentGrounder(Grounder):
     """A grounder that carries a state through an episode, for symbols that a single observation does not show.
 
@@ -41,6 +84,7 @@ class RecurrentGrounder(Grounder):
     depends on one observation alone, and `sequence` for a faster form of many reads.
     """
 
+    recurrent = True
     width: int
     """Numbers in the state of one episode."""
 
@@ -70,6 +114,29 @@ class RecurrentGrounder(Grounder):
         encoded = self.encode(observations.flatten(0, 1))
         counts = torch.full((batch,), time, device=observations.device) if lengths is None else lengths
         return self.sequence(encoded.view(batch, time, *encoded.shape[1:]), counts)
+
+    def said(self, batch: EpisodeBatch, encoded: Tensor) -> Tensor:
+        """(steps, symbols) for a batch, from what was encoded of its observations."""
+        said, mask = self.sequence(gathered(encoded, batch.seen), batch.lengths), batch.mask
+        if said.shape[:2] != mask.shape:
+            raise AlphabetError(
+                f"the grounder turned episodes (batch, time) of {tuple(mask.shape)} into {tuple(said.shape)}; "
+                f"(*{tuple(mask.shape)}, symbols) is needed"
+            )
+        return said[mask]
+
+    def rows(self, batch: EpisodeBatch) -> Tensor:
+        """(batch, time) the number of each step."""
+        return batch.numbered
+
+    def count(self, batch: EpisodeBatch) -> int:
+        """How many rows `said` has: as many as steps."""
+        return batch.steps
+
+    def sample(self, batch: EpisodeBatch, generator: torch.Generator) -> EpisodeBatch:
+        """Some episodes."""
+        order = torch.randperm(len(batch.lengths), generator=generator)[:16]
+        return batch.pick(order.to(batch.lengths.device))
 
 
 _HOMES = {

@@ -25,22 +25,22 @@ def grounder_for(
     shape: Sequence[int],
     symbols: int,
     independent: bool = False,
-    endless: bool = False,
+    continuous: bool = False,
     one_place: bool = False,
     many: bool = False,
     cells: bool = False,
 ) -> Grounder:
     """A fitting grounder for observations of a shape: images get a convolutional one, all else the MLP.
 
-    `endless`: whether images are of ever new layouts, where only looks tell; `one_place`: whether one place of them
+    `continuous`: whether images are of ever new layouts, where only looks tell; `one_place`: whether one place of them
     shows what holds, where the agent is; `many`: whether there are many tasks, which need sharper symbols than one;
     `cells`: whether images are made of cells of 8x8 pixels.
     """
-    if endless and many and len(shape) == 1:
+    if continuous and many and len(shape) == 1:
         return FourierGrounder.from_shape(shape, symbols, independent)
-    if endless and one_place and len(shape) == 3:
-        return AttendingGrounder.from_shape(shape, symbols, independent, 2 if cells else OVERLAPPING)
-    images = PooledGrounder if endless else CnnGrounder
+    if continuous and one_place and len(shape) == 3:
+        return AttendingGrounder.from_shape(shape, symbols, independent, side=2 if cells else OVERLAPPING)
+    images = PooledGrounder if continuous else CnnGrounder
     return (images if is_image(shape) else MlpGrounder).from_shape(shape, symbols, independent)
 
 

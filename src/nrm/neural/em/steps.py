@@ -1,21 +1,88 @@
-"""The M-step of a network: ordinary supervised learning, its cross-entropy to given probabilities."""
+"""The steps of expectation-maximisation.
+
+The E-step says how often each letter was read at each observation, given all rewards of the episodes. The probability
+that letter p was read at step t, given every reward of the episode, later ones too, is s_t[p] * d log L / d s_t[p],
+where L is the likelihood and s_t what the grounder says (Fisher's identity). So the backward pass of the recursion,
+which is safe on long episodes, gives the posteriors of all steps at once. The M-step of a network is supervised
+learning: its cross-entropy to given probabilities.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from nrm.errors import LearningError
+from nrm.neural.descent import LearningProblem, take_step
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.model import NeuralRewardMachine
 
-MINI_BATCH = 64
-"""Observations in a mini-batch, where they are few."""
-NEARLY, BOOST = 0.05, 4.0
-"""Mean divergence below which only sharpness is missing, and by how much larger the steps are then."""
+NEARLY = 0.05
+"""Mean divergence below which only sharpness is missing, and steps are larger."""
+SMOOTHING = 1e-3
+"""Ignorance mixed into symbols before posteriors are taken: no possible episode is ever ruled out for good."""
+
+
+class Expectation(NamedTuple):
+    """What an E-step gives."""
+
+    log_likelihood: Tensor
+    """(batch,) of each episode."""
+    counts: Tensor
+    """(n, symbols) expected number of times that each symbol held at each observation; of propositions, was true. Of a
+    recurrent grounder, at each step."""
+    occurrences: Tensor
+    """(n,) how often each observation was made; of a recurrent grounder, 1."""
+
+
+def expected_letters(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: Tensor) -> Expectation:
+    """Expected letters of the batch's observations, when the grounder says `symbols` (n, symbols) about them."""
+    leaf = symbols.detach().requires_grad_()
+    with torch.enable_grad():
+        total, _ = model.batch_log_likelihood(batch, leaf)
+        (gradient,) = torch.autograd.grad(total.sum(), leaf)
+    made = model.rows(batch)[batch.mask]
+    occurrences = torch.bincount(made, minlength=len(symbols)).to(symbols.dtype)
+    said = leaf.detach()
+    counts = model.distribution.expected(said, gradient, occurrences)
+    return Expectation(total.detach(), counts.clamp_min(0.0), occurrences)
+
+
+def posterior(model: NeuralRewardMachine, found: Expectation, before: Tensor) -> Tensor:
+    """(n, symbols) the letters' shares at each observation; as `before` where an observation was never made."""
+    total = model.distribution.total(found.counts, found.occurrences)
+    return torch.where(total > 0, found.counts / total.clamp_min(torch.finfo(total.dtype).tiny), before)
+
+
+def evidence(found: Expectation, before: Tensor) -> Tensor:
+    """(n, symbols) how probable each letter makes the rewards of the episodes, the most probable 1: d log L / d s.
+
+    `before`: (n, symbols) what the grounder said. Where an episode is called impossible, nothing speaks against any
+    letter.
+    """
+    ratio = found.counts / before
+    most = ratio.amax(-1, keepdim=True)
+    return torch.where(most > 0, ratio / most.clamp_min(torch.finfo(ratio.dtype).tiny), 1.0)
+
+
+def informative(missed: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """(k,) the numbers of the observations to look at, and (k,) for how many each counts.
+
+    missed: (n,) nats of the evidence that are missed at each. Sums over those looked at, weighed by what they count
+    for, are sums over all of them in the mean.
+    """
+    # Few are all looked at: it takes no time, and a draw might leave none.
+    if len(missed) <= 4096:
+        return torch.arange(len(missed), device=missed.device), torch.ones_like(missed)
+    # More learning changes next to nothing there; but what is known must not be forgotten where others are learned.
+    explained, one_in = missed <= 0.02, 8
+    drawn = (torch.rand(len(missed), generator=generator) * one_in < 1).to(missed.device)
+    rows = torch.nonzero(drawn | ~explained)[:, 0]
+    return rows, torch.where(explained[rows], float(one_in), 1.0)
 
 
 def evidence_loss(said: Tensor, evidence: Tensor) -> Tensor:
@@ -39,8 +106,9 @@ class Distiller:
     ) -> None:
         """`observations`: how many there are. Of many, mini-batches are larger, and so are the steps."""
         # Of many observations, a pass takes at least twelve steps.
-        self._size = max(MINI_BATCH, min(512, observations // 12))
-        larger = math.sqrt(self._size / MINI_BATCH)
+        few = 64
+        self._size = max(few, min(512, observations // 12))
+        larger = math.sqrt(self._size / few)
         self._model = model
         self._rate = learning_rate * larger
         self._generator = generator
@@ -48,7 +116,7 @@ class Distiller:
         self.optimizer = torch.optim.Adam(parameters, lr=self._rate, fused=True)
         self._steps = 0
         self._mean = float("inf")
-        self._boost = max(1.0, BOOST / larger)
+        self._boost = max(1.0, 4.0 / larger)
         self.pace = 1.0
         """By how much steps are shortened."""
 
@@ -70,27 +138,16 @@ class Distiller:
 
         self._learn(losses, passes)
 
-    def teach_episodes(self, lessons: Sequence[tuple[EpisodeBatch, Tensor]], passes: int = 1) -> None:
-        """The same for a recurrent grounder: episodes, with what is wanted (steps, symbols) at each of their steps."""
-        model = self._model
-        numbered = [batch.numbered for batch, _ in lessons]
-        # An episode by its number among those of all lessons.
-        ends = torch.tensor([len(batch.lengths) for batch, _ in lessons]).cumsum(0)
+    def teach_episodes(self, batch: EpisodeBatch, wanted: Tensor, passes: int = 1) -> None:
+        """The same for a recurrent grounder: what is `wanted` (steps, symbols) goes by the steps of episodes."""
+        model, numbered = self._model, batch.numbered
 
         def losses() -> Iterator[tuple[Tensor, int]]:
-            for chosen in self._mini_batches(int(ends[-1]), ends.device, 8):
-                parts, steps = [], 0
-                for place, (batch, wanted) in enumerate(lessons):
-                    first = int(ends[place]) - len(batch.lengths)
-                    mine = (chosen[(chosen >= first) & (chosen < ends[place])] - first).to(batch.lengths.device)
-                    if not len(mine):
-                        continue
-                    episodes = batch.pick(mine)
-                    rows = numbered[place][mine, : episodes.seen.shape[1]][episodes.mask]
-                    said = model.ground_batch(episodes, check=False)
-                    parts.append(model.distribution.divergence(said, wanted[rows]).sum())
-                    steps += len(rows)
-                yield torch.stack(parts).sum() / steps, steps
+            for chosen in self._mini_batches(len(batch.lengths), batch.lengths.device, 8):
+                episodes = batch.pick(chosen)
+                rows = numbered[chosen, : episodes.seen.shape[1]][episodes.mask]
+                said = model.ground_batch(episodes, check=False)
+                yield model.distribution.divergence(said, wanted[rows]).sum() / len(rows), len(rows)
 
         self._learn(losses, passes)
 
@@ -100,35 +157,49 @@ class Distiller:
         for _ in range(passes):
             total, things = 0.0, 0
             for loss, count in losses():
-                self._step(loss)
-                total += float(loss.detach()) * count
+                total += self._step(loss) * count
                 things += count
             if total / things > 2 * NEARLY > 2 * self._mean:
                 self._boost = 1.0  # larger steps have led astray
             self._mean = total / things
         self._model.grounder.eval()
 
-    def _step(self, loss: Tensor) -> None:
+    def _step(self, loss: Tensor) -> float:
         self._steps += 1
         # Adam's first steps are of full size however small the gradient.
         boost = self._boost if self._mean < NEARLY else 1.0
         self.optimizer.param_groups[0]["lr"] = self._rate * self.pace * boost * min(1.0, self._steps / 10)
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
+        return take_step(self.optimizer, loss)
 
-    def _mini_batches(self, count: int, device: torch.device, size: int = MINI_BATCH) -> Iterator[Tensor]:
+    def _mini_batches(self, count: int, device: torch.device, size: int) -> Iterator[Tensor]:
         """A pass over `count` things in a random order; all at once where they are few."""
         few = count <= size
         order = torch.arange(count) if few else torch.randperm(count, generator=self._generator)
         yield from torch.split(order.to(device), size)
 
 
-RIDGES = (1e-2, 1e-3, 1e-4, 1e-5)
-"""Penalties on the change of the layer, relative to the spread of what it reads: the first that suffices is taken.
-Smaller ones would make weights so large that nothing near an observation is read like it."""
-_SURE = 1e-4
-"""Probabilities are wanted to lie this far from 0 and 1: their logarithms must be finite."""
+def taught(
+    problem: LearningProblem,
+    learning_rate: float,
+    generator: torch.Generator,
+    teach: Callable[[Distiller, int, int], bool],
+) -> tuple[float, float]:
+    """Let a grounder learn, from fresh parameters after the first time; the losses that it comes to.
+
+    `teach`: one part of so many, with the number of this and of all; whether to look at what came of it.
+    """
+    losses = math.inf, math.inf
+    parts = -(-problem.config.epochs // 20)
+    for lesson in range(2):
+        if lesson:
+            redraw(problem.model.grounder)
+        distiller = Distiller(problem.model, learning_rate, generator)
+        for part in range(parts + 1):
+            if teach(distiller, part, parts):
+                losses = problem.losses()
+                if max(losses) <= 0.75 * problem.target:
+                    return losses
+    return losses
 
 
 @torch.no_grad()
@@ -142,14 +213,16 @@ def finish(model: NeuralRewardMachine, observations: Tensor, wanted: Tensor) -> 
         return False
     layer, reads, scores = found
     symbols = model.distribution
-    sure = wanted.double().clamp(_SURE, 1 - _SURE)
+    sure = wanted.double().clamp(1e-4, 1 - 1e-4)  # logarithms must be finite
     missing = symbols.scores(sure) - symbols.centred(scores)
     joined = torch.cat([reads, torch.ones_like(reads[:, :1])], 1)
     # The eigenvalues of the smaller of the two products are all that are not 0.
     narrow = joined.shape[1] <= len(joined)
     values, vectors = torch.linalg.eigh(joined.t() @ joined if narrow else joined @ joined.t())
     turned = vectors.t() @ (joined.t() @ missing if narrow else missing)
-    for ridge in RIDGES:
+    # Penalties on the change of the layer, relative to the spread of what it reads: the first that suffices is taken.
+    # Smaller ones would make weights so large that nothing near an observation is read like it.
+    for ridge in (1e-2, 1e-3, 1e-4, 1e-5):
         change = vectors @ (turned / (values + ridge * values[-1])[:, None])
         change = change if narrow else joined.t() @ change
         reached = scores + joined @ change
@@ -166,7 +239,7 @@ def last_layer(grounder: nn.Module, observations: Tensor) -> tuple[nn.Linear, Te
     called = _called(grounder, observations)[1]
     if not called:
         raise LearningError(
-            f"{type(grounder).__name__} has no linear layer, and symbols are told apart by what its last one reads; "
+            f"{type(grounder).__name__} has no linear layer, and symbols differ by what its last one reads; "
             "take a grounder that ends with one, such as nrm.neural.AttendingGrounder"
         )
     return called[-1]
