@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nrm.files import write_text
-from nrm.timing import timed
+from nrm.results.groundability import timed
 
 __all__ = ["kept_rows", "machine_line", "processor_seconds", "report", "timed"]
 

@@ -41,7 +41,7 @@ def below(folder: str) -> set[str]:
 
 
 ALLOWED = {folder: below(folder) for folder in ABOVE}
-SHARED = {"errors", "aliases", "files", "registration", "registry", "settings", "timing", "observations"}
+SHARED = {"errors", "aliases", "files", "registration", "registry", "settings", "observations"}
 WITHOUT_TORCH = ("automata", "logic", "machines", "shortcuts", "samplers", "inference")
 
 

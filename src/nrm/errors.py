@@ -14,9 +14,6 @@ from importlib import import_module
 from traceback import extract_tb
 from typing import Any
 
-SPARED = 2
-"""Names past the limit of a list that are shown all the same."""
-
 
 class NrmError(Exception):
     """Base class of every error that this library raises on purpose."""
@@ -181,7 +178,7 @@ def shorten(text: str, width: int = 60) -> str:
 def listing(names: Iterable[str], most: int = 12) -> str:
     """`a, b, c`, cut after `most` names with a count of all; one or two more are shown, as a count is no shorter."""
     items = list(names)
-    if len(items) <= most + SPARED:
+    if len(items) <= most + 2:
         return ", ".join(items)
     return f"{', '.join(items[:most])}, … ({len(items)} in all)"
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Literal, TypeVar
 
+import msgspec
 import numpy as np
 import torch
 from gymnasium import spaces
@@ -19,11 +20,6 @@ from nrm.errors import EnvError, listing, suggestion
 
 Kind = Literal["image", "numbers", "categories"]
 Rows = TypeVar("Rows", NDArray[Any], Tensor)
-
-_MEANINGFUL = 1e6
-"""Bounds further apart than this are a type's range, and say nothing about the numbers."""
-_SMALLEST = 8
-"""Pixels of the shortest side from which a box of three axes is an image."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +45,6 @@ class Part:
     def width(self) -> int:
         """How many numbers of a row it takes."""
         return math.prod(self.shape)
-
-    def fits(self, other: Part) -> bool:
-        """Whether rows of one can be read as rows of the other."""
-        return all(
-            getattr(self, key) == getattr(other, key) for key in ("name", "shape", "kind", "whole", "categories")
-        )
 
 
 @dataclass(frozen=True)
@@ -113,25 +103,18 @@ class Parts:
 
     def fits(self, other: Parts) -> bool:
         """Whether rows of one can be read as rows of the other; bounds may differ."""
-        return len(self.parts) == len(other.parts) and all(
-            one.fits(another) for one, another in zip(self.parts, other.parts, strict=True)
-        )
+        plain, others = ([replace(part, first=(), centre=(), spread=()) for part in one.parts] for one in (self, other))
+        return plain == others
 
     def to_config(self) -> list[Json]:
         """Plain numbers, names and lists, for files."""
-        return [
-            {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(part).items()}
-            for part in self.parts
-        ]
+        plain: list[Json] = msgspec.json.decode(msgspec.json.encode(self.parts))
+        return plain
 
     @classmethod
     def from_config(cls, config: Sequence[Json]) -> Parts:
         """What `to_config` wrote."""
-        parts = []
-        for entry in config:
-            fields: Json = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
-            parts.append(Part(**fields))
-        return cls(tuple(parts))
+        return cls(msgspec.convert(config, tuple[Part, ...]))
 
     def __str__(self) -> str:
         return listing(f"{part.name} {'x'.join(map(str, part.shape)) or '1'}" for part in self.parts)
@@ -168,7 +151,7 @@ def _part(name: str, space: spaces.Space[Any]) -> Part:
     if isinstance(space, spaces.MultiBinary):
         return _bounded(name, space.shape, np.zeros(space.shape), np.ones(space.shape))
     if isinstance(space, spaces.Box):
-        if len(space.shape) == 3 and min(space.shape[:2]) >= _SMALLEST:
+        if len(space.shape) == 3 and min(space.shape[:2]) >= 8:  # pixels
             return Part(name, space.shape, "image", whole=space.dtype == np.uint8)
         return _bounded(name, space.shape, np.asarray(space.low, float), np.asarray(space.high, float))
     kinds = [kind.__name__ for kind in (spaces.Box, spaces.Discrete, spaces.MultiBinary, spaces.MultiDiscrete)]
@@ -181,7 +164,8 @@ def _part(name: str, space: spaces.Space[Any]) -> Part:
 
 def _bounded(name: str, shape: tuple[int, ...], low: NDArray[Any], high: NDArray[Any]) -> Part:
     spread = (high.flatten() - low.flatten()) / 2
-    known = np.isfinite(spread) & (spread > 0) & (spread < _MEANINGFUL)
+    # Bounds that are further apart are a type's range, and say nothing about the numbers.
+    known = np.isfinite(spread) & (spread > 0) & (spread < 1e6)
     middle = np.where(known, np.where(known, low.flatten(), 0) + spread, 0.0)
     return Part(
         name, shape, "numbers", centre=tuple(middle.tolist()), spread=tuple(np.where(known, spread, 1.0).tolist())

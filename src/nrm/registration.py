@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import sys
 
-MINECRAFT_ID = "nrm/Minecraft-v0"
-PLANE_ID = "nrm/Plane-v0"
-LETTERS_ID = "nrm/Letters-v0"
 ENTRY_POINTS = {
-    MINECRAFT_ID: "nrm.envs.minecraft.env:MinecraftEnv",
-    PLANE_ID: "nrm.envs.plane.env:PlaneEnv",
-    LETTERS_ID: "nrm.envs.letter.env:LetterEnv",
+    "nrm/Minecraft-v0": "nrm.envs.minecraft.env:MinecraftEnv",
+    "nrm/Plane-v0": "nrm.envs.plane.env:PlaneEnv",
+    "nrm/Letters-v0": "nrm.envs.letter.env:LetterEnv",
 }
 
 

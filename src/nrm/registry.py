@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
-from nrm.errors import ConfigError, MissingModuleError, listing, suggestion, unknown
+from nrm.errors import ConfigError, MissingModuleError, describe, listing, suggestion, unknown
 
 Value = TypeVar("Value")
 
@@ -109,21 +108,12 @@ def import_here(module: str, path: str, what: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise ConfigError(_failed(path, error)) from error
+            raise ConfigError(f"importing '{path}' failed: {describe(error)}") from error
         raise MissingModuleError(
             f"the {what} '{path}' cannot be found: there is no module '{error.name}' here ({here}) or on Python's "
             "path; run the command in the folder that holds it, or add that folder to PYTHONPATH"
         ) from None
     except Exception as error:
-        raise ConfigError(_failed(path, error)) from error
+        raise ConfigError(f"importing '{path}' failed: {describe(error)}") from error
     finally:
         sys.path.remove(here)
-
-
-def _failed(path: str, error: Exception) -> str:
-    """The user's own error in one line: what, and where in the module."""
-    if isinstance(error, SyntaxError):  # it says itself where it is
-        return f"importing '{path}' failed: {type(error).__name__}: {error}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
-    return f"importing '{path}' failed: {type(error).__name__}: {error}{place}"

@@ -288,13 +288,10 @@ def many_task_envs() -> list[str]:
 
 def _near(name: str, known: list[str]) -> str:
     """A suggestion for a name that no kind knows: also where its beginning is misspelt, or was forgotten."""
+    families = [one.removesuffix(":ID") for one in known if one.endswith(":ID")]
     prefix, colon, _ = name.partition(":")
-    families = {one.partition(":")[0]: one.endswith(":ID") for one in known}
     if colon:
-        return suggestion(prefix, [family for family, more in families.items() if more])
-    if near := suggestion(name, known):
-        return near
-    for family, more in families.items():
-        if more and name.lower().startswith(family):
-            return f"; did you mean '{family}:{name}'?"
-    return f"; did you mean 'gym:{name}'?" if name in gymnasium.registry else ""
+        return suggestion(prefix, families)
+    forgotten = [f"{family}:{name}" for family in families if name.lower().startswith(family)]
+    forgotten += [f"gym:{name}"] if name in gymnasium.registry else []
+    return suggestion(name, known) or (f"; did you mean '{forgotten[0]}'?" if forgotten else "")

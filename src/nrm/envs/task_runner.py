@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, get_args
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import torch
@@ -50,41 +51,34 @@ States = NDArray[np.int64]
 Paid = NDArray[np.float32]
 
 
-class Stepper(Protocol):
-    """Moves many states at once."""
-
-    def step(self, states: States, letters: NDArray[np.int64]) -> tuple[States, Paid]:
-        """(N,) the states that follow states (N,) by letters (N,), and (N,) the differences of potentials."""
+Stepper: TypeAlias = Callable[[States, NDArray[np.int64]], tuple[States, Paid]]
+"""From states (N,) and letters (N,) to the states that follow, and the differences of potentials."""
 
 
 def stepper(machine: MooreMachine) -> Stepper:
     """By classes of letters, a lookup in a table; where there are too many of them, move by move."""
     try:
-        return _ByClasses(machine)
+        letters_of, classes, columns = machine.letters, machine.classes, machine.columns
     except LimitError:
-        return _ByMoves(machine)
+        return _by_moves(machine)
+    moves = columns.astype(np.int64).ravel()
+    paid = (machine.outputs[columns] - machine.outputs[:, None]).astype(np.float32).ravel()
+
+    def step(states: States, letters: NDArray[np.int64]) -> tuple[States, Paid]:
+        move = states * classes + letters_of.take(letters)
+        return moves.take(move), paid.take(move)
+
+    return step
 
 
-class _ByClasses:
-    def __init__(self, machine: MooreMachine) -> None:
-        self._letters = machine.letters
-        self._classes = machine.classes
-        self._moves = machine.columns.astype(np.int64).ravel()
-        self._paid = (machine.outputs[machine.columns] - machine.outputs[:, None]).astype(np.float32).ravel()
+def _by_moves(machine: MooreMachine) -> Stepper:
+    outputs = machine.outputs
 
-    def step(self, states: States, letters: NDArray[np.int64]) -> tuple[States, Paid]:
-        move = states * self._classes + self._letters.take(letters)
-        return self._moves.take(move), self._paid.take(move)
+    def step(states: States, letters: NDArray[np.int64]) -> tuple[States, Paid]:
+        after = machine.moves.take(states, letters)
+        return after, (outputs.take(after) - outputs.take(states)).astype(np.float32)
 
-
-class _ByMoves:
-    def __init__(self, machine: MooreMachine) -> None:
-        self._moves = machine.moves
-        self._outputs = machine.outputs
-
-    def step(self, states: States, letters: NDArray[np.int64]) -> tuple[States, Paid]:
-        after = self._moves.take(states, letters)
-        return after, (self._outputs.take(after) - self._outputs.take(states)).astype(np.float32)
+    return step
 
 
 class TaskRunner:
@@ -107,7 +101,7 @@ class TaskRunner:
                 f"environments that step side by side number letters by 64 bits; {count_of_names} propositions are "
                 "more than 62. Put the task on single environments (TaskEnv)"
             )
-        self._stepper = stepper(machine)
+        self._step = stepper(machine)
         self._ends = ending_states(tasks, end)
         self._initial = tasks.initial.astype(np.int64)
         self._shares = np.arange(1, len(tasks) + 1) / len(tasks)
@@ -141,7 +135,7 @@ class TaskRunner:
 
     def step(self, letters: NDArray[np.int64]) -> tuple[Paid, BoolArray]:
         """Let the machines read letters (N,): what is paid, and where the task ends the episode."""
-        self.state, paid = self._stepper.step(self.state, letters)
+        self.state, paid = self._step(self.state, letters)
         self.final_state = self.state
         return paid, self._ends.take(self.state)
 

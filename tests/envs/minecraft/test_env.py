@@ -12,7 +12,6 @@ from gymnasium.utils.env_checker import check_env
 
 from nrm.envs import ACTIONS, MinecraftConfig, MinecraftEnv
 from nrm.errors import EnvError, MissingExtraError
-from nrm.registration import MINECRAFT_ID
 from tests.envs.envs import CONFIGS
 
 
@@ -25,7 +24,7 @@ def labels(env: MinecraftEnv, moves: str) -> list[Any]:
 
 @pytest.mark.parametrize("name", sorted(set(CONFIGS) - {"one-step"}))
 def test_gymnasium_approves(name: str) -> None:
-    env = gymnasium.make(MINECRAFT_ID, render_mode="rgb_array", **CONFIGS[name])
+    env = gymnasium.make("nrm/Minecraft-v0", render_mode="rgb_array", **CONFIGS[name])
     check_env(env.unwrapped, skip_render_check=find_spec("pygame") is None)
 
 
@@ -125,7 +124,7 @@ def test_without_pygame_the_message_says_what_to_install(monkeypatch: pytest.Mon
 
 def test_misuse_is_named() -> None:
     with pytest.raises(EnvError, match="unknown option 'sizes'; did you mean 'size'"):
-        gymnasium.make(MINECRAFT_ID, sizes=3)
+        gymnasium.make("nrm/Minecraft-v0", sizes=3)
     with pytest.raises(EnvError, match="unknown render_mode 'rgb'"):
         MinecraftEnv(render_mode="rgb")
     env = MinecraftEnv()

@@ -12,14 +12,13 @@ from gymnasium.utils.env_checker import check_env
 from nrm.envs.plane import FLAT, PlaneEnv
 from nrm.envs.plane.painter import COLOURS, FLOOR, ROBOT
 from nrm.errors import EnvError
-from nrm.registration import PLANE_ID
 from tests.envs.plane.test_batched import CONFIGS
 
 
 @pytest.mark.parametrize("actions", ["discrete", "continuous"])
 @pytest.mark.parametrize("name", CONFIGS)
 def test_gymnasium_approves(name: str, actions: str) -> None:
-    env = gymnasium.make(PLANE_ID, render_mode="rgb_array", **{**CONFIGS[name], "actions": actions})
+    env = gymnasium.make("nrm/Plane-v0", render_mode="rgb_array", **{**CONFIGS[name], "actions": actions})
     check_env(env.unwrapped)
 
 
@@ -84,7 +83,7 @@ def test_render_as_text() -> None:
 
 def test_misuse_is_named() -> None:
     with pytest.raises(EnvError, match="unknown option 'disks'; did you mean 'discs'"):
-        gymnasium.make(PLANE_ID, disks=())
+        gymnasium.make("nrm/Plane-v0", disks=())
     with pytest.raises(EnvError, match="unknown render_mode 'rgb'"):
         PlaneEnv(render_mode="rgb")
     env = PlaneEnv()

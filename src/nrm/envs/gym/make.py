@@ -74,28 +74,17 @@ def _own(source: str, kwargs: dict[str, Any], render_mode: str | None) -> AnyEnv
         raise EnvError(
             f"{source} is {make!r}; name a function or class that makes a gymnasium.Env, or an nrm.envs.EnvConfig"
         )
-    for name in kwargs:
-        if not _takes(make, name, unsure=True):
-            known = [one for one in _parameters(make) or () if one != "render_mode"]
-            there = unknown("argument", name, known) if known else f"'{name}' is given, but it takes no arguments"
-            raise EnvError(f"{source}: {there}; see --env.kwargs")
-    if render_mode is not None and _takes(make, "render_mode", unsure=False):
+    try:
+        known = inspect.signature(make).parameters
+    except (TypeError, ValueError):  # some built-in ones do not say
+        return make(**kwargs)  # type: ignore[no-any-return]
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
+    if render_mode is not None and (takes_any or "render_mode" in known):
         kwargs.setdefault("render_mode", render_mode)
+    for name in kwargs:
+        if name not in known and not takes_any:
+            others = [one for one in known if one != "render_mode"]
+            there = unknown("argument", name, others) if others else f"'{name}' is given, but it takes no arguments"
+            raise EnvError(f"{source}: {there}; see --env.kwargs")
     made: AnyEnv = make(**kwargs)
     return made
-
-
-def _takes(make: Any, name: str, unsure: bool) -> bool:
-    """Whether a function has an argument of that name, or takes any; `unsure` where it cannot be asked."""
-    known = _parameters(make)
-    if known is None:
-        return unsure
-    return name in known or any(kind is inspect.Parameter.VAR_KEYWORD for kind in known.values())
-
-
-def _parameters(make: Any) -> dict[str, Any] | None:
-    """The kinds of a function's arguments by their names; None where it cannot be asked."""
-    try:
-        return {one.name: one.kind for one in inspect.signature(make).parameters.values()}
-    except (TypeError, ValueError):
-        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,22 +35,20 @@ def read_maps(path: str, config: LetterConfig) -> NDArray[np.int64]:
     return np.array(contents, dtype=np.int64)
 
 
-def _contents(rows: object, config: LetterConfig, place: str) -> list[int]:
+def _contents(rows: Any, config: LetterConfig, place: str) -> list[int]:
     """What stands in each cell of one map."""
-    size = config.size
+    size, known = config.size, "".join((*config.names, "."))
     if not isinstance(rows, list) or len(rows) != size:
         raise EnvError(f"{place} is no list of {size} rows, which an environment of size {size} has: {rows!r}")
-    known = {**{name: number for number, name in enumerate(config.names)}, ".": config.letters}
     for number, row in enumerate(rows, 1):
         if not isinstance(row, str) or len(row) != size:
             raise EnvError(f"{place}, row {number} is no text of {size} characters: {row!r}")
         for column, sign in enumerate(row, 1):
             if sign not in known:
                 raise EnvError(unknown("cell", sign, known, f" at {place}, row {number}, column {column}"))
-    contents = [known[sign] for row in rows for sign in row]
-    if contents[0] != config.letters:
+    if rows[0][0] != ".":
         raise EnvError(f"{place}, row 1, column 1 holds '{rows[0][0]}'; the agent begins there, so leave it empty: .")
-    return contents
+    return [known.index(sign) for row in rows for sign in row]
 
 
 def begin(config: LetterConfig, keys: Words) -> NDArray[np.int64]:

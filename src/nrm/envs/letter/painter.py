@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,35 +12,8 @@ from nrm.envs.letter.config import LetterConfig
 
 GROUND, EDGE, INK, HERE = (240, 236, 226), (222, 214, 198), (44, 52, 72), (255, 190, 92)
 
-# Seven rows for each letter from a on, each of five pixels as a number.
-_ROWS = (
-    (14, 17, 17, 31, 17, 17, 17),
-    (30, 17, 17, 30, 17, 17, 30),
-    (14, 17, 16, 16, 16, 17, 14),
-    (30, 17, 17, 17, 17, 17, 30),
-    (31, 16, 16, 30, 16, 16, 31),
-    (31, 16, 16, 30, 16, 16, 16),
-    (14, 17, 16, 23, 17, 17, 14),
-    (17, 17, 17, 31, 17, 17, 17),
-    (31, 4, 4, 4, 4, 4, 31),
-    (15, 2, 2, 2, 2, 18, 12),
-    (17, 18, 20, 24, 20, 18, 17),
-    (16, 16, 16, 16, 16, 16, 31),
-    (17, 27, 21, 21, 17, 17, 17),
-    (17, 25, 21, 19, 17, 17, 17),
-    (14, 17, 17, 17, 17, 17, 14),
-    (30, 17, 17, 30, 16, 16, 16),
-    (14, 17, 17, 17, 21, 18, 13),
-    (30, 17, 17, 30, 20, 18, 17),
-    (15, 16, 16, 14, 1, 1, 30),
-    (31, 4, 4, 4, 4, 4, 4),
-    (17, 17, 17, 17, 17, 17, 14),
-    (17, 17, 17, 17, 17, 10, 4),
-    (17, 17, 17, 21, 21, 27, 17),
-    (17, 17, 10, 4, 10, 17, 17),
-    (17, 17, 10, 4, 4, 4, 4),
-    (31, 1, 2, 4, 8, 16, 31),
-)
+_FONT = np.array(files("nrm.envs.letter").joinpath("font.txt").read_text().split(), dtype=np.int64).reshape(26, 7)
+"""(26, 7) the seven rows of each letter, the five pixels of each as a number."""
 
 
 class LetterPainter:
@@ -66,6 +41,6 @@ def _tile(letter: int | None, ground: tuple[int, int, int]) -> NDArray[np.uint8]
     tile[:] = EDGE
     tile[1:, 1:] = ground
     if letter is not None:
-        rows = np.array(_ROWS[letter])[:, None] >> np.arange(4, -1, -1) & 1
+        rows = _FONT[letter][:, None] >> np.arange(4, -1, -1) & 1
         tile[1:8, 2:7][rows.astype(np.bool_)] = INK
     return tile

@@ -91,53 +91,34 @@ class ReadyTask:
     """The actions that matter."""
 
 
+def _one(family: str, formula: str, symbols: str, actions: tuple[str, ...]) -> ReadyTask:
+    """Of a task in which one symbol holds at a time."""
+    return ReadyTask(family, formula, Alphabet.exclusive((*symbols.split(), EMPTY)), actions)
+
+
+def _any(family: str, formula: str, propositions: str, actions: tuple[str, ...]) -> ReadyTask:
+    """Of a task in which several things hold at once."""
+    return ReadyTask(family, formula, Alphabet.propositional(propositions.split()), actions)
+
+
 READY_TASKS = (
     # Whoever stands on the goal stands on no lava: one symbol at a time.
-    ReadyTask(
-        "MiniGrid-LavaGap",
-        "F goal & G !lava",
-        Alphabet.exclusive(("goal", "lava", EMPTY)),
-        MOVES,
-    ),
+    _one("MiniGrid-LavaGap", "F goal & G !lava", "goal lava", MOVES),
     # The key is still in hand when the door is open. One after the other (X F, not F): were key, door and goal at once
     # enough, every state would be one letter from the end, and the distance would say nothing on the way.
-    ReadyTask(
-        "MiniGrid-DoorKey",
-        "F(key & X F(door & X F goal))",
-        Alphabet.propositional(("key", "door", "goal")),
-        ("left", "right", "forward", "pickup", "toggle"),
-    ),
+    _any("MiniGrid-DoorKey", "F(key & X F(door & X F goal))", "key door goal", (*MOVES, "pickup", "toggle")),
     # The red door first. MiniGrid ends the episode when the blue one opens, whatever the order.
-    ReadyTask(
-        "MiniGrid-RedBlueDoors",
-        "!blue_door U (red_door & X F blue_door)",
-        Alphabet.propositional(("red_door", "blue_door")),
-        ("left", "right", "forward", "toggle"),
-    ),
+    _any("MiniGrid-RedBlueDoors", "!blue_door U (red_door & X F blue_door)", "red_door blue_door", (*MOVES, "toggle")),
     # What was seen at the start tells which end of the hallway is right; MiniGrid ends the episode at either.
-    ReadyTask("MiniGrid-Memory", "F match & G !mismatch", Alphabet.exclusive(("match", "mismatch", EMPTY)), MOVES),
+    _one("MiniGrid-Memory", "F match & G !mismatch", "match mismatch", MOVES),
     # One thing is carried at a time: the key has to be dropped for the ball.
-    ReadyTask("MiniGrid-KeyCorridor", "F(key & F ball)", Alphabet.exclusive(("key", "ball", EMPTY)), HANDS),
-    ReadyTask(
-        "MiniGrid-ObstructedMaze", "F(key & F blue_ball)", Alphabet.exclusive(("key", "blue_ball", EMPTY)), HANDS
-    ),
-    *(
-        ReadyTask(
-            f"MiniGrid-{name}", "F(key & X F(door & X F box))", Alphabet.propositional(("key", "door", "box")), HANDS
-        )
-        for name in ("UnlockPickup", "BlockedUnlockPickup")
-    ),
-    ReadyTask(
-        "MiniGrid-Unlock-",
-        "F(key & X F door)",
-        Alphabet.propositional(("key", "door")),
-        ("left", "right", "forward", "pickup", "toggle"),
-    ),
-    *(
-        ReadyTask(f"MiniGrid-{name}", "F goal", Alphabet.exclusive(("goal", EMPTY)), MOVES)
-        for name in ("FourRooms", "Empty", "SimpleCrossing")
-    ),
-    ReadyTask("MiniGrid-LavaCrossing", "F goal & G !lava", Alphabet.exclusive(("goal", "lava", EMPTY)), MOVES),
+    _one("MiniGrid-KeyCorridor", "F(key & F ball)", "key ball", HANDS),
+    _one("MiniGrid-ObstructedMaze", "F(key & F blue_ball)", "key blue_ball", HANDS),
+    _any("MiniGrid-UnlockPickup", "F(key & X F(door & X F box))", "key door box", HANDS),
+    _any("MiniGrid-BlockedUnlockPickup", "F(key & X F(door & X F box))", "key door box", HANDS),
+    _any("MiniGrid-Unlock-", "F(key & X F door)", "key door", (*MOVES, "pickup", "toggle")),
+    *(_one(f"MiniGrid-{name}", "F goal", "goal", MOVES) for name in ("FourRooms", "Empty", "SimpleCrossing")),
+    _one("MiniGrid-LavaCrossing", "F goal & G !lava", "goal lava", MOVES),
 )
 
 PROPOSITIONS_IN_SHORT = "goal, lava (stood on), door (open), key, ball, box (carried), red_door, …"

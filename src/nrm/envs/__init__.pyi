@@ -1,0 +1,50 @@
+from .base import (
+    ActionSpace as ActionSpace,
+    BatchedEnv as BatchedEnv,
+    ManyTasksEnv as ManyTasksEnv,
+    Probe as Probe,
+    ProbedEnv as ProbedEnv,
+    StepBatch as StepBatch,
+    Truth as Truth,
+    action_space as action_space,
+    tasks_of as tasks_of,
+)
+from .counter_rng import (
+    environment_seeds as environment_seeds,
+)
+from .labels import (
+    labelling as labelling,
+    letter_of as letter_of,
+)
+from .minecraft import (
+    ACTIONS as ACTIONS,
+    MINECRAFT_SYMBOLS as MINECRAFT_SYMBOLS,
+    BatchedMinecraft as BatchedMinecraft,
+    MinecraftConfig as MinecraftConfig,
+    MinecraftEnv as MinecraftEnv,
+)
+from .plane import (
+    BatchedPlane as BatchedPlane,
+    PlaneConfig as PlaneConfig,
+    PlaneEnv as PlaneEnv,
+)
+from .registry import (
+    ENVS as ENVS,
+    Board as Board,
+    EnvConfig as EnvConfig,
+    Spaces as Spaces,
+    TaskSpace as TaskSpace,
+    WithoutMemory as WithoutMemory,
+    find_env as find_env,
+    many_task_envs as many_task_envs,
+)
+from .task_env import (
+    TaskEnv as TaskEnv,
+)
+from .task_runner import (
+    End as End,
+    ending_states as ending_states,
+)
+from .vector import (
+    GymVectorEnv as GymVectorEnv,
+)
